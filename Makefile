@@ -1,0 +1,75 @@
+# Each target sets up what it needs in .venv: Python >= 3.11 and make are all it takes.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+SHELL := /bin/bash
+
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
+BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest
+WORKERS ?= 2
+TESTS := -n $(WORKERS) --dist loadfile
+
+.PHONY: help demo test check lint types layers doctests docs coverage bench oracles clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+demo: .venv/.run ## the main job, on the bundled data set
+	@$(BIN)/utmost demo
+
+test: .venv/.test ## the tests; those that need an oracle skip when it is not installed
+	$(PYTEST) $(TESTS) tests
+
+check: lint types layers doctests docs coverage ## everything a change must pass
+
+lint: .venv/.check ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/.check ## mypy --strict over src
+	$(BIN)/mypy --strict src
+
+layers: .venv/.check ## upper layers import lower ones only
+	$(BIN)/lint-imports
+
+doctests: .venv/.check ## the examples in docstrings
+	$(PYTEST) --doctest-modules src
+
+docs: .venv/.check ## the code blocks of README and docs
+	@if [ -f tests/test_docs.py ]; then $(PYTEST) tests/test_docs.py; else echo "docs: no tests/test_docs.py yet"; fi
+
+coverage: .venv/.check ## the tests, measured
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest $(TESTS) --ignore=tests/test_docs.py tests
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report
+
+bench: .venv/.run ## ratios against peers, in one run
+	$(BIN)/python bench/run.py
+
+oracles: .venv/.oracles ## install the test oracles
+
+clean: ## remove .venv and all that was built
+	rm -rf .venv build dist .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A stamp says that its extra was installed for this pyproject.toml; a failed install leaves none.
+.venv/.run: EXTRA :=
+.venv/.test: EXTRA := [test]
+.venv/.check: EXTRA := [test,check]
+.venv/.oracles: EXTRA := [test,oracles]
+.venv/.run .venv/.test .venv/.check .venv/.oracles: pyproject.toml | $(BIN)/python
+	@echo "installing utmost$(EXTRA) into .venv"
+	@rm -f $@
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.$(EXTRA)' || \
+		{ echo "make: could not install utmost$(EXTRA): pip's reason is above; put it right and run make again" >&2; exit 1; }
+	@touch $@
+
+$(BIN)/python:
+	@[ -n "$(PYTHON)" ] || { echo "make: no Python >= 3.11 found: install one, or say make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "make: $(PYTHON) is older than Python 3.11: say make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; \
+		echo "make: $(PYTHON) could not make .venv: install its venv module (python3-venv on Debian)" >&2; exit 1; }

@@ -1,0 +1,86 @@
+"""Differentially private releases, provably as useful as privacy allows and provably private on a real computer.
+
+>>> import utmost as ut
+>>> level = ut.alpha("1/2")
+>>> reader = ut.Consumer(ut.priors.uniform(6), ut.losses.absolute)
+>>> mechanism = ut.geometric(5, level)
+>>> reader.expected_loss(mechanism) == ut.optimal(ut.line(6), level, reader).loss
+True
+
+Names are loaded when they are first used, so importing the package costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from utmost.channel import Channel, is_private, least_epsilon, merge, mix
+    from utmost.consumer import Consumer, Minimax, losses, priors
+    from utmost.consumer.kernel import readings
+    from utmost.continuous import laplace_loss
+    from utmost.design import by_program, derivation, lemmas, optimal, remap_of, signature
+    from utmost.design.minimax import minimax_optimal
+    from utmost.errors import InputError, UtmostError
+    from utmost.exact import Level, alpha, epsilon, number
+    from utmost.mechanisms import geometric
+    from utmost.spaces import Space, databases, line, space
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "utmost.channel": ("Channel", "is_private", "least_epsilon", "merge", "mix"),
+    "utmost.consumer": ("Consumer", "Minimax", "losses", "priors"),
+    "utmost.consumer.kernel": ("readings",),
+    "utmost.continuous": ("laplace_loss",),
+    "utmost.design": ("by_program", "derivation", "lemmas", "optimal", "remap_of", "signature"),
+    "utmost.design.minimax": ("minimax_optimal",),
+    "utmost.errors": ("InputError", "UtmostError"),
+    "utmost.exact": ("Level", "alpha", "epsilon", "number"),
+    "utmost.mechanisms": ("geometric",),
+    "utmost.spaces": ("Space", "databases", "line", "space"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Channel",
+    "Consumer",
+    "InputError",
+    "Level",
+    "Minimax",
+    "Space",
+    "UtmostError",
+    "alpha",
+    "by_program",
+    "databases",
+    "derivation",
+    "epsilon",
+    "geometric",
+    "is_private",
+    "laplace_loss",
+    "least_epsilon",
+    "lemmas",
+    "line",
+    "losses",
+    "merge",
+    "minimax_optimal",
+    "mix",
+    "number",
+    "optimal",
+    "priors",
+    "readings",
+    "remap_of",
+    "signature",
+    "space",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its home."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'utmost' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,18 @@
+"""Channels: mechanisms as matrices."""
+
+from utmost.channel.channel import Channel, Matrix, channel, deterministic, entry, identity, merge, mix
+from utmost.channel.privacy import Leak, is_private, least_epsilon
+
+__all__ = [
+    "Channel",
+    "Leak",
+    "Matrix",
+    "channel",
+    "deterministic",
+    "entry",
+    "identity",
+    "is_private",
+    "least_epsilon",
+    "merge",
+    "mix",
+]

@@ -1,0 +1,223 @@
+"""A channel: a row-stochastic matrix from inputs (secrets) to outputs (observations)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost.errors import ChannelError, InputError
+from utmost.exact import Number, Real, number, rational, sign
+
+Label: TypeAlias = str | int
+Matrix: TypeAlias = npt.NDArray[Any]  # of objects (exact numbers) or of float64
+TOLERANCE = 1e-9  # how far the row of a float channel may be from 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Channel:
+    """Entry [x, y] is the probability of output y given input x.
+
+    The entries are all exact (`Fraction` or `Real`, rows that sum to exactly 1) or all floats (rows that sum to 1 within
+    1e-9). What is computed from exact entries is exact.
+    """
+
+    inputs: tuple[Label, ...]
+    outputs: tuple[Label, ...]
+    rows: Matrix
+
+    @property
+    def exact(self) -> bool:
+        """Are its entries exact."""
+        return self.rows.dtype == object
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Channel):
+            return NotImplemented
+        same = self.inputs == other.inputs and self.outputs == other.outputs
+        return same and bool(np.all(self.rows == other.rows))
+
+    def __hash__(self) -> int:
+        return hash((self.inputs, self.outputs))
+
+    def column(self, output: Label) -> Matrix:
+        """The likelihoods of one output."""
+        return self.rows[:, _position(self.outputs, output, "output")]
+
+    def row(self, x: Label) -> Matrix:
+        """The law of the output given one input."""
+        law: Matrix = self.rows[_position(self.inputs, x, "input")]
+        return law
+
+    def then(self, post: Channel) -> Channel:
+        """Post-processing: what comes out of this goes into `post` (matrix product)."""
+        if self.outputs != post.inputs:
+            raise ChannelError(
+                "channels that are composed must meet: the first one's outputs are the second one's inputs"
+            )
+        return Channel(self.inputs, post.outputs, product(self.rows, post.rows))
+
+    def restrict(self, inputs: Iterable[Label]) -> Channel:
+        """The same channel on some of its inputs, in the order given."""
+        kept = tuple(inputs)
+        positions = [_position(self.inputs, x, "input") for x in kept]
+        if not positions:
+            raise InputError("inputs must name at least one input to keep")
+        return Channel(kept, self.outputs, closed(self.rows[positions]))
+
+    def floats(self) -> npt.NDArray[np.float64]:
+        """The entries as doubles."""
+        return self.rows.astype(float)
+
+
+def channel(
+    rows: Sequence[Sequence[object]], inputs: Iterable[Label] | None = None, outputs: Iterable[Label] | None = None
+) -> Channel:
+    """A checked channel. Entries: exact (ints, fractions, text such as "1/3") or floats, one kind only.
+
+    >>> channel([["2/3", "1/3"], ["1/3", "2/3"]]).rows[0, 1]
+    Fraction(1, 3)
+    >>> channel([["2/3", "1/2"], ["1/3", "2/3"]])
+    Traceback (most recent call last):
+        ...
+    utmost.errors.ChannelError: row 0 must sum to 1, got 7/6
+    """
+    width = _width(rows)
+    ins = tuple(range(len(rows))) if inputs is None else tuple(inputs)
+    outs = tuple(range(width)) if outputs is None else tuple(outputs)
+    for labels, count, kind in ((ins, len(rows), "inputs"), (outs, width, "outputs")):
+        if len(labels) != count or len(set(labels)) != count:
+            raise ChannelError(f"a channel of this shape must have {count} distinct {kind}, got {len(set(labels))}")
+    matrix = entries(rows, ins)
+    _check_rows(matrix, ins, outs)
+    return Channel(ins, outs, closed(matrix))
+
+
+def entries(rows: Sequence[Sequence[object]], inputs: Sequence[Label]) -> Matrix:
+    """The matrix of the entries: float64 if they are floats, objects if they are exact."""
+    if any(isinstance(value, float) for row in rows for value in row):
+        if not all(isinstance(value, float) or value in (0, 1) for row in rows for value in row):
+            raise ChannelError("entries must be all exact or all floats: a float beside a fraction is an accident")
+        return np.array(rows, dtype=float)
+    matrix = np.empty((len(rows), len(rows[0])), dtype=object)
+    for x, row in enumerate(rows):
+        matrix[x] = [number(value, f"entry of row {inputs[x]}") for value in row]
+    return matrix
+
+
+def _width(rows: Sequence[Sequence[object]]) -> int:
+    if not len(rows) or not len(rows[0]):
+        raise ChannelError("a channel must have at least one input and one output")
+    for x, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise ChannelError(f"row {x} must have {len(rows[0])} entries as the first one, got {len(row)}")
+    return len(rows[0])
+
+
+def _check_rows(matrix: Matrix, inputs: Sequence[Label], outputs: Sequence[Label]) -> None:
+    floats = matrix.dtype != object
+    for x, row in enumerate(matrix):
+        for y, value in enumerate(row):
+            if (floats and not value >= 0) or (not floats and sign(value) < 0):
+                raise ChannelError(f"entry ({inputs[x]}, {outputs[y]}) must be a probability, got {value}")
+        total = row.sum()
+        if (floats and abs(total - 1) > TOLERANCE) or (not floats and total != 1):
+            raise ChannelError(f"row {inputs[x]} must sum to 1, got {total}")
+
+
+def deterministic(mapping: Sequence[Label], inputs: Iterable[Label], outputs: Iterable[Label]) -> Channel:
+    """The channel that sends the k-th input to mapping[k] for sure: a deterministic remap."""
+    ins, outs = tuple(inputs), tuple(outputs)
+    matrix = np.full((len(ins), len(outs)), Fraction(0), dtype=object)
+    for k, target in enumerate(mapping):
+        matrix[k, _position(outs, target, "output")] = Fraction(1)
+    return Channel(ins, outs, closed(matrix))
+
+
+def identity(labels: Iterable[Label]) -> Channel:
+    """The channel that tells everything."""
+    names = tuple(labels)
+    return deterministic(names, names, names)
+
+
+def mix(first: Channel, second: Channel, weight: object) -> Channel:
+    """With probability `weight` the first channel, else the second; which one ran is not told (KL10's choice)."""
+    if first.inputs != second.inputs:
+        raise ChannelError("channels that are mixed must have the same inputs")
+    share = rational(weight, "weight")
+    if not 0 <= share <= 1:
+        raise InputError(f"weight must be in [0, 1], got {share}")
+    outputs = tuple(dict.fromkeys(first.outputs + second.outputs))
+    exact = first.exact and second.exact
+    matrix = np.full((len(first.inputs), len(outputs)), Fraction(0) if exact else 0.0, dtype=object if exact else float)
+    for part, factor in ((first, share), (second, 1 - share)):
+        places = [outputs.index(y) for y in part.outputs]
+        matrix[:, places] += part.rows * factor if exact else part.floats() * float(factor)
+    return Channel(first.inputs, outputs, closed(matrix))
+
+
+def merge(source: Channel) -> Channel:
+    """Outputs with proportional columns told as one: nothing is lost, since they say the same of every secret.
+
+    Outputs that never occur are dropped. A merged output is labelled by the labels it stands for.
+    """
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for y in range(len(source.outputs)):
+        column = source.rows[:, y]
+        total = column.sum()
+        if total:
+            shape = column / total
+            groups.setdefault(tuple(shape if source.exact else np.round(shape, 12)), []).append(y)
+    outputs = tuple(
+        source.outputs[g[0]] if len(g) == 1 else "+".join(str(source.outputs[y]) for y in g) for g in groups.values()
+    )
+    return Channel(
+        source.inputs, outputs, closed(np.stack([source.rows[:, g].sum(axis=1) for g in groups.values()], axis=1))
+    )
+
+
+def product(left: Matrix, right: Matrix) -> Matrix:
+    """The matrix product, exact if both are exact."""
+    if left.dtype != object or right.dtype != object:
+        return closed(left.astype(float) @ right.astype(float))
+    if any(isinstance(value, Real) for matrix in (left, right) for value in matrix.flat):
+        return closed(left @ right)
+    return closed(_rational_product(left, right))
+
+
+def _rational_product(left: Matrix, right: Matrix) -> npt.NDArray[np.object_]:
+    from flint import fmpq, fmpq_mat
+
+    def matrix(source: Matrix) -> fmpq_mat:
+        return fmpq_mat([[fmpq(v.numerator, v.denominator) for v in row] for row in source])
+
+    result = np.empty((left.shape[0], right.shape[1]), dtype=object)
+    result[:] = [[Fraction(int(v.p), int(v.q)) for v in row] for row in (matrix(left) * matrix(right)).table()]
+    return result
+
+
+def closed(matrix: Matrix) -> Matrix:
+    """The same array, closed for writing."""
+    matrix.flags.writeable = False
+    return matrix
+
+
+def entry(source: Channel, x: int, y: int) -> Number:
+    """One entry of an exact channel, by position."""
+    if not source.exact:
+        raise InputError(
+            "this question needs a channel with exact entries: write them as fractions or decimals in text"
+        )
+    value: Number = source.rows[x, y]
+    return value
+
+
+def _position(labels: tuple[Label, ...], label: Label, kind: str) -> int:
+    try:
+        return labels.index(label)
+    except ValueError:
+        raise InputError(f"{label!r} is not an {kind} of this channel") from None

@@ -1,0 +1,112 @@
+"""Channels as CSV (header: outputs, first column: inputs) and JSON (`inputs`, `outputs`, `rows`).
+
+Exact entries are text (`2/3`, `exp(-1/10)`), so that what is written is read back equal. A CSV's entries are exact as
+written; in JSON a bare number is a float.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from utmost.channel.channel import Channel, Label, channel
+from utmost.errors import ChannelError, InputError
+
+WHOLE = re.compile(r"-?(0|[1-9]\d*)")
+
+
+def read(path: str | Path) -> Channel:
+    """The channel in a .csv or .json file."""
+    name = Path(path).name
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot read channel file {name}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"channel file {name} must be UTF-8 text") from None
+    reader = from_json if Path(path).suffix.lower() == ".json" else from_csv
+    try:
+        return reader(text)
+    except InputError as error:
+        raise ChannelError(f"{name}: {error}") from None
+
+
+def write(source: Channel, path: str | Path) -> None:
+    """Write a channel as .csv or .json, by the file's ending."""
+    text = json.dumps(to_json(source), indent=1) if Path(path).suffix.lower() == ".json" else to_csv(source)
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {Path(path).name}: {error.strerror}") from None
+
+
+def from_csv(text: str) -> Channel:
+    """A channel from CSV text.
+
+    >>> from_csv("in,yes,no\\n0,2/3,1/3\\n1,1/3,2/3\\n").outputs
+    ('yes', 'no')
+    """
+    lines = [line for line in csv.reader(io.StringIO(text.lstrip("\ufeff"))) if any(cell.strip() for cell in line)]
+    if len(lines) < 2 or len(lines[0]) < 2:
+        raise ChannelError("a channel's CSV needs a header (a corner cell, then the outputs) and at least one row")
+    for k, line in enumerate(lines[1:], start=2):
+        if len(line) != len(lines[0]):
+            raise ChannelError(f"line {k} must have {len(lines[0])} cells as the header, got {len(line)}")
+    outputs = [label(cell) for cell in lines[0][1:]]
+    return channel([line[1:] for line in lines[1:]], [label(line[0]) for line in lines[1:]], outputs)
+
+
+def to_csv(source: Channel) -> str:
+    """CSV text of a channel."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["input", *source.outputs])
+    for x, row in zip(source.inputs, source.rows, strict=True):
+        writer.writerow([x, *(repr(float(v)) if isinstance(v, float) else str(v) for v in row)])
+    return out.getvalue()
+
+
+def from_json(text: str) -> Channel:
+    """A channel from JSON text."""
+    try:
+        document = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        raise ChannelError(
+            "a channel's JSON could not be parsed: it must be one object with inputs, outputs, rows"
+        ) from None
+    return from_document(document)
+
+
+def from_document(document: Any) -> Channel:
+    """A channel from a parsed JSON document."""
+    if not isinstance(document, dict) or not isinstance(document.get("rows"), list):
+        raise ChannelError("a channel's JSON must be one object with inputs, outputs and rows")
+    rows = document["rows"]
+    if not all(isinstance(row, list) and row for row in rows):
+        raise ChannelError("rows must be a list of non-empty lists")
+    labels: dict[str, list[Label] | None] = {}
+    for key in ("inputs", "outputs"):
+        labels[key] = document.get(key)
+        if labels[key] is not None and not _labels(labels[key]):
+            raise ChannelError(f"{key} must be a list of names or whole numbers")
+    return channel(rows, labels["inputs"], labels["outputs"])
+
+
+def _labels(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(v, str | int) and not isinstance(v, bool) for v in value)
+
+
+def to_json(source: Channel) -> dict[str, Any]:
+    """The document of a channel: exact entries as strings, floats as numbers."""
+    rows = [[float(v) if isinstance(v, float) else str(v) for v in row] for row in source.rows]
+    return {"inputs": list(source.inputs), "outputs": list(source.outputs), "rows": rows}
+
+
+def label(cell: str) -> Label:
+    """A label as written: a whole number if it is one, else text."""
+    text = cell.strip()
+    return int(text) if WHOLE.fullmatch(text) and len(text) < 19 else text

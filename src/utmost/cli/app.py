@@ -1,0 +1,38 @@
+"""The commands, put together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from utmost import __version__
+from utmost.cli import check, demo, mechanism, optimal, papers
+
+app = typer.Typer(
+    name="utmost",
+    help="Differentially private releases, provably as useful as the guarantee allows.",
+    epilog="Every command takes --json. Start with: utmost demo",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
+)
+for module in (demo, mechanism, optimal, check, papers):
+    app.command(module.__name__.rpartition(".")[2], epilog=module.EXAMPLES)(module.command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"utmost {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)] = False,
+) -> None:
+    """Differentially private releases, provably as useful as the guarantee allows."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())

@@ -1,0 +1,77 @@
+"""What commands have in common: their options, and how the words become things."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from utmost.errors import InputError
+
+if TYPE_CHECKING:
+    from utmost.channel import Channel, Leak
+    from utmost.exact import Level
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Alpha = Annotated[str | None, typer.Option(metavar="A", help="Privacy level α = e^-ε, in [0, 1]: 1/2.")]
+Epsilon = Annotated[str | None, typer.Option(metavar="E", help="Privacy level ε >= 0, instead of α: 0.1.")]
+Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw a picture: .svg, .png or .html.")]
+Output = Annotated[str | None, typer.Option(metavar="FILE", help="Save the mechanism: .csv or .json.")]
+
+PICTURES = (".svg", ".png", ".html")
+CHANNELS = (".csv", ".json")
+
+
+def level_of(alpha: str | None, epsilon: str | None) -> Level:
+    """The level given by exactly one of the two options."""
+    level = level_if_any(alpha, epsilon)
+    if level is None:
+        raise InputError("--alpha or --epsilon must be given, got neither: say for instance --alpha 1/2")
+    return level
+
+
+def level_if_any(alpha: str | None, epsilon: str | None) -> Level | None:
+    """The level given by at most one of the two options."""
+    from utmost import exact
+
+    if alpha is not None and epsilon is not None:
+        raise InputError("--alpha and --epsilon must not both be given, got both: keep one, alpha is e^-epsilon")
+    if alpha is not None:
+        return exact.alpha(alpha)
+    return None if epsilon is None else exact.epsilon(epsilon)
+
+
+def own_level(leak: Leak) -> Level | None:
+    """The least level of a channel where it can be written exactly."""
+    from utmost import exact
+
+    if leak.exponent is not None:
+        return exact.epsilon(leak.exponent)
+    return None if leak.alpha is None else exact.alpha(leak.alpha)
+
+
+def ending(path: str | None, allowed: tuple[str, ...], name: str) -> str | None:
+    """A path whose ending says what to write; refused before any work is done.
+
+    >>> ending("a.svg", (".svg", ".png"), "--plot")
+    'a.svg'
+    """
+    if path is None:
+        return None
+    if Path(path).suffix.lower() not in allowed:
+        kinds = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
+        raise InputError(f'{name} must be a file that ends in {kinds}, got "{Path(path).name[:60]}": rename it')
+    if not Path(path).absolute().parent.is_dir():
+        raise InputError(f"{name} must be in a directory that exists, got one that does not: make it first")
+    return path
+
+
+def save(channel: Channel, path: str | None) -> None:
+    """Save a channel where that is asked for, and say so."""
+    from utmost.channel import files
+    from utmost.cli.show import remark
+
+    if path is not None:
+        files.write(channel, path)
+        remark(f"saved {path}")

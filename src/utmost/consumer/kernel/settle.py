@@ -1,0 +1,141 @@
+"""Ties settled exactly: which of a few readings is best for one answer, in exact arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+
+from utmost.consumer.kernel.closed import mass_up_to
+from utmost.consumer.kernel.scan import Ints, Sums
+from utmost.consumer.losses import Linear, Loss
+from utmost.exact import Number, ball, sign
+
+PRECISIONS = (64, 128, 256, 512, 1024)  # bits; what they leave undecided is decided symbolically
+
+
+class Rate(Protocol):
+    """A privacy level: α exact, and ε = −ln α as the nearest double."""
+
+    @property
+    def alpha(self) -> Number:
+        """The exact α."""
+
+    @property
+    def epsilon(self) -> float:
+        """The nearest double to ε."""
+
+
+class Judge:
+    """Compares readings of one answer exactly: the sign of Σ_x π_x α^|x−y| (ℓ(x, w) − ℓ(x, w′))."""
+
+    def __init__(self, proportions: Sequence[Number], alpha: Number, loss: Loss) -> None:
+        self.alpha, self.loss = alpha, loss
+        self.support = [(x, weight) for x, weight in enumerate(proportions) if weight]
+        self.exact = lru_cache(maxsize=1 << 18)(loss.exact)
+
+    def best(self, answer: int, readings: Sequence[int]) -> int:
+        """The smallest of the readings (in ascending order) with the least expected loss.
+
+        Beyond the ends of the prior's support the posterior is that of the end.
+        """
+        answer = min(max(answer, self.support[0][0]), self.support[-1][0])
+        winner = readings[0]
+        for reading in readings[1:]:
+            if self._difference(answer, reading, winner) < 0:
+                winner = reading
+        return winner
+
+    def _difference(self, answer: int, reading: int, other: int) -> int:
+        coefficients: list[Number] = [Fraction(0)] * (max(answer, self.support[-1][0] - answer) + 1)
+        for x, weight in self.support:
+            gain = self.exact(x, reading) - self.exact(x, other)
+            if gain:
+                coefficients[abs(x - answer)] += weight * gain
+        return sign_of_polynomial(coefficients, self.alpha)
+
+
+def sign_of_polynomial(coefficients: Sequence[Number], alpha: Number) -> int:
+    """The sign of Σ_k c_k α^k, decided: by integers where all is rational, else by balls, at last symbolically.
+
+    >>> sign_of_polynomial([Fraction(1), Fraction(-2)], Fraction(1, 2))
+    0
+    """
+    if not any(coefficients):
+        return 0
+    if isinstance(alpha, Fraction) and all(isinstance(c, Fraction) for c in coefficients):
+        return _rational_sign(coefficients, alpha)
+    for bits in PRECISIONS:
+        decided = _ball_sign(coefficients, alpha, bits)
+        if decided:
+            return decided
+    total: Number = Fraction(0)
+    for coefficient in reversed(coefficients):
+        total = total * alpha + coefficient
+    return sign(total)
+
+
+def _rational_sign(coefficients: Sequence[Number], alpha: Fraction) -> int:
+    from flint import fmpq, fmpq_poly
+
+    polynomial = fmpq_poly([fmpq(c.numerator, c.denominator) for c in coefficients if isinstance(c, Fraction)])
+    value = polynomial(fmpq(alpha.numerator, alpha.denominator))
+    return int(value > 0) - int(value < 0)
+
+
+def _ball_sign(coefficients: Sequence[Number], alpha: Number, bits: int) -> int:
+    from flint import arb_poly, ctx
+
+    with ctx.workprec(bits):
+        value = arb_poly([ball(c, bits) for c in coefficients])(ball(alpha, bits))
+        return int(value > 0) - int(value < 0)
+
+
+def linear_rivals(sums: Sums, loss: Linear, remap: Ints) -> dict[int, list[int]]:
+    """For the answers whose quantile is in doubt: the support points that may be it, ascending.
+
+    They are those whose P(x ≤ w | y) is within the doubt of θ = under/(under + over), and the next one above.
+    """
+    if not (loss.under and loss.over):
+        return {}
+    theta, doubt = float(loss.under) / (float(loss.under) + float(loss.over)), sums.doubt
+    support = np.flatnonzero(np.isfinite(sums.logs))
+    answers, place = np.arange(sums.size), np.searchsorted(support, remap)
+    low, high = place.copy(), place.copy()
+    while True:
+        before = support[np.maximum(low - 1, 0)]
+        near = (low > 0) & (mass_up_to(sums, answers, before) >= theta - doubt)
+        if not near.any():
+            break
+        low -= near
+    while True:
+        near = (high < len(support) - 1) & (mass_up_to(sums, answers, support[high]) <= theta + doubt)
+        if not near.any():
+            break
+        high += near
+    return {int(y): support[low[y] : high[y] + 1].tolist() for y in np.flatnonzero(low < high)}
+
+
+def squared_rivals(sums: Sums) -> dict[int, list[int]]:
+    """For the answers whose mean is within the doubt of a half: the counts on both sides of it."""
+    spread = (sums.left.mass * sums.left.mean + sums.right.mass * sums.right.mean) / sums.total
+    lower = np.rint(sums.offset - 0.5)
+    unsure = np.abs(sums.offset - 0.5 - lower) <= 4 * sums.doubt * (1 + spread)
+    first = np.arange(sums.size) + lower.astype(np.int64)
+    inside = unsure & (first >= 0) & (first + 1 < sums.size)
+    return {int(y): [int(first[y]), int(first[y]) + 1] for y in np.flatnonzero(inside)}
+
+
+def binary_rivals(sums: Sums) -> dict[int, list[int]]:
+    """For the answers with several modes up to the doubt: all of them, ascending."""
+    support = np.flatnonzero(np.isfinite(sums.logs))
+    rivals = {}
+    for y in range(sums.size):
+        scores = sums.logs[support] - sums.epsilon * np.abs(support - y)
+        near = support[scores >= scores.max() - sums.doubt]
+        if len(near) > 1:
+            rivals[y] = near.tolist()
+    return rivals

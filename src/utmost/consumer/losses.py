@@ -1,0 +1,363 @@
+"""Losses of a consumer: what it costs to believe j when the truth is i.
+
+A loss is *legal* when ℓ(i, j) depends only on i and |j − i| and does not decrease in |j − i| (GRS12 §2.2), *strictly
+legal* when it increases strictly (GRS12 §5.3). The geometric mechanism is best for every consumer with a legal loss
+(GRS12 Thm 3.2); for other losses that is not promised.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost import exact
+from utmost.errors import InputError
+from utmost.exact import Number, number, rational, sign
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Exacts: TypeAlias = npt.NDArray[np.object_]
+Triple: TypeAlias = tuple[int, int, int]
+
+LARGEST_POWER = 32
+LARGEST_TABLE = 4096
+FORMS = "absolute, squared, binary, power:1.5, asymmetric:2,1 or matrix:FILE"
+
+
+@runtime_checkable
+class Loss(Protocol):
+    """ℓ(i, j) ≥ 0: the loss when the truth is i and the reading is j."""
+
+    @property
+    def name(self) -> str:
+        """How the command line writes it."""
+
+    def exact(self, i: int, j: int) -> Number:
+        """ℓ(i, j), exact."""
+
+    def array(self, truth: npt.ArrayLike, reading: npt.ArrayLike) -> Floats:
+        """ℓ as doubles, over arrays of counts that broadcast together."""
+
+    def matrix(self, size: int) -> Exacts:
+        """ℓ on the counts 0..size−1: rows are truths, columns are readings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """`under` for each unit that the reading is below the truth, `over` for each unit above.
+
+    >>> Linear(Fraction(2), Fraction(1)).exact(5, 3), Linear(Fraction(2), Fraction(1)).exact(3, 5)
+    (Fraction(4, 1), Fraction(2, 1))
+    """
+
+    under: Number
+    over: Number
+
+    @property
+    def name(self) -> str:
+        """How the command line writes it."""
+        return "absolute" if self.under == self.over == 1 else f"asymmetric:{self.under},{self.over}"
+
+    def exact(self, i: int, j: int) -> Number:
+        """ℓ(i, j), exact."""
+        return self.under * (i - j) if j < i else self.over * (j - i)
+
+    def array(self, truth: npt.ArrayLike, reading: npt.ArrayLike) -> Floats:
+        """ℓ as doubles, over arrays of counts that broadcast together."""
+        gap = np.subtract(reading, truth, dtype=np.float64)
+        return np.asarray(np.where(gap < 0, -float(self.under) * gap, float(self.over) * gap))
+
+    def matrix(self, size: int) -> Exacts:
+        """ℓ on the counts 0..size−1: rows are truths, columns are readings."""
+        return _by_gap([self.exact(0, gap) for gap in range(size)], [self.exact(gap, 0) for gap in range(size)])
+
+
+@dataclass(frozen=True, slots=True)
+class Squared:
+    """(i − j)²; its best reading is the posterior mean, rounded."""
+
+    @property
+    def name(self) -> str:
+        """How the command line writes it."""
+        return "squared"
+
+    def exact(self, i: int, j: int) -> Number:
+        """ℓ(i, j), exact."""
+        return Fraction((i - j) ** 2)
+
+    def array(self, truth: npt.ArrayLike, reading: npt.ArrayLike) -> Floats:
+        """ℓ as doubles, over arrays of counts that broadcast together."""
+        return np.asarray(np.square(np.subtract(truth, reading, dtype=np.float64)))
+
+    def matrix(self, size: int) -> Exacts:
+        """ℓ on the counts 0..size−1: rows are truths, columns are readings."""
+        return _by_gap([self.exact(0, gap) for gap in range(size)])
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """0 if the reading is right, else 1; its best reading is the posterior mode."""
+
+    @property
+    def name(self) -> str:
+        """How the command line writes it."""
+        return "binary"
+
+    def exact(self, i: int, j: int) -> Number:
+        """ℓ(i, j), exact."""
+        return Fraction(i != j)
+
+    def array(self, truth: npt.ArrayLike, reading: npt.ArrayLike) -> Floats:
+        """ℓ as doubles, over arrays of counts that broadcast together."""
+        return np.not_equal(truth, reading).astype(np.float64)
+
+    def matrix(self, size: int) -> Exacts:
+        """ℓ on the counts 0..size−1: rows are truths, columns are readings."""
+        return _by_gap([self.exact(0, gap) for gap in range(size)])
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """|i − j|^p for a rational p > 0; exact as a `Real` where it is irrational.
+
+    >>> str(Power(Fraction(3, 2)).exact(5, 3))
+    '2*2^(1/2)'
+    """
+
+    p: Fraction
+
+    @property
+    def name(self) -> str:
+        """How the command line writes it."""
+        return f"power:{self.p}"
+
+    def exact(self, i: int, j: int) -> Number:
+        """ℓ(i, j), exact."""
+        return _power(abs(i - j), self.p)
+
+    def array(self, truth: npt.ArrayLike, reading: npt.ArrayLike) -> Floats:
+        """ℓ as doubles, over arrays of counts that broadcast together."""
+        return np.asarray(np.abs(np.subtract(truth, reading, dtype=np.float64)) ** float(self.p))
+
+    def matrix(self, size: int) -> Exacts:
+        """ℓ on the counts 0..size−1: rows are truths, columns are readings."""
+        return _by_gap([_power(gap, self.p) for gap in range(size)])
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A loss given entry by entry: row i is the truth, column j the reading. If one entry is a float, all are.
+
+    >>> Table(((Fraction(0), Fraction(1)), (Fraction(3), Fraction(0)))).exact(1, 0)
+    Fraction(3, 1)
+    """
+
+    rows: tuple[tuple[Number | float, ...], ...]
+    _floats: Floats = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        floats = np.array([[float(value) for value in row] for row in self.rows], dtype=np.float64)
+        object.__setattr__(self, "_floats", floats)
+
+    @property
+    def name(self) -> str:
+        """How the command line writes it."""
+        return "matrix"
+
+    def exact(self, i: int, j: int) -> Number:
+        """ℓ(i, j), exact."""
+        value = self.rows[i][j]
+        if isinstance(value, float):
+            raise InputError('loss must have exact entries here, got floats: write them as text, for instance "1/3"')
+        return value
+
+    def array(self, truth: npt.ArrayLike, reading: npt.ArrayLike) -> Floats:
+        """ℓ as doubles, over arrays of counts that broadcast together."""
+        return np.asarray(self._floats[np.asarray(truth), np.asarray(reading)])
+
+    def matrix(self, size: int) -> Exacts:
+        """As given: exact entries come out exact, floats come out as floats."""
+        self.check(size)
+        result = np.empty((size, size), dtype=object)
+        for i, row in enumerate(self.rows):
+            result[i, :] = row
+        return result
+
+    def check(self, size: int) -> None:
+        """Refuses a table that is not size × size."""
+        if len(self.rows) != size:
+            raise InputError(
+                f"loss must be a matrix of {size} rows and columns, one for each count, got {len(self.rows)}"
+            )
+
+
+@lru_cache(maxsize=1 << 16)
+def _power(gap: int, p: Fraction) -> Number:
+    return exact.power(gap, p)
+
+
+def _by_gap(above: Sequence[Number], below: Sequence[Number] | None = None) -> Exacts:
+    """The matrix whose entry (i, j) is above[j − i], or below[i − j] where j < i."""
+    size = len(above)
+    values = np.empty(2 * size - 1, dtype=object)
+    values[size - 1 :] = above
+    values[: size - 1] = list(above if below is None else below)[:0:-1]
+    counts = np.arange(size)
+    return np.asarray(values[counts[None, :] - counts[:, None] + size - 1])
+
+
+absolute = Linear(Fraction(1), Fraction(1))
+squared = Squared()
+binary = Binary()
+
+
+def power(p: object) -> Power:
+    """|i − j|^p.
+
+    >>> power("1.5").name
+    'power:3/2'
+    """
+    exponent = rational(p, "power")
+    if not 0 < exponent <= LARGEST_POWER:
+        raise InputError(f"power must be > 0 and at most {LARGEST_POWER}, got {exponent}: for 0 use the loss binary")
+    return Power(exponent)
+
+
+def asymmetric(under: object, over: object) -> Linear:
+    """`under` a unit for readings below the truth, `over` a unit above; not both zero.
+
+    >>> asymmetric(2, 1).name
+    'asymmetric:2,1'
+    """
+    low, high = number(under, "under"), number(over, "over")
+    if sign(low) < 0 or sign(high) < 0 or not (low or high):
+        raise InputError(f"under and over must be >= 0 and not both 0, got {low} and {high}: they are losses per unit")
+    return Linear(low, high)
+
+
+def matrix(rows: Sequence[Sequence[object]]) -> Table:
+    """The loss with these entries, square, each ≥ 0; exact ("1/3", 2, Fraction) or float.
+
+    >>> matrix([["0", "1/2"], [1, 0]]).rows
+    ((Fraction(0, 1), Fraction(1, 2)), (Fraction(1, 1), Fraction(0, 1)))
+    """
+    size = len(rows)
+    if not 1 <= size <= LARGEST_TABLE or any(len(row) != size for row in rows):
+        raise InputError(f"loss must be a square matrix of 1 to {LARGEST_TABLE} rows, got {size} rows: check its shape")
+    floats = any(isinstance(value, float) for row in rows for value in row)
+    read = _float_entry if floats else _exact_entry
+    return Table(tuple(tuple(read(value) for value in row) for row in rows))
+
+
+def _exact_entry(value: object) -> Number:
+    result = number(int(value) if isinstance(value, np.integer) else value, "loss")
+    if sign(result) < 0:
+        raise InputError(f"loss must be >= 0 in every entry, got {result}: add a constant to the row")
+    return result
+
+
+def _float_entry(value: object) -> float:
+    result = float(value) if isinstance(value, float | np.integer) else float(number(value, "loss"))
+    if not 0 <= result < float("inf"):
+        raise InputError(f"loss must be a finite number >= 0 in every entry, got {result}")
+    return result
+
+
+def parse(text: str) -> Loss:
+    """The loss that the command line names: absolute, squared, binary, power:1.5, asymmetric:2,1 or matrix:FILE.
+
+    >>> parse("asymmetric:2,1") == asymmetric(2, 1), parse("power:1.5").name
+    (True, 'power:3/2')
+    """
+    kind, _, rest = text.strip().partition(":")
+    named: dict[str, Loss] = {"absolute": absolute, "squared": squared, "binary": binary}
+    if kind in named and not rest:
+        return named[kind]
+    if kind == "power":
+        return power(rest)
+    if kind == "asymmetric" and rest.count(",") == 1:
+        return asymmetric(*rest.split(","))
+    if kind == "matrix" and rest:
+        return matrix(_read_rows(Path(rest)))
+    raise InputError(f"loss must be {FORMS}, got {text!r}")
+
+
+def _read_rows(path: Path) -> list[list[str]]:
+    try:
+        with path.open(newline="", encoding="utf-8") as stream:
+            return [row for row in csv.reader(stream) if any(cell.strip() for cell in row)]
+    except (OSError, UnicodeDecodeError, csv.Error) as problem:
+        raise InputError(f"loss must name a readable CSV file, got {path}: {type(problem).__name__}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Legality:
+    """Is a loss legal, and strictly so; where not, entries (i, j, j′) with |j−i| ≤ |j′−i| that break it.
+
+    `witness`: ℓ(i, j) > ℓ(i, j′), or the distances are equal and the losses differ. `strict_witness`: the same, or the
+    distances differ and the losses do not.
+    """
+
+    witness: Triple | None
+    strict_witness: Triple | None
+
+    @property
+    def legal(self) -> bool:
+        """No entry breaks it."""
+        return self.witness is None
+
+    @property
+    def strict(self) -> bool:
+        """No entry breaks it strictly."""
+        return self.strict_witness is None
+
+
+def legality(loss: Loss, size: int) -> Legality:
+    """Whether ℓ on the counts 0..size−1 is legal (GRS12 §2.2) and strictly legal (§5.3), decided exactly.
+
+    In closed form for the families, entry by entry for the others.
+
+    >>> legality(binary, 5)
+    Legality(witness=None, strict_witness=(0, 1, 2))
+    >>> legality(asymmetric(2, 1), 5).witness
+    (1, 0, 2)
+    """
+    if isinstance(loss, Squared | Power):
+        return Legality(None, None)
+    if isinstance(loss, Binary):
+        return Legality(None, (0, 1, 2) if size > 2 else None)
+    if isinstance(loss, Linear) and loss.under == loss.over:
+        return Legality(None, None)
+    return _scan(loss.matrix(size))
+
+
+def _scan(entries: Exacts) -> Legality:
+    """Compares, for each truth, every entry with the ones one step nearer: enough, since ≤ is transitive."""
+    strict_witness: Triple | None = None
+    for i, row in enumerate(entries):
+        for near, far in _neighbours(i, len(row)):
+            level = abs(near - i) == abs(far - i)
+            if row[near] > row[far] or (level and row[near] != row[far]):
+                return Legality((i, near, far), (i, near, far))
+            if strict_witness is None and not level and row[near] == row[far]:
+                strict_witness = (i, near, far)
+    return Legality(None, strict_witness)
+
+
+def _neighbours(i: int, size: int) -> list[tuple[int, int]]:
+    """Pairs of readings at distances (d, d) and (d, d+1) from i that together order all the distances."""
+    pairs = []
+    for gap in range(max(i, size - 1 - i) + 1):
+        here = [j for j in {i - gap, i + gap} if 0 <= j < size]
+        beyond = [j for j in {i - gap - 1, i + gap + 1} if 0 <= j < size]
+        if len(here) == 2:
+            pairs.append((min(here), max(here)))
+        pairs.extend((min(here), j) for j in sorted(beyond))
+    return pairs

@@ -1,0 +1,70 @@
+"""A consumer without a prior: she minimises the worst expected loss over the secrets (end of GRS12 §4).
+
+Her best reading of an answer is random in general, and is found by a linear program.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from utmost.channel import Channel, Matrix
+from utmost.channel.channel import closed
+from utmost.consumer.losses import Loss
+from utmost.consumer.reading import Mechanism
+from utmost.errors import InputError
+from utmost.exact import Number, rational
+from utmost.solve import Certificate, Program, optimum
+
+
+@dataclass(frozen=True, slots=True)
+class MinimaxReading:
+    """A randomised remap, the worst expected loss it leaves, and the certificate that none does better."""
+
+    remap: Channel
+    loss: Fraction
+    certificate: Certificate
+
+
+@dataclass(frozen=True, slots=True)
+class Minimax:
+    """A loss alone."""
+
+    loss: Loss
+
+    def worst_loss(self, induced: Channel) -> Number:
+        """max_x Σ_w Z[x,w]·ℓ(x,w) of a channel from secrets to readings."""
+        size = len(induced.inputs)
+        losses = (induced.rows * self.loss.matrix(size)).sum(axis=1)
+        worst: Number = max(losses)
+        return worst
+
+    def reading(self, mechanism: Channel | Mechanism) -> MinimaxReading:
+        """The randomised remap Y that minimises max_x Σ_w (C·Y)[x,w]·ℓ(x,w), certified; rational entries only."""
+        source = mechanism if isinstance(mechanism, Channel) else mechanism.channel()
+        certificate = optimum(remap_program(source, self.loss.matrix(len(source.inputs))))
+        remap = np.array(certificate.x[:-1], dtype=object).reshape(len(source.outputs), len(source.inputs))
+        return MinimaxReading(Channel(source.outputs, source.inputs, closed(remap)), certificate.upper, certificate)
+
+
+def remap_program(source: Channel, losses: Matrix) -> Program:
+    """minimise t over stochastic Y and t with t ≥ Σ_{y,w} C[x,y]·Y[y,w]·ℓ(x,w) for every x.
+
+    Variables: Y row by row, then t. Rows: one for each x, then one for each row of Y.
+    """
+    if not source.exact:
+        raise InputError("a minimax reading needs a channel with exact entries")
+    inputs, outputs = len(source.inputs), len(source.outputs)
+    x, y, w = (
+        grid.ravel() for grid in np.meshgrid(np.arange(inputs), np.arange(outputs), np.arange(inputs), indexing="ij")
+    )
+    products = [-rational(source.rows[i, k] * losses[i, j], "loss") for i, k, j in zip(x, y, w, strict=True)]
+    spread = np.arange(outputs * inputs)
+    rows = np.concatenate([x, np.arange(inputs), inputs + spread // inputs])
+    columns = np.concatenate([y * inputs + w, np.full(inputs, outputs * inputs), spread])
+    values = np.array([*products, *[Fraction(1)] * (inputs + outputs * inputs)], dtype=object)
+    cost = [Fraction(0)] * (outputs * inputs) + [Fraction(1)]
+    rhs = [Fraction(0)] * inputs + [Fraction(1)] * outputs
+    return Program(cost, rows, columns, values, rhs, np.arange(inputs + outputs) >= inputs)

@@ -1,0 +1,134 @@
+"""A consumer: a prior over the secrets and a loss. What she should make of a mechanism's answer, and how good it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost.channel import Channel, Matrix, deterministic
+from utmost.channel.channel import product
+from utmost.consumer.losses import Legality, Loss, legality
+from utmost.consumer.priors import Floating, Prior
+from utmost.errors import InputError
+from utmost.exact import Number
+
+
+class Mechanism(Protocol):
+    """Anything that has a channel, in closed form or not."""
+
+    def channel(self) -> Channel:
+        """Its matrix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """A prior and a loss over the same secrets, told apart by position.
+
+    Every method takes a channel, or a mechanism that has one, whose inputs are the secrets. With exact entries, prior and
+    loss every answer is exact.
+
+    >>> from utmost.consumer import losses, priors
+    >>> from utmost.exact import alpha
+    >>> from utmost.mechanisms import geometric
+    >>> reader = Consumer(priors.uniform(6), losses.absolute)
+    >>> reader.expected_loss(geometric(5, alpha("1/2")))
+    Fraction(37, 36)
+    """
+
+    prior: Prior
+    loss: Loss
+
+    def costs(self) -> Matrix:
+        """The matrix c[x, w] = π_x·ℓ(x, w): what reading w costs when the secret is x, weighted by the prior."""
+        return _costs(self.prior, self.loss)
+
+    def posterior(self, mechanism: Channel | Mechanism, output: int | str) -> Matrix:
+        """The law of the secret given an output, by Bayes' rule."""
+        joint = self._weights() * self._channel(mechanism).column(output)
+        total = joint.sum()
+        if not total:
+            raise InputError("this output has probability 0 under the prior, so it has no posterior")
+        law: Matrix = joint / total
+        return law
+
+    def scores(self, mechanism: Channel | Mechanism) -> Matrix:
+        """S[w, y] = Σ_x π_x·C[x,y]·ℓ(x,w): the joint loss of reading output y as w."""
+        return product(self.costs().T, self._channel(mechanism).rows)
+
+    def remap(self, mechanism: Channel | Mechanism) -> list[int]:
+        """The best reading of each output, as a position among the secrets; the smallest of those that tie.
+
+        An output that never occurs is read as 0.
+        """
+        return [_first_least(column) for column in self.scores(mechanism).T]
+
+    def expected_loss(self, mechanism: Channel | Mechanism) -> Number | float:
+        """The consumer's expected loss (GRS12 eq. 2) under her best remap: Σ_y min_w S[w, y]."""
+        scores = self.scores(mechanism)
+        return _plain(sum(column[_first_least(column)] for column in scores.T))
+
+    def face_value_loss(self, mechanism: Channel | Mechanism) -> Number | float:
+        """The expected loss of reading each output as the secret of the same label."""
+        source = self._channel(mechanism)
+        if set(source.outputs) - set(source.inputs):
+            raise InputError("outputs must be inputs too for a reading at face value")
+        scores = self.scores(source)
+        return _plain(sum(scores[source.inputs.index(label), y] for y, label in enumerate(source.outputs)))
+
+    def induced(self, mechanism: Channel | Mechanism) -> Channel:
+        """The mechanism followed by the best remap: from secrets to readings."""
+        source = self._channel(mechanism)
+        mapping = [source.inputs[w] for w in self.remap(source)]
+        return source.then(deterministic(mapping, source.outputs, source.inputs))
+
+    def is_direct(self, mechanism: Channel | Mechanism) -> bool:
+        """Is reading at face value optimal (GRS12 Def. 5.1): decided exactly where the entries are exact."""
+        source = self._channel(mechanism)
+        return self.face_value_loss(source) == self.expected_loss(source)
+
+    def legality(self) -> Legality:
+        """Is the loss legal, strictly legal, and if not where."""
+        return legality(self.loss, self.prior.size)
+
+    def _weights(self) -> Matrix:
+        return _weights(self.prior)
+
+    def _channel(self, mechanism: Channel | Mechanism) -> Channel:
+        source = mechanism if isinstance(mechanism, Channel) else mechanism.channel()
+        if len(source.inputs) != self.prior.size:
+            raise InputError(f"the prior has {self.prior.size} secrets, the mechanism {len(source.inputs)} inputs")
+        return source
+
+
+def _weights(prior: Prior) -> Matrix:
+    return np.exp(prior.logs()) if isinstance(prior, Floating) else _uniform_kind(prior.exact())
+
+
+def _costs(prior: Prior, loss: Loss) -> Matrix:
+    losses, weights = _uniform_kind(loss.matrix(prior.size)), _weights(prior)
+    if losses.dtype == object and weights.dtype == object:
+        costs: Matrix = weights[:, None] * losses
+        return costs
+    return weights.astype(float)[:, None] * losses.astype(float)
+
+
+def _uniform_kind(values: Any) -> npt.NDArray[Any]:
+    """An object array of exact numbers, or a float array if any entry is a float."""
+    array = np.asarray(values, dtype=object)
+    return array.astype(float) if any(isinstance(value, float) for value in array.flat) else array
+
+
+def _first_least(column: Matrix) -> int:
+    best = 0
+    for w in range(1, len(column)):
+        if column[w] < column[best]:
+            best = w
+    return best
+
+
+def _plain(value: Any) -> Number | float:
+    result: Number | float = float(value) if isinstance(value, float) else value
+    return result

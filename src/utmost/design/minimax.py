@@ -1,0 +1,65 @@
+"""The best mechanism for a consumer without a prior (GRS12 §4): a randomised remap of the geometric one attains it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from utmost.channel import Channel, Leak, least_epsilon
+from utmost.channel.channel import closed
+from utmost.consumer import Minimax
+from utmost.design.program import privacy_program
+from utmost.errors import InputError, SolverError
+from utmost.exact import Level, rational
+from utmost.solve import Certificate, Program, optimum
+from utmost.spaces import Space
+
+
+@dataclass(frozen=True, slots=True)
+class MinimaxDesign:
+    """A mechanism, its worst expected loss, the program's certificate, and the ε recomputed from its entries."""
+
+    channel: Channel
+    loss: Fraction
+    certificate: Certificate
+    leak: Leak
+
+
+def minimax_optimal(space: Space, level: Level, consumer: Minimax) -> MinimaxDesign:
+    """The private mechanism from the space to readings with the least max_x Σ_w C[x,w]·ℓ(x,w); rational data, α < 1.
+
+    >>> from utmost.consumer import losses
+    >>> from utmost.exact import alpha
+    >>> from utmost.spaces import line
+    >>> minimax_optimal(line(2), alpha("1/2"), Minimax(losses.binary)).loss
+    Fraction(1, 3)
+    """
+    if level.alpha == 1:
+        raise InputError("a minimax design needs alpha < 1: at 1 every input has the same law")
+    certificate = optimum(minimax_program(space, level, consumer))
+    rows = np.array(certificate.x[:-1], dtype=object).reshape(len(space), len(space))
+    mechanism = Channel(space.labels, space.labels, closed(rows))
+    leak = least_epsilon(mechanism, space)
+    if not leak.within(level):
+        raise SolverError("the mechanism found did not pass its own certificate; nothing is returned")
+    return MinimaxDesign(mechanism, certificate.upper, certificate, leak)
+
+
+def minimax_program(space: Space, level: Level, consumer: Minimax) -> Program:
+    """The privacy program with one more variable t, minimised, and t − Σ_w ℓ(x,w)·C[x,w] ≥ 0 for each x."""
+    size = len(space)
+    losses = consumer.loss.matrix(size)
+    base = privacy_program(space, level, np.full((size, size), Fraction(0), dtype=object))
+    count, cells = base.shape
+    x = np.repeat(np.arange(size), size)
+    return Program(
+        [Fraction(0)] * cells + [Fraction(1)],
+        np.concatenate([base.rows, count + x, count + np.arange(size)]),
+        np.concatenate([base.columns, np.arange(cells), np.full(size, cells)]),
+        np.concatenate([base.values, [-rational(v, "loss") for v in losses.ravel()], [Fraction(1)] * size]),
+        [*base.rhs, *[Fraction(0)] * size],
+        np.concatenate([base.equality, np.zeros(size, dtype=bool)]),
+        scale=None if base.scale is None else [*base.scale, Fraction(1)],
+    )

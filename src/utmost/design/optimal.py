@@ -1,0 +1,184 @@
+"""The best mechanism for a privacy type and a consumer, certified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from utmost.channel import Channel, Leak, Matrix, deterministic, least_epsilon
+from utmost.channel.channel import closed
+from utmost.consumer import Consumer
+from utmost.design.count import induced, remapped_geometric
+from utmost.design.program import privacy_program
+from utmost.errors import InputError, SolverError
+from utmost.exact import Level, Number, Real, alpha, enclosure, sign
+from utmost.solve import optimum
+from utmost.spaces import Space
+
+EXACT_REALS = 20  # points up to which irrational data are carried exactly; above, between rational ones
+GAP = Fraction(1, 10**10)  # of the loss: how far apart the bounds may be when the data are irrational
+PRECISIONS = (80, 160, 320)  # bits tried for that
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """lower ≤ least expected loss ≤ upper, and the ε of the mechanism that attains `upper`, all in exact arithmetic.
+
+    `leak` is recomputed from the mechanism's entries; `private` says that it is within the level asked for. `multipliers`
+    is the dual vector u, Σ u = lower, where the proof needs no solver.
+    """
+
+    lower: Number
+    upper: Number
+    leak: Leak
+    private: bool
+    multipliers: tuple[Number, ...] | None = None
+
+    @property
+    def gap(self) -> Number:
+        """upper − lower: 0 where the data are rational."""
+        return self.upper - self.lower
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A mechanism, the consumer's expected loss with it, and the certificate that no private mechanism gives less.
+
+    `remap` reads the geometric mechanism's answers so that this mechanism comes out, where it is found that way.
+    """
+
+    channel: Channel
+    loss: Number
+    certificate: Certificate
+    remap: list[int] | None = None
+
+
+Attempt: TypeAlias = tuple[Matrix, Number, tuple[Number, ...] | None, list[int] | None]  # rows, lower bound, u, remap
+
+
+def optimal(space: Space, level: Level, consumer: Consumer) -> Design:
+    """The mechanism from the space to readings that minimises the consumer's expected loss, subject to privacy.
+
+    On a line the remapped geometric mechanism is tried first; its certificate is closed in exact arithmetic (see `count`),
+    and it always closes for a legal loss (GRS12 Thm 3.2). What it does not close goes to the linear program. With rational
+    level, prior and loss the gap is 0 or the certificate says what it is; otherwise the bounds come from rational levels
+    and losses on both sides.
+
+    >>> from utmost.consumer import losses, priors
+    >>> from utmost.spaces import line
+    >>> reader = Consumer(priors.parse("1/4,0,1/4,0,1/4,1/4", 6), losses.squared)
+    >>> design = optimal(line(6), alpha("1/2"), reader)
+    >>> design.loss, design.certificate.gap, design.certificate.private
+    (Fraction(223, 144), Fraction(0, 1), True)
+    """
+    return solved(space, level, consumer, best_attempt)
+
+
+def by_program(space: Space, level: Level, consumer: Consumer) -> Design:
+    """`optimal`, by the linear program alone: a second road to the same loss."""
+    return solved(space, level, consumer, program_attempt)
+
+
+def solved(
+    space: Space, level: Level, consumer: Consumer, attempt: Callable[[Space, Level, Matrix], Attempt]
+) -> Design:
+    """A design by one way of solving rational programs."""
+    costs = consumer.costs()
+    if len(costs) != len(space):
+        raise InputError(
+            f"the prior must have {len(space)} weights, one for each point of {space.name}, got {len(costs)}"
+        )
+    if costs.dtype != object:
+        raise InputError('an optimal mechanism needs an exact prior and loss: write numbers as text, "1/3" or "0.1"')
+    if not level.is_inner:
+        return _at_the_end(space, level, costs)
+    irrational = isinstance(level.alpha, Real) or any(isinstance(c, Real) for c in costs.flat)
+    if irrational and (len(space) > EXACT_REALS or attempt is program_attempt or not is_line(space)):
+        return _between(space, level, costs, attempt)
+    return _finished(space, level, costs, attempt(space, level, costs))
+
+
+def best_attempt(space: Space, level: Level, costs: Matrix) -> Attempt:
+    """The remapped geometric mechanism where it is optimal, else the program."""
+    if is_line(space):
+        found = remapped_geometric(level, costs)
+        if found.objection is None:
+            return induced(level, found.remap).rows, found.loss, found.multipliers, found.remap
+        if any(isinstance(c, Real) for c in (level.alpha, *costs.flat)):
+            return _irrational_program(space, level, costs)
+    return program_attempt(space, level, costs)
+
+
+def program_attempt(space: Space, level: Level, costs: Matrix) -> Attempt:
+    """The linear program's certified optimum; rational data."""
+    certificate = optimum(privacy_program(space, level, costs))
+    rows = np.array(certificate.x, dtype=object).reshape(costs.shape)
+    return rows, certificate.lower, None, None
+
+
+def _irrational_program(space: Space, level: Level, costs: Matrix) -> Attempt:
+    design = _between(space, level, costs, program_attempt)
+    return design.channel.rows, design.certificate.lower, None, None
+
+
+def is_line(space: Space) -> bool:
+    """Is it the line of counts."""
+    return space.edges == tuple((k, k + 1) for k in range(len(space) - 1)) and all(
+        space.distance(*edge) == 1 for edge in space.edges
+    )
+
+
+def _finished(space: Space, level: Level, costs: Matrix, attempt: Attempt) -> Design:
+    rows, lower, multipliers, remap = attempt
+    mechanism = Channel(space.labels, space.labels, closed(rows))
+    leak = least_epsilon(mechanism, space)
+    upper: Number = (costs * rows).sum()
+    certificate = Certificate(lower, upper, leak, leak.within(level), multipliers)
+    if not certificate.private or sign(certificate.gap) < 0:
+        raise SolverError("the mechanism found did not pass its own certificate; nothing is returned")
+    return Design(mechanism, upper, certificate, remap)
+
+
+def _between(space: Space, level: Level, costs: Matrix, attempt: Callable[[Space, Level, Matrix], Attempt]) -> Design:
+    """Bounds for irrational data from rational ones.
+
+    A larger α is more private and a smaller one less, so the optimum at α lies between those at α⁻ ≤ α ≤ α⁺, and likewise
+    for costs. The mechanism returned is the one for α⁺: rational, and private at α.
+    """
+    for bits in PRECISIONS:
+        below, above = (alpha(end) for end in enclosure(level.alpha, bits))
+        cheap, dear = (_ends(costs, bits, side) for side in (0, 1))
+        rows, _, _, remap = attempt(space, above, dear)
+        _, lower, _, _ = attempt(space, below, cheap)
+        design = _finished(space, level, costs, (rows, lower, None, remap))
+        width = ends_of(design.certificate.gap)
+        if width <= GAP * max(ends_of(design.loss), Fraction(1, 10**6)):
+            return design
+    raise SolverError(f"the bounds for this irrational program did not meet within {float(GAP):.0e} of the loss")
+
+
+def ends_of(value: Number) -> Fraction:
+    """A rational upper bound of an exact number, 2^−60 above it or less."""
+    return enclosure(value, 64)[1]
+
+
+def _ends(costs: Matrix, bits: int, side: int) -> Matrix:
+    result = np.empty(costs.shape, dtype=object)
+    result.ravel()[:] = [enclosure(cost, bits)[side] for cost in costs.flat]
+    return result
+
+
+def _at_the_end(space: Space, level: Level, costs: Matrix) -> Design:
+    """α = 0: every secret may be told, so each is read in its best way. α = 1: one reading for all."""
+    if level.alpha == 0:
+        readings = [min(range(costs.shape[1]), key=lambda w, x=x: (costs[x, w], w)) for x in range(len(space))]
+    else:
+        totals = costs.sum(axis=0)
+        readings = [min(range(costs.shape[1]), key=lambda w: (totals[w], w))] * len(space)
+    told = deterministic([space.labels[w] for w in readings], space.labels, space.labels)
+    lower: Number = sum((costs[x, w] for x, w in enumerate(readings)), Fraction(0))
+    return _finished(space, level, costs, (told.rows, lower, None, None))

@@ -1,0 +1,26 @@
+"""Exact numbers: fractions where they are fractions, reals with decided comparisons where they are not."""
+
+from utmost.exact.balls import ball, enclosure, ends
+from utmost.exact.levels import Level, alpha, epsilon
+from utmost.exact.reals import Number, Real, exponential, nearest, power, sign
+from utmost.exact.text import decimal, is_exact, number, rational, whole
+
+__all__ = [
+    "Level",
+    "Number",
+    "Real",
+    "alpha",
+    "ball",
+    "decimal",
+    "enclosure",
+    "ends",
+    "epsilon",
+    "exponential",
+    "is_exact",
+    "nearest",
+    "number",
+    "power",
+    "rational",
+    "sign",
+    "whole",
+]

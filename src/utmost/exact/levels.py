@@ -1,0 +1,90 @@
+"""Privacy levels: α = e^−ε per unit of distance, exact, in [0, 1] with both ends.
+
+A level is given either by α (a rational: "1/2") or by ε (a rational: "0.1"), and remembers which, since the other one is
+irrational. α = 0 is ε = ∞ (no privacy), α = 1 is ε = 0 (nothing is told).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from utmost.errors import InputError
+from utmost.exact.balls import ball
+from utmost.exact.reals import Number, Real, exponential, nearest, power, sign
+from utmost.exact.text import decimal, number, rational, whole
+
+if TYPE_CHECKING:
+    from flint import arb
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One privacy level: `alpha` exact; `exponent` is ε where ε is rational, else None."""
+
+    alpha: Number
+    exponent: Fraction | None = None
+
+    def power(self, distance: Number | int) -> Number:
+        """α^distance, the likelihood ratio allowed at this distance; 0^0 = 1.
+
+        >>> alpha("1/2").power(3), str(epsilon("0.1").power(3)), str(alpha("1/2").power(Fraction(1, 2)))
+        (Fraction(1, 8), 'exp(-3/10)', '1/2*2^(1/2)')
+        """
+        exponent = rational(distance, "distance")
+        if self.exponent is not None:
+            return exponential(-self.exponent * exponent)
+        if isinstance(self.alpha, Real):
+            return self.alpha ** whole(exponent, "distance")
+        return power(self.alpha, exponent)
+
+    @property
+    def epsilon(self) -> float:
+        """ε as the nearest double; ∞ at α = 0. For more digits: `epsilon_ball`."""
+        if self.exponent is not None:
+            return float(self.exponent)
+        return float("inf") if not self.alpha else abs(nearest(self.epsilon_ball(96)))
+
+    def epsilon_ball(self, bits: int) -> arb:
+        """An interval of `bits` bits that contains ε = −ln α (α > 0)."""
+        from flint import ctx
+
+        with ctx.workprec(bits):
+            return -ball(self.alpha, bits).log()
+
+    @property
+    def is_inner(self) -> bool:
+        """0 < α < 1, where signatures, inverses and kernels make sense."""
+        return sign(self.alpha) > 0 and self.alpha < 1
+
+    def __str__(self) -> str:
+        if self.exponent is not None:
+            return f"ε = {self.exponent}"
+        return f"α = {self.alpha} (ε ≈ {decimal(self.epsilon)})"
+
+
+def alpha(value: object) -> Level:
+    """The level with this α, in [0, 1].
+
+    >>> str(alpha("1/2")), alpha(0).epsilon, alpha(1).epsilon
+    ('α = 1/2 (ε ≈ 0.693147)', inf, 0.0)
+    """
+    result = number(value, "alpha")
+    if sign(result) < 0 or result > 1:
+        raise InputError(f"alpha must be in [0, 1], got {decimal(result)}: alpha is e^-epsilon, 1 tells nothing")
+    return Level(result, Fraction(0) if result == 1 else None)
+
+
+def epsilon(value: object) -> Level:
+    """The level with this ε ≥ 0, a rational number.
+
+    >>> str(epsilon("0.1").alpha), epsilon("0.1") == epsilon("1/10")
+    ('exp(-1/10)', True)
+    """
+    result = rational(value, "epsilon")
+    if result < 0:
+        raise InputError(f"epsilon must be >= 0, got {decimal(result)}")
+    if result > 100_000:
+        raise InputError(f"epsilon must be at most 100000, got {decimal(result)}: for no privacy at all say alpha 0")
+    return Level(exponential(-result), result)

@@ -1,0 +1,185 @@
+"""Reading and writing exact numbers.
+
+The grammar is that of a pocket calculator, nothing more: numbers (`3`, `0.1`, `1e-6`), `+ - * /`, `^` with a rational
+exponent, parentheses, `exp(…)` and `sqrt(…)`. What `str` writes, `number` reads back.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+from utmost.errors import InputError
+from utmost.exact.reals import Number, Real, exponential, power
+
+LONGEST = 100_000  # characters of one number
+DEEPEST = 50  # nested parentheses
+LARGEST_EXPONENT = 10_000
+TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(exp|sqrt)\b|([-+*/^()]))")
+
+
+def number(value: object, name: str = "number") -> Number:
+    """The exact number that `value` means; a binary float is refused, since 0.1 is not one tenth.
+
+    >>> number("0.1"), number("2/3"), number(5), number("1e-6")
+    (Fraction(1, 10), Fraction(2, 3), Fraction(5, 1), Fraction(1, 1000000))
+    """
+    if isinstance(value, Real):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | Fraction | Decimal | str):
+        raise InputError(_refusal(value, name))
+    if isinstance(value, str):
+        return _Reader(value, name).read()
+    if isinstance(value, Decimal) and not value.is_finite():
+        raise InputError(f"{name} must be a finite number, got {value}")
+    return Fraction(value)
+
+
+def rational(value: object, name: str = "number") -> Fraction:
+    """`number`, where only a rational will do."""
+    result = number(value, name)
+    if isinstance(result, Real):
+        raise InputError(f"{name} must be a rational number such as 1/10 or 0.1, got an irrational one")
+    return result
+
+
+def whole(value: object, name: str = "number") -> int:
+    """`number`, where only an integer will do."""
+    result = rational(value, name)
+    if result.denominator != 1:
+        raise InputError(f"{name} must be a whole number, got {result}")
+    return int(result)
+
+
+def is_exact(value: object) -> bool:
+    """Is it a number that is not a float."""
+    return isinstance(value, int | Fraction | Real) and not isinstance(value, bool)
+
+
+def decimal(value: Number | float, digits: int = 6) -> str:
+    """A decimal of at most `digits` significant digits, without trailing zeros.
+
+    >>> decimal(Fraction(1, 3)), decimal(Fraction(3, 4)), decimal(0.1 + 0.2), decimal(Fraction(1, 2**2000))
+    ('0.333333', '0.75', '0.3', '8.70981e-603')
+    """
+    if isinstance(value, Fraction) and value and not 1e-300 < abs(value) < 1e300:
+        return _extreme(value, digits)
+    text = f"{float(value):.{digits}g}"
+    return "0" if text == "-0" else text
+
+
+def _extreme(value: Fraction, digits: int) -> str:
+    logarithm = math.log10(abs(value.numerator)) - math.log10(value.denominator)
+    exponent = math.floor(logarithm)
+    mantissa = 10 ** (logarithm - exponent)
+    return f"{'-' if value < 0 else ''}{mantissa:.{digits - 1}f}e{exponent:+d}"
+
+
+def _refusal(value: object, name: str) -> str:
+    if isinstance(value, float):
+        return f'{name} must be exact, got the float {value!r}: write it as text, for instance "0.1" or "1/10"'
+    return f'{name} must be a number such as "1/2" or "0.1", got {type(value).__name__}'
+
+
+class _Reader:
+    """A recursive-descent reader of one number."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.name, self.text = name, text if len(text) <= 40 else text[:37] + "..."
+        if len(text) > LONGEST:
+            raise InputError(f"{name} must have at most {LONGEST} characters, got {len(text)}")
+        self.tokens, self.next, self.depth = self._split(text), 0, 0
+
+    def _split(self, text: str) -> list[str]:
+        tokens, position, text = [], 0, text.strip().replace("−", "-")
+        while position < len(text):
+            match = TOKEN.match(text, position)
+            if match is None:
+                raise self._bad()
+            tokens.append(match.group().strip())
+            position = match.end()
+        return tokens
+
+    def _bad(self) -> InputError:
+        return InputError(f'{self.name} must be a number such as 1/2 or 0.1, got "{self.text}"')
+
+    def read(self) -> Number:
+        try:
+            result = self._expression()
+        except (ZeroDivisionError, RecursionError, OverflowError):
+            raise self._bad() from None
+        if self.next != len(self.tokens):
+            raise self._bad()
+        return result
+
+    def _peek(self) -> str:
+        return self.tokens[self.next] if self.next < len(self.tokens) else ""
+
+    def _take(self) -> str:
+        token = self._peek()
+        self.next += 1
+        return token
+
+    def _expression(self) -> Number:
+        result = self._term()
+        while self._peek() in ("+", "-"):
+            result = result + self._term() if self._take() == "+" else result - self._term()
+        return result
+
+    def _term(self) -> Number:
+        result = self._signed()
+        while self._peek() in ("*", "/"):
+            result = result * self._signed() if self._take() == "*" else result / self._signed()
+        return result
+
+    def _signed(self) -> Number:
+        if self._peek() in ("+", "-"):
+            return self._signed() if self._take() == "+" else -self._signed()
+        base = self._atom()
+        if self._peek() != "^":
+            return base
+        self._take()
+        return self._raise(base, self._signed())
+
+    def _raise(self, base: Number, exponent: Number) -> Number:
+        if isinstance(exponent, Real) or abs(exponent) > LARGEST_EXPONENT or exponent.denominator > LARGEST_EXPONENT:
+            raise self._bad()
+        if isinstance(base, Fraction):
+            return power(base, exponent)
+        if exponent.denominator != 1 or abs(exponent) > DEEPEST:
+            raise self._bad()
+        return base**exponent.numerator
+
+    def _atom(self) -> Number:
+        token = self._take()
+        if token in ("exp", "sqrt"):
+            if self._peek() != "(":
+                raise self._bad()
+            inside = self._atom()
+            if isinstance(inside, Real):
+                raise self._bad()
+            return exponential(inside) if token == "exp" else power(inside, Fraction(1, 2))
+        if token == "(":
+            return self._parenthesis()
+        return self._literal(token)
+
+    def _parenthesis(self) -> Number:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self._bad()
+        inside = self._expression()
+        if self._take() != ")":
+            raise self._bad()
+        self.depth -= 1
+        return inside
+
+    def _literal(self, token: str) -> Number:
+        _, _, exponent = token.lower().partition("e")
+        try:
+            if exponent and abs(int(exponent)) > LARGEST_EXPONENT:
+                raise self._bad()
+            return Fraction(token)
+        except ValueError:
+            raise self._bad() from None

@@ -1,0 +1,157 @@
+"""The geometric mechanism and its truncation to the counts 0 … n (GRS12 Ex. 2.1, 2.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost.channel import Channel, deterministic
+from utmost.channel.channel import closed
+from utmost.errors import InputError
+from utmost.exact import Level, Number, whole
+from utmost.noise import Bits, draw, system
+
+LARGEST_DRAW = 10**6  # upper end of a count whose laws are written out or drawn from
+LARGEST_MATRIX = 2000  # upper end of a count whose matrix is written out
+
+
+@dataclass(frozen=True, slots=True)
+class Geometric:
+    """The α-geometric mechanism truncated to 0 … size: noise with Pr[Δ = δ] ∝ α^|δ|, ends absorbing.
+
+    T[x,y] = κ_y·α^|x−y| with κ_y = (1−α)/(1+α) inside and 1/(1+α) at y = 0 and y = size. Its ε is −ln α, attained by
+    every pair of neighbours. α = 0 tells the count, α = 1 always answers 0. It is the best mechanism there is for every
+    reader of a count with a legal loss, whatever her prior (GRS12 Thm 3.2).
+    """
+
+    size: int
+    level: Level
+
+    def channel(self) -> Channel:
+        """The matrix, exact.
+
+        >>> from utmost.exact import alpha
+        >>> [str(p) for p in Geometric(5, alpha("1/2")).channel().row(1)]
+        ['1/3', '1/3', '1/6', '1/12', '1/24', '1/24']
+        """
+        if self.size > LARGEST_MATRIX:
+            raise InputError(
+                f"size must be at most {LARGEST_MATRIX} to write the matrix out, got {self.size}: "
+                "laws, readings and losses of larger counts need no matrix"
+            )
+        counts = tuple(range(self.size + 1))
+        powers = [self.level.power(k) for k in counts]
+        kappa = weights(self.size, self.level)
+        rows = np.array([[powers[abs(x - y)] * kappa[y] for y in counts] for x in counts], dtype=object)
+        return Channel(counts, counts, closed(rows))
+
+    def law(self, x: int) -> list[Number]:
+        """The law of the answer when the count is x."""
+        self._checked(x)
+        return [self.level.power(abs(x - y)) * k for y, k in enumerate(weights(self.size, self.level))]
+
+    def cumulative(self, x: int, y: int) -> Number:
+        """Pr[answer ≤ y | count x]: α^(x−y)/(1+α) for y < x, 1 − α^(y+1−x)/(1+α) for x ≤ y < size, 1 at the end."""
+        if y >= self.size or self.level.alpha == 1:
+            return Fraction(1)
+        return tail(x - y, self.level) if y < x else 1 - tail(y + 1 - x, self.level)
+
+    def draw(self, inputs: Sequence[int], bits: Bits = system) -> list[int]:
+        """One exact draw for each input: the law drawn is `law`, to the last bit."""
+        return [draw(partial(self.cumulative, self._checked(x)), self.size + 1, bits) for x in inputs]
+
+    def _checked(self, x: int) -> int:
+        if not 0 <= x <= self.size <= LARGEST_DRAW:
+            raise InputError(f"input must be a count from 0 to size, and size at most {LARGEST_DRAW}")
+        return x
+
+
+def geometric(size: int, level: Level) -> Geometric:
+    """The truncated geometric mechanism for counts from 0 to `size`."""
+    end = whole(size, "size")
+    if end < 0 or end > 10**12:
+        raise InputError(f"size must be the count's upper end, from 0 to 10^12, got {end if end < 10**30 else 'more'}")
+    return Geometric(end, level)
+
+
+def weights(size: int, level: Level) -> Sequence[Number]:
+    """κ_y for y = 0 … size: the factor of column y of the truncated mechanism.
+
+    At α = 1 the mechanism always answers 0, so κ is 1 at 0 and 0 elsewhere.
+    """
+    if level.alpha == 1 or size == 0:
+        return [Fraction(y == 0) for y in range(size + 1)]
+    inner = (1 - level.alpha) / (1 + level.alpha)
+    end = 1 / (1 + level.alpha)
+    return [end] + [inner] * (size - 1) + [end]
+
+
+def untruncated(x: int, outputs: Sequence[int], level: Level) -> Sequence[Number]:
+    """Pr[x + Δ = r] for each output r of the geometric mechanism with range ℤ (GRS12 Ex. 2.1).
+
+    >>> from utmost.exact import alpha
+    >>> [str(p) for p in untruncated(0, range(-1, 3), alpha("1/2"))]
+    ['1/6', '1/3', '1/6', '1/12']
+    """
+    if level.alpha == 1:
+        return [Fraction(r == 0) for r in outputs]  # always 0, as the paper has it
+    centre = (1 - level.alpha) / (1 + level.alpha)
+    return [centre * level.power(abs(r - x)) for r in outputs]
+
+
+def tail(distance: int, level: Level) -> Number:
+    """Pr[Δ ≥ distance] = α^distance/(1+α) for distance ≥ 1, and 1/(1+α) for 0 (α < 1)."""
+    return level.power(distance) / (1 + level.alpha)
+
+
+def truncation(size: int, reach: int) -> Channel:
+    """The remap from −reach … size+reach to 0 … size that sends what is outside to the nearer end.
+
+    Applied to the geometric mechanism folded onto that range it gives the truncated one (GRS12 §2.2).
+    """
+    outputs = range(-reach, size + reach + 1)
+    return deterministic([min(max(r, 0), size) for r in outputs], outputs, range(size + 1))
+
+
+def folded(size: int, reach: int, level: Level) -> Channel:
+    """The geometric mechanism on −reach … size+reach (reach ≥ 1), each tail beyond that put on its last output."""
+    if reach < 1:
+        raise InputError(f"reach must be at least 1, got {reach}")
+    outputs = tuple(range(-reach, size + reach + 1))
+    rows = np.empty((size + 1, len(outputs)), dtype=object)
+    for x in range(size + 1):
+        rows[x] = untruncated(x, outputs, level)
+        rows[x, 0] = tail(x + reach, level)
+        rows[x, -1] = tail(size + reach - x, level)
+    return Channel(tuple(range(size + 1)), outputs, closed(rows))
+
+
+def inverse(size: int, level: Level) -> npt.NDArray[np.object_]:
+    """T⁻¹ of the truncated geometric mechanism, in closed form; tridiagonal (0 < α < 1).
+
+    The matrix K = (α^|x−y|) has K⁻¹ = 1/(1−α²) times: 1 at the two corners, 1+α² on the rest of the diagonal, −α
+    beside it. T = K·diag(κ), so T⁻¹ = diag(1/κ)·K⁻¹.
+    """
+    if not level.is_inner:
+        raise InputError("the inverse of the geometric mechanism needs 0 < alpha < 1")
+    result = np.full((size + 1, size + 1), Fraction(0), dtype=object)
+    for y, kappa in enumerate(weights(size, level)):
+        for x, value in inverse_kernel_row(y, size, level):
+            result[y, x] = value / kappa
+    return result
+
+
+def inverse_kernel_row(y: int, size: int, level: Level) -> list[tuple[int, Number]]:
+    """The non-zero entries (x, value) of row y of K⁻¹, K = (α^|x−y|)."""
+    if size == 0:
+        return [(0, Fraction(1))]
+    square = level.alpha * level.alpha
+    scale = 1 / (1 - square)
+    diagonal = scale if y in (0, size) else (1 + square) * scale
+    beside = -level.alpha * scale
+    return [(x, diagonal if x == y else beside) for x in (y - 1, y, y + 1) if 0 <= x <= size]

@@ -1,0 +1,78 @@
+"""A channel as a picture: a heat map of its entries, or the laws of a few inputs where it is large."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from utmost.exact import decimal
+from utmost.pictures.curves import Curve, curves
+from utmost.pictures.write import styled, titled
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from utmost.channel import Channel
+
+LARGEST_MAP = 60  # inputs or outputs of a heat map
+LARGEST_TEXT = 14  # inputs and outputs of a heat map with its entries written in
+LONGEST = 6  # characters of a fraction that is written in
+MOST_LABELS = 24  # of an axis
+LAWS = 5  # of a larger channel
+
+
+def picture(channel: Channel, title: str, subtitle: str = "") -> alt.TopLevelMixin:
+    """The heat map of a channel; above 60 inputs or outputs the laws of five inputs as curves."""
+    if max(len(channel.inputs), len(channel.outputs)) > LARGEST_MAP:
+        return laws(channel, title, subtitle)
+    return heat_map(channel, title, subtitle)
+
+
+def heat_map(channel: Channel, title: str, subtitle: str = "") -> alt.TopLevelMixin:
+    """One square an entry, the darker the likelier; the entries are written in where there is room."""
+    import altair as alt
+
+    side = max(14, min(52, 640 // max(len(channel.outputs), len(channel.inputs))))
+    base = alt.Chart(alt.Data(values=_cells(channel)), title=titled(title, subtitle)).encode(
+        x=alt.X("output:N", sort=None, title="answer", axis=_axis(channel.outputs, "top")),
+        y=alt.Y("input:N", sort=None, title="true value", axis=_axis(channel.inputs, "left")),
+    )
+    squares = base.mark_rect(stroke="white", strokeWidth=1).encode(
+        color=alt.Color("chance:Q", title="probability", scale=alt.Scale(scheme="blues", domain=[0, 1], domainMin=0)),
+        tooltip=["input:N", "output:N", "entry:N"],
+    )
+    layers = [squares]
+    if max(len(channel.outputs), len(channel.inputs)) <= LARGEST_TEXT:
+        ink = alt.condition("datum.chance > 0.5", alt.value("white"), alt.value("#222"))
+        layers.append(base.mark_text(fontSize=12).encode(text="shown:N", color=ink))
+    width, height = side * len(channel.outputs), side * len(channel.inputs)
+    return styled(alt.layer(*layers).properties(width=width, height=height))  # type: ignore[no-any-return]
+
+
+def _axis(labels: tuple[str | int, ...], orient: Any) -> alt.Axis:
+    import altair as alt
+
+    shown = [str(label) for label in labels[:: max(1, -(-len(labels) // MOST_LABELS))]]
+    return alt.Axis(orient=orient, labelAngle=0, ticks=False, domain=False, values=shown, labelOverlap=False)
+
+
+def _cells(channel: Channel) -> list[dict[str, object]]:
+    return [
+        {"input": str(x), "output": str(y), "chance": float(value), "entry": str(value), "shown": _written(value)}
+        for x, row in zip(channel.inputs, channel.rows, strict=True)
+        for y, value in zip(channel.outputs, row, strict=True)
+    ]
+
+
+def _written(value: Any) -> str:
+    text = str(value)
+    return text if isinstance(value, Fraction) and len(text) <= LONGEST else decimal(value, 2)
+
+
+def laws(channel: Channel, title: str, subtitle: str = "") -> alt.TopLevelMixin:
+    """The laws of five inputs, evenly spread, as curves over the outputs."""
+    last = len(channel.inputs) - 1
+    chosen = sorted({round(k * last / (LAWS - 1)) for k in range(LAWS)})
+    places = tuple(range(len(channel.outputs)))
+    found = [Curve(f"{channel.inputs[x]}", places, tuple(float(v) for v in channel.rows[x])) for x in chosen]
+    return curves(found, title, subtitle, x="answer", y="probability", legend="true value")

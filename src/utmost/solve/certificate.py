@@ -1,0 +1,122 @@
+"""Optimality, certified in exact arithmetic.
+
+A certificate is a pair of rational vectors. x meets every constraint, so cost·x is an upper bound of the optimum; y is
+feasible for the dual, so rhs·y is a lower bound (weak duality). Whoever has the program can check both by multiplying
+out: no solver, no tolerance, no float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from utmost.errors import InfeasibleError, SolverError
+from utmost.solve.basis import Basis, Pair, vertex
+from utmost.solve.feasibility import bound, dual_fault, objective, primal_fault
+from utmost.solve.pivoting import pivoted
+from utmost.solve.program import Program, vector
+from utmost.solve.rational import Quotient, fraction, fractions
+from utmost.solve.refinement import Point, refined
+from utmost.solve.repair import dual_repair, primal_repair
+from utmost.solve.solver import Guess, solve
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """lower <= optimum <= upper = cost·x, for an exactly feasible x and multipliers y, all of it rational."""
+
+    x: tuple[Fraction, ...]
+    y: tuple[Fraction, ...]
+    upper: Fraction
+    lower: Fraction
+
+    @property
+    def gap(self) -> Fraction:
+        """The difference upper − lower >= 0: how far x can be from optimal."""
+        return self.upper - self.lower
+
+    @property
+    def exact(self) -> bool:
+        """Whether x is proved optimal: the gap is 0."""
+        return self.upper == self.lower
+
+
+def verify(program: Program, x: Sequence[Fraction], y: Sequence[Fraction]) -> Certificate:
+    """The certificate that x and y make, or a SolverError naming the first row or variable that they violate.
+
+    x must be feasible. y must be >= 0 on inequality rows, with reduced costs d = cost − Aᵀ y >= 0, save where the
+    program has an upper bound u_j: there a negative d_j costs d_j·u_j, so lower = rhs·y + Σ_j min(0, d_j)·u_j
+    (Neumaier, Shcherbina, Math. Program. 2004). Nothing is believed of where x and y come from.
+    """
+    return _checked(program, vector("x", x, program.shape[1]), vector("y", y, program.shape[0]))
+
+
+def close(program: Program, guess: Guess) -> Certificate:
+    """The certificate a float guess leads to, checked exactly whatever path was taken.
+
+    1. The vertex of the guess's basis in exact arithmetic, then that of every round of iterative refinement.
+    2. Exact simplex steps from a basis that is feasible on one side. An optimal pair found so far has gap 0.
+    3. The best of the feasible vertices seen and of the last point repaired: x by `primal_repair`, y by `dual_repair`;
+       the gap is what that costs. SolverError if a side has none.
+    """
+    bases: dict[bytes, Basis] = {}
+    pairs: list[Pair] = []
+    for point in refined(program, guess):
+        if point.basis.key() not in bases:
+            bases[point.basis.key()] = point.basis
+            pair = vertex(program, point.basis)
+            if pair is not None and _optimal(program, pair):
+                return _checked(program, *pair)
+            pairs += [pair] if pair is not None else []
+    for basis in reversed(bases.values()):
+        pair = pivoted(program, basis)
+        if pair is not None:
+            return _checked(program, *pair)
+    return _best(program, pairs, point)
+
+
+def optimum(program: Program) -> Certificate:
+    """The certified optimum: `close(program, solve(program))`, an "infeasible" of the solver being proved first.
+
+    Raises InfeasibleError when the program has no feasible point (a Farkas certificate was found and checked),
+    SolverError when the solver reports no finite optimum or the guess cannot be closed.
+    """
+    guess = solve(program, accept=("Optimal", "Infeasible"))
+    if guess.status == "Infeasible":
+        from utmost.solve.farkas import infeasibility  # farkas closes programs of its own, so it imports this module
+
+        if infeasibility(program) is not None:
+            raise InfeasibleError("program has no feasible point, proved by Farkas multipliers: relax its constraints")
+    return close(program, guess)
+
+
+def _optimal(program: Program, pair: Pair) -> bool:
+    """Whether a vertex and its multipliers, whose objectives agree by construction, are both feasible."""
+    return primal_fault(program, pair[0]) is None and dual_fault(program, pair[1], trust_upper=False) is None
+
+
+def _best(program: Program, pairs: Sequence[Pair], point: Point) -> Certificate:
+    """The cheapest feasible x with the highest bound among the vertices seen and the point repaired."""
+    repaired = primal_repair(program, point.x)
+    points = [x for x, _ in pairs] + ([] if repaired is None else [repaired])
+    feasible = [x for x in points if primal_fault(program, x) is None]
+    multipliers = [y for _, y in pairs] + [dual_repair(program, point.y)]
+    bounding = [y for y in multipliers if dual_fault(program, y) is None]
+    if not feasible:
+        raise SolverError("guess cannot be made feasible: give the program an interior point, or a better scale")
+    if not bounding:
+        raise SolverError("guess gives no lower bound: give the program upper bounds, or a better scale")
+    x = min(feasible, key=lambda x: objective(program, x))
+    return _checked(program, x, max(bounding, key=lambda y: bound(program, y)))
+
+
+def _checked(program: Program, x: Sequence[Quotient], y: Sequence[Quotient]) -> Certificate:
+    """The certificate of an exact pair; every one that leaves this package passes here."""
+    for fault in (primal_fault(program, x), dual_fault(program, y)):
+        if fault is not None:
+            raise SolverError(f"certificate is not valid: {fault}")
+    upper, lower = objective(program, x), bound(program, y)
+    if lower > upper:
+        raise SolverError("upper must bound every feasible point, got a dual bound above a feasible cost: correct it")
+    return Certificate(fractions(x), fractions(y), fraction(upper), fraction(lower))

@@ -1,0 +1,145 @@
+"""Simplex steps in exact arithmetic, for a basis that is almost optimal.
+
+Bland's rule (lowest index enters, lowest index leaves among ties), columns numbered before rows: no basis comes twice,
+so the steps end. Each step solves sparse exact systems, so this is meant for the last few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from utmost.errors import InfeasibleError, SolverError
+from utmost.solve.basis import Basis, Pair, Square, square
+from utmost.solve.feasibility import dual_fault, primal_fault
+from utmost.solve.program import Program, products, reductions
+from utmost.solve.rational import ONE, ZERO, Quotient
+
+# Steps allowed: LEAST + WORK/(rows + columns).
+LEAST = 20
+WORK = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Vertex:
+    """A basis with its exact solution and multipliers, and what the constraints leave over at them."""
+
+    program: Program
+    square: Square
+    x: list[Quotient]
+    y: list[Quotient]
+    slack: list[Quotient]
+    reduced: list[Quotient]
+
+
+def pivoted(program: Program, basis: Basis) -> Pair | None:
+    """An optimal pair x, y reached from `basis` by exact steps; None if it is feasible on neither side or far away.
+
+    Primal steps from a feasible x, dual steps from a feasible y. Raises SolverError where the program is proved
+    unbounded, InfeasibleError where it is proved infeasible.
+    """
+    for _ in range(LEAST + WORK // (1 + sum(program.shape))):
+        corner = square(program, basis)
+        pair = None if corner is None else corner.vertex()
+        if corner is None or pair is None:
+            return None
+        fits, bounds = primal_fault(program, pair[0]) is None, not dual_fault(program, pair[1], trust_upper=False)
+        if fits and bounds:
+            return pair
+        if not (fits or bounds):
+            return None
+        here = _vertex(program, corner, *pair)
+        basis = _swapped(basis, *(_primal_step(here) if fits else _dual_step(here)))
+    return None
+
+
+def _vertex(program: Program, corner: Square, x: list[Quotient], y: list[Quotient]) -> _Vertex:
+    slack = [a - b for a, b in zip(products(program, x), program.targets, strict=True)]
+    return _Vertex(program, corner, x, y, slack, reductions(program, y))
+
+
+def _swapped(basis: Basis, entering: int, leaving: int) -> Basis:
+    """The basis with one member exchanged; members are columns, then rows."""
+    flags = np.concatenate([basis.columns, basis.rows])
+    flags[entering], flags[leaving] = True, False
+    return Basis(flags[: len(basis.columns)], flags[len(basis.columns) :])
+
+
+def _primal_step(here: _Vertex) -> tuple[int, int]:
+    """(entering, leaving) for a feasible x: along an edge that lowers the cost, as far as feasibility goes."""
+    program, width = here.program, here.program.shape[1]
+    lower = (j for j, d in enumerate(here.reduced) if d < 0 and not here.square.basis.columns[j])
+    slack = (width + r for r in here.square.tight if here.y[r] < 0 and not program.equality[r])
+    entering = next(lower, None)
+    entering = next(slack) if entering is None else entering
+    along = _edge(here, entering)
+    change = products(program, along)
+    ratios = [(-here.x[c] / along[c], c) for c in here.square.basic if along[c] < 0]
+    for r in np.flatnonzero(here.square.basis.rows).tolist():
+        if program.equality[r] and change[r]:
+            ratios.append((ZERO, width + r))
+        elif change[r] < 0:
+            ratios.append((-here.slack[r] / change[r], width + r))
+    if not ratios:
+        raise SolverError("program must have a finite optimum, got one without a lower bound: bound its variables")
+    return entering, min(ratios)[1]
+
+
+def _edge(here: _Vertex, entering: int) -> list[Quotient]:
+    """How x moves when the entering column, or the slack of the entering row, grows by one."""
+    width = here.program.shape[1]
+    if entering >= width:
+        return here.square.primal({entering - width: ONE})
+    column: dict[int, Quotient] = {}
+    for r, c, v in here.program.entries:
+        if c == entering:
+            column[r] = column.get(r, ZERO) - v
+    edge = here.square.primal(column)
+    edge[entering] = ONE
+    return edge
+
+
+def _dual_step(here: _Vertex) -> tuple[int, int]:
+    """(entering, leaving) for a feasible y: the first violated member leaves, its multiplier grows while y stays so."""
+    program, width = here.program, here.program.shape[1]
+    leaving = _violated(here)
+    along = _dual_edge(here, leaving)
+    change = [d - c for d, c in zip(reductions(program, along), program.costs, strict=True)]
+    columns = np.flatnonzero(~here.square.basis.columns).tolist()
+    ratios = [(-here.reduced[c] / change[c], c) for c in columns if change[c] < 0 and c != leaving]
+    tight = [r for r in here.square.tight if not program.equality[r] and along[r] < 0]
+    ratios += [(-here.y[r] / along[r], width + r) for r in tight]
+    if not ratios:
+        raise InfeasibleError("program has no feasible point, proved by exact dual steps: relax its constraints")
+    return min(ratios)[1], leaving
+
+
+def _violated(here: _Vertex) -> int:
+    """The first basic column below 0, else the first basic row that its right-hand side is not met on."""
+    width = here.program.shape[1]
+    below = (c for c in here.square.basic if here.x[c] < 0)
+    rows: Iterable[int] = np.flatnonzero(here.square.basis.rows).tolist()
+    missed = (width + r for r in rows if here.slack[r] < 0 or (here.program.equality[r] and here.slack[r]))
+    column = next(below, None)
+    return next(missed) if column is None else column
+
+
+def _dual_edge(here: _Vertex, leaving: int) -> list[Quotient]:
+    """How y moves when the leaving column's reduced cost, or the leaving row's multiplier, grows by one.
+
+    For an equality row that is exceeded the multiplier falls by one instead.
+    """
+    width = here.program.shape[1]
+    if leaving < width:
+        return here.square.dual({leaving: -ONE})
+    row = leaving - width
+    sign = -ONE if here.slack[row] > 0 else ONE
+    line: dict[int, Quotient] = {}
+    for r, c, v in here.program.entries:
+        if r == row:
+            line[c] = line.get(c, ZERO) - sign * v
+    edge = here.square.dual(line)
+    edge[row] = sign
+    return edge

@@ -1,0 +1,116 @@
+"""The ε of a channel: recomputed from its entries, decided, and checked against brute force over all pairs."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import channels, levels
+
+from utmost.channel import Channel, channel, is_private, least_epsilon, mix
+from utmost.errors import InputError
+from utmost.exact import Level, alpha, epsilon
+from utmost.mechanisms import geometric
+from utmost.spaces import line, space
+
+
+@given(levels(), st.integers(1, 6))
+@settings(max_examples=50)
+def test_the_geometric_mechanism_has_exactly_the_level_asked_for(level: Level, size: int) -> None:
+    leak = least_epsilon(geometric(size, level).channel(), line(size + 1))
+    assert leak.alpha == level.alpha
+    assert leak.within(level)
+    assert leak.epsilon == pytest.approx(level.epsilon, rel=1e-14)
+    assert leak.exponent == level.exponent
+
+
+@given(channels(inputs=4))
+def test_the_leak_is_the_maximum_over_all_pairs_and_outputs(source: Channel) -> None:
+    """Brute force over every pair with its distance, in floats, against the generating pairs in fractions."""
+    leak = least_epsilon(source, line(4))
+    rows = source.rows
+    brute = 0.0
+    for x in range(4):
+        for z in range(4):
+            for y in range(len(source.outputs)):
+                if x != z and rows[x, y]:
+                    ratio = math.log(rows[x, y] / rows[z, y]) if rows[z, y] else math.inf
+                    brute = max(brute, ratio / abs(x - z))
+    assert leak.epsilon == pytest.approx(brute, abs=1e-12)
+
+
+@given(channels(inputs=3), st.lists(st.integers(2, 9), min_size=3, max_size=3))
+def test_the_leak_is_decided_where_distances_differ(source: Channel, sides: list[int]) -> None:
+    a, b, c = sides
+    if a > b + c or b > a + c or c > a + b:
+        return
+    made = space([[0, a, b], [a, 0, c], [b, c, 0]])
+    leak = least_epsilon(source, made)
+    for x, z in made.edges:
+        for y in range(len(source.outputs)):
+            for high, low in ((x, z), (z, x)):
+                above, below = source.rows[high, y], source.rows[low, y]
+                if leak.ratio is not None and above and below:
+                    assert (above / below) ** int(leak.distance) <= leak.ratio ** int(made.distance(x, z))
+
+
+@given(channels(inputs=3), levels())
+def test_privacy_is_decided_as_the_definition_says(source: Channel, level: Level) -> None:
+    by_definition = all(
+        source.rows[x, y] * level.power(abs(x - z)) <= source.rows[z, y]
+        for x in range(3) for z in range(3) for y in range(len(source.outputs))
+    )  # fmt: skip
+    assert is_private(source, line(3), level) == by_definition
+
+
+@given(levels(), st.integers(1, 4), channels(inputs=5), st.data())
+@settings(max_examples=40)
+def test_post_processing_and_mixing_never_leak_more(
+    level: Level, size: int, post: Channel, data: st.DataObject
+) -> None:
+    mechanism = geometric(4, level).channel()
+    assert is_private(mechanism.then(post), line(5), level)
+    constant = channel([["1/5"] * 5] * 5)
+    assert is_private(mix(mechanism, constant, data.draw(st.fractions(0, 1, max_denominator=9))), line(5), level)
+
+
+def test_an_output_possible_under_one_input_only_is_an_infinite_leak() -> None:
+    leak = least_epsilon(channel([["1/2", "1/2", 0], ["1/2", "1/4", "1/4"]]), line(2))
+    assert leak.ratio is None
+    assert leak.epsilon == math.inf
+    assert (leak.output, leak.high, leak.low) == (2, 1, 0)
+    assert not leak.within(epsilon(1000))
+    assert leak.within(alpha(0))
+
+
+def test_a_level_just_below_the_truth_is_refused() -> None:
+    source = geometric(4, alpha("1/2")).channel()
+    assert is_private(source, line(5), epsilon("0.6931471805599454"))
+    assert not is_private(source, line(5), epsilon("0.6931471805599453"))
+
+
+def test_float_channels_get_a_float_answer() -> None:
+    leak = least_epsilon(channel([[0.75, 0.25], [0.25, 0.75]]), line(2))
+    assert leak.epsilon == pytest.approx(math.log(3))
+    assert leak.within(epsilon("1.1"))
+
+
+def test_one_input_leaks_nothing_and_labels_must_be_the_points() -> None:
+    assert least_epsilon(channel([["1/2", "1/2"]]), line(1)).epsilon == 0
+    with pytest.raises(InputError, match="points of line:3"):
+        least_epsilon(channel([["1/2", "1/2"]]), line(3))
+
+
+def test_inputs_in_another_order_are_matched_by_label() -> None:
+    source = geometric(3, alpha("1/3")).channel()
+    assert least_epsilon(source.restrict([3, 1, 0, 2]), line(4)).ratio == 3
+
+
+def test_a_root_of_the_ratio_is_exact() -> None:
+    made = space([[0, 2], [2, 0]])
+    leak = least_epsilon(channel([["2/3", "1/3"], ["1/3", "2/3"]]), made)
+    assert leak.alpha is not None
+    assert leak.alpha * leak.alpha == Fraction(1, 2)

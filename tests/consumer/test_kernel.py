@@ -1,0 +1,253 @@
+"""The kernel against brute force over matrices of fractions, and against laws that hold at a million counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.consumer import losses, priors
+from utmost.consumer.kernel import Readings, posterior, read, readings
+from utmost.consumer.kernel.scan import scan
+from utmost.consumer.kernel.settle import sign_of_polynomial
+from utmost.consumer.losses import Loss
+from utmost.consumer.priors import Prior
+from utmost.errors import InputError
+from utmost.exact import Level, Number, alpha, epsilon, exponential, power
+
+ALPHAS = ["1/2", "1/3", "2/3", "9/10", "99/100", "1/100", "999/1000"]
+
+
+def geometric(size: int, level: Level) -> list[list[Number]]:
+    """The truncated geometric mechanism, entry by entry (GRS12 Ex. 2.2)."""
+    if size == 1:
+        return [[Fraction(1)]]
+    a = level.alpha
+    ends, inner = 1 / (1 + a), (1 - a) / (1 + a)
+    kappa = [ends if y in (0, size - 1) else inner for y in range(size)]
+    return [[kappa[y] * level.power(abs(x - y)) for y in range(size)] for x in range(size)]
+
+
+def oracle(prior: Prior, level: Level, loss: Loss) -> tuple[list[int], list[float], float, float]:
+    """Remap (the smallest exact minimiser), losses given the answer, expected loss, face value loss: by matrices."""
+    weights, size = prior.exact(), prior.size
+    mechanism, cost = geometric(size, level), loss.matrix(size)
+    remap, given, expected, face = [], [], Fraction(0), Fraction(0)
+    for y in range(size):
+        joint = [weights[x] * mechanism[x][y] for x in range(size)]
+        sums = [sum((joint[x] * cost[x, w] for x in range(size)), Fraction(0)) for w in range(size)]
+        best = 0
+        for w in range(1, size):
+            best = w if sums[w] < sums[best] else best
+        remap.append(best)
+        given.append(float(sums[best] / sum(joint, Fraction(0))))
+        expected, face = expected + sums[best], face + sums[y]
+    return remap, given, float(expected), float(face)
+
+
+def check(prior: Prior, level: Level, loss: Loss) -> None:
+    found = readings(prior, level, loss)
+    remap, given, expected, face = oracle(prior, level, loss)
+    assert found.remap.tolist() == remap
+    assert found.losses == pytest.approx(given, rel=1e-9, abs=1e-11 * (1 + max(given)))
+    assert found.expected_loss == pytest.approx(expected, rel=1e-9, abs=1e-11)
+    assert found.face_value_loss == pytest.approx(face, rel=1e-9, abs=1e-11)
+
+
+def weights_of(counts: Sequence[int]) -> Prior:
+    total = sum(counts)
+    return priors.explicit([Fraction(c, total) for c in counts])
+
+
+def counts(size: int) -> st.SearchStrategy[list[int]]:
+    """Integer weights with many zeros, ties and symmetries."""
+    entry = st.sampled_from([0, 0, 0, 1, 1, 2, 3, 4, 8, 16, 100, 10**9])
+    plain = st.lists(entry, min_size=size, max_size=size)
+    mirrored = st.lists(entry, min_size=(size + 1) // 2, max_size=(size + 1) // 2).map(
+        lambda half: half[: size // 2] + half[::-1]
+    )
+    growing = st.sampled_from([2, 3, 10]).map(lambda base: [base ** min(k, 30) for k in range(size)])
+    return st.one_of(plain, mirrored, growing, growing.map(lambda c: c[::-1])).filter(any)
+
+
+drawn_priors = st.integers(1, 40).flatmap(counts).map(weights_of)
+rational_levels = st.sampled_from(ALPHAS).map(alpha)
+closed_losses = st.one_of(
+    st.sampled_from([losses.absolute, losses.squared, losses.binary, losses.power(1), losses.power(2)]),
+    st.tuples(st.integers(0, 5), st.integers(1, 5)).map(lambda pair: losses.asymmetric(*pair)),
+    st.integers(1, 5).map(lambda under: losses.asymmetric(under, 0)),
+)
+
+
+@given(drawn_priors, rational_levels, closed_losses)
+@settings(max_examples=250)
+def test_closed_forms_are_the_exact_remap_ties_included(prior: Prior, level: Level, loss: Loss) -> None:
+    check(prior, level, loss)
+
+
+@given(st.data())
+@settings(max_examples=60)
+def test_searched_losses_are_the_exact_remap_ties_included(data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, 12))
+    prior = weights_of(data.draw(counts(size)))
+    rows = st.lists(st.lists(st.integers(0, 4), min_size=size, max_size=size), min_size=size, max_size=size)
+    tables = rows.map(losses.matrix)
+    loss = data.draw(st.one_of(tables, st.sampled_from(["1/2", "3/2", "3"]).map(losses.power)))
+    check(prior, data.draw(rational_levels), loss)
+
+
+@given(st.integers(1, 9).flatmap(counts).map(weights_of), st.sampled_from(["0.1", "1", "3"]))
+@settings(max_examples=40)
+def test_ties_are_settled_at_an_irrational_alpha(prior: Prior, size: str) -> None:
+    for loss in (losses.absolute, losses.squared, losses.binary, losses.power("3/2")):
+        check(prior, epsilon(size), loss)
+
+
+@pytest.mark.parametrize("loss", ["absolute", "squared", "binary", "asymmetric:2,1", "power:3"])
+@pytest.mark.parametrize("family", ["uniform", "binomial:0.3", "zipf:1", "poisson:12.5"])
+def test_families_at_a_hundred_counts_agree_with_brute_force(family: str, loss: str) -> None:
+    check(priors.parse(family, 100), alpha("9/10"), losses.parse(loss))
+
+
+def expectation(prior: Prior, rate: float, loss: Loss, y: int, w: int) -> float:
+    """E[ℓ(x, w) | y], summed term by term."""
+    return float(posterior(prior, rate, y) @ loss.array(np.arange(prior.size), w))
+
+
+@pytest.mark.parametrize("text", ["absolute", "squared", "binary", "asymmetric:1,3", "power:1/2", "power:3/2"])
+@pytest.mark.parametrize("rate", [0.01, 0.5, 7.0])
+@pytest.mark.parametrize("family", ["uniform", "binomial:0.1", "zipf:2", "poisson:900"])
+def test_no_reading_beats_the_remap_at_a_thousand_counts(family: str, rate: float, text: str) -> None:
+    prior, loss = priors.parse(family, 1000), losses.parse(text)
+    found = readings(prior, rate, loss)
+    cost = loss.array(np.arange(1000)[:, None], np.arange(1000)[None, :])
+    for y in (0, 1, 99, 500, 731, 999):
+        sums = posterior(prior, rate, y) @ cost
+        assert sums[found.remap[y]] <= sums.min() * (1 + 1e-10)
+        assert found.losses[y] == pytest.approx(sums[found.remap[y]], rel=1e-9, abs=1e-12)
+
+
+@given(st.sampled_from(["3/2", "1/2", "3"]), st.sampled_from([0.02, 0.3, 4.0]), st.integers(0, 2**32 - 1))
+@settings(max_examples=8)
+def test_the_band_of_a_large_search_loses_nothing(p: str, rate: float, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    weights = random.exponential(size=5000) ** 3 * (random.random(5000) < 0.2)
+    prior, loss = priors.explicit((weights / weights.sum()).tolist()), losses.power(p)
+    found = readings(prior, rate, loss)
+    for y in (0, 17, 2500, 4999):
+        one = read(prior, rate, loss, y)
+        assert one.estimate == found.remap[y]
+        assert one.loss == pytest.approx(found.losses[y], rel=1e-8, abs=1e-9)
+
+
+def spikes(size: int) -> Prior:
+    weights = np.zeros(size)
+    weights[[0, size // 3, size - 1]] = 0.25, 0.5, 0.25
+    return priors.explicit(weights.tolist())
+
+
+def ends(size: int) -> Prior:
+    return priors.explicit([0.5, *[0.0] * (size - 2), 0.5])
+
+
+def sound(found: Readings, size: int) -> None:
+    assert found.remap.min() >= 0
+    assert found.remap.max() < size
+    assert np.all(np.diff(found.remap) >= 0)
+    assert np.all(np.isfinite(found.losses))
+    assert found.losses.min() >= 0
+    assert math.fsum(np.exp(found.evidence)) == pytest.approx(1, abs=1e-8)
+    assert found.expected_loss <= found.face_value_loss * (1 + 1e-9) + 1e-12
+
+
+@pytest.mark.parametrize("rate", [1e-6, 1e-3, 0.1, 50.0])
+@pytest.mark.parametrize("make", [spikes, ends, priors.uniform, lambda size: priors.binomial(size, "0.3")])
+def test_a_hundred_thousand_counts_neither_overflow_nor_warn(rate: float, make: object) -> None:
+    prior = make(100_001)  # type: ignore[operator]
+    for loss in (losses.absolute, losses.squared, losses.binary, losses.asymmetric(3, 1)):
+        sound(readings(prior, rate, loss), prior.size)
+
+
+def test_two_far_ends_are_told_apart_at_the_middle() -> None:
+    found = readings(ends(100_001), 50.0, losses.absolute)
+    assert found.remap.tolist() == [0] * 50_001 + [100_000] * 50_000
+    assert found.losses[0] == 0
+    assert found.losses[50_000] == pytest.approx(50_000)
+
+
+def test_a_million_counts_read_at_face_value_far_from_the_ends() -> None:
+    found = readings(priors.uniform(1_000_001), 0.1, losses.absolute)
+    assert np.array_equal(found.remap[1000:-1000], np.arange(1000, 1_000_001 - 1000))
+    a = math.exp(-0.1)
+    assert found.losses[500_000] == pytest.approx(2 * a / (1 - a * a), rel=1e-12)  # E|Δ| of the geometric noise
+    sound(found, 1_000_001)
+
+
+@given(st.integers(1, 300), st.integers(0, 2**32 - 1))
+@settings(max_examples=30)
+def test_the_scan_solves_its_recurrence(size: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    factor, source = random.random(size), random.random(size)
+    value, expected = 0.0, []
+    for f, s in zip(factor, source, strict=True):
+        value = f * value + s
+        expected.append(value)
+    assert scan(factor, source) == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("size", [30, 5001])
+@pytest.mark.parametrize("text", ["absolute", "squared", "binary", "asymmetric:2,1", "power:3/2"])
+def test_reading_one_answer_agrees_with_reading_all(size: int, text: str) -> None:
+    prior, loss = priors.binomial(size, "0.37"), losses.parse(text)
+    every = readings(prior, 0.21, loss)
+    for y in (0, size // 3, size - 1):
+        one = read(prior, 0.21, loss, y)
+        assert one.estimate == every.remap[y]
+        assert one.loss == pytest.approx(every.losses[y], rel=1e-8)
+
+
+def test_a_wide_posterior_is_convolved_fast_and_right() -> None:
+    prior = priors.uniform(40_001)
+    assert read(prior, 1e-9, losses.power("3/2"), 0).estimate == 20_000  # the middle of a nearly flat posterior
+    assert read(prior, 1.0, losses.power("3/2"), 123).estimate == 123
+
+
+@given(drawn_priors, st.floats(0.01, 5), st.floats(0.01, 0.99), st.data())
+@settings(max_examples=60)
+def test_the_interval_has_the_coverage_asked(prior: Prior, rate: float, share: float, data: st.DataObject) -> None:
+    y = data.draw(st.integers(0, prior.size - 1))
+    chances = posterior(prior, rate, y)
+    low, high = read(prior, rate, losses.absolute, y, coverage=share).interval
+    assert chances[low : high + 1].sum() >= share - 1e-12
+    assert chances[:low].sum() <= (1 - share) / 2 + 1e-12
+    assert chances[high + 1 :].sum() <= (1 - share) / 2 + 1e-12
+
+
+def test_the_sign_of_a_polynomial_is_decided_where_balls_cannot() -> None:
+    root = power(2, Fraction(1, 2))
+    assert sign_of_polynomial([root, -2 * root], Fraction(1, 2)) == 0
+    assert sign_of_polynomial([root, -2 * root], Fraction(1, 2) + Fraction(1, 10**400)) == -1
+    assert sign_of_polynomial([Fraction(1), exponential(1) * -1], exponential(-1)) == 0
+    assert sign_of_polynomial([Fraction(1), Fraction(-1)], exponential(-1)) == 1
+
+
+@pytest.mark.parametrize("rate", [0.0, -1.0, math.inf, math.nan])
+def test_the_ends_of_the_levels_are_refused(rate: float) -> None:
+    with pytest.raises(InputError, match="epsilon"):
+        readings(priors.uniform(3), rate, losses.absolute)
+
+
+def test_hopeless_searches_and_wrong_shapes_are_refused_with_advice() -> None:
+    with pytest.raises(InputError, match="one answer at a time"):
+        readings(priors.uniform(1_000_001), 1e-4, losses.power("3/2"))
+    with pytest.raises(InputError, match="matrix of 3 rows"):
+        readings(priors.uniform(3), 1.0, losses.matrix([[0, 1], [1, 0]]))
+    with pytest.raises(InputError, match="answer must be a count"):
+        posterior(priors.uniform(3), 1.0, 3)
+    with pytest.raises(InputError, match="coverage"):
+        read(priors.uniform(3), 1.0, losses.absolute, 1, coverage=1)
