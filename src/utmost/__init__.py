@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from utmost.consumer import Consumer, Minimax, losses, priors
     from utmost.consumer.kernel import readings
     from utmost.continuous import laplace_loss
-    from utmost.design import by_program, derivation, lemmas, optimal, remap_of, signature
+    from utmost.design.derive import derivation
     from utmost.design.minimax import minimax_optimal
+    from utmost.design.optimal import by_program, optimal
+    from utmost.design.signature import lemmas, remap_of, signature
     from utmost.errors import InputError, UtmostError
     from utmost.exact import Level, alpha, epsilon, number
     from utmost.mechanisms import geometric

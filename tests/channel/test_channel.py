@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import channels, levels
 
+from strategies import channels, levels
 from utmost.channel import Channel, channel, deterministic, identity, merge, mix
 from utmost.channel.files import from_csv, from_json, read, to_csv, to_json, write
 from utmost.errors import ChannelError, InputError
@@ -168,8 +168,8 @@ def test_a_csv_that_is_no_channel_is_refused(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{", '{"rows": []}', '{"rows": [1]}', '{"rows": [["1/2"], "x"]}', '{"rows": [["1"]], "inputs": "a"}',
-             '{"rows": [[NaN, 1]]}', '{"rows": [[null]]}', "[" * 100_000]
+    "text", ["", "[]", "{", '{"rows": []}', '{"rows": [1]}', '{"rows": [["1/2"], "x"]}',
+             '{"rows": [["1"]], "inputs": "a"}', '{"rows": [[NaN, 1]]}', '{"rows": [[null]]}', "[" * 100_000]
 )  # fmt: skip
 def test_a_json_that_is_no_channel_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "bad.json"

@@ -8,8 +8,8 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import channels, levels
 
+from strategies import channels, levels
 from utmost.channel import Channel, channel, is_private, least_epsilon, mix
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import channels, legal_consumers, levels, weights
 
+from strategies import channels, legal_consumers, levels, weights
 from utmost.channel import Channel, channel, deterministic, identity
 from utmost.consumer import Consumer, losses, priors
 from utmost.errors import InputError

@@ -237,17 +237,16 @@ def test_a_consumer_who_changes_her_mind_at_a_whole_count_loses_exactly_the_same
     assert row.laplace.exact == row.geometric
 
 
+def test_two_counts_that_are_not_equally_likely_lose_the_root_of_their_product_times_alpha():
+    costs = np.array([[0, Fraction(1, 3)], [Fraction(2, 3), 0]], dtype=object)  # least of p·e^(−εt)/2 + q·e^(−ε(1−t))/2
+    assert laplace_loss(costs, epsilon(1)).exact == power(Fraction(2, 9), HALF) * epsilon(1).power(HALF)
+
+
 def test_a_change_of_mind_halfway_between_two_counts_is_exact_at_irrational_alpha():
-    costs, level = uniform_costs(3, LOSSES["absolute"]), epsilon("0.1")
-    a = level.alpha
-    mass = 3 * a + 2 * a * a + a * a * a  # below 0 she reads 1: Σ_i |i − 1|·α^i = 1 + α² + 2α³
-    assert mass > 0
-    left, middle = (1 + a**2 + 2 * a**3) / 4, (1 + a) * level.power(HALF) / 4
-    readings = [laplace_loss(costs[:, columns], level).exact for columns in ([1, 2], [0, 1, 2, 3])]
-    assert readings[0] is not None
-    assert readings[0] == readings[1]
-    assert left < 1
-    assert middle < 1
+    level = epsilon("0.1")
+    # She reads 1 below 3/2 and 2 above: off by 1 + [noise > 3/2] at the outer counts, by [noise > 1/2] at the inner.
+    outer, inner = 1 + level.power(Fraction(3, 2)) / 2, level.power(HALF) / 2
+    assert laplace_loss(uniform_costs(3, LOSSES["absolute"]), level).exact == (outer + inner) / 2
 
 
 @pytest.mark.parametrize("level", [alpha("1/2"), epsilon("0.1")], ids=str)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import channels, levels, rational_levels
 
+from strategies import channels, levels, rational_levels
 from utmost.channel import Channel, channel, is_private
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import by_program, derivation

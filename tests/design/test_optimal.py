@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import channels, inner_alphas, legal_consumers, monotone_rows, rational_levels, weights
 
+from strategies import channels, inner_alphas, legal_consumers, monotone_rows, rational_levels, weights
 from utmost import solve
 from utmost.channel import Channel, is_private, least_epsilon
 from utmost.consumer import Consumer, losses, priors
@@ -110,7 +110,8 @@ def test_only_mechanisms_that_remap_to_the_geometric_one_serve_everybody(
     """Theorem 3.2, only if: Lemma 5.12's consumer does strictly worse with anything else.
 
     The mechanism is a random remap of the geometric one; if the geometric one cannot be had back from it, this consumer
-    loses. Her loss is 1 + γ·|j−i| off the diagonal, γ = (1−α)/(4n²), small enough for the identity to be her only best remap.
+    loses. Her loss is 1 + γ·|j−i| off the diagonal, γ = (1−α)/(4n²), small enough for the identity to be her only
+    best remap.
     """
     gamma = (1 - level.alpha) / (4 * size * size)
     rows = [[Fraction(0) if i == j else 1 + gamma * abs(i - j) for j in range(size)] for i in range(size)]

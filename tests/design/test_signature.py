@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings
-from strategies import channels, legal_consumers, rational_levels
 
+from strategies import channels, legal_consumers, rational_levels
 from utmost.channel import Channel, channel, deterministic, mix
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import by_program, lemmas, optimal, remap_of, signature

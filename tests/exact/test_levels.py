@@ -8,8 +8,8 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import levels
 
+from strategies import levels
 from utmost.errors import InputError
 from utmost.exact import Level, Real, alpha, epsilon
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import levels
 
+from strategies import levels
 from utmost.channel import identity
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon

@@ -9,8 +9,8 @@ from itertools import accumulate
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import levels, weights
 
+from strategies import levels, weights
 from utmost.errors import InputError
 from utmost.exact import Level, Number, alpha, enclosure, epsilon, exponential
 from utmost.mechanisms import geometric

@@ -22,8 +22,8 @@ TOLERANCE = 1e-9  # how far the row of a float channel may be from 1
 class Channel:
     """Entry [x, y] is the probability of output y given input x.
 
-    The entries are all exact (`Fraction` or `Real`, rows that sum to exactly 1) or all floats (rows that sum to 1 within
-    1e-9). What is computed from exact entries is exact.
+    The entries are all exact (`Fraction` or `Real`, rows that sum to exactly 1) or all floats (rows that sum to 1
+    within 1e-9). What is computed from exact entries is exact.
     """
 
     inputs: tuple[Label, ...]

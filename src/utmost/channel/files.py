@@ -45,9 +45,9 @@ def write(source: Channel, path: str | Path) -> None:
 
 
 def from_csv(text: str) -> Channel:
-    """A channel from CSV text.
+    r"""A channel from CSV text.
 
-    >>> from_csv("in,yes,no\\n0,2/3,1/3\\n1,1/3,2/3\\n").outputs
+    >>> from_csv("in,yes,no\n0,2/3,1/3\n1,1/3,2/3\n").outputs
     ('yes', 'no')
     """
     lines = [line for line in csv.reader(io.StringIO(text.lstrip("\ufeff"))) if any(cell.strip() for cell in line)]

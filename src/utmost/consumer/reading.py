@@ -27,15 +27,15 @@ class Mechanism(Protocol):
 class Consumer:
     """A prior and a loss over the same secrets, told apart by position.
 
-    Every method takes a channel, or a mechanism that has one, whose inputs are the secrets. With exact entries, prior and
-    loss every answer is exact.
+    Every method takes a channel, or a mechanism that has one, whose inputs are the secrets. With exact entries, prior
+    and loss every answer is exact.
 
     >>> from utmost.consumer import losses, priors
     >>> from utmost.exact import alpha
     >>> from utmost.mechanisms import geometric
     >>> reader = Consumer(priors.uniform(6), losses.absolute)
     >>> reader.expected_loss(geometric(5, alpha("1/2")))
-    Fraction(37, 36)
+    Fraction(43, 48)
     """
 
     prior: Prior
@@ -63,12 +63,12 @@ class Consumer:
 
         An output that never occurs is read as 0.
         """
-        return [_first_least(column) for column in self.scores(mechanism).T]
+        return [first_least(column) for column in self.scores(mechanism).T]
 
     def expected_loss(self, mechanism: Channel | Mechanism) -> Number | float:
         """The consumer's expected loss (GRS12 eq. 2) under her best remap: Σ_y min_w S[w, y]."""
         scores = self.scores(mechanism)
-        return _plain(sum(column[_first_least(column)] for column in scores.T))
+        return _plain(sum(column[first_least(column)] for column in scores.T))
 
     def face_value_loss(self, mechanism: Channel | Mechanism) -> Number | float:
         """The expected loss of reading each output as the secret of the same label."""
@@ -104,15 +104,16 @@ class Consumer:
 
 
 def _weights(prior: Prior) -> Matrix:
-    return np.exp(prior.logs()) if isinstance(prior, Floating) else _uniform_kind(prior.exact())
+    if isinstance(prior, Floating):
+        return np.asarray(np.exp(prior.logs()))
+    return _uniform_kind(prior.exact())
 
 
 def _costs(prior: Prior, loss: Loss) -> Matrix:
     losses, weights = _uniform_kind(loss.matrix(prior.size)), _weights(prior)
-    if losses.dtype == object and weights.dtype == object:
-        costs: Matrix = weights[:, None] * losses
-        return costs
-    return weights.astype(float)[:, None] * losses.astype(float)
+    kind = object if losses.dtype == weights.dtype == object else float
+    costs: Matrix = weights.astype(kind)[:, None] * losses.astype(kind)
+    return costs
 
 
 def _uniform_kind(values: Any) -> npt.NDArray[Any]:
@@ -121,7 +122,8 @@ def _uniform_kind(values: Any) -> npt.NDArray[Any]:
     return array.astype(float) if any(isinstance(value, float) for value in array.flat) else array
 
 
-def _first_least(column: Matrix) -> int:
+def first_least(column: Matrix) -> int:
+    """Where the least entry stands, the first of those that tie; compared exactly where entries are exact."""
     best = 0
     for w in range(1, len(column)):
         if column[w] < column[best]:

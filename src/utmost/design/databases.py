@@ -1,7 +1,8 @@
 """Mechanisms that see the whole database, not only the count (GRS12 §6, App. C).
 
-A database is a point of a space (rows differ in Hamming distance); the query's answer for each is a list of counts. Objective (8)
-weighs databases by a prior over them; objective (9) only knows a prior over answers and fears the worst database of each.
+A database is a point of a space (rows differ in Hamming distance); the query's answer for each is a list of counts.
+Objective (8) weighs databases by a prior over them; objective (9) only knows a prior over answers and fears the worst
+database of each.
 """
 
 from __future__ import annotations

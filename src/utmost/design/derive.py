@@ -1,6 +1,7 @@
 """Is a mechanism for a count a remap of the geometric one: T·Y = X, so Y = T⁻¹·X, decided exactly (GRS12 §5.1, App. B).
 
-GRS12 writes the quotient as X·T⁻¹. With a row for each input, as in its own figures and in Y∘X = Σ_r x_ir·y_rj, it is T⁻¹·X.
+GRS12 writes the quotient as X·T⁻¹. With a row for each input, as in its own figures and in Y∘X = Σ_r x_ir·y_rj, it is
+T⁻¹·X.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ class Derivation:
 def derivation(mechanism: Channel, level: Level) -> Derivation:
     """Y = T⁻¹·X for the truncated geometric T at this level, 0 < α < 1.
 
-    Y's rows sum to 1 since T and X are stochastic; it is a remap exactly when no entry is negative. An entry has the sign of
-    (1+α²)·x_k − α·(x_{k−1} + x_{k+1}), at the ends of x_0 − α·x_1 and x_n − α·x_{n−1}: a column is a mixture of the
-    geometric's when it is nowhere too convex.
+    Y's rows sum to 1 since T and X are stochastic; it is a remap exactly when no entry is negative. An entry has the
+    sign of (1+α²)·x_k − α·(x_{k−1} + x_{k+1}), at the ends of x_0 − α·x_1 and x_n − α·x_{n−1}: a column is a mixture of
+    the geometric's when it is nowhere too convex.
 
     >>> from utmost.channel import channel
     >>> from utmost.exact import alpha

@@ -12,6 +12,7 @@ import numpy as np
 from utmost.channel import Channel, Leak, Matrix, deterministic, least_epsilon
 from utmost.channel.channel import closed
 from utmost.consumer import Consumer
+from utmost.consumer.reading import first_least
 from utmost.design.count import induced, remapped_geometric
 from utmost.design.program import privacy_program
 from utmost.errors import InputError, SolverError
@@ -28,8 +29,8 @@ PRECISIONS = (80, 160, 320)  # bits tried for that
 class Certificate:
     """lower ≤ least expected loss ≤ upper, and the ε of the mechanism that attains `upper`, all in exact arithmetic.
 
-    `leak` is recomputed from the mechanism's entries; `private` says that it is within the level asked for. `multipliers`
-    is the dual vector u, Σ u = lower, where the proof needs no solver.
+    `leak` is recomputed from the mechanism's entries; `private` says that it is within the level asked for.
+    `multipliers` is the dual vector u, Σ u = lower, where the proof needs no solver.
     """
 
     lower: Number
@@ -63,17 +64,17 @@ Attempt: TypeAlias = tuple[Matrix, Number, tuple[Number, ...] | None, list[int] 
 def optimal(space: Space, level: Level, consumer: Consumer) -> Design:
     """The mechanism from the space to readings that minimises the consumer's expected loss, subject to privacy.
 
-    On a line the remapped geometric mechanism is tried first; its certificate is closed in exact arithmetic (see `count`),
-    and it always closes for a legal loss (GRS12 Thm 3.2). What it does not close goes to the linear program. With rational
-    level, prior and loss the gap is 0 or the certificate says what it is; otherwise the bounds come from rational levels
-    and losses on both sides.
+    On a line the remapped geometric mechanism is tried first; its certificate is closed in exact arithmetic (see
+    `count`), and it always closes for a legal loss (GRS12 Thm 3.2). What it does not close goes to the linear program.
+    With rational level, prior and loss the gap is 0 or the certificate says what it is; otherwise the bounds come from
+    rational levels and losses on both sides.
 
     >>> from utmost.consumer import losses, priors
     >>> from utmost.spaces import line
     >>> reader = Consumer(priors.parse("1/4,0,1/4,0,1/4,1/4", 6), losses.squared)
     >>> design = optimal(line(6), alpha("1/2"), reader)
     >>> design.loss, design.certificate.gap, design.certificate.private
-    (Fraction(223, 144), Fraction(0, 1), True)
+    (Fraction(109, 64), Fraction(0, 1), True)
     """
     return solved(space, level, consumer, best_attempt)
 
@@ -146,8 +147,8 @@ def _finished(space: Space, level: Level, costs: Matrix, attempt: Attempt) -> De
 def _between(space: Space, level: Level, costs: Matrix, attempt: Callable[[Space, Level, Matrix], Attempt]) -> Design:
     """Bounds for irrational data from rational ones.
 
-    A larger α is more private and a smaller one less, so the optimum at α lies between those at α⁻ ≤ α ≤ α⁺, and likewise
-    for costs. The mechanism returned is the one for α⁺: rational, and private at α.
+    A larger α is more private and a smaller one less, so the optimum at α lies between those at α⁻ ≤ α ≤ α⁺, and
+    likewise for costs. The mechanism returned is the one for α⁺: rational, and private at α.
     """
     for bits in PRECISIONS:
         below, above = (alpha(end) for end in enclosure(level.alpha, bits))
@@ -175,10 +176,9 @@ def _ends(costs: Matrix, bits: int, side: int) -> Matrix:
 def _at_the_end(space: Space, level: Level, costs: Matrix) -> Design:
     """α = 0: every secret may be told, so each is read in its best way. α = 1: one reading for all."""
     if level.alpha == 0:
-        readings = [min(range(costs.shape[1]), key=lambda w, x=x: (costs[x, w], w)) for x in range(len(space))]
+        readings = [first_least(row) for row in costs]
     else:
-        totals = costs.sum(axis=0)
-        readings = [min(range(costs.shape[1]), key=lambda w: (totals[w], w))] * len(space)
+        readings = [first_least(costs.sum(axis=0))] * len(space)
     told = deterministic([space.labels[w] for w in readings], space.labels, space.labels)
     lower: Number = sum((costs[x, w] for x, w in enumerate(readings)), Fraction(0))
     return _finished(space, level, costs, (told.rows, lower, None, None))

@@ -1,4 +1,4 @@
-"""Signatures: which privacy constraints of a mechanism on a line are tight, and what optimal ones look like (GRS12 §5.3–5.5).
+"""Signatures: which privacy constraints of a mechanism on a line are tight (GRS12 §5.3–5.5).
 
 Entry (i, j) says how output j changes from input i to input i+1: ↓ as fast down as privacy allows, ↑ as fast up, S in
 between, 0 if the output never occurs. The lemmas are predicates; one that fails names the place that breaks it.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias
 
 from utmost.channel import Channel, entry
@@ -62,8 +63,8 @@ def _symbol(mechanism: Channel, i: int, j: int, alpha: Number) -> str:
 def lemmas(found: Signature) -> list[Finding]:
     """Lemmas 5.3, 5.5, 5.6, 5.8 and 5.9, in order.
 
-    5.3 holds for every private mechanism; 5.5 and 5.6 for every optimal direct one of a consumer with a full-support prior and
-    a strictly legal loss; 5.8 and 5.9 for every such one that is a vertex.
+    5.3 holds for every private mechanism; 5.5 and 5.6 for every optimal direct one of a consumer with a full-support
+    prior and a strictly legal loss; 5.8 and 5.9 for every such one that is a vertex.
     """
     checks: tuple[tuple[str, Callable[[Signature], Iterator[tuple[Place, str]]]], ...] = (
         ("5.3(a)", _mixed_columns),
@@ -151,7 +152,7 @@ def _loose_ends(found: Signature) -> Iterator[tuple[Place, str]]:
 
 def _uneven_inclines(found: Signature) -> Iterator[tuple[Place, str]]:
     columns = _nonzero(found)
-    for (_, before), (j, column) in zip(columns, columns[1:], strict=False):
+    for (_, before), (j, column) in pairwise(columns):
         if column.count(UP) != before.count(UP) + before.count(SLACK) + 1:
             yield (min(column.count(UP), len(column) - 1), j), "the incline is not the previous rise and one row more"
 

@@ -1,7 +1,7 @@
 """Privacy levels: α = e^−ε per unit of distance, exact, in [0, 1] with both ends.
 
-A level is given either by α (a rational: "1/2") or by ε (a rational: "0.1"), and remembers which, since the other one is
-irrational. α = 0 is ε = ∞ (no privacy), α = 1 is ε = 0 (nothing is told).
+A level is given either by α (a rational: "1/2") or by ε (a rational: "0.1"), and remembers which, since the other one
+is irrational. α = 0 is ε = ∞ (no privacy), α = 1 is ε = 0 (nothing is told).
 """
 
 from __future__ import annotations

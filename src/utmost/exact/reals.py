@@ -2,8 +2,8 @@
 
 These are the numbers that privacy levels and losses make: e^(−1/10), (1−α)/(1+α)·α^k, 3^(3/2). The monomials
 e^q·∏ p^r with 0 ≤ r < 1 are linearly independent over the rationals: the radicals by Besicovitch (1940), the powers
-of e over all algebraic numbers by Lindemann–Weierstrass. So a sum is zero exactly when it has no terms, and the sign of a
-sum with terms is found by ball arithmetic at some finite precision. Every comparison is decided; none is guessed.
+of e over all algebraic numbers by Lindemann–Weierstrass. So a sum is zero exactly when it has no terms, and the sign of
+a sum with terms is found by ball arithmetic at some finite precision. Every comparison is decided; none is guessed.
 """
 
 from __future__ import annotations

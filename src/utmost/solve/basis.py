@@ -1,8 +1,8 @@
 """The exact vertex a basis stands for.
 
-A basis names tight rows and basic columns, equally many. Its basic solution is x = 0 off the basic columns, A x = rhs on
-the tight rows; its multipliers are y = 0 off the tight rows, cost − Aᵀ y = 0 on the basic columns. When both are feasible
-they are optimal: their objectives agree.
+A basis names tight rows and basic columns, equally many. Its basic solution is x = 0 off the basic columns and
+A x = rhs on the tight rows; its multipliers are y = 0 off the tight rows and cost − Aᵀ y = 0 on the basic columns. When
+both are feasible they are optimal: their objectives agree.
 """
 
 from __future__ import annotations
@@ -56,9 +56,7 @@ class Square:
 
     def primal(self, rhs: Mapping[int, Quotient]) -> list[Quotient]:
         """The x on basic columns with A x = rhs on tight rows; rows not in `rhs` have 0."""
-        return _spread(
-            _solved(self.entries, [rhs.get(r, ZERO) for r in self.tight]), self.basic, self.program.shape[1]
-        )
+        return _spread(_solved(self.entries, [rhs.get(r, ZERO) for r in self.tight]), self.basic, self.program.shape[1])
 
     def dual(self, cost: Mapping[int, Quotient]) -> list[Quotient]:
         """The y on tight rows with Aᵀ y = cost on basic columns; columns not in `cost` have 0."""

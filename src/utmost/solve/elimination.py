@@ -109,9 +109,7 @@ class _System:
     count: list[int]
 
 
-def _system(
-    entries: Sequence[tuple[int, int, Quotient]], height: int, width: int, rhs: Sequence[Quotient]
-) -> _System:
+def _system(entries: Sequence[tuple[int, int, Quotient]], height: int, width: int, rhs: Sequence[Quotient]) -> _System:
     rows: list[dict[int, Quotient]] = [{} for _ in range(height)]
     for row, column, value in entries:
         rows[row][column] = rows[row].get(column, ZERO) + value

@@ -2,8 +2,8 @@
 
 Around a rational point (x, y) the program with its residuals as data, multiplied by large powers of two, is a program
 of the same matrix whose answer, divided again, is the correction. When each round is solved to the same tolerance, the
-violations of (x, y) fall geometrically (Gleixner, Steffy, Wolter, INFORMS J. Comput. 28, 2016). Each round also brings a
-basis that is closer to an optimal one.
+violations of (x, y) fall geometrically (Gleixner, Steffy, Wolter, INFORMS J. Comput. 28, 2016). Each round also
+brings a basis that is closer to an optimal one.
 """
 
 from __future__ import annotations

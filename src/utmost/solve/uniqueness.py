@@ -107,7 +107,7 @@ def _inwards(face: _Face) -> tuple[Fraction, ...] | None:
 
 
 def _opening(face: _Face, columns: list[int], rows: list[int]) -> tuple[Program, Fraction]:
-    """The program of the optimal face and a number: its minimum is that number − min(1, greatest sum of loose slacks)."""
+    """The program of the optimal face, and a number that its minimum falls short of by min(1, most loose slack)."""
     program, kept = face.program, np.flatnonzero(~face.fixed_columns)
     place = {j: k for k, j in enumerate(kept.tolist())}
     gain = [Fraction(0)] * len(kept)

@@ -1,0 +1,168 @@
+"""`utmost check`: what a channel really is. Its least ε, its signature, whether it derives from the geometric mechanism."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from utmost.cli.options import Alpha, Epsilon, Json, level_if_any, own_level
+
+if TYPE_CHECKING:
+    from utmost.channel import Channel, Leak
+    from utmost.design import Derivation, Finding
+    from utmost.exact import Level
+    from utmost.spaces import Space
+
+EXAMPLES = (
+    "Examples: utmost check channel.csv --space line:6 --alpha 1/2;  "
+    "utmost mechanism geometric --size 5 --alpha 1/2 --output g.csv, then utmost check g.csv"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found of a channel; a part that does not apply is None and `reason` says why."""
+
+    channel: Channel
+    space: Space
+    leak: Leak
+    level: Level | None
+    private: bool | None
+    signature: tuple[str, ...] | None
+    derivation: Derivation | None
+    reason: str | None
+
+
+def command(
+    channel: Annotated[str, typer.Argument(metavar="CHANNEL", help="A .csv (header: outputs; first column: inputs) or .json.")],
+    space: Annotated[str | None, typer.Option(metavar="SPACE", help="line:N; as many points as inputs if left out.")] = None,
+    alpha: Alpha = None,
+    epsilon: Epsilon = None,
+    json: Json = False,
+) -> None:
+    """The least ε of a channel, its signature, the lemmas it obeys, and whether it derives from the geometric mechanism."""
+    from utmost import spaces
+    from utmost.channel import files
+
+    level = level_if_any(alpha, epsilon)
+    source = files.read(channel)
+    report = examine(source, spaces.parse(space or f"line:{len(source.inputs)}"), level)
+    _document(report) if json else _text(report)
+
+
+def examine(source: Channel, space: Space, asked: Level | None) -> Report:
+    """All that is said of a channel. Without a level its own least one is taken, where that is exact."""
+    from utmost import design
+    from utmost.channel import least_epsilon
+    from utmost.design.optimal import is_line
+
+    leak = least_epsilon(source, space)
+    ordered = _in_order(source, space)
+    level = asked if asked is not None or not source.exact else own_level(leak)
+    private = None if asked is None else leak.within(asked)
+    reason = _obstacle(ordered, level) if is_line(space) else f"{space.name} is no line"
+    if reason is not None or level is None:
+        return Report(ordered, space, leak, level, private, None, None, reason)
+    inside = leak.within(level)
+    signs = design.signature(ordered, level) if inside else None
+    why = None if inside else "it is not private at this level, so it has no signature"
+    return Report(ordered, space, leak, level, private, signs, design.derivation(ordered, level), why)
+
+
+def _in_order(source: Channel, space: Space) -> Channel:
+    """The channel with its inputs in the order of the space's points."""
+    names = [str(label) for label in space.labels]
+    return source.restrict(sorted(source.inputs, key=lambda label: names.index(str(label))))
+
+
+def _obstacle(source: Channel, level: Level | None) -> str | None:
+    """Why signature and derivation cannot be decided, if they cannot."""
+    if not source.exact:
+        return "its entries are floats; write them as fractions or decimals in text"
+    if level is None:
+        return "its least level cannot be written exactly; give --alpha or --epsilon"
+    return None if level.is_inner else f"it takes 0 < α < 1, and the level is α = {level.alpha}"
+
+
+def _document(report: Report) -> None:
+    from utmost.cli import show
+    from utmost.design import lemmas
+
+    leak, found, signs = report.leak, report.derivation, report.signature
+    show.document(
+        {
+            "inputs": list(report.channel.inputs),
+            "outputs": list(report.channel.outputs),
+            "space": report.space.name,
+            "epsilon": show.epsilon_of(leak),
+            "witness": {"output": leak.output, "high": leak.high, "low": leak.low, "ratio": show.plain(leak.ratio)},
+            "alpha": None if report.level is None else show.plain(report.level.alpha),
+            "private": report.private,
+            "signature": None if signs is None else list(signs),
+            "lemmas": None if signs is None else [_finding(report, item) for item in lemmas(signs)],
+            "derivable": None if found is None else found.derivable,
+            "remap": None if found is None or found.remap is None else show.matrix(found.remap.rows),
+            "negative": _negative(found),
+            "reason": report.reason,
+        }
+    )
+
+
+def _finding(report: Report, item: Finding) -> dict[str, Any]:
+    place = None if item.place is None else [report.channel.inputs[item.place[0]], report.channel.outputs[item.place[1]]]
+    return {"lemma": item.lemma, "holds": item.holds, "place": place, "says": item.says}
+
+
+def _negative(found: Derivation | None) -> dict[str, Any] | None:
+    if found is None or found.derivable:
+        return None
+    return {"answer": found.answer, "reading": found.reading, "value": str(found.value)}
+
+
+def _text(report: Report) -> None:
+    from utmost.cli import show
+
+    shape = f"{len(report.channel.inputs)} inputs, {len(report.channel.outputs)} outputs"
+    show.say(f"A channel on {report.space.name}: {shape}, {'exact' if report.channel.exact else 'float'} entries.")
+    show.say(show.leak_sentence(report.leak))
+    if report.private is not None:
+        show.say(f"Private at {report.level}: {'yes' if report.private else 'NO'}, decided.")
+    elif report.level is not None and report.reason is None:
+        show.say(f"No level was given; what follows is at its own, {report.level}.")
+    if report.signature is not None:
+        _show_signature(report, report.signature)
+    if report.reason is not None:
+        show.say(f"Not decided: {'signature' if report.derivation else 'signature, derivability'}: {report.reason}.")
+    if report.derivation is not None:
+        _show_derivation(report.derivation)
+
+
+def _show_signature(report: Report, signs: tuple[str, ...]) -> None:
+    from utmost.cli import show
+    from utmost.design import lemmas
+    from utmost.design.signature import spelled
+
+    if len(report.channel.outputs) <= show.MOST_ROWS:
+        show.say("Signature:")
+        show.say(spelled(signs, report.channel.inputs, report.channel.outputs))
+    broken = [item for item in lemmas(signs) if not item.holds]
+    kept = [item.lemma for item in lemmas(signs) if item.holds]
+    show.say(f"Lemmas of GRS12 that hold: {', '.join(kept) or 'none'}.")
+    for item in broken:
+        x, y = _finding(report, item)["place"]
+        show.say(f"Lemma {item.lemma} fails at input {x}, output {y}: {item.says}.")
+
+
+def _show_derivation(found: Derivation) -> None:
+    from utmost.cli import show
+    from utmost.exact import decimal
+
+    if found.remap is None and found.value is not None:
+        value = str(found.value) if len(str(found.value)) <= 2 * show.SHORT else decimal(found.value)
+        place = f"reading {found.reading} of the geometric answer {found.answer}"
+        show.say(f"Not derivable from the geometric mechanism: {place} would need probability {value}.")
+    elif found.remap is not None:
+        show.say("Derivable from the geometric mechanism, whose answers (rows) are read as (columns):")
+        show.channel_table(found.remap)

@@ -1,0 +1,152 @@
+"""`utmost optimal`: the best private mechanism for one consumer, with the proof that there is none better."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from utmost.cli.options import CHANNELS, PICTURES, Alpha, Epsilon, Json, Output, Plot, ending, level_of, own_level, save
+
+if TYPE_CHECKING:
+    from utmost.consumer import Consumer
+    from utmost.design import Certificate, Design
+    from utmost.exact import Level, Number
+    from utmost.spaces import Space
+
+EXAMPLES = (
+    "Examples: utmost optimal line:6 --alpha 1/2 --loss squared;  "
+    "utmost optimal line:6 --alpha 1/2 --prior 1/4,0,1/4,0,1/4,1/4 --loss power:1.5 --json"
+)
+LOSSES = "absolute, squared, binary, power:1.5, asymmetric:2,1 or matrix:FILE."
+PRIORS = "uniform, 1/4,0,3/4, binomial:0.3, poisson:12.5, zipf:1 or FILE."
+
+
+def command(
+    space: Annotated[str, typer.Argument(metavar="SPACE", help="line:N, the counts 0 to N-1.")],
+    alpha: Alpha = None,
+    epsilon: Epsilon = None,
+    prior: Annotated[str, typer.Option(metavar="PRIOR", help=PRIORS)] = "uniform",
+    loss: Annotated[str, typer.Option(metavar="LOSS", help=LOSSES)] = "absolute",
+    plot: Plot = None,
+    output: Output = None,
+    json: Json = False,
+) -> None:
+    """The mechanism that serves this consumer best, certified in exact arithmetic."""
+    from utmost import design, spaces
+    from utmost.consumer import Consumer, losses, priors
+
+    level = level_of(alpha, epsilon)
+    ending(plot, PICTURES, "--plot")
+    ending(output, CHANNELS, "--output")
+    points = spaces.parse(space)
+    reader = Consumer(priors.parse(prior, len(points)), losses.parse(loss))
+    found = design.optimal(points, level, reader)
+    signs = _signature(found, points, level)
+    _document(found, signs) if json else _text(found, signs, points, level, reader)
+    save(found.channel, output)
+    _draw(found, level, reader, plot)
+
+
+def _signature(found: Design, space: Space, level: Level) -> tuple[str, ...] | None:
+    """Which privacy constraints are tight; a mechanism between rational levels is tight at its own, a hair stricter."""
+    from utmost import design
+    from utmost.design.optimal import is_line
+    from utmost.exact import Real
+
+    own = own_level(found.certificate.leak)
+    between = isinstance(level.alpha, Real) and own is not None and own.is_inner and not isinstance(own.alpha, Real)
+    chosen = own if between and own is not None else level
+    return design.signature(found.channel, chosen) if chosen.is_inner and is_line(space) else None
+
+
+def _document(found: Design, signs: tuple[str, ...] | None) -> None:
+    from utmost.cli import show
+
+    content: dict[str, Any] = show.channel_document(found.channel)
+    content["signature"] = None if signs is None else list(signs)
+    content["loss"], content["loss_decimal"] = str(found.loss), show.plain(float(found.loss))
+    content["remap"] = found.remap
+    content["certificate"] = _certificate(found.certificate)
+    show.document(content)
+
+
+def _certificate(certificate: Certificate) -> dict[str, Any]:
+    from utmost.cli import show
+
+    return {
+        "private": certificate.private,
+        "epsilon": show.epsilon_of(certificate.leak),
+        "gap": _gap(certificate.gap),
+        "lower": str(certificate.lower),
+        "upper": str(certificate.upper),
+    }
+
+
+def _gap(gap: Number) -> str | float:
+    """"0", or a float that is not below the gap."""
+    from utmost.exact import enclosure
+
+    if not gap:
+        return "0"
+    above = enclosure(gap, 64)[1]
+    return next(value for digits in (2, 3, 17) for value in (float(f"{float(above):.{digits}g}"),) if value >= above)
+
+
+def _text(found: Design, signs: tuple[str, ...] | None, space: Space, level: Level, reader: Consumer) -> None:
+    from utmost.cli import show
+    from utmost.exact import decimal
+
+    show.say(f"The best mechanism on {space.name} at {level} for prior {reader.prior.name} and loss {reader.loss.name}.")
+    show.channel_table(found.channel)
+    if signs is not None and len(found.channel.outputs) <= show.MOST_ROWS:
+        _show_signature(found, signs)
+    text = str(found.loss)
+    exact = f"{text} ≈ " if len(text) <= 60 and text != decimal(found.loss) else ""
+    show.say(f"Expected loss {exact}{decimal(found.loss)}.")
+    if found.remap is not None:
+        show.say(_remap_sentence(found.remap))
+    show.say(_proof(found, level))
+    show.say(show.leak_sentence(found.certificate.leak))
+
+
+def _show_signature(found: Design, signs: tuple[str, ...]) -> None:
+    from utmost.cli import show
+    from utmost.design.signature import spelled
+
+    show.say("Signature: from each input to the next, an answer's probability falls (↓) or rises (↑) as fast as privacy")
+    show.say("allows, or slower (S); 0 if it never comes.")
+    show.say(spelled(signs, found.channel.inputs, found.channel.outputs) + "\n")
+
+
+def _remap_sentence(remap: list[int]) -> str:
+    moved = [f"{answer} as {reading}" for answer, reading in enumerate(remap) if answer != reading]
+    if not moved:
+        return "It is the geometric mechanism, read at face value."
+    shown = ", ".join(moved[:12]) + (f", and {len(moved) - 12} more" if len(moved) > 12 else "")
+    return f"It is the geometric mechanism with its answers read anew: {shown}; the others as they are."
+
+
+def _proof(found: Design, level: Level) -> str:
+    from utmost.cli.show import level_words
+
+    certificate, gap = found.certificate, _gap(found.certificate.gap)
+    if not level.is_inner:
+        return f"At {level} nothing is left to choose, so nothing is better: gap {gap}."
+    how = "exact multipliers" if certificate.multipliers is not None else "exact multipliers of the linear program"
+    if gap == "0":
+        return f"No {level_words(level)}-private mechanism gives this consumer less: proved by {how}, gap 0."
+    bounds = "exact bounds from rational numbers on both sides of the irrational ones"
+    return f"No {level_words(level)}-private mechanism gives this consumer more than {gap} less: proved by {bounds}."
+
+
+def _draw(found: Design, level: Level, reader: Consumer, plot: str | None) -> None:
+    from utmost import pictures
+    from utmost.cli.show import remark
+    from utmost.exact import decimal
+
+    if plot is not None:
+        title = f"The best mechanism for prior {reader.prior.name}, loss {reader.loss.name}"
+        claim = f"No mechanism private at {level} gives her an expected loss below {decimal(found.loss)}."
+        pictures.write(pictures.picture(found.channel, title, claim), plot)
+        remark(f"drew {plot}")

@@ -1,0 +1,160 @@
+"""What a paper's check consists of: items with a published and a computed side, and the errata found.
+
+Whether the two sides agree is decided from the numbers, before they are spelled: see `compared` and `claims`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from utmost.exact import Number, Real
+
+Value: TypeAlias = Number | int | bool | str
+DIGITS = 12  # significant digits of a float in a document
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cells of text under a header; every row is as long as the header."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One line of a plot: y over x, with the names of both."""
+
+    name: str
+    x_name: str
+    y_name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One figure, example or claim: what was published, what comes out here.
+
+    `published` is None where the paper gives no value. `agrees` is decided exactly; None where there is nothing to
+    compare with.
+    """
+
+    name: str
+    caption: str
+    published: Table | str | None
+    computed: Table | str
+    agrees: bool | None
+    note: str = ""
+    series: tuple[Series, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One paper, checked. `errata` are what it has wrong; `remarks` are what it leaves open and is settled here."""
+
+    key: str
+    title: str
+    items: tuple[Item, ...]
+    errata: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A matrix of values with the labels of its rows and columns: a table before it is spelled."""
+
+    corner: str
+    columns: Sequence[object]
+    labels: Sequence[object]
+    cells: Sequence[Sequence[Value]]
+
+    def table(self) -> Table:
+        """The same, spelled."""
+        body = zip(self.labels, self.cells, strict=True)
+        rows = tuple((str(label), *(spelled(cell) for cell in row)) for label, row in body)
+        return Table((self.corner, *(str(column) for column in self.columns)), rows)
+
+
+def compared(name: str, caption: str, published: Grid, computed: Sequence[Sequence[Value]], note: str = "") -> Item:
+    """An item of two matrices of the same labels; they agree when every cell is the same number.
+
+    >>> from fractions import Fraction
+    >>> grid = Grid("", (0, 1), (0,), ((Fraction("0.5"), Fraction(1, 2)),))
+    >>> compared("Table 1", "", grid, ((Fraction(1, 2), Fraction(2, 4)),)).agrees
+    True
+    """
+    found = Grid(published.corner, published.columns, published.labels, [list(row) for row in computed])
+    agrees = len(found.cells) == len(published.cells) and all(
+        len(ours) == len(theirs) and all(a == b for a, b in zip(ours, theirs, strict=True))
+        for ours, theirs in zip(found.cells, published.cells, strict=True)
+    )
+    return Item(name, caption, published.table(), found.table(), agrees, note)
+
+
+def claims(name: str, caption: str, lines: Iterable[tuple[str, Value, Value]], note: str = "") -> Item:
+    """An item of single values (what, published, computed); they agree when each is the same number or word."""
+    facts = list(lines)
+    header = ("quantity", "value")
+    published = Table(header, tuple((what, spelled(value)) for what, value, _ in facts))
+    computed = Table(header, tuple((what, spelled(value)) for what, _, value in facts))
+    return Item(name, caption, published, computed, all(a == b for _, a, b in facts), note)
+
+
+def found(name: str, caption: str, grid: Grid, note: str = "", series: tuple[Series, ...] = ()) -> Item:
+    """An item that the paper gives no values for."""
+    return Item(name, caption, None, grid.table(), None, note, series)
+
+
+def spelled(value: Value) -> str:
+    """A value as text: yes and no for truth, exact text for numbers."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def rounds_to(value: Number, decimal: Number, places: int) -> bool:
+    """Is `decimal` the value rounded to so many places: |value − decimal| ≤ 10^−places/2, decided.
+
+    >>> from fractions import Fraction
+    >>> rounds_to(Fraction(1, 3), Fraction("0.33"), 2), rounds_to(Fraction(1, 3), Fraction("0.34"), 2)
+    (True, False)
+    """
+    gap = (value - decimal) * (2 * 10**places)
+    return bool(-1 <= gap <= 1) if not isinstance(gap, Real) else bool(gap >= -1 and gap <= 1)
+
+
+def document(report: Report) -> dict[str, Any]:
+    """The report as JSON takes it: tables as {header, rows}, floats to 12 significant digits."""
+    return {
+        "key": report.key,
+        "title": report.title,
+        "items": [_item(item) for item in report.items],
+        "errata": list(report.errata),
+        "remarks": list(report.remarks),
+    }
+
+
+def _item(item: Item) -> dict[str, Any]:
+    return {
+        "name": item.name,
+        "caption": item.caption,
+        "published": _side(item.published),
+        "computed": _side(item.computed),
+        "agrees": item.agrees,
+        "note": item.note,
+        "series": [_series(line) for line in item.series],
+    }
+
+
+def _side(side: Table | str | None) -> Any:
+    if not isinstance(side, Table):
+        return side
+    return {"header": list(side.header), "rows": [list(row) for row in side.rows]}
+
+
+def _series(line: Series) -> dict[str, Any]:
+    x, y = ([float(f"{value:.{DIGITS}g}") for value in values] for values in (line.x, line.y))
+    return {"name": line.name, "x_name": line.x_name, "y_name": line.y_name, "x": x, "y": y}
