@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -14,6 +16,8 @@ LONGEST_MESSAGE = 400
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and end the process: 0 done, 2 bad input, 130 interrupted, 1 anything else."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without ε shows a question mark, not a traceback
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 
@@ -56,7 +60,9 @@ def _unexpected(problem: Exception) -> int:
         return _complain("interrupted", 130)
     if hasattr(problem, "format_message"):
         return _complain(_usage(problem), 2)
-    return _complain(f"internal error ({type(problem).__name__}): this is a bug in utmost, please report the command", 1)
+    return _complain(
+        f"internal error ({type(problem).__name__}): this is a bug in utmost, please report the command", 1
+    )
 
 
 def _usage(problem: Exception) -> str:
@@ -64,7 +70,7 @@ def _usage(problem: Exception) -> str:
     message: str = problem.format_message()  # type: ignore[attr-defined]
     context = getattr(problem, "ctx", None)
     path = context.command_path if context is not None else "utmost"
-    text = message.strip().rstrip(".")
+    text = re.sub(r"\s*\(Possible options: (.*)\)", r", did you mean \1?", message.strip().rstrip("."))
     return f"{text[:1].lower()}{text[1:]}{'' if text.endswith('?') else ':'} see {path} --help"
 
 

@@ -1,4 +1,4 @@
-"""`utmost check`: what a channel really is. Its least ε, its signature, whether it derives from the geometric mechanism."""
+"""`utmost check`: what a channel really is: its least ε, its signature, whether the geometric mechanism gives it."""
 
 from __future__ import annotations
 
@@ -36,13 +36,21 @@ class Report:
 
 
 def command(
-    channel: Annotated[str, typer.Argument(metavar="CHANNEL", help="A .csv (header: outputs; first column: inputs) or .json.")],
-    space: Annotated[str | None, typer.Option(metavar="SPACE", help="line:N; as many points as inputs if left out.")] = None,
+    channel: Annotated[
+        str, typer.Argument(metavar="CHANNEL", help="A .csv (header: outputs; first column: inputs) or .json.")
+    ],
+    space: Annotated[
+        str | None, typer.Option(metavar="SPACE", help="line:N; as many points as inputs if left out.")
+    ] = None,
     alpha: Alpha = None,
     epsilon: Epsilon = None,
     json: Json = False,
 ) -> None:
-    """The least ε of a channel, its signature, the lemmas it obeys, and whether it derives from the geometric mechanism."""
+    """The least ε of a channel, its signature, its origin.
+
+    Decides whether it is private at a level, which lemmas of GRS12 its signature obeys, and whether it is the geometric
+    mechanism with its answers read anew.
+    """
     from utmost import spaces
     from utmost.channel import files
 
@@ -67,7 +75,7 @@ def examine(source: Channel, space: Space, asked: Level | None) -> Report:
         return Report(ordered, space, leak, level, private, None, None, reason)
     inside = leak.within(level)
     signs = design.signature(ordered, level) if inside else None
-    why = None if inside else "it is not private at this level, so it has no signature"
+    why = None if inside else "it is not private at this level"
     return Report(ordered, space, leak, level, private, signs, design.derivation(ordered, level), why)
 
 
@@ -96,7 +104,7 @@ def _document(report: Report) -> None:
             "inputs": list(report.channel.inputs),
             "outputs": list(report.channel.outputs),
             "space": report.space.name,
-            "epsilon": show.epsilon_of(leak),
+            "epsilon": show.epsilon_of(leak, report.level),
             "witness": {"output": leak.output, "high": leak.high, "low": leak.low, "ratio": show.plain(leak.ratio)},
             "alpha": None if report.level is None else show.plain(report.level.alpha),
             "private": report.private,
@@ -111,7 +119,9 @@ def _document(report: Report) -> None:
 
 
 def _finding(report: Report, item: Finding) -> dict[str, Any]:
-    place = None if item.place is None else [report.channel.inputs[item.place[0]], report.channel.outputs[item.place[1]]]
+    place = (
+        None if item.place is None else [report.channel.inputs[item.place[0]], report.channel.outputs[item.place[1]]]
+    )
     return {"lemma": item.lemma, "holds": item.holds, "place": place, "says": item.says}
 
 
@@ -126,7 +136,7 @@ def _text(report: Report) -> None:
 
     shape = f"{len(report.channel.inputs)} inputs, {len(report.channel.outputs)} outputs"
     show.say(f"A channel on {report.space.name}: {shape}, {'exact' if report.channel.exact else 'float'} entries.")
-    show.say(show.leak_sentence(report.leak))
+    show.say(show.leak_sentence(report.leak, report.level))
     if report.private is not None:
         show.say(f"Private at {report.level}: {'yes' if report.private else 'NO'}, decided.")
     elif report.level is not None and report.reason is None:
@@ -134,7 +144,7 @@ def _text(report: Report) -> None:
     if report.signature is not None:
         _show_signature(report, report.signature)
     if report.reason is not None:
-        show.say(f"Not decided: {'signature' if report.derivation else 'signature, derivability'}: {report.reason}.")
+        show.say(f"No signature{'' if report.derivation else ', nothing on its origin'}: {report.reason}.")
     if report.derivation is not None:
         _show_derivation(report.derivation)
 

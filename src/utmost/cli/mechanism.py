@@ -41,9 +41,9 @@ def command(
     ending(output, CHANNELS, "--output")
     channel = geometric(_size(size, level), level).channel()
     leak = least_epsilon(channel, line(len(channel.inputs)))
-    _show(channel, leak, json)
     save(channel, output)
     _draw(channel, level, plot)
+    _show(channel, leak, json)
 
 
 def _check_name(name: str) -> None:
@@ -69,7 +69,7 @@ def _show(channel: Channel, leak: Leak, json: bool) -> None:
         content: dict[str, Any] = show.channel_document(channel)
         show.document(content | {"epsilon": show.epsilon_of(leak), "alpha": show.plain(leak.alpha)})
         return
-    show.say(f"The truncated geometric mechanism for counts 0 to {channel.inputs[-1]}: row = count, column = answer.")
+    show.say(f"The truncated geometric mechanism. Rows: counts 0 to {channel.inputs[-1]}. Columns: answers.")
     show.channel_table(channel)
     show.say(show.leak_sentence(leak))
 

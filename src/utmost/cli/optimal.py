@@ -9,7 +9,6 @@ import typer
 from utmost.cli.options import CHANNELS, PICTURES, Alpha, Epsilon, Json, Output, Plot, ending, level_of, own_level, save
 
 if TYPE_CHECKING:
-    from utmost.consumer import Consumer
     from utmost.design import Certificate, Design
     from utmost.exact import Level, Number
     from utmost.spaces import Space
@@ -18,6 +17,8 @@ EXAMPLES = (
     "Examples: utmost optimal line:6 --alpha 1/2 --loss squared;  "
     "utmost optimal line:6 --alpha 1/2 --prior 1/4,0,1/4,0,1/4,1/4 --loss power:1.5 --json"
 )
+LONGEST = 40  # characters of a prior or loss that are repeated
+SLOW = 250  # points above which a reader is told that it takes a while
 LOSSES = "absolute, squared, binary, power:1.5, asymmetric:2,1 or matrix:FILE."
 PRIORS = "uniform, 1/4,0,3/4, binomial:0.3, poisson:12.5, zipf:1 or FILE."
 
@@ -32,8 +33,9 @@ def command(
     output: Output = None,
     json: Json = False,
 ) -> None:
-    """The mechanism that serves this consumer best, certified in exact arithmetic."""
+    """The best private mechanism for a consumer, certified."""
     from utmost import design, spaces
+    from utmost.cli.show import remark
     from utmost.consumer import Consumer, losses, priors
 
     level = level_of(alpha, epsilon)
@@ -41,11 +43,14 @@ def command(
     ending(output, CHANNELS, "--output")
     points = spaces.parse(space)
     reader = Consumer(priors.parse(prior, len(points)), losses.parse(loss))
+    if len(points) > SLOW:
+        remark(f"{len(points)} points in exact arithmetic: this can take minutes")
     found = design.optimal(points, level, reader)
     signs = _signature(found, points, level)
-    _document(found, signs) if json else _text(found, signs, points, level, reader)
     save(found.channel, output)
-    _draw(found, level, reader, plot)
+    words = f"prior {prior if len(prior) <= LONGEST else reader.prior.name}, loss {loss[:LONGEST]}"
+    _draw(found, level, words, plot)
+    _document(found, signs, level) if json else _text(found, signs, f"{space} at {level} for {words}", level)
 
 
 def _signature(found: Design, space: Space, level: Level) -> tuple[str, ...] | None:
@@ -60,23 +65,23 @@ def _signature(found: Design, space: Space, level: Level) -> tuple[str, ...] | N
     return design.signature(found.channel, chosen) if chosen.is_inner and is_line(space) else None
 
 
-def _document(found: Design, signs: tuple[str, ...] | None) -> None:
+def _document(found: Design, signs: tuple[str, ...] | None, level: Level) -> None:
     from utmost.cli import show
 
     content: dict[str, Any] = show.channel_document(found.channel)
     content["signature"] = None if signs is None else list(signs)
     content["loss"], content["loss_decimal"] = str(found.loss), show.plain(float(found.loss))
     content["remap"] = found.remap
-    content["certificate"] = _certificate(found.certificate)
+    content["certificate"] = _certificate(found.certificate, level)
     show.document(content)
 
 
-def _certificate(certificate: Certificate) -> dict[str, Any]:
+def _certificate(certificate: Certificate, level: Level) -> dict[str, Any]:
     from utmost.cli import show
 
     return {
         "private": certificate.private,
-        "epsilon": show.epsilon_of(certificate.leak),
+        "epsilon": show.epsilon_of(certificate.leak, level),
         "gap": _gap(certificate.gap),
         "lower": str(certificate.lower),
         "upper": str(certificate.upper),
@@ -84,20 +89,20 @@ def _certificate(certificate: Certificate) -> dict[str, Any]:
 
 
 def _gap(gap: Number) -> str | float:
-    """"0", or a float that is not below the gap."""
+    """The text 0, or a float of few digits that is not below the gap."""
     from utmost.exact import enclosure
 
     if not gap:
         return "0"
     above = enclosure(gap, 64)[1]
-    return next(value for digits in (2, 3, 17) for value in (float(f"{float(above):.{digits}g}"),) if value >= above)
+    return float(f"{float(above) * 1.01:.3g}")
 
 
-def _text(found: Design, signs: tuple[str, ...] | None, space: Space, level: Level, reader: Consumer) -> None:
+def _text(found: Design, signs: tuple[str, ...] | None, words: str, level: Level) -> None:
     from utmost.cli import show
     from utmost.exact import decimal
 
-    show.say(f"The best mechanism on {space.name} at {level} for prior {reader.prior.name} and loss {reader.loss.name}.")
+    show.say(f"The best mechanism on {words}.")
     show.channel_table(found.channel)
     if signs is not None and len(found.channel.outputs) <= show.MOST_ROWS:
         _show_signature(found, signs)
@@ -107,15 +112,17 @@ def _text(found: Design, signs: tuple[str, ...] | None, space: Space, level: Lev
     if found.remap is not None:
         show.say(_remap_sentence(found.remap))
     show.say(_proof(found, level))
-    show.say(show.leak_sentence(found.certificate.leak))
+    show.say(show.leak_sentence(found.certificate.leak, level))
 
 
 def _show_signature(found: Design, signs: tuple[str, ...]) -> None:
     from utmost.cli import show
     from utmost.design.signature import spelled
 
-    show.say("Signature: from each input to the next, an answer's probability falls (↓) or rises (↑) as fast as privacy")
-    show.say("allows, or slower (S); 0 if it never comes.")
+    show.say(
+        "Signature: from each input to the next, an answer's probability falls (↓) or rises (↑) as fast as privacy "
+        "allows, or slower (S); 0 if it never comes."
+    )
     show.say(spelled(signs, found.channel.inputs, found.channel.outputs) + "\n")
 
 
@@ -140,13 +147,13 @@ def _proof(found: Design, level: Level) -> str:
     return f"No {level_words(level)}-private mechanism gives this consumer more than {gap} less: proved by {bounds}."
 
 
-def _draw(found: Design, level: Level, reader: Consumer, plot: str | None) -> None:
+def _draw(found: Design, level: Level, words: str, plot: str | None) -> None:
     from utmost import pictures
     from utmost.cli.show import remark
     from utmost.exact import decimal
 
     if plot is not None:
-        title = f"The best mechanism for prior {reader.prior.name}, loss {reader.loss.name}"
+        title = f"The best mechanism for {words}"
         claim = f"No mechanism private at {level} gives her an expected loss below {decimal(found.loss)}."
         pictures.write(pictures.picture(found.channel, title, claim), plot)
         remark(f"drew {plot}")

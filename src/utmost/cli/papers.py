@@ -1,12 +1,145 @@
 """`utmost papers`: the papers' tables and figures, published beside computed."""
+
 from __future__ import annotations
-from typing import Annotated
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
 import typer
+
 from utmost.cli.options import Json
-EXAMPLES = "Examples: utmost papers;  utmost papers GRS12 --output figures"
+from utmost.errors import InputError
+
+if TYPE_CHECKING:
+    from utmost.channel import Channel
+    from utmost.papers import Item, Report, Table
+
+EXAMPLES = "Examples: utmost papers;  utmost papers GRS12;  utmost papers GRS12 --output figures"
+VERDICTS = {True: "agrees", False: "DIFFERS", None: "nothing published to compare with"}
+
+
 def command(
-    key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="A paper, for instance GRS12; all are listed if left out.")] = None,
+    key: Annotated[
+        str | None, typer.Argument(metavar="[KEY]", help="A paper such as GRS12; all are listed if left out.")
+    ] = None,
     output: Annotated[str | None, typer.Option(metavar="DIR", help="Write its figures there.")] = None,
     json: Json = False,
 ) -> None:
-    """Regenerate a paper's tables and figures, published beside computed."""
+    """A paper's tables, published beside computed."""
+    from utmost import papers
+
+    if key is None:
+        _list(papers.KEYS, output, json)
+        return
+    folder = _folder(output)
+    found = papers.report(key)
+    if folder is not None:
+        _figures(found, folder)
+    _document(found) if json else _text(found)
+
+
+def _list(keys: dict[str, str], output: str | None, json: bool) -> None:
+    from utmost.cli import show
+
+    if output is not None:
+        raise InputError(f"--output needs a paper's KEY, got none: say one of {', '.join(keys)}")
+    if json:
+        show.document({"papers": [{"key": key, "title": title} for key, title in keys.items()]})
+    else:
+        show.facts(list(keys.items()))
+
+
+def _folder(output: str | None) -> Path | None:
+    if output is None:
+        return None
+    try:
+        Path(output).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"--output must be a directory that can be made, got {Path(output).name[:60]}: {error.strerror}"
+        ) from None
+    return Path(output)
+
+
+def _document(found: Report) -> None:
+    from utmost import papers
+    from utmost.cli import show
+
+    show.document(papers.document(found))
+
+
+def _text(found: Report) -> None:
+    from utmost.cli import show
+
+    show.say(f"{found.key}  {found.title}")
+    for item in found.items:
+        show.say(f"\n{item.name}: {VERDICTS[item.agrees]}. {item.caption}")
+        show.beside(_sides(item))
+        if item.note:
+            show.say(item.note)
+    for name, lines in (("Errata", found.errata), ("Remarks", found.remarks)):
+        if lines:
+            show.say(f"\n{name}")
+            show.facts([("-", line) for line in lines])
+    compared = [item for item in found.items if item.agrees is not None]
+    agree = sum(bool(item.agrees) for item in compared)
+    show.say(f"\n{agree} of {len(compared)} items with published values agree; {len(found.items)} items in all.")
+
+
+def _sides(item: Item) -> list[tuple[str, Any]]:
+    """Published beside computed: in one table where each has a value a line, or where every cell is the same."""
+    from utmost.cli import show
+
+    ours, theirs = item.computed, item.published
+    if theirs is None:
+        return [("computed", _side(ours))]
+    if isinstance(ours, str) or isinstance(theirs, str) or ours.header != theirs.header:
+        return [("published", _side(theirs)), ("computed", _side(ours))]
+    if len(ours.header) == 2 and [row[0] for row in ours.rows] == [row[0] for row in theirs.rows]:
+        rows = [(a[0], a[1], b[1]) for a, b in zip(theirs.rows, ours.rows, strict=True)]
+        return [("", show.built((ours.header[0], "published", "computed"), rows))]
+    if ours == theirs and not show.fits([_side(theirs), _side(ours)]):
+        return [("published = computed, in every cell", _side(ours))]
+    return [("published", _side(theirs)), ("computed", _side(ours))]
+
+
+def _side(side: Table | str) -> Any:
+    from utmost.cli import show
+
+    return side if isinstance(side, str) else show.built(side.header, side.rows)
+
+
+def _figures(found: Report, folder: Path) -> None:
+    """A picture for each item that has curves or is a mechanism."""
+    from utmost import pictures
+    from utmost.cli.show import remark
+
+    for item in found.items:
+        chart = _chart(item)
+        if chart is not None:
+            name = re.sub(r"[^a-z0-9]+", "-", f"{found.key} {item.name}".lower()).strip("-")
+            pictures.write(chart, folder / f"{name}.svg")
+            remark(f"drew {folder / name}.svg")
+
+
+def _chart(item: Item) -> Any:
+    from utmost import pictures
+
+    if item.series:
+        lines = [pictures.Curve(line.name, line.x, line.y) for line in item.series]
+        return pictures.curves(lines, item.name, item.caption, x=item.series[0].x_name, y=item.series[0].y_name)
+    mechanism = _mechanism(item.computed)
+    return None if mechanism is None else pictures.picture(mechanism, item.name, item.caption)
+
+
+def _mechanism(side: Table | str) -> Channel | None:
+    """The channel that a table spells, if it spells one."""
+    from utmost.channel import channel
+
+    if isinstance(side, str):
+        return None
+    try:
+        return channel([row[1:] for row in side.rows], [row[0] for row in side.rows], side.header[1:])
+    except InputError:
+        return None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from utmost.channel import Channel, Leak
     from utmost.exact import Level, Number
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 DIGITS = 12  # of a float in a document
 SHORT = 7  # characters of a fraction that a table shows as it is
 MOST_ROWS = 24  # of a matrix in the terminal
+CORNER = 10  # rows of a larger one
 
 
 def remark(text: str) -> None:
@@ -28,7 +30,18 @@ def remark(text: str) -> None:
 def document(content: dict[str, Any]) -> None:
     """One JSON document on stdout."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
-    print(json.dumps(content, indent=1, ensure_ascii=not unicode, allow_nan=False))
+    print("{\n" + ",\n".join(_line(key, value, not unicode) for key, value in content.items()) + "\n}")
+
+
+def _line(key: str, value: Any, ascii: bool) -> str:
+    """One key of a document on a line; a list of lists or of objects, and an object, one item a line."""
+
+    def text(item: Any) -> str:
+        return json.dumps(item, ensure_ascii=ascii, allow_nan=False)
+
+    if isinstance(value, list) and value and isinstance(value[0], list | dict):
+        return f" {text(key)}: [\n" + ",\n".join(f"  {text(item)}" for item in value) + "\n ]"
+    return f" {text(key)}: {text(value)}"
 
 
 def plain(value: Number | float | None) -> str | float | None:
@@ -42,11 +55,20 @@ def plain(value: Number | float | None) -> str | float | None:
     return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else str(value)
 
 
-def epsilon_of(leak: Leak) -> str | float:
-    """The ε of a leak: text where it is rational, else a float."""
-    value = plain(leak.epsilon if leak.exponent is None else leak.exponent)
-    assert value is not None
-    return value
+def epsilon_of(leak: Leak, level: Level | None = None) -> str | float:
+    """The ε of a leak: text where it is known to be rational, as where it attains a rational level; else a float."""
+    exact = leak.exponent
+    if exact is None and level is not None and level.exponent is not None and attains(leak, level):
+        exact = level.exponent
+    value = plain(leak.epsilon if exact is None else exact)
+    return "inf" if value is None else value
+
+
+def attains(leak: Leak, level: Level) -> bool:
+    """Is the ε of a leak exactly that of the level: decided."""
+    if leak.ratio is None or isinstance(leak.ratio, float):
+        return False
+    return bool(leak.ratio * level.power(leak.distance) == 1)
 
 
 def matrix(rows: Any) -> list[list[str | float | None]]:
@@ -64,17 +86,21 @@ def level_words(level: Level) -> str:
     return f"(ε = {level.exponent})" if level.exponent is not None else f"{level.alpha}"
 
 
-def leak_sentence(leak: Leak) -> str:
+def leak_sentence(leak: Leak, level: Level | None = None) -> str:
     """The ε of a channel and the entries that attain it, in words."""
     from utmost.exact import decimal
 
-    place = f"answer {leak.output} under input {leak.high} and under input {leak.low}"
+    start = "Recomputed from the entries: ε"
     if leak.ratio is None:
-        return f"Recomputed from the entries: ε = ∞, since the answer {leak.output} can come from {leak.high}, not from {leak.low}."
+        return f"{start} = ∞, since answer {leak.output} can come from input {leak.high} but not from {leak.low}."
+    if leak.ratio == 1:
+        return f"{start} = 0, the answer says nothing of the input."
     alpha = "" if leak.alpha is None or len(str(leak.alpha)) > 4 * SHORT else f" (α = {leak.alpha})"
-    value = f"= {leak.exponent}" if leak.exponent is not None else f"≈ {decimal(leak.epsilon)}"
+    epsilon = epsilon_of(leak, level)
+    value = f"= {epsilon}" if isinstance(epsilon, str) else f"≈ {decimal(epsilon)}"
     ratio = str(leak.ratio) if len(str(leak.ratio)) <= 2 * SHORT else decimal(leak.ratio)
-    return f"Recomputed from the entries: ε {value}{alpha}, attained by {place}: {ratio} to 1."
+    place = f"answer {leak.output} is {ratio} times as likely under input {leak.high} as under {leak.low}"
+    return f"{start} {value}{alpha}; {place}."
 
 
 def console() -> Console:
@@ -89,22 +115,62 @@ def say(text: str = "") -> None:
     console().print(text)
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
-    """A table on stdout; the first `left` columns are words, the rest are numbers."""
+def facts(pairs: Sequence[tuple[str, str]]) -> None:
+    """Names and what they are, in two columns on stdout."""
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2))
+    for name, words in pairs:
+        grid.add_row(name, words)
+    console().print(grid)
+
+
+def built(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
+    """A table; its first `left` columns are words, the rest are numbers."""
     from rich import box
     from rich.table import Table
 
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for k, name in enumerate(header):
-        shown.add_column(name, justify="left" if k < left else "right", overflow="fold", no_wrap=k >= left)
+        made.add_column(name, justify="left" if k < left else "right", overflow="fold")
     for row in rows:
-        shown.add_row(*row)
-    console().print(shown)
+        made.add_row(*row)
+    return made
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
+    """The same on stdout."""
+    console().print(built(header, rows, left))
+
+
+def fits(sides: Sequence[Table | str]) -> bool:
+    """Is the terminal wide enough for these side by side."""
+    from rich.measure import Measurement
+
+    screen = console()
+    options = screen.options.update(max_width=10_000)
+    return sum(Measurement.get(screen, options, side).maximum + 4 for side in sides) <= screen.width
+
+
+def beside(sides: Sequence[tuple[str, Table | str]]) -> None:
+    """Named tables or texts on stdout: side by side where the terminal is wide enough, else one below the other."""
+    from rich.table import Table
+
+    screen = console()
+    if fits([side for _, side in sides]):
+        grid = Table.grid(padding=(0, 4, 0, 0))
+        if any(name for name, _ in sides):
+            grid.add_row(*(name for name, _ in sides))
+        grid.add_row(*(side for _, side in sides))
+        screen.print(grid)
+        return
+    for name, side in sides:
+        screen.print(*[name] if name else [], side, sep="\n")
 
 
 def channel_table(channel: Channel) -> None:
     """A channel as a table: fractions where all that is shown is short, else decimals; of a large one the corner."""
-    height = min(len(channel.inputs), MOST_ROWS)
+    height = len(channel.inputs) if len(channel.inputs) <= MOST_ROWS else CORNER
     write, width = _writing(channel, height)
     cut = width < len(channel.outputs)
     header = ["", *map(str, channel.outputs[:width]), *["…"] * cut]
@@ -115,7 +181,8 @@ def channel_table(channel: Channel) -> None:
     table(header, rows)
     if cut or height < len(channel.inputs):
         shape = f"{len(channel.inputs)} inputs and {len(channel.outputs)} outputs"
-        say(f"The first {height} rows and {width} columns of {shape}; --output FILE.csv saves them all.\n")
+        say(f"The first {height} rows and {width} columns of {shape}; --output FILE.csv saves them all.")
+    say()
 
 
 def _writing(channel: Channel, height: int) -> tuple[Callable[[Any], str], int]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate, repeat
 from pathlib import Path
@@ -59,11 +60,7 @@ class Uniform:
     """1/size each."""
 
     size: int
-
-    @property
-    def name(self) -> str:
-        """How the command line writes it."""
-        return "uniform"
+    name: str = field(default="uniform", init=False)
 
     def proportions(self) -> tuple[Number, ...]:
         """All 1."""
@@ -108,11 +105,7 @@ class Floating:
     """Weights that were given as doubles; there is nothing exact about them."""
 
     weights: tuple[float, ...]
-
-    @property
-    def name(self) -> str:
-        """How it is called in a report."""
-        return "explicit (floats)"
+    name: str = field(default="explicit (floats)", init=False)
 
     @property
     def size(self) -> int:
@@ -162,7 +155,7 @@ class Binomial:
         """Sums of ln(π_{k+1}/π_k) outward from the mode, where the rounding is least."""
         n, p, q = self.size - 1, float(self.p), float(1 - self.p)
         if p in (0, 1):
-            return _point(self.size, n if p else 0)
+            return np.where(np.arange(self.size) == n * p, 0.0, -np.inf)
         counts = np.arange(n, dtype=np.float64)
         steps = np.log((n - counts) / (counts + 1) * (p / q))
         return _outward(steps, min(math.floor((n + 1) * self.p), n))
@@ -330,20 +323,13 @@ def parse(text: str, size: int) -> Prior:
 
 
 def _weights(text: str) -> Sequence[object]:
-    path = Path(text)
-    if not text or (not _is_file(path) and "," not in text and not text[0].isdigit()):
+    found = os.path.isfile(text)  # unlike Path.is_file, False for a name that no file can have
+    if not text or not (found or "," in text or text[0].isdigit()):
         raise InputError(f"prior must be {FORMS}, got {text!r}")
-    content = _read(path) if _is_file(path) else text
+    content = _read(Path(text)) if found else text
     if content.lstrip().startswith("["):
         return _json_list(content)
     return [cell for line in content.splitlines() for cell in line.split(",") if cell.strip()]
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
 
 
 def _read(path: Path) -> str:
@@ -370,7 +356,7 @@ def _size(size: int) -> int:
 def _exactly(prior: Binomial | Poisson | Zipf, limit: int) -> int:
     if prior.size > limit:
         raise InputError(
-            f"prior {prior.name} has exact weights up to size {limit}, got {prior.size}: use logs() or a smaller size"
+            f"prior {prior.name} is exact up to size {limit}, got {prior.size}: use logs() or a smaller size"
         )
     return prior.size
 
@@ -412,12 +398,6 @@ def _log(weight: Number) -> float:
     shift = bottom.bit_length() - top.bit_length()
     ratio = (top << shift) / bottom if shift >= 0 else top / (bottom << -shift)
     return math.log(ratio) - shift * math.log(2)
-
-
-def _point(size: int, where: int) -> Floats:
-    logs = np.full(size, -math.inf)
-    logs[where] = 0.0
-    return logs
 
 
 def _outward(steps: Floats, mode: int) -> Floats:

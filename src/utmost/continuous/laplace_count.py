@@ -112,8 +112,9 @@ def geometric_loss(costs: Exacts, level: Level) -> Number:
 
 
 def laplace_factor(level: Level) -> Number:
-    """(1+α)/(2√α) ≥ 1: no consumer loses more than this times the least possible loss (GRS12 Thm A.2); 0 < α ≤ 1.
+    """(1+α)/(2√α) ≥ 1, for 0 < α ≤ 1: no legal consumer loses more than this times the least possible loss.
 
+    GRS12 Thm A.2, where α = 1 is to be taken as a limit: Laplace noise with ε = 0 has no law.
     It cannot be improved at any α: a uniform prior on {0, 1} with the binary loss attains it.
 
     >>> from utmost.exact import alpha

@@ -69,6 +69,8 @@ def optimal_for_worst(setting: Setting, level: Level, prior: Sequence[Fraction])
 
     One variable t_i for each answer, t_i ≥ Σ_j x_dj·ℓ(i, j) for each database with that answer.
     """
+    if len(prior) != setting.counts or sum(prior) != 1:
+        raise InputError(f"the prior over answers must have {setting.counts} weights that sum to 1")
     losses = setting.losses()
     points, readings = losses.shape
     base = privacy_program(setting.space, level, np.full(losses.shape, Fraction(0), dtype=object))

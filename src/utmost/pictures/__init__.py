@@ -1,4 +1,4 @@
-"""Pictures: channels, beliefs and curves as altair charts, written as .svg, .png or .html without a browser or network."""
+"""Pictures: channels, beliefs and curves as altair charts; .svg, .png or .html, without a browser or network."""
 
 from utmost.pictures.beliefs import Belief, beliefs
 from utmost.pictures.curves import Curve, curves

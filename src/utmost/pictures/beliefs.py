@@ -44,10 +44,14 @@ def _panel(consumer: Belief, answer: int, scale: Any, colour: str, last: bool) -
     points = [{"count": k, "chance": p} for k, p in zip(consumer.counts, consumer.chances, strict=True)]
     axis = alt.Axis(grid=False, format="d") if last else None
     across = alt.X("count:Q", scale=scale, axis=axis, title="count" if last else None)
-    up = alt.Y("chance:Q", title=None, axis=alt.Axis(gridColor="#eee", domain=False, ticks=False, tickCount=3, format="%"))
+    up = alt.Y(
+        "chance:Q",
+        title=None,
+        axis=alt.Axis(gridColor="#eee", domain=False, ticks=False, tickCount=3, format="%", minExtent=36),
+    )
     step = WIDTH / max(len(points), 1)
     bars = (
-        alt.Chart(alt.Data(values=points))
+        alt.Chart(alt.InlineData(values=points))
         .mark_bar(color=colour, opacity=0.55, width=max(step * 0.8, 1))
         .encode(x=across, y=up)
     )
@@ -59,5 +63,5 @@ def _panel(consumer: Belief, answer: int, scale: Any, colour: str, last: bool) -
 def _rule(count: int, across: Any, colour: str, dash: list[int]) -> Any:
     import altair as alt
 
-    chart = alt.Chart(alt.Data(values=[{"count": count}]))
+    chart = alt.Chart(alt.InlineData(values=[{"count": count}]))
     return chart.mark_rule(color=colour, strokeDash=dash, strokeWidth=2).encode(x=across)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 PALETTE = ("#1f5fa8", "#d1741f", "#3f8f5a", "#8c4fa3", "#b03a48", "#5c6b73", "#a08a1f", "#2a9aa8")
 
+DASHES = ([1, 0], [9, 5], [2, 4])  # so that lines on top of each other are all seen
+
 
 @dataclass(frozen=True, slots=True)
 class Curve:
@@ -26,23 +28,23 @@ class Curve:
 def curves(
     lines: Sequence[Curve], title: str, subtitle: str = "", *, x: str = "", y: str = "", legend: str = ""
 ) -> alt.TopLevelMixin:
-    """Lines in one frame, told apart by colour and by a legend in the order given."""
+    """Lines in one frame, told apart by colour, dashes and a legend in the order given."""
     import altair as alt
 
     names = [line.name for line in lines]
     points = [
-        {"name": line.name, "x": float(a), "y": float(b)}
-        for line in lines
-        for a, b in zip(line.x, line.y, strict=True)
+        {"name": line.name, "x": float(a), "y": float(b)} for line in lines for a, b in zip(line.x, line.y, strict=True)
     ]
     colours = alt.Scale(domain=names, range=[PALETTE[k % len(PALETTE)] for k in range(len(names))])
+    dashes = alt.Scale(domain=names, range=[DASHES[k % len(DASHES)] for k in range(len(names))])
     chart = (
-        alt.Chart(alt.Data(values=points), title=titled(title, subtitle))
-        .mark_line(strokeWidth=2, interpolate="linear")
+        alt.Chart(alt.InlineData(values=points), title=titled(title, subtitle))
+        .mark_line(strokeWidth=2.4)
         .encode(
             x=alt.X("x:Q", title=x or None, scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(grid=False)),
             y=alt.Y("y:Q", title=y or None, axis=alt.Axis(gridColor="#e6e6e6", domain=False, ticks=False)),
             color=alt.Color("name:N", title=legend or None, scale=colours, sort=None),
+            strokeDash=alt.StrokeDash("name:N", title=legend or None, scale=dashes, sort=None),
         )
         .properties(width=560, height=300)
     )

@@ -29,28 +29,30 @@ def picture(channel: Channel, title: str, subtitle: str = "") -> alt.TopLevelMix
 
 
 def heat_map(channel: Channel, title: str, subtitle: str = "") -> alt.TopLevelMixin:
-    """One square an entry, the darker the likelier (shade ∝ √probability); the entries are written in where there is room."""
+    """One square an entry, the darker the likelier (shade ∝ √probability), with the entry in it where there is room."""
     import altair as alt
 
     longest = max(len(channel.inputs), len(channel.outputs))
     side = max(11, min(52, 640 // longest))
-    base = alt.Chart(alt.Data(values=_cells(channel)), title=titled(title, subtitle)).encode(
+    base = alt.Chart(alt.InlineData(values=_cells(channel)), title=titled(title, subtitle)).encode(
         x=alt.X("output:N", sort=None, title="answer", axis=_axis(channel.outputs, "top")),
         y=alt.Y("input:N", sort=None, title="true value", axis=_axis(channel.inputs, "left")),
     )
     top = max(float(value) for value in channel.rows.flat)
     layers = [_squares(base, top, "#e3e8ee" if longest <= LARGEST_TEXT else None)]
     if longest <= LARGEST_TEXT:
-        ink = alt.condition(f"datum.chance > {0.36 * top}", alt.value("white"), alt.value("#333"))
+        ink = alt.condition(f"datum.chance > {0.45 * top}", alt.value("white"), alt.value("#333"))
         layers.append(base.mark_text(fontSize=12).encode(text="shown:N", color=ink))
     width, height = side * len(channel.outputs), side * len(channel.inputs)
     return styled(alt.layer(*layers).properties(width=width, height=height))  # type: ignore[no-any-return]
 
 
-def _squares(base: alt.Chart, top: float, edge: str | None) -> alt.Chart:
+def _squares(base: Any, top: float, edge: str | None) -> Any:
     import altair as alt
 
-    shades = alt.Scale(type="sqrt", domain=[0, top / 4, top], range=["#ffffff", "#93bfe3", "#08488f"], interpolate="lab")
+    shades = alt.Scale(
+        type="sqrt", domain=[0, top / 4, top], range=["#ffffff", "#93bfe3", "#08488f"], interpolate="lab"
+    )
     legend = alt.Legend(title="probability", gradientLength=160, format=".3~g", tickCount=4)
     squares = base.mark_rect(stroke=edge, strokeWidth=1) if edge else base.mark_rect()
     return squares.encode(

@@ -7,19 +7,21 @@ out: no solver, no tolerance, no float.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from utmost.errors import InfeasibleError, SolverError
 from utmost.solve.basis import Basis, Pair, vertex
 from utmost.solve.feasibility import bound, dual_fault, objective, primal_fault
-from utmost.solve.pivoting import pivoted
+from utmost.solve.pivoting import from_scratch, pivoted
 from utmost.solve.program import Program, vector
 from utmost.solve.rational import Quotient, fraction, fractions
-from utmost.solve.refinement import Point, refined
+from utmost.solve.refinement import Point, frame, opening, refine
 from utmost.solve.repair import dual_repair, primal_repair
 from utmost.solve.solver import Guess, solve
+
+ROUNDS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,33 +58,43 @@ def close(program: Program, guess: Guess) -> Certificate:
     """The certificate a float guess leads to, checked exactly whatever path was taken.
 
     1. The vertex of the guess's basis in exact arithmetic, then that of every round of iterative refinement.
-    2. Exact simplex steps from a basis that is feasible on one side. An optimal pair found so far has gap 0.
-    3. The best of the feasible vertices seen and of the last point repaired: x by `primal_repair`, y by `dual_repair`;
-       the gap is what that costs. SolverError if a side has none.
+    2. Exact simplex steps, from a basis that is feasible on one side or, for a small program, from scratch. An optimal
+       pair found so far has gap 0.
+    3. The best of all points met, as they are and repaired: x by `primal_repair`, y by `dual_repair`; the gap is what
+       that costs. SolverError if a side has none.
     """
+    around = frame(program)
+    point: Point | None = opening(around, guess)
     bases: dict[bytes, Basis] = {}
-    pairs: list[Pair] = []
-    for point in refined(program, guess):
-        if point.basis.key() not in bases:
-            bases[point.basis.key()] = point.basis
-            pair = vertex(program, point.basis)
-            if pair is not None and _optimal(program, pair):
-                return _checked(program, *pair)
-            pairs += [pair] if pair is not None else []
-    for basis in reversed(bases.values()):
-        pair = pivoted(program, basis)
-        if pair is not None:
+    seen: list[Pair] = []
+    for _ in range(ROUNDS):
+        if point is None or point.basis.key() in bases:
+            break
+        bases[point.basis.key()] = point.basis
+        pair = vertex(program, point.basis)
+        if pair is not None and _optimal(program, pair):
             return _checked(program, *pair)
-    return _best(program, pairs, point)
+        seen += [(point.x, point.y)] + ([] if pair is None else [pair])
+        pairs = seen[-2:]
+        point = refine(around, [x for x, _ in pairs], [y for _, y in pairs], point.basis)
+    pair = _pivoted(program, reversed(bases.values()))
+    return _best(program, seen) if pair is None else _checked(program, *pair)
 
 
 def optimum(program: Program) -> Certificate:
     """The certified optimum: `close(program, solve(program))`, an "infeasible" of the solver being proved first.
 
     Raises InfeasibleError when the program has no feasible point (a Farkas certificate was found and checked),
-    SolverError when the solver reports no finite optimum or the guess cannot be closed.
+    SolverError when the solver reports no finite optimum or the guess cannot be closed. A small program that the
+    solver cannot answer is solved exactly from scratch.
     """
-    guess = solve(program, accept=("Optimal", "Infeasible"))
+    try:
+        guess = solve(program, accept=("Optimal", "Infeasible"))
+    except SolverError:
+        pair = from_scratch(program)
+        if pair is None:
+            raise
+        return _checked(program, *pair)
     if guess.status == "Infeasible":
         from utmost.solve.farkas import infeasibility  # farkas closes programs of its own, so it imports this module
 
@@ -91,17 +103,26 @@ def optimum(program: Program) -> Certificate:
     return close(program, guess)
 
 
+def _pivoted(program: Program, bases: Iterable[Basis]) -> Pair | None:
+    """An optimal pair by exact simplex steps from one of the bases, else from scratch; None if that is too far."""
+    for basis in bases:
+        pair = pivoted(program, basis)
+        if pair is not None:
+            return pair
+    return from_scratch(program)
+
+
 def _optimal(program: Program, pair: Pair) -> bool:
     """Whether a vertex and its multipliers, whose objectives agree by construction, are both feasible."""
     return primal_fault(program, pair[0]) is None and dual_fault(program, pair[1], trust_upper=False) is None
 
 
-def _best(program: Program, pairs: Sequence[Pair], point: Point) -> Certificate:
-    """The cheapest feasible x with the highest bound among the vertices seen and the point repaired."""
-    repaired = primal_repair(program, point.x)
-    points = [x for x, _ in pairs] + ([] if repaired is None else [repaired])
+def _best(program: Program, pairs: Sequence[Pair]) -> Certificate:
+    """The cheapest feasible x with the highest bound among the pairs, as they are and repaired."""
+    repaired = [primal_repair(program, x) for x, _ in pairs]
+    points = [x for x, _ in pairs] + [x for x in repaired if x is not None]
+    multipliers = [y for _, y in pairs] + [dual_repair(program, y) for _, y in pairs]
     feasible = [x for x in points if primal_fault(program, x) is None]
-    multipliers = [y for _, y in pairs] + [dual_repair(program, point.y)]
     bounding = [y for y in multipliers if dual_fault(program, y) is None]
     if not feasible:
         raise SolverError("guess cannot be made feasible: give the program an interior point, or a better scale")

@@ -7,7 +7,8 @@ so the steps end. Each step solves sparse exact systems, so this is meant for th
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -40,6 +41,27 @@ def pivoted(program: Program, basis: Basis) -> Pair | None:
     Primal steps from a feasible x, dual steps from a feasible y. Raises SolverError where the program is proved
     unbounded, InfeasibleError where it is proved infeasible.
     """
+    found = _walk(program, basis)
+    return None if found is None else found[1]
+
+
+def from_scratch(program: Program) -> Pair | None:
+    """An optimal pair of a small program without any float: the simplex method in two walks; None if it is large.
+
+    With the costs max(cost, 0) the basis of all slacks is dual feasible, so dual steps lead to a feasible vertex (or
+    prove that there is none), and from there primal steps with the true costs to an optimal one. Raises as `pivoted`.
+    """
+    count, width = program.shape
+    if (count + width) ** 2 > WORK:
+        return None
+    slacks = Basis(np.zeros(width, dtype=bool), np.ones(count, dtype=bool))
+    eased = replace(program, cost=[max(c, Fraction(0)) for c in program.cost])
+    found = _walk(eased, slacks)
+    return None if found is None else pivoted(program, found[0])
+
+
+def _walk(program: Program, basis: Basis) -> tuple[Basis, Pair] | None:
+    """The optimal basis and its pair that exact steps from `basis` reach."""
     for _ in range(LEAST + WORK // (1 + sum(program.shape))):
         corner = square(program, basis)
         pair = None if corner is None else corner.vertex()
@@ -47,7 +69,7 @@ def pivoted(program: Program, basis: Basis) -> Pair | None:
             return None
         fits, bounds = primal_fault(program, pair[0]) is None, not dual_fault(program, pair[1], trust_upper=False)
         if fits and bounds:
-            return pair
+            return basis, pair
         if not (fits or bounds):
             return None
         here = _vertex(program, corner, *pair)

@@ -8,21 +8,21 @@ brings a basis that is closer to an optimal one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from flint import fmpq
 
 from utmost.solve.basis import Basis
 from utmost.solve.program import Program, products, reductions
-from utmost.solve.rational import ONE, ZERO, Quotient, dyadic, fractions, rounded
+from utmost.solve.rational import ZERO, Quotient, dyadic, fractions, rounded
 from utmost.solve.solver import Guess, Scaled, Start, floats, run, scaled
 
-ROUNDS = 8
-# Factors grow by at most 2^STEP a round, and the solver's numbers are read to 2^-DIGITS.
-STEP = 36
+# The solver's numbers are read to 2^-DIGITS; a side without violation is magnified by QUIET.
 DIGITS = 64
+QUIET = fmpq(2**20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +35,45 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
-    """A rational pair in the solver's units (z = x/column, w = y·row/cost) and the last magnifications."""
+class Frame:
+    """A program and its slack form in the solver's units: made once, used every round."""
 
-    z: list[Quotient]
-    w: list[Quotient]
-    basis: Basis
-    primal: Quotient
-    dual: Quotient
+    program: Program
+    view: Scaled
 
 
-def refined(program: Program, guess: Guess) -> Iterator[Point]:
-    """The guess, then up to ROUNDS ever better points; ends early when a round's program is not solved."""
-    slack = slack_form(program)
-    view = scaled(slack)
-    state: _State | None = _opening(program, view, guess)
-    for _ in range(ROUNDS + 1):
-        if state is None:
-            return
-        yield _point(program, view, state)
-        state = _next(program, view, state)
+def frame(program: Program) -> Frame:
+    """The program with its slack form, scaled."""
+    return Frame(program, scaled(slack_form(program)))
+
+
+def opening(frame: Frame, guess: Guess) -> Point:
+    """The guess, made rational: multiples of 2^-DIGITS in the solver's units."""
+    view = frame.view
+    x = [rounded(dyadic(v) / s, DIGITS) * s for v, s in zip(guess.x.tolist(), view.column, strict=False)]
+    units = [view.cost / r for r in view.row]
+    y = [rounded(dyadic(v) / u, DIGITS) * u for v, u in zip(guess.y.tolist(), units, strict=True)]
+    return Point(x, y, Basis(guess.basic_columns, guess.basic_rows))
+
+
+def refine(frame: Frame, xs: Sequence[list[Quotient]], ys: Sequence[list[Quotient]], basis: Basis) -> Point | None:
+    """One round around the least violating of the points `xs` and of the multipliers `ys`, starting at `basis`.
+
+    Solves the magnified residual program and adds its answer; None if the solver has none.
+    """
+    program, view = frame.program, frame.view
+    primal, residual, z = min((_primal(frame, x) for x in xs), key=lambda side: side[0])
+    dual, reduced, w = min((_dual(frame, y) for y in ys), key=lambda side: side[0])
+    up, over = _magnification(primal), _magnification(dual)
+    rhs, cost = floats(v * up for v in residual), floats(v * over for v in reduced)
+    answer = run(view, cost, rhs, floats(-v * up for v in z), _start(program, basis))
+    if answer.status != "Optimal":
+        return None
+    moves = zip(z, answer.x.tolist(), view.column[: program.shape[1]], strict=False)
+    turns = zip(w, answer.y.tolist(), view.row, strict=True)
+    x = [(a + rounded(dyadic(v), DIGITS) / up) * s for a, v, s in moves]
+    y = [(a + rounded(dyadic(v), DIGITS) / over) * view.cost / r for a, v, r in turns]
+    return Point(x, y, _folded(program, answer))
 
 
 def slack_form(program: Program) -> Program:
@@ -64,65 +83,40 @@ def slack_form(program: Program) -> Program:
     unit = scaled(program).row
     units = fractions(unit[r] for r in free.tolist())
     return Program(
-        cost=[*program.cost, *[0] * len(free)],  # type: ignore[list-item]
+        cost=[*program.cost, *[Fraction(0)] * len(free)],
         rows=np.concatenate([program.rows, free]),
         columns=np.concatenate([program.columns, width + np.arange(len(free))]),
-        values=np.array([*program.values, *[-1] * len(free)], dtype=object),
+        values=np.array([*program.values, *[Fraction(-1)] * len(free)], dtype=object),
         rhs=program.rhs,
         equality=np.ones(count, dtype=bool),
-        scale=[*(program.scale or [1] * width), *units],  # type: ignore[list-item]
+        scale=[*(program.scale or [Fraction(1)] * width), *units],
     )
 
 
-def _opening(program: Program, view: Scaled, guess: Guess) -> _State:
-    """The guess, made rational; the slacks are what the rows leave over, so inequality rows hold exactly."""
-    x = [rounded(dyadic(v) / s, DIGITS) * s for v, s in zip(guess.x.tolist(), view.column, strict=False)]
-    w = [rounded(dyadic(v) * r / view.cost, DIGITS) for v, r in zip(guess.y.tolist(), view.row, strict=True)]
-    slack = [a - b for a, b, e in zip(products(program, x), program.targets, program.equality, strict=True) if not e]
-    z = [v / s for v, s in zip([*x, *slack], view.column, strict=True)]
-    return _State(z, w, Basis(guess.basic_columns, guess.basic_rows), ONE, ONE)
+def _primal(frame: Frame, x: list[Quotient]) -> tuple[Quotient, list[Quotient], list[Quotient]]:
+    """(largest violation, (rhs − A x)/row, x/column) in the slack form; slacks are what the rows leave over."""
+    program, view = frame.program, frame.view
+    over = [a - b for a, b in zip(products(program, x), program.targets, strict=True)]
+    equal = program.equality.tolist()
+    residual = [-v / r if e else ZERO for v, r, e in zip(over, view.row, equal, strict=True)]
+    whole = [*x, *(v for v, e in zip(over, equal, strict=True) if not e)]
+    z = [v / s for v, s in zip(whole, view.column, strict=True)]
+    return max([*map(abs, residual), *(-v for v in z)], default=ZERO), residual, z
 
 
-def _point(program: Program, view: Scaled, state: _State) -> Point:
-    width = program.shape[1]
-    x = [z * s for z, s in zip(state.z[:width], view.column, strict=False)]
-    y = [w * view.cost / r for w, r in zip(state.w, view.row, strict=True)]
-    return Point(x, y, state.basis)
+def _dual(frame: Frame, y: list[Quotient]) -> tuple[Quotient, list[Quotient], list[Quotient]]:
+    """(largest violation, (cost − Aᵀ y)·column/cost, y·row/cost) in the slack form."""
+    view = frame.view
+    reduced = zip(reductions(view.program, y), view.column, strict=True)
+    costs = [c * s / view.cost for c, s in reduced]
+    return max((-v for v in costs), default=ZERO), costs, [v * r / view.cost for v, r in zip(y, view.row, strict=True)]
 
 
-def _next(program: Program, view: Scaled, state: _State) -> _State | None:
-    """One round: solve the magnified residual program, add its answer; None if the solver gives none."""
-    residual, reduced = _residuals(view, state)
-    primal = _magnification(state.primal, [abs(v) for v in residual] + [-z for z in state.z])
-    dual = _magnification(state.dual, [-v for v in reduced])
-    rhs, cost = floats(v * primal for v in residual), floats(v * dual for v in reduced)
-    lower = floats(-z * primal for z in state.z)
-    answer = run(view, cost, rhs, lower, _start(program, state.basis))
-    if answer.status != "Optimal":
-        return None
-    z = [a + rounded(dyadic(v), DIGITS) / primal for a, v in zip(state.z, answer.x.tolist(), strict=True)]
-    w = [a + rounded(dyadic(v), DIGITS) / dual for a, v in zip(state.w, answer.y.tolist(), strict=True)]
-    return _State(z, w, _folded(program, answer), primal, dual)
-
-
-def _residuals(view: Scaled, state: _State) -> tuple[list[Quotient], list[Quotient]]:
-    """(rhs − A x)/row and (cost − Aᵀ y)·column/cost of the slack form."""
-    program = view.program
-    x = [z * s for z, s in zip(state.z, view.column, strict=True)]
-    y = [w * view.cost / r for w, r in zip(state.w, view.row, strict=True)]
-    done = zip(program.targets, products(program, x), view.row, strict=True)
-    reduced = zip(reductions(program, y), view.column, strict=True)
-    return [(b - a) / r for b, a, r in done], [c * s / view.cost for c, s in reduced]
-
-
-def _magnification(last: Quotient, violations: list[Quotient]) -> Quotient:
-    """A power of two of about 1/(the largest violation), at most 2^STEP times the last."""
-    limit: Quotient = last * 2**STEP
-    worst = max(violations, default=ZERO)
-    if worst <= 1 / limit:
-        return limit
-    size = (1 / worst).floor()
-    return max(last, fmpq(2 ** max(int(size).bit_length() - 1, 0)))
+def _magnification(worst: Quotient) -> Quotient:
+    """A power of two in (1/(2·worst), 1/worst], at least 1; QUIET if nothing is violated."""
+    if worst <= 0:
+        return QUIET
+    return fmpq(2 ** max(int((1 / worst).floor()).bit_length() - 1, 0))
 
 
 def _start(program: Program, basis: Basis) -> Start:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpq
 
 from utmost.errors import InfeasibleError, SolverError
 from utmost.solve.program import Program
@@ -19,9 +20,13 @@ from utmost.solve.rational import ONE, ZERO, Quotient, nearest_float, quotients
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+Options = dict[str, bool | int | float | str]
 
 TOLERANCE = 1e-9
+CONCLUSIVE = ("Optimal", "Infeasible", "Unbounded")
 INFINITE = 1e20
+# A column's scale is raised to this part of the largest: coefficients any smaller the solver could not see.
+REACH = fmpq(1, 2**24)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +88,8 @@ def solve(program: Program, *, accept: Sequence[str] = ("Optimal",)) -> Guess:
 
 def scaled(program: Program) -> Scaled:
     """The program in the solver's units; a row's or the cost's unit is its largest entry after column scaling."""
-    count, width = program.shape
-    column = quotients(program.scale) if program.scale is not None else [ONE] * width
+    count = program.shape[0]
+    column = _column_units(program)
     terms = [value * column[j] for _, j, value in program.entries]
     row = [ZERO] * count
     for (i, _, _), term in zip(program.entries, terms, strict=True):
@@ -98,17 +103,18 @@ def scaled(program: Program) -> Scaled:
 def run(view: Scaled, cost: Floats, rhs: Floats, lower: Floats, start: Start | None) -> Guess:
     """Minimise cost·z with the scaled matrix, right-hand sides `rhs` and z >= lower; numbers in the solver's units.
 
-    Presolve is left out when a basis is given to start from, and tried without when the status is not conclusive.
+    From a start basis the solver's own scaling is off, the program being in good units. An inconclusive status is
+    followed by an attempt from scratch, then by one without presolve; the last one's answer stands.
     """
-    highs = _highs(_model(view, cost, rhs, lower))
+    model = _model(view, cost, rhs, lower)
+    attempts: list[tuple[Options, Start | None]] = [({}, None), ({"presolve": "off"}, None)]
     if start is not None:
-        highs.setBasis(_basis(start))
-    highs.run()
-    if start is None and _status(highs) not in ("Optimal", "Infeasible", "Unbounded"):
-        highs.clearSolver()
-        highs.setOptionValue("presolve", "off")
-        highs.run()
-    return _guess(highs, view.program.shape)
+        attempts.insert(0, ({"simplex_scale_strategy": 0}, start))
+    for options, basis in attempts:
+        guess = _attempt(model, view.program.shape, options, basis)
+        if guess.status in CONCLUSIVE:
+            break
+    return guess
 
 
 def unscaled(view: Scaled, guess: Guess) -> Guess:
@@ -122,6 +128,14 @@ def unscaled(view: Scaled, guess: Guess) -> Guess:
 def floats(values: Any) -> Floats:
     """The nearest doubles of exact numbers."""
     return np.array([nearest_float(value) for value in values], dtype=np.float64)
+
+
+def _column_units(program: Program) -> list[Quotient]:
+    if program.scale is None:
+        return [ONE] * program.shape[1]
+    units = quotients(program.scale)
+    least = REACH * max(units, default=ONE)
+    return [max(unit, least) for unit in units]
 
 
 def _by_columns(program: Program, values: Floats) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Floats]:
@@ -150,11 +164,19 @@ def _model(view: Scaled, cost: Floats, rhs: Floats, lower: Floats) -> Any:
     return model
 
 
-def _highs(model: Any) -> Any:
+def _attempt(model: Any, shape: tuple[int, int], options: Options, start: Start | None) -> Guess:
+    highs = _highs(model, options)
+    if start is not None:
+        highs.setBasis(_basis(start))
+    highs.run()
+    return _guess(highs, shape)
+
+
+def _highs(model: Any, options: Options) -> Any:
     import highspy
 
     highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    options: dict[str, bool | int | float | str] = {
+    always: Options = {
         "output_flag": False,
         "threads": 1,
         "solver": "simplex",
@@ -162,7 +184,7 @@ def _highs(model: Any) -> Any:
         "primal_feasibility_tolerance": TOLERANCE,
         "dual_feasibility_tolerance": TOLERANCE,
     }
-    for name, value in options.items():
+    for name, value in {**always, **options}.items():
         highs.setOptionValue(name, value)
     if highs.passModel(model) == highspy.HighsStatus.kError:
         raise SolverError("program must have finite coefficients in the solver's range: give a scale that evens them")

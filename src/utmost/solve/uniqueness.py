@@ -119,12 +119,11 @@ def _opening(face: _Face, columns: list[int], rows: list[int]) -> tuple[Program,
         gain[c] += v if r in loose else 0
     offset = sum((program.rhs[r] for r in rows), Fraction(0))
     entries += [(program.shape[0], c, -v) for c, v in enumerate(gain) if v]
-    lines, places, values = zip(*entries, strict=True)
     return Program(
         cost=[-v for v in gain],
-        rows=np.array(lines),
-        columns=np.array(places),
-        values=np.array(values, dtype=object),
+        rows=np.array([r for r, _, _ in entries], dtype=np.int64),
+        columns=np.array([c for _, c, _ in entries], dtype=np.int64),
+        values=np.array([v for _, _, v in entries], dtype=object),
         rhs=[*program.rhs, -1 - offset],
         equality=np.append(face.fixed_rows, False),
         scale=None if program.scale is None else [program.scale[j] for j in kept.tolist()],

@@ -34,7 +34,7 @@ class Readings:
     """What every answer y means to a consumer.
 
     `remap[y]` is its best reading, `losses[y]` the expected loss of that given y, `evidence[y]` the logarithm of the
-    probability of y. `expected_loss` is the mean of `losses`, `face_value_loss` what y itself as the reading would cost.
+    probability of y. `expected_loss` is the mean of `losses`, `face_value_loss` that of reading each y as itself.
     """
 
     remap: Ints

@@ -23,8 +23,8 @@ def mass_up_to(sums: Sums, answers: Ints, readings: Ints) -> Floats:
 class Quantiles:
     """The smallest w with P(x ≤ w | y) ≥ θ, for every y; θ by the logarithms of θ and 1 − θ, so that both may be tiny.
 
-    L_w·α^−w does not decrease in w and R_w·α^w does not increase, so one sorted search finds each w up to the rounding of
-    ε·w; each is then checked with local magnitudes, and the few that fail are found again by bisection.
+    L_w·α^−w does not decrease in w and R_w·α^w does not increase, so one sorted search finds each w up to the rounding
+    of ε·w; each is then checked with local magnitudes, and the few that fail are found again by bisection.
     """
 
     def __init__(self, sums: Sums) -> None:
@@ -59,13 +59,13 @@ class Quantiles:
         gap, total = self.epsilon * np.abs(answers - readings), self.total[answers]
         below = self.left[readings] - gap >= total + theta
         above = self.right[readings] - gap <= total + rest
-        return np.where(readings <= answers, below, above)
+        return np.asarray(np.where(readings <= answers, below, above))
 
     def _settles(self, answers: Ints, guess: Ints, theta: float, rest: float) -> Flags:
         """The guess reaches θ and the support point before it does not."""
         reached = self._reaches(answers, self.support[guess], theta, rest)
         before = self._reaches(answers, self.support[np.maximum(guess - 1, 0)], theta, rest)
-        return reached & (~before | (guess == 0))
+        return np.asarray(reached & (~before | (guess == 0)))
 
     def _bisect(self, answers: Ints, theta: float, rest: float) -> Ints:
         low, high = np.zeros(len(answers), dtype=np.int64), np.full(len(answers), len(self.support) - 1)
@@ -123,7 +123,10 @@ def squared_losses(sums: Sums, remap: Ints) -> Floats:
 
 
 def binary_losses(sums: Sums, remap: Ints) -> Floats:
-    """P(x ≠ w | y) at w = remap_y."""
-    gap = sums.epsilon * np.abs(np.arange(sums.size) - remap)
-    hit = np.exp(np.minimum(sums.logs[remap] - gap - sums.log(sums.total), 0))
-    return np.asarray(1 - hit)
+    """P(x ≠ w | y) at w = remap_y; where w = y it is summed, not subtracted from 1, so that it may be tiny."""
+    answers, total = np.arange(sums.size), sums.log(sums.total)
+    hit = np.exp(np.minimum(sums.logs[remap] - sums.epsilon * np.abs(answers - remap) - total, 0))
+    before = np.full(sums.size, -np.inf)
+    before[1:] = sums.log(sums.left.mass)[:-1] - sums.epsilon
+    beside = np.exp(np.minimum(before - total, 0)) + sums.right.mass / sums.total
+    return np.asarray(np.where(remap == answers, beside, 1 - hit))

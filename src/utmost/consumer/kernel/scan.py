@@ -26,7 +26,7 @@ def scan(factor: Floats, source: Floats) -> Floats:
     """The solution of v_y = factor_y·v_{y−1} + source_y with v_{−1} = 0.
 
     About √n blocks of √n advance side by side, one vector operation a step; then each block receives what the ones
-    before it carry over. For factors in [0, 1] and sources ≥ 0 the relative error is at most 3n units in the last place.
+    before it carry over. For factors and sources ≥ 0 the relative error is at most 3n units in the last place.
     """
     block = math.isqrt(len(source) - 1) + 1
     values, products = _blocks(source, block), _blocks(factor, block)

@@ -13,9 +13,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from utmost.consumer.kernel.closed import Quantiles
+from utmost.consumer.kernel.closed import Quantiles, linear_losses, linear_remap, squared_losses, squared_remap
 from utmost.consumer.kernel.scan import Floats, Ints, Sums
-from utmost.consumer.losses import Loss, Power
+from utmost.consumer.losses import Loss, Power, absolute
 from utmost.errors import InputError
 
 SMALL = 4096  # up to here no reading is left out
@@ -39,20 +39,22 @@ class Chunk:
 class Search:
     """All the pairs of an answer y and a reading w that could be best for it, with their F(y, w)/Z_y.
 
-    Up to 4096 counts all pairs are visited. Above, and for a `Power`, only readings between the posterior quantiles
-    τ and 1 − τ with τ = 2^−40/n^p: what is left out of an expected loss is below 2^−40, and no reading beyond can be best
-    but by a difference as small, since a legal loss never gains by moving away from the mass.
+    Up to 4096 counts all pairs are visited. Above, and for a `Power`, only the readings that `_wanted` cannot exclude,
+    and of the truths those between the posterior quantiles τ and 1 − τ with τ = 2^−40/n^p: what is left out of an
+    expected loss is below 2^−40.
     """
 
     def __init__(self, sums: Sums, loss: Loss) -> None:
         self.sums, self.loss, size = sums, loss, sums.size
-        self.chunks = _chunks(_reach(sums, loss), size)
-        cost = sum(12.0 * (c.stop - c.start) * (c.reach + c.span) for c in self.chunks)
+        truths = _reach(sums, loss)
+        wanted = np.minimum(_wanted(sums, loss, truths), truths)
+        cost = float(6 * truths.sum() + 20 * wanted.sum())
         if cost > FEASIBLE:
             raise InputError(
                 f"loss {loss.name} needs about {cost:.0e} operations for all {size} answers at this epsilon, "
                 f"more than {FEASIBLE:.0e}: read one answer at a time, or use absolute, squared or binary"
             )
+        self.chunks = _chunks(wanted, truths)
         pad = max((c.span for c in self.chunks), default=0) + 1
         self.pad = pad
         alpha, rise = math.exp(-sums.epsilon), np.diff(sums.exponent)
@@ -69,8 +71,9 @@ class Search:
 
         def keep(answers: slice, readings: Ints, values: Floats) -> None:
             better = values < least[answers]
-            np.copyto(least[answers], values, where=better)
-            np.copyto(remap[answers], readings, where=better)
+            if better.any():
+                np.copyto(least[answers], values, where=better)
+                np.copyto(remap[answers], readings, where=better)
             if readings[0] == answers.start:
                 face[answers] = values
 
@@ -95,7 +98,7 @@ class Search:
             self._visit_chunk(chunk, visit)
 
     def _visit_chunk(self, chunk: Chunk, visit: Visit) -> None:
-        left = self._left_parts(chunk)
+        left, counts = self._left_parts(chunk), np.arange(self.sums.size)
         value, step, size = np.zeros(chunk.stop - chunk.start), np.empty(chunk.stop - chunk.start), self.sums.size
         for delta in range(chunk.span, -chunk.reach - 1, -1):
             here, after = self._at(chunk, delta), self._at(chunk, delta + 1)
@@ -107,7 +110,7 @@ class Search:
             np.add(value, left[delta + chunk.reach], out=step)
             low, high = max(chunk.start + delta, 0), min(chunk.stop + delta, size)
             if low < high:
-                readings = np.arange(low - delta, high - delta)
+                readings = counts[low - delta : high - delta]
                 visit(slice(low, high), readings, step[low - delta - chunk.start : high - delta - chunk.start])
 
     def _left_parts(self, chunk: Chunk) -> Floats:
@@ -135,31 +138,50 @@ class Search:
 
 
 def _reach(sums: Sums, loss: Loss) -> Ints:
-    """For each answer how far away a reading or a truth may lie that matters."""
+    """For each answer how far away a truth may lie that matters."""
     answers = np.arange(sums.size)
     if sums.size <= SMALL or not isinstance(loss, Power):
         return np.maximum(answers, sums.size - 1 - answers)
     tail = math.log(TAIL) - float(loss.p) * math.log(sums.size)
     quantiles = Quantiles(sums)
     low, high = quantiles.at(tail, math.log1p(-math.exp(tail))), quantiles.at(math.log1p(-math.exp(tail)), tail)
-    return np.maximum(np.abs(answers - low), np.abs(high - answers))
+    return np.asarray(np.maximum(np.abs(answers - low), np.abs(high - answers)))
 
 
-def _chunks(reach: Ints, size: int) -> list[Chunk]:
+def _wanted(sums: Sums, loss: Loss, truths: Ints) -> Ints:
+    """For each answer how far away a reading may lie that is best.
+
+    For 1 ≤ p ≤ 2, |w − mean| ≤ ‖x − w‖_p ≤ ‖x − v‖_p ≤ ‖x − v‖_2 for the best w and the rounded mean v (Jensen). For
+    p < 1, |·|^p is a metric, so |w − v|^p ≤ 2·E|x − v|^p ≤ 2·(E|x − v|)^p for the best w and the median v.
+    """
+    answers = np.arange(sums.size)
+    if sums.size <= SMALL or not isinstance(loss, Power) or loss.p > 2:
+        return truths
+    if loss.p >= 1:
+        centre = squared_remap(sums)
+        radius = np.sqrt(squared_losses(sums, centre))
+    else:
+        centre = linear_remap(sums, absolute)
+        radius = 2 ** float(1 / loss.p) * linear_losses(sums, absolute, centre)
+    return np.asarray(np.abs(centre - answers) + np.ceil(radius * (1 + 1e-6)).astype(np.int64) + 1)
+
+
+def _chunks(wanted: Ints, truths: Ints) -> list[Chunk]:
     """Chunks of readings, each with the largest reach among the answers that could want one of its readings.
 
-    An answer y within that reach R of a reading has itself a reach of at most R, so truths within 2R are all that count.
+    An answer within that reach of a reading has a reach no larger, so that no pair is seen without all its truths.
     """
-    answers, chunks, start = np.arange(size), [], 0
+    size, answers, chunks, start = len(wanted), np.arange(len(wanted)), [], 0
+    first, last = answers - wanted, answers + wanted
     while start < size:
         length = 1 << 14
         while True:
             stop = min(start + length, size)
-            wants = (answers - reach < stop) & (answers + reach >= start)
-            most = min(int(reach[wants].max(initial=0)), size - 1)
-            if length <= 256 or (2 * most + 1) * length <= STORE:
+            reach = int(wanted[(first < stop) & (last >= start)].max(initial=0))
+            if length <= 256 or (2 * reach + 1) * length <= STORE:
                 break
             length //= 2
-        chunks.append(Chunk(start, stop, most, min(2 * most, size - 1)))
+        span = reach + int(truths[max(start - reach, 0) : stop + reach].max())
+        chunks.append(Chunk(start, stop, min(reach, size - 1), min(span, size - 1)))
         start = stop
     return chunks

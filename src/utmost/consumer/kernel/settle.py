@@ -11,7 +11,7 @@ import numpy as np
 
 from utmost.consumer.kernel.closed import mass_up_to
 from utmost.consumer.kernel.scan import Ints, Sums
-from utmost.consumer.losses import Linear, Loss
+from utmost.consumer.losses import Binary, Linear, Loss
 from utmost.exact import Number, ball, sign
 
 PRECISIONS = (64, 128, 256, 512, 1024)  # bits; what they leave undecided is decided symbolically
@@ -36,6 +36,7 @@ class Judge:
         self.alpha, self.loss = alpha, loss
         self.support = [(x, weight) for x, weight in enumerate(proportions) if weight]
         self.exact = lru_cache(maxsize=1 << 18)(loss.exact)
+        self.weights, self.odds = dict(self.support), lru_cache(maxsize=1 << 20)(self._odds)
 
     def best(self, answer: int, readings: Sequence[int]) -> int:
         """The smallest of the readings (in ascending order) with the least expected loss.
@@ -50,12 +51,22 @@ class Judge:
         return winner
 
     def _difference(self, answer: int, reading: int, other: int) -> int:
+        if isinstance(self.loss, Binary):
+            return self.odds(reading, other, abs(reading - answer) - abs(other - answer))
         coefficients: list[Number] = [Fraction(0)] * (max(answer, self.support[-1][0] - answer) + 1)
         for x, weight in self.support:
             gain = self.exact(x, reading) - self.exact(x, other)
             if gain:
                 coefficients[abs(x - answer)] += weight * gain
         return sign_of_polynomial(coefficients, self.alpha)
+
+    def _odds(self, reading: int, other: int, further: int) -> int:
+        """The sign of π_other − π_reading·α^further: the same question for many answers, asked once."""
+        zeros = [Fraction(0)] * (abs(further) - 1)
+        ours, theirs = -self.weights[reading], self.weights[other]
+        if not further:
+            return sign(theirs + ours)
+        return sign_of_polynomial([theirs, *zeros, ours] if further > 0 else [ours, *zeros, theirs], self.alpha)
 
 
 def sign_of_polynomial(coefficients: Sequence[Number], alpha: Number) -> int:
@@ -131,11 +142,10 @@ def squared_rivals(sums: Sums) -> dict[int, list[int]]:
 
 def binary_rivals(sums: Sums) -> dict[int, list[int]]:
     """For the answers with several modes up to the doubt: all of them, ascending."""
-    support = np.flatnonzero(np.isfinite(sums.logs))
-    rivals = {}
+    support, doubt, rivals = np.flatnonzero(np.isfinite(sums.logs)), sums.doubt, {}
     for y in range(sums.size):
         scores = sums.logs[support] - sums.epsilon * np.abs(support - y)
-        near = support[scores >= scores.max() - sums.doubt]
+        near = support[scores >= scores.max() - doubt]
         if len(near) > 1:
             rivals[y] = near.tolist()
     return rivals

@@ -61,7 +61,9 @@ def _searched(chances: Floats, loss: Loss) -> int:
     if isinstance(loss, Power):
         return low + _by_convolution(inside, loss)
     if len(inside) > WIDEST:
-        raise InputError(f"loss {loss.name} must be one of distances for a posterior of {len(inside)} counts: use power")
+        raise InputError(
+            f"loss {loss.name} must be one of distances for a posterior of {len(inside)} counts: use power"
+        )
     truths = np.arange(low, high + 1)
     return low + int(np.argmin([inside @ loss.array(truths, reading) for reading in range(low, high + 1)]))
 

@@ -9,9 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from utmost.exact import Number, Real
+from utmost.errors import InputError
+from utmost.exact import Number
 
 Value: TypeAlias = Number | int | bool | str
+Claim: TypeAlias = tuple[str, Value, Value]  # what, published, computed
 DIGITS = 12  # significant digits of a float in a document
 
 
@@ -94,13 +96,18 @@ def compared(name: str, caption: str, published: Grid, computed: Sequence[Sequen
     return Item(name, caption, published.table(), found.table(), agrees, note)
 
 
-def claims(name: str, caption: str, lines: Iterable[tuple[str, Value, Value]], note: str = "") -> Item:
+def claims(name: str, caption: str, lines: Iterable[Claim], note: str = "") -> Item:
     """An item of single values (what, published, computed); they agree when each is the same number or word."""
     facts = list(lines)
     header = ("quantity", "value")
     published = Table(header, tuple((what, spelled(value)) for what, value, _ in facts))
     computed = Table(header, tuple((what, spelled(value)) for what, _, value in facts))
     return Item(name, caption, published, computed, all(a == b for _, a, b in facts), note)
+
+
+def statement(name: str, caption: str, says: str, grid: Grid, holds: bool, note: str = "") -> Item:
+    """An item whose published side is a sentence; `holds` was decided on the numbers of the computed side."""
+    return Item(name, caption, says, grid.table(), holds, note)
 
 
 def found(name: str, caption: str, grid: Grid, note: str = "", series: tuple[Series, ...] = ()) -> Item:
@@ -115,6 +122,13 @@ def spelled(value: Value) -> str:
     return str(value)
 
 
+def exactly(value: Number | float) -> Number:
+    """The same number, refused if it is a float: nothing published is compared with one."""
+    if isinstance(value, float):
+        raise InputError("a published value must be compared with an exact number, got a float: give exact data")
+    return value
+
+
 def rounds_to(value: Number, decimal: Number, places: int) -> bool:
     """Is `decimal` the value rounded to so many places: |value − decimal| ≤ 10^−places/2, decided.
 
@@ -123,7 +137,7 @@ def rounds_to(value: Number, decimal: Number, places: int) -> bool:
     (True, False)
     """
     gap = (value - decimal) * (2 * 10**places)
-    return bool(-1 <= gap <= 1) if not isinstance(gap, Real) else bool(gap >= -1 and gap <= 1)
+    return bool(gap >= -1 and gap <= 1)
 
 
 def document(report: Report) -> dict[str, Any]:

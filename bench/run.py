@@ -1,0 +1,157 @@
+"""`make bench`: time and memory as ratios against a peer or a limit, measured in the same run.
+
+Each measurement runs in a process of its own, so that its peak memory is its own; times are the best of a few repeats.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import platform
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+REPEATS = 3
+
+
+def best(task: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
+    """(least seconds, last result) of a few runs."""
+    seconds, result = [], None
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = task()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds), result
+
+
+def scan() -> dict[str, Any]:
+    """The limit for a kernel in log space: one running logaddexp over a million doubles."""
+    import numpy as np
+
+    values = np.linspace(-3.0, 3.0, 10**6 + 1)
+    return {"seconds": best(lambda: np.logaddexp.accumulate(values), 5)[0]}
+
+
+def count(loss: str) -> dict[str, Any]:
+    """Remap and expected loss of every answer for counts to a million at ε = 0.1."""
+    import utmost as ut
+
+    prior, level = ut.priors.binomial(10**6 + 1, "0.3"), ut.epsilon("0.1")
+    seconds, answers = best(
+        lambda: ut.readings(prior, level, ut.losses.parse(loss)), REPEATS if loss == "absolute" else 1
+    )
+    return {"seconds": seconds, "loss": answers.expected_loss}
+
+
+def dense() -> dict[str, Any]:
+    """The same for counts to 3000 by dense float matrices in numpy, beside the kernel."""
+    import numpy as np
+
+    import utmost as ut
+
+    n = 3000
+    prior, level = ut.priors.binomial(n + 1, "0.3"), ut.epsilon("0.1")
+    counts, alpha = np.arange(n + 1), float(level.alpha)
+
+    def matrices() -> float:
+        gaps = np.abs(counts[:, None] - counts[None, :])
+        rows = (1 - alpha) / (1 + alpha) * alpha**gaps
+        rows[:, 0], rows[:, -1] = alpha**counts / (1 + alpha), alpha ** (n - counts) / (1 + alpha)
+        return float(((np.exp(prior.logs())[:, None] * gaps).T @ rows).min(axis=0).sum())
+
+    slow, expected = best(matrices, 1)
+    fast, answers = best(lambda: ut.readings(prior, level, ut.losses.absolute))
+    return {"seconds": fast, "peer": slow, "agree": abs(answers.expected_loss - expected) < 1e-9}
+
+
+def program(n: int) -> dict[str, Any]:
+    """The certified optimum against plain HiGHS on the program (3)–(7) as printed."""
+    import numpy as np
+
+    import utmost as ut
+    from utmost import solve
+    from utmost.design.program import privacy_program
+
+    level, space = ut.alpha("1/2"), ut.line(n + 1)
+    reader = ut.Consumer(ut.priors.uniform(n + 1), ut.losses.absolute)
+    exact = privacy_program(space, level, reader.costs())
+    plain = solve.Program(exact.cost, exact.rows, exact.columns, exact.values, exact.rhs, exact.equality)
+    peer, guess = best(lambda: solve.solve(plain), 2)
+    seconds, design = best(lambda: ut.optimal(space, level, reader))
+    entries = np.asarray(guess.x).reshape(n + 1, n + 1)
+    broken = bool(np.any((entries[:-1] <= 0) != (entries[1:] <= 0)))
+    return {
+        "seconds": seconds,
+        "peer": peer,
+        "gap": str(design.certificate.gap),
+        "epsilon": round(design.certificate.leak.epsilon, 6),
+        "peer epsilon": "∞" if broken else "finite",
+        "peer loss − optimum": f"{guess.objective - float(design.loss):.1e}",
+    }
+
+
+TASKS: dict[str, Callable[[], dict[str, Any]]] = {
+    "scan": scan,
+    "absolute": lambda: count("absolute"),
+    "power": lambda: count("power:1.5"),
+    "dense": dense,
+    "program 40": lambda: program(40),
+    "program 60": lambda: program(60),
+    "program 100": lambda: program(100),
+}
+
+
+def measured(name: str) -> dict[str, Any]:
+    """One task in its own process, with its peak memory."""
+    print(f"measuring {name} …", file=sys.stderr, flush=True)
+    done = subprocess.run([sys.executable, __file__, name], capture_output=True, text=True, check=True)
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def child(name: str) -> None:
+    """What the process of one task does."""
+    result = TASKS[name]()
+    result["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps(result))
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def main() -> None:
+    """Measure everything and print the tables."""
+    results = {name: measured(name) for name in TASKS}
+    limit = results["scan"]["seconds"]
+    print(f"{datetime.date.today()} · Python {platform.python_version()} · {platform.machine()} · make bench\n")
+    rows = [
+        [label, f"{r['seconds']:.2f} s", f"{r['seconds'] / limit:.0f}×", f"{r['megabytes']:.0f} MB", asked]
+        for label, r, asked in (
+            ("absolute loss", results["absolute"], "≤ 2 s, 1 GB"),
+            ("power:1.5, by search", results["power"], "≤ 20 s"),
+        )
+    ]
+    print("Counts to 10⁶, ε = 0.1, all answers: remap and expected loss\n")
+    print(table(["loss", "time", "against one logaddexp pass", "peak memory", "asked"], rows) + "\n")
+    d = results["dense"]
+    agreement = "same loss" if d["agree"] else "DIFFERENT LOSS"
+    print(f"Counts to 3000: {d['seconds']:.4f} s against {d['peer']:.2f} s for dense numpy matrices, ")
+    print(f"{d['peer'] / d['seconds']:.0f}× faster, {agreement}.\n")
+    print("The certified optimum against plain HiGHS on the same program (α = 1/2, uniform prior, absolute loss)\n")
+    rows = [
+        [name.split()[1], f"{r['seconds']:.2f} s", f"{r['peer']:.2f} s", f"{r['seconds'] / r['peer']:.2f}×", r["gap"],
+         str(r["epsilon"]), r["peer epsilon"], r["peer loss − optimum"]]
+        for name, r in results.items() if name.startswith("program")
+    ]  # fmt: skip
+    print(table(["n", "utmost", "HiGHS", "ratio", "gap", "ε", "HiGHS's true ε", "HiGHS's loss − optimum"], rows))
+
+
+if __name__ == "__main__":
+    child(sys.argv[1]) if len(sys.argv) > 1 else main()

@@ -1,0 +1,96 @@
+"""`utmost check`."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+# GRS12 Fig. 5: private at 1/2, not derivable from the geometric mechanism.
+FIGURE_5 = "x,0,1,2\n0,1/3,1/3,1/3\n1,2/3,1/6,1/6\n2,1/3,1/3,1/3\n3,1/6,1/6,2/3\n"
+
+
+@pytest.fixture
+def figure5(tmp_path):
+    (tmp_path / "figure5.csv").write_text(FIGURE_5)
+    return "figure5.csv"
+
+
+def test_the_geometric_mechanism_is_its_own_origin(utmost):
+    utmost("mechanism", "geometric", "--size", 3, "--alpha", "1/2", "--output", "g.csv")
+    found = utmost("check", "g.csv", "--space", "line:4", "--alpha", "1/2", "--json").document
+    assert (found["private"], found["derivable"]) == (True, True)
+    assert found["remap"] == [["1" if x == y else "0" for y in range(4)] for x in range(4)]
+    assert found["signature"] == ["↓↑↑↑", "↓↓↑↑", "↓↓↓↑"]
+    assert all(item["holds"] and item["place"] is None for item in found["lemmas"])
+    assert found["witness"] == {"output": 0, "high": 0, "low": 1, "ratio": "2"}
+    assert found["epsilon"] == pytest.approx(math.log(2), abs=1e-12)
+
+
+def test_what_is_not_derivable_shows_the_entry_that_would_be_negative(utmost, figure5):
+    found = utmost("check", figure5, "--space", "line:4", "--alpha", "1/2", "--json").document
+    assert (found["private"], found["derivable"], found["remap"]) == (True, False, None)
+    assert found["negative"] == {"answer": 1, "reading": 1, "value": "-1/2"}
+    broken = {item["lemma"]: item["place"] for item in found["lemmas"] if not item["holds"]}
+    assert broken["5.5"] == [0, 1]
+
+
+def test_the_text_says_the_same(utmost, figure5):
+    said = utmost("check", figure5, "--alpha", "1/2")
+    words = " ".join(said.out.split())
+    assert "Private at α = 1/2 (ε ≈ 0.693147): yes, decided." in words
+    assert "Lemma 5.5 fails at input 0, output 1" in words
+    assert "reading 1 of the geometric answer 1 would need probability -1/2" in words
+    assert max(map(len, said.out.splitlines())) <= 80
+
+
+def test_a_level_that_is_a_hair_too_strict_is_refused(utmost, figure5):
+    found = utmost("check", figure5, "--alpha", "500000000000000000001/1000000000000000000000", "--json").document
+    assert (found["private"], found["signature"], found["lemmas"]) == (False, None, None)
+    assert "not private" in found["reason"]
+    assert "NO" in utmost("check", figure5, "--alpha", "0.6").out
+
+
+@pytest.mark.parametrize(("option", "epsilon"), [(("--alpha", "1/3"), None), (("--epsilon", "0.1"), "1/10")])
+def test_without_a_level_the_channel_s_own_is_taken(utmost, option, epsilon):
+    utmost("mechanism", "geometric", "--size", 3, *option, "--output", "g.json")
+    found = utmost("check", "g.json", "--json").document
+    assert found["private"] is None
+    assert found["signature"] == ["↓↑↑↑", "↓↓↑↑", "↓↓↓↑"]
+    assert found["derivable"] is True
+    assert epsilon in (None, found["epsilon"])
+    assert "No level was given; what follows is at its own" in " ".join(utmost("check", "g.json").out.split())
+
+
+def test_an_answer_that_gives_a_secret_away_has_infinite_epsilon(utmost, tmp_path):
+    (tmp_path / "tell.csv").write_text("in,a,b\n0,1/2,1/2\n1,1,0\n")
+    found = utmost("check", "tell.csv", "--json").document
+    assert (found["epsilon"], found["alpha"], found["derivable"]) == ("inf", "0", None)
+    assert found["witness"] == {"output": "b", "high": 0, "low": 1, "ratio": None}
+    assert "ε = ∞" in utmost("check", "tell.csv").out
+
+
+def test_decimals_in_a_csv_are_exact(utmost, tmp_path):
+    (tmp_path / "decimals.csv").write_text("x,0,1\n0,0.3,0.7\n1,0.1,0.9\n")
+    found = utmost("check", "decimals.csv", "--alpha", "1/3", "--json").document
+    assert (found["private"], found["witness"]["ratio"]) == (True, "3")
+    assert utmost("check", "decimals.csv", "--alpha", "0.3334", "--json").document["private"] is False
+
+
+def test_floats_get_an_epsilon_and_a_reason_for_the_rest(utmost, tmp_path):
+    (tmp_path / "floats.json").write_text('{"rows": [[0.75, 0.25], [0.25, 0.75]]}')
+    found = utmost("check", "floats.json", "--alpha", "1/4", "--json").document
+    assert found["epsilon"] == pytest.approx(math.log(3), abs=1e-11)
+    assert (found["private"], found["signature"], found["derivable"]) == (True, None, None)
+    assert "floats" in found["reason"]
+    assert "float entries" in utmost("check", "floats.json").out
+
+
+def test_inputs_may_come_in_any_order(utmost, tmp_path):
+    head, *rows = FIGURE_5.splitlines()
+    (tmp_path / "mixed.csv").write_text("\n".join([head, *reversed(rows)]))
+    (tmp_path / "figure5.csv").write_text(FIGURE_5)
+    mixed, straight = (
+        utmost("check", name, "--alpha", "1/2", "--json").document for name in ("mixed.csv", "figure5.csv")
+    )
+    assert mixed == straight

@@ -1,0 +1,98 @@
+"""`utmost demo`."""
+
+from __future__ import annotations
+
+import pytest
+
+from utmost.cli.demo import personas
+from utmost.consumer.kernel import read, readings
+from utmost.exact import epsilon
+from utmost.mechanisms.geometric import Geometric
+
+TRUE_COUNT = "393"  # respondents who expect to vote for Dole: docs/data.md
+SIZE = 945
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Makes the mechanism answer 420."""
+    monkeypatch.setattr(Geometric, "draw", lambda self, inputs: [420 for _ in inputs])
+
+
+def test_the_document_has_the_answer_and_three_readings_of_it(utmost):
+    found = utmost("demo", "--json").document
+    assert 0 <= found["value"] <= 944
+    assert found["epsilon"] == "1/10"
+    assert "geometric" in found["mechanism"]
+    assert [(c["prior"], c["loss"]) for c in found["consumers"]] == [
+        ("uniform", "absolute"),
+        ("binomial:9/20", "squared"),
+        ("half on 400", "binary"),
+    ]
+
+
+@pytest.mark.usefixtures("drawn")
+def test_the_readings_differ_and_are_the_kernel_s(utmost):
+    found = utmost("demo", "--json").document
+    estimates = [c["estimate"] for c in found["consumers"]]
+    assert found["value"] == 420
+    assert len(set(estimates)) == 3
+    for persona, consumer in zip(personas(SIZE), found["consumers"], strict=True):
+        prior, loss = persona.consumer.prior, persona.consumer.loss
+        every = readings(prior, epsilon("0.1"), loss)
+        assert consumer["estimate"] == read(prior, epsilon("0.1"), loss, 420).estimate
+        assert consumer["expected_loss"] == pytest.approx(every.expected_loss, rel=1e-11)
+        assert consumer["expected_loss"] <= consumer["face_value_loss"]
+
+
+def test_reading_well_halves_the_pollster_s_and_the_checker_s_loss(utmost):
+    _, pollster, checker = utmost("demo", "--json").document["consumers"]
+    assert pollster["expected_loss"] < 0.6 * pollster["face_value_loss"]
+    assert checker["expected_loss"] < 0.6 * checker["face_value_loss"]
+
+
+@pytest.mark.usefixtures("drawn")
+def test_neither_text_nor_document_nor_picture_contains_the_true_count(utmost, tmp_path):
+    said, document = utmost("demo"), utmost("demo", "--json")
+    assert TRUE_COUNT not in said.out + said.err + document.out + document.err
+    assert "420" in said.out
+    assert f">{TRUE_COUNT}<" not in (tmp_path / "utmost-demo.svg").read_text()
+
+
+@pytest.mark.usefixtures("drawn")
+def test_the_text_names_source_mechanism_epsilon_and_theorem_within_80_columns(utmost):
+    said = utmost("demo")
+    words = " ".join(said.out.split())
+    for claim in ("American National Election Study", "public domain", "geometric mechanism", "ε = 1/10, recomputed"):
+        assert claim in words
+    assert "GRS12 Theorem 3.2" in words
+    assert "▲ the answer 420" in said.out
+    assert max(map(len, said.out.splitlines())) <= 80
+    assert said.err == "drew utmost-demo.svg\n"
+
+
+def test_every_loss_of_the_demonstration_is_legal():
+    assert all(persona.consumer.legality().legal for persona in personas(SIZE))
+
+
+def test_the_picture_goes_where_it_is_told(utmost, tmp_path):
+    assert utmost("demo", "--plot", "beliefs.png").err == "drew beliefs.png\n"
+    assert (tmp_path / "beliefs.png").read_bytes().startswith(b"\x89PNG")
+    assert not (tmp_path / "utmost-demo.svg").exists()
+
+
+def test_a_default_picture_that_cannot_be_written_is_only_a_remark(utmost, tmp_path):
+    (tmp_path / "utmost-demo.svg").mkdir()
+    said = utmost("demo")
+    assert said.code == 0
+    assert "no picture" in said.err
+    assert "GRS12" in said.out
+
+
+@pytest.mark.parametrize("answer", [0, 944])
+def test_an_answer_at_an_end_is_shown_too(utmost, monkeypatch, answer):
+    monkeypatch.setattr(Geometric, "draw", lambda self, inputs: [answer])
+    said = utmost("demo")
+    assert said.code == 0
+    assert ("the answer 944 ▲" if answer else "▲ the answer 0") in said.out
+    assert max(map(len, said.out.splitlines())) <= 80

@@ -1,0 +1,116 @@
+"""`utmost optimal`."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from utmost.channel import files
+from utmost.exact import number
+
+# GRS12 Fig. 3(a) and its signature: prior 1/4, 0, 1/4, 0, 1/4, 1/4, loss |i − j|^1.5, α = 1/2.
+FIGURE_3A = [
+    "2/3 0 1/4 1/24 1/48 1/48",
+    "1/3 0 1/2 1/12 1/24 1/24",
+    "1/6 0 1/2 1/6 1/12 1/12",
+    "1/12 0 1/4 1/3 1/6 1/6",
+    "1/24 0 1/8 1/6 1/3 1/3",
+    "1/48 0 1/16 1/12 1/6 2/3",
+]
+SIGNATURE = ["↓0↑↑↑↑", "↓0S↑↑↑", "↓0↓↑↑↑", "↓0↓↓↑↑", "↓0↓↓↓↑"]
+FIGURE = ("optimal", "line:6", "--alpha", "1/2", "--prior", "1/4,0,1/4,0,1/4,1/4", "--loss", "power:1.5")
+
+
+def test_the_document_is_figure_3a(utmost):
+    found = utmost(*FIGURE, "--json").document
+    assert found["rows"] == [row.split() for row in FIGURE_3A]
+    assert found["signature"] == SIGNATURE
+    assert found["remap"] == [0, 2, 2, 3, 4, 5]
+
+
+def test_the_certificate_is_closed_and_its_loss_is_that_of_the_rows(utmost):
+    found = utmost(*FIGURE, "--json").document
+    certificate = found["certificate"]
+    assert (certificate["private"], certificate["gap"], certificate["epsilon"]) == (True, "0", 0.69314718056)
+    weights = [Fraction(1, 4), 0, Fraction(1, 4), 0, Fraction(1, 4), Fraction(1, 4)]
+    loss = sum(
+        float(weights[i] * Fraction(cell)) * abs(i - j) ** 1.5
+        for i, row in enumerate(found["rows"])
+        for j, cell in enumerate(row)
+    )
+    assert float(number(found["loss"])) == pytest.approx(loss, rel=1e-14)
+    assert found["loss_decimal"] == pytest.approx(loss, rel=1e-11)
+    assert found["loss"] == certificate["lower"] == certificate["upper"]
+
+
+def test_the_text_shows_matrix_signature_remap_and_proof(utmost):
+    said = utmost(*FIGURE)
+    words = " ".join(said.out.split())
+    assert [line.split()[1:] for line in said.out.splitlines()[4:10]] == [row.split() for row in FIGURE_3A]
+    assert "1 ↓ 0 S ↑ ↑ ↑" in said.out
+    assert "1 as 2; the others as they are" in words
+    assert "No 1/2-private mechanism gives this consumer less: proved by exact multipliers, gap 0." in words
+    assert max(map(len, said.out.splitlines())) <= 80
+
+
+def test_the_mechanism_is_saved_and_drawn(utmost, tmp_path):
+    said = utmost(*FIGURE, "--output", "best.csv", "--plot", "best.svg", "--json")
+    assert said.err == "saved best.csv\ndrew best.svg\n"
+    assert files.to_json(files.read(tmp_path / "best.csv"))["rows"] == said.document["rows"]
+    assert (tmp_path / "best.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize(("level", "loss"), [("0", "0"), ("1", "1")])
+def test_at_the_ends_of_privacy_there_is_no_signature(utmost, level, loss):
+    found = utmost("optimal", "line:4", "--alpha", level, "--json").document
+    assert (found["signature"], found["loss"], found["certificate"]["gap"]) == (None, loss, "0")
+    assert "nothing is left to choose" in utmost("optimal", "line:4", "--alpha", level).out
+
+
+def test_an_epsilon_that_is_attained_is_exact(utmost):
+    found = utmost("optimal", "line:8", "--epsilon", "0.1", "--loss", "squared", "--json").document
+    assert (found["certificate"]["epsilon"], found["certificate"]["gap"]) == ("1/10", "0")
+
+
+def test_irrational_data_beyond_exact_size_leave_a_gap_that_is_bounded(utmost):
+    said = utmost("optimal", "line:22", "--epsilon", "0.5", "--json")
+    found = said.document["certificate"]
+    assert isinstance(found["gap"], float)
+    difference = number(found["upper"]) - number(found["lower"])
+    assert 0 < difference <= Fraction(repr(found["gap"]))
+    assert found["gap"] < 1e-9
+    assert set("".join(said.document["signature"])) <= set("↓↑S0")
+    assert "↑" in said.document["signature"][0]
+    words = " ".join(utmost("optimal", "line:22", "--epsilon", "0.5").out.split())
+    assert "No (ε = 1/2)-private mechanism gives this consumer more than" in words
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    counts=st.lists(st.integers(0, 9), min_size=2, max_size=5).filter(any),
+    percent=st.integers(1, 99),
+    loss=st.sampled_from(["absolute", "squared", "binary", "asymmetric:3,1"]),
+)
+def test_the_rows_printed_are_private_stochastic_and_cost_the_loss_printed(utmost, counts, percent, loss):
+    weights = [Fraction(count, sum(counts)) for count in counts]
+    prior = ",".join(map(str, weights))
+    found = utmost(
+        "optimal", f"line:{len(counts)}", "--alpha", f"{percent}/100", "--prior", prior, "--loss", loss, "--json"
+    ).document
+    rows = [[Fraction(cell) for cell in row] for row in found["rows"]]
+    assert all(sum(row) == 1 for row in rows)
+    alpha = Fraction(percent, 100)
+    for here, there in pairwise(rows):
+        assert all(a >= alpha * b and b >= alpha * a for a, b in zip(here, there, strict=True))
+    price = {
+        "absolute": lambda i, j: abs(i - j),
+        "squared": lambda i, j: (i - j) ** 2,
+        "binary": lambda i, j: int(i != j),
+        "asymmetric:3,1": lambda i, j: 3 * (i - j) if j < i else j - i,
+    }[loss]
+    cost = sum(weights[i] * cell * price(i, j) for i, row in enumerate(rows) for j, cell in enumerate(row))
+    assert cost == Fraction(found["loss"]) == Fraction(found["certificate"]["lower"])

@@ -1,0 +1,76 @@
+"""`utmost papers`."""
+
+from __future__ import annotations
+
+import pytest
+
+from utmost import papers
+from utmost.papers import Item, Report, Series, Table
+
+WIDE = Table(("", *"abcdefgh"), (("row", *["1/65536"] * 8),))
+SAMPLE = Report(
+    "GRS12",
+    "A sample",
+    (
+        Item(
+            "Figure 1",
+            "A mechanism.",
+            Table(("", "0", "1"), (("0", "2/3", "1/3"), ("1", "1/3", "2/3"))),
+            Table(("", "0", "1"), (("0", "2/3", "1/3"), ("1", "1/3", "2/3"))),
+            True,
+        ),
+        Item("Example 2", "Two numbers.", "1/2", "1/3", False, "They differ."),
+        Item(
+            "Claims", "Facts.", Table(("what", "value"), (("x", "1"),)), Table(("what", "value"), (("x", "2"),)), False
+        ),
+        Item("Wide", "A wide table.", WIDE, WIDE, True),
+        Item(
+            "App. A", "A curve.", None, "no table", None, series=(Series("ratio", "ε", "loss", (0.1, 1.0), (2.0, 1.5)),)
+        ),
+    ),
+    ("a wrong sign",),
+    ("an open question",),
+)
+
+
+@pytest.fixture
+def sample(monkeypatch):
+    monkeypatch.setattr(papers, "report", lambda key: SAMPLE)
+
+
+def test_without_a_key_the_papers_are_listed(utmost):
+    found = utmost("papers", "--json").document
+    assert found["papers"] == [{"key": key, "title": title} for key, title in papers.KEYS.items()]
+    assert all(key in utmost("papers").out for key in papers.KEYS)
+
+
+@pytest.mark.usefixtures("sample")
+def test_published_stands_beside_computed_with_a_verdict(utmost):
+    said = utmost("papers", "GRS12")
+    assert "Figure 1: agrees. A mechanism." in said.out
+    assert "Example 2: DIFFERS. Two numbers." in said.out
+    assert "App. A: nothing published to compare with." in said.out
+    assert said.out.count("1/65536") == 8
+    assert "published = computed, in every cell" in said.out
+    assert any(line.split() == ["what", "published", "computed"] for line in said.out.splitlines())
+    assert any(line.split() == ["x", "1", "2"] for line in said.out.splitlines())
+    assert max(map(len, said.out.splitlines())) <= 80
+    assert any(line.split() == ["0", "2/3", "1/3", "0", "2/3", "1/3"] for line in said.out.splitlines())
+    for text in ("They differ.", "a wrong sign", "an open question", "2 of 4 items with published values agree"):
+        assert text in said.out
+
+
+@pytest.mark.usefixtures("sample")
+def test_the_document_is_the_report_s(utmost):
+    assert utmost("papers", "GRS12", "--json").document == papers.document(SAMPLE)
+
+
+@pytest.mark.usefixtures("sample")
+def test_mechanisms_and_curves_become_figures(utmost, tmp_path):
+    said = utmost("papers", "GRS12", "--output", "figures/new")
+    assert said.code == 0
+    assert sorted(path.name for path in (tmp_path / "figures/new").iterdir()) == [
+        "grs12-app-a.svg",
+        "grs12-figure-1.svg",
+    ]
+    assert said.err.count("drew ") == 2

@@ -1,0 +1,149 @@
+"""Losses: exact and float agree, legality is decided with witnesses, nonsense is refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.consumer import losses
+from utmost.consumer.losses import Loss, Table
+from utmost.errors import InputError
+from utmost.exact import Real
+
+FAMILIES = ["absolute", "squared", "binary", "power:1/2", "power:1.5", "power:3", "asymmetric:2,1", "asymmetric:0,1/3"]
+
+
+@pytest.mark.parametrize("text", FAMILIES)
+@given(size=st.integers(1, 12))
+@settings(max_examples=10)
+def test_matrix_entries_and_arrays_agree(text: str, size: int) -> None:
+    loss = losses.parse(text)
+    assert isinstance(loss, Loss)
+    entries, counts = loss.matrix(size), np.arange(size)
+    floats = loss.array(counts[:, None], counts[None, :])
+    assert entries.shape == floats.shape == (size, size)
+    for i in range(size):
+        for j in range(size):
+            assert entries[i, j] == loss.exact(i, j)
+            assert float(entries[i, j]) == pytest.approx(floats[i, j], rel=1e-15)
+
+
+def test_values_are_the_definitions() -> None:
+    assert losses.absolute.exact(7, 3) == 4
+    assert losses.squared.exact(7, 3) == 16
+    assert [losses.binary.exact(7, 3), losses.binary.exact(7, 7)] == [1, 0]
+    assert losses.asymmetric("1/2", 3).exact(7, 3) == 2
+    assert losses.asymmetric("1/2", 3).exact(3, 7) == 12
+    root = losses.power("1.5").exact(0, 2)
+    assert isinstance(root, Real)
+    assert root * root == 8
+    assert losses.power("1.5").exact(0, 4) == 8
+
+
+@pytest.mark.parametrize("text", FAMILIES)
+def test_a_name_is_read_back_as_the_same_loss(text: str) -> None:
+    loss = losses.parse(text)
+    assert losses.parse(loss.name) == loss
+
+
+def test_a_matrix_file_is_read_exactly(tmp_path: Path) -> None:
+    path = tmp_path / "loss.csv"
+    path.write_text("0,0.1,2/3\n1,0,1\n2,1,0\n")
+    loss = losses.parse(f"matrix:{path}")
+    assert loss.exact(0, 1) == Fraction(1, 10)
+    assert loss.exact(0, 2) == Fraction(2, 3)
+    assert loss.matrix(3)[2, 0] == 2
+    assert loss.array([0, 2], [1, 0]).tolist() == [0.1, 2.0]
+
+
+def test_one_float_entry_makes_a_float_table_that_refuses_to_be_exact() -> None:
+    loss = losses.matrix([[0, 0.5], ["1/3", 0]])
+    assert loss.rows == ((0.0, 0.5), (1 / 3, 0.0))
+    assert loss.matrix(2)[0, 1] == 0.5
+    with pytest.raises(InputError, match="exact entries"):
+        loss.exact(0, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "abs", "absolute:1", "power:", "power:0", "power:-1", "power:nan", "power:1e9", "asymmetric:1",
+     "asymmetric:1,2,3", "asymmetric:-1,1", "asymmetric:0,0", "asymmetric:a,b", "matrix:", "matrix:no/such/file.csv", "power:sqrt(2)"],
+)  # fmt: skip
+def test_nonsense_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        losses.parse(text)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "rows", [[], [[0, 1]], [[0, 1], [1]], [[0, -1], [1, 0]], [[0, "x"], [1, 0]], [[0.0, float("nan")], [1.0, 0.0]],
+             [[0.0, float("inf")], [1.0, 0.0]], [[0.0, -1.0], [1.0, 0.0]], [[0, None], [1, 0]]]
+)  # fmt: skip
+def test_bad_tables_are_refused(rows: list[list[object]]) -> None:
+    with pytest.raises(InputError):
+        losses.matrix(rows)
+
+
+def test_a_table_of_another_size_is_refused() -> None:
+    with pytest.raises(InputError, match="matrix of 3 rows"):
+        losses.matrix([[0, 1], [1, 0]]).matrix(3)
+
+
+def brute_legality(loss: Loss, size: int) -> tuple[bool, bool]:
+    """GRS12 §2.2 and §5.3 by comparing all pairs of readings."""
+    legal = strict = True
+    for i in range(size):
+        for j in range(size):
+            for k in range(size):
+                near, far, a, b = abs(j - i), abs(k - i), loss.exact(i, j), loss.exact(i, k)
+                legal &= not ((near == far and a != b) or (near < far and a > b))
+                strict &= not ((near == far and a != b) or (near < far and a >= b))
+    return legal, strict
+
+
+def assert_breaks(loss: Loss, witness: tuple[int, int, int], strictly: bool) -> None:
+    i, j, k = witness
+    a, b = loss.exact(i, j), loss.exact(i, k)
+    assert abs(j - i) <= abs(k - i)
+    equal = abs(j - i) == abs(k - i)
+    assert a != b if equal else (a >= b if strictly else a > b)
+
+
+def check_legality(loss: Loss, size: int) -> None:
+    found = losses.legality(loss, size)
+    assert (found.legal, found.strict) == brute_legality(loss, size)
+    if found.witness is not None:
+        assert_breaks(loss, found.witness, strictly=False)
+    if found.strict_witness is not None:
+        assert_breaks(loss, found.strict_witness, strictly=True)
+
+
+@pytest.mark.parametrize("text", FAMILIES)
+def test_legality_of_families_is_what_the_definition_says(text: str) -> None:
+    for size in range(1, 7):
+        check_legality(losses.parse(text), size)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    """Tables that are nearly legal: by distance, sorted or not, with one entry changed or not."""
+    size = draw(st.integers(1, 6))
+    rows = []
+    for i in range(size):
+        steps = draw(st.lists(st.integers(0, 3), min_size=size, max_size=size))
+        values = sorted(steps) if draw(st.booleans()) else list(np.cumsum([1 + s for s in steps]).tolist())
+        rows.append([values[abs(j - i)] for j in range(size)])
+    if draw(st.booleans()):
+        rows[draw(st.integers(0, size - 1))][draw(st.integers(0, size - 1))] = draw(st.integers(0, 9))
+    return losses.matrix(rows)
+
+
+@given(tables())
+@settings(max_examples=200)
+def test_legality_of_tables_is_what_the_definition_says(table: Table) -> None:
+    check_legality(table, len(table.rows))

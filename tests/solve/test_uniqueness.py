@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+
+from solve.programs import count_program, parma, parma_optimal_set_is_a_point, small_programs, uniform
+from utmost.errors import InputError
+from utmost.solve import Certificate, Program, optimum, unique, verify
+
+
+def averaged(one: Certificate, other: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+    return tuple((a + b) / 2 for a, b in zip(one.x, other, strict=True))
+
+
+@settings(max_examples=300, deadline=None)
+@given(small_programs())
+def test_uniqueness_is_the_dimension_of_the_optimal_set(program: Program) -> None:
+    if parma(program)[0] != "optimized":
+        return
+    certificate = optimum(program)
+    answer = unique(program, certificate)
+    assert answer.unique == parma_optimal_set_is_a_point(program, certificate.upper)
+    if answer.witness is not None:
+        assert answer.witness != certificate.x
+        assert verify(program, answer.witness, certificate.y).exact
+        middle = verify(program, averaged(certificate, answer.witness), certificate.y)
+        assert not unique(program, middle).unique
+
+
+def test_a_point_inside_an_edge_is_not_unique() -> None:
+    program = Program([0, 0], [0, 0], [0, 1], [1, 1], [1], [True])
+    half = (Fraction(1, 2), Fraction(1, 2))
+    answer = unique(program, verify(program, half, [Fraction(0)]))
+    assert not answer.unique
+    assert answer.witness is not None
+    assert answer.witness != half
+    assert sum(answer.witness) == 1
+
+
+@pytest.mark.parametrize(("first", "single"), [(Fraction(1, 3), False), (Fraction(2, 5), True)])
+def test_a_count_of_one_has_many_best_mechanisms_when_a_reading_is_a_tie(first: Fraction, single: bool) -> None:
+    """Answer 0 comes from 0 with weight p·2/3 and from 1 with (1 − p)·1/3: both readings are best at p = 1/3 only."""
+    program = count_program(1, Fraction(1, 2), [first, 1 - first], scaled=True)
+    assert unique(program, optimum(program)).unique == single
+
+
+def test_the_uniform_consumer_of_a_large_count_is_answered() -> None:
+    program = count_program(20, Fraction(1, 2), uniform(20), scaled=True)
+    certificate = optimum(program)
+    answer = unique(program, certificate)
+    assert answer.unique or (answer.witness is not None and verify(program, answer.witness, certificate.y).exact)
+
+
+def test_a_gap_leaves_nothing_to_ask() -> None:
+    program = count_program(2, Fraction(1, 2), uniform(2), scaled=True)
+    certificate = optimum(program)
+    with pytest.raises(InputError, match="gap 0"):
+        unique(program, replace(certificate, lower=certificate.lower - 1))
+
+
+def test_an_empty_row_that_holds_is_no_other_optimum() -> None:
+    program = Program([1], [], [], [], [0], [False])
+    assert unique(program, optimum(program)).unique
