@@ -72,7 +72,8 @@ def test_one_float_entry_makes_a_float_table_that_refuses_to_be_exact() -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "abs", "absolute:1", "power:", "power:0", "power:-1", "power:nan", "power:1e9", "asymmetric:1",
-     "asymmetric:1,2,3", "asymmetric:-1,1", "asymmetric:0,0", "asymmetric:a,b", "matrix:", "matrix:no/such/file.csv", "power:sqrt(2)"],
+     "asymmetric:1,2,3", "asymmetric:-1,1", "asymmetric:0,0", "asymmetric:a,b", "matrix:",
+     "matrix:no/such/file.csv", "power:sqrt(2)"],
 )  # fmt: skip
 def test_nonsense_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(InputError) as caught:

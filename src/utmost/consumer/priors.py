@@ -328,7 +328,10 @@ def _weights(text: str) -> Sequence[object]:
         raise InputError(f"prior must be {FORMS}, got {text!r}")
     content = _read(Path(text)) if found else text
     if content.lstrip().startswith("["):
-        return _json_list(content)
+        try:
+            return list(json.loads(content, parse_float=str))
+        except (json.JSONDecodeError, RecursionError):
+            raise InputError("prior must be a JSON list of numbers, got a file that is not JSON") from None
     return [cell for line in content.splitlines() for cell in line.split(",") if cell.strip()]
 
 
@@ -337,14 +340,6 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"prior must name a readable text file, got {path}: {type(problem).__name__}") from None
-
-
-def _json_list(content: str) -> list[object]:
-    try:
-        found = json.loads(content, parse_float=str)
-    except (json.JSONDecodeError, RecursionError):
-        raise InputError("prior must be a JSON list of numbers, got a file that is not JSON") from None
-    return list(found)
 
 
 def _size(size: int) -> int:

@@ -8,7 +8,8 @@ Reading each answer k of T in the best way costs Σ κ_k·h_k, h_k = min_w (c_w�
 being in P, must be tight for u, so K·u = h: the multipliers are u = K⁻¹·h and no others. K⁻¹ is tridiagonal. And
 Σ u_i = Σ κ_k·h_k whatever h is, since the rows of T sum to 1. So the remapped geometric mechanism is optimal for this
 consumer *if and only if* c_w − K⁻¹h lies in P* for every w, and that is decided in n steps for each w (`surplus`).
-GRS12 Thm 3.2 says that it always is, for a legal loss; here it is checked, consumer by consumer, in exact arithmetic.
+GRS12 Thm 3.2 says that it always is, for a legal loss, and docs/papers/grs12.md extends that to losses monotone on each
+side of the truth; here it is checked, consumer by consumer, in exact arithmetic.
 """
 
 from __future__ import annotations

@@ -65,7 +65,8 @@ def optimal(space: Space, level: Level, consumer: Consumer) -> Design:
     """The mechanism from the space to readings that minimises the consumer's expected loss, subject to privacy.
 
     On a line the remapped geometric mechanism is tried first; its certificate is closed in exact arithmetic (see
-    `count`), and it always closes for a legal loss (GRS12 Thm 3.2). What it does not close goes to the linear program.
+    `count`), and it always closes for a loss that is monotone on each side of the truth (GRS12 Thm 3.2 for symmetric
+    ones; docs/papers/grs12.md for all). What it does not close goes to the linear program.
     With rational level, prior and loss the gap is 0 or the certificate says what it is; otherwise the bounds come from
     rational levels and losses on both sides.
 

@@ -120,8 +120,7 @@ def _choose(table: Sums, loss: Loss, judge: Judge | None) -> tuple[Ints, Floats,
         _settle(remap, judge, settle.squared_rivals(table) if judge else {})
         return remap, closed.squared_losses(table, remap), closed.squared_losses(table, answers)
     if isinstance(loss, Binary):
-        remap = table.mode.copy()
-        _settle(remap, judge, settle.binary_rivals(table) if judge else {})
+        remap = settle.settled_modes(table, judge) if judge else table.mode
         return remap, closed.binary_losses(table, remap), closed.binary_losses(table, answers)
     search = Search(table, loss)
     remap, losses, face = search.best()
