@@ -44,6 +44,10 @@ def test_the_text_says_the_same(utmost, figure5):
     assert max(map(len, said.out.splitlines())) <= 80
 
 
+def test_an_absurd_level_still_gets_an_answer(utmost, figure5):
+    assert "a negative probability" in " ".join(utmost("check", figure5, "--epsilon", "1e-300").out.split())
+
+
 def test_a_level_that_is_a_hair_too_strict_is_refused(utmost, figure5):
     found = utmost("check", figure5, "--alpha", "500000000000000000001/1000000000000000000000", "--json").document
     assert (found["private"], found["signature"], found["lemmas"]) == (False, None, None)

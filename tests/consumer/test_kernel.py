@@ -90,7 +90,7 @@ closed_losses = st.one_of(
 
 
 @given(drawn_priors, rational_levels, closed_losses)
-@settings(max_examples=250)
+@settings(max_examples=150)
 def test_closed_forms_are_the_exact_remap_ties_included(prior: Prior, level: Level, loss: Loss) -> None:
     check(prior, level, loss)
 

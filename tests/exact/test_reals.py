@@ -166,6 +166,12 @@ def test_sign_of_zero_and_of_reals() -> None:
     assert [sign(v) for v in (Fraction(0), Fraction(-2), power(2, HALF) - 2, power(5, HALF) - 2)] == [0, -1, -1, 1]
 
 
+def test_numbers_beyond_the_range_of_doubles_become_infinite_or_zero() -> None:
+    assert float(exponential(1000)) == float("inf")
+    assert float(-exponential(1000)) == float("-inf")
+    assert float(exponential(-1000)) == 0.0
+
+
 def test_decimals_are_free_of_float_artefacts() -> None:
     assert decimal(0.1 + 0.2) == "0.3"
     assert decimal(Fraction(1, 3), 3) == "0.333"

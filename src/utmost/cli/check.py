@@ -167,12 +167,12 @@ def _show_signature(report: Report, signs: tuple[str, ...]) -> None:
 
 def _show_derivation(found: Derivation) -> None:
     from utmost.cli import show
-    from utmost.exact import decimal
 
     if found.remap is None and found.value is not None:
-        value = str(found.value) if len(str(found.value)) <= 2 * show.SHORT else decimal(found.value)
+        text = str(found.value)
+        value = f"probability {text}" if len(text) <= 4 * show.SHORT else "a negative probability"
         place = f"reading {found.reading} of the geometric answer {found.answer}"
-        show.say(f"Not derivable from the geometric mechanism: {place} would need probability {value}.")
+        show.say(f"Not derivable from the geometric mechanism: {place} would need {value}.")
     elif found.remap is not None:
         show.say("Derivable from the geometric mechanism, whose answers (rows) are read as (columns):")
         show.channel_table(found.remap)

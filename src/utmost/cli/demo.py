@@ -137,7 +137,7 @@ def _text(value: int, leak: Leak, survey: Bundled, outcomes: Sequence[Outcome]) 
             ("data", f"{survey.title}: {people} respondents; {survey.licence}. Source: {survey.source}."),
             ("question", f"{QUESTION} The true count is not shown."),
             ("mechanism", f"the geometric mechanism truncated to 0..{people}, drawn exactly"),
-            ("privacy", f"ε = {show.epsilon_of(leak)}, recomputed from the mechanism's exact laws"),
+            ("privacy", f"ε = {show.epsilon_of(leak)}, recomputed from exact laws at both ends and at the answer"),
             ("released", str(value)),
         ]
     )

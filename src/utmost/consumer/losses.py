@@ -286,7 +286,7 @@ def parse(text: str) -> Loss:
         return asymmetric(*rest.split(","))
     if kind == "matrix" and rest:
         return matrix(_read_rows(Path(rest)))
-    raise InputError(f"loss must be {FORMS}, got {text!r}")
+    raise InputError(f"loss must be {FORMS}, got {text[:60]!r}")
 
 
 def _read_rows(path: Path) -> list[list[str]]:

@@ -325,7 +325,7 @@ def parse(text: str, size: int) -> Prior:
 def _weights(text: str) -> Sequence[object]:
     found = os.path.isfile(text)  # unlike Path.is_file, False for a name that no file can have
     if not text or not (found or "," in text or text[0].isdigit()):
-        raise InputError(f"prior must be {FORMS}, got {text!r}")
+        raise InputError(f"prior must be {FORMS}, got {text[:60]!r}")
     content = _read(Path(text)) if found else text
     if content.lstrip().startswith("["):
         try:

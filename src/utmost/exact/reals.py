@@ -200,7 +200,7 @@ def nearest(interval: arb) -> float:
     try:
         return float(middle)
     except OverflowError:
-        return math.copysign(math.inf, middle)
+        return math.inf if middle > 0 else -math.inf
 
 
 def _radical(base: Fraction, exponent: Fraction) -> Number:

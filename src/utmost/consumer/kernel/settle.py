@@ -143,8 +143,8 @@ def squared_rivals(sums: Sums) -> dict[int, list[int]]:
 def settled_modes(sums: Sums, judge: Judge) -> Ints:
     """The smallest exact mode of every posterior.
 
-    Two counts below y keep their order as y grows, so the best count up to y is the better of y and the best up to y − 1;
-    likewise above. That makes 3n comparisons, of which those within the doubt are put to the judge.
+    Two counts below y keep their order as y grows, so the best count up to y is the better of y and the best up to
+    y − 1; likewise above. That makes 3n comparisons, of which those within the doubt are put to the judge.
     """
     size, doubt = sums.size, sums.doubt
 
