@@ -1,8 +1,8 @@
 """The README and the docs are run: their Python is executed, their commands are called and their output compared.
 
-A ```python block is a doctest if it holds `>>>`, else it is executed; blocks of one page share their names. In a ```console
-block each line `$ utmost …` is run in an empty directory; the lines that follow must be what it prints. A line `...` stands for
-any number of lines, and `...` inside a line for any text. Only what is named may be written: files land in that directory.
+A python block is a doctest if it holds `>>>`, else it is executed; blocks of one page share their names. In a console
+block each line `$ utmost …` is run in an empty directory; the lines that follow must be what it prints. A line `...`
+stands for any number of lines, and `...` inside a line for any text. Files that commands write land in that directory.
 """
 
 from __future__ import annotations
