@@ -22,7 +22,7 @@ from utmost.spaces import Space
 
 EXACT_REALS = 20  # points up to which irrational data are carried exactly; above, between rational ones
 GAP = Fraction(1, 10**10)  # of the loss: how far apart the bounds may be when the data are irrational
-PRECISIONS = (80, 160, 320)  # bits tried for that
+PRECISIONS = (56, 112, 224)  # bits tried for that
 
 
 @dataclass(frozen=True, slots=True)
