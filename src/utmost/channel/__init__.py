@@ -1,13 +1,26 @@
 """Channels: mechanisms as matrices."""
 
-from utmost.channel.channel import Channel, Matrix, channel, deterministic, entry, identity, merge, mix
+from utmost.channel.channel import (
+    Channel,
+    Matrix,
+    Mechanism,
+    channel,
+    channel_of,
+    deterministic,
+    entry,
+    identity,
+    merge,
+    mix,
+)
 from utmost.channel.privacy import Leak, is_private, least_epsilon
 
 __all__ = [
     "Channel",
     "Leak",
     "Matrix",
+    "Mechanism",
     "channel",
+    "channel_of",
     "deterministic",
     "entry",
     "identity",

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from utmost.errors import ChannelError, InputError
-from utmost.exact import Number, Real, number, rational, sign
+from utmost.exact import Number, Real, decimal, number, rational, sign
 
 Label: TypeAlias = str | int
 Matrix: TypeAlias = npt.NDArray[Any]  # of objects (exact numbers) or of float64
+LONGEST_CELL = 12  # characters of an entry that is shown as it is
 TOLERANCE = 1e-9  # how far the row of a float channel may be from 1
 
 
@@ -29,6 +30,25 @@ class Channel:
     inputs: tuple[Label, ...]
     outputs: tuple[Label, ...]
     rows: Matrix
+
+    def __post_init__(self) -> None:
+        """Check the shape, the labels and the rows; read entries that are text."""
+        width = _width(self.rows)
+        for name, count in (("inputs", len(self.rows)), ("outputs", width)):
+            object.__setattr__(self, name, _labels(getattr(self, name), count, name))
+        matrix = entries(self.rows, self.inputs)
+        _check_rows(matrix, self.inputs, self.outputs)
+        object.__setattr__(self, "rows", closed(matrix))
+
+    def __repr__(self) -> str:
+        kind = "exact" if self.exact else "float"
+        return f"<Channel: {len(self.inputs)} inputs, {len(self.outputs)} outputs, {kind} entries>"
+
+    def __str__(self) -> str:
+        cells = [["", *map(str, self.outputs)]]
+        cells += [[str(x), *map(_cell, row)] for x, row in zip(self.inputs, self.rows, strict=True)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return "\n".join("  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in cells)
 
     @property
     def exact(self) -> bool:
@@ -59,7 +79,7 @@ class Channel:
             raise ChannelError(
                 "channels that are composed must meet: the first one's outputs are the second one's inputs"
             )
-        return Channel(self.inputs, post.outputs, product(self.rows, post.rows))
+        return trusted(self.inputs, post.outputs, product(self.rows, post.rows))
 
     def restrict(self, inputs: Iterable[Label]) -> Channel:
         """The same channel on some of its inputs, in the order given."""
@@ -67,7 +87,7 @@ class Channel:
         positions = [_position(self.inputs, x, "input") for x in kept]
         if not positions:
             raise InputError("inputs must name at least one input to keep")
-        return Channel(kept, self.outputs, closed(self.rows[positions]))
+        return trusted(kept, self.outputs, self.rows[positions])
 
     def floats(self) -> npt.NDArray[np.float64]:
         """The entries as doubles."""
@@ -86,19 +106,38 @@ def channel(
         ...
     utmost.errors.ChannelError: row 0 must sum to 1, got 7/6
     """
-    width = _width(rows)
-    ins = tuple(range(len(rows))) if inputs is None else tuple(inputs)
-    outs = tuple(range(width)) if outputs is None else tuple(outputs)
-    for labels, count, kind in ((ins, len(rows), "inputs"), (outs, width, "outputs")):
-        if len(labels) != count or len(set(labels)) != count:
-            raise ChannelError(f"a channel of this shape must have {count} distinct {kind}, got {len(set(labels))}")
-    matrix = entries(rows, ins)
-    _check_rows(matrix, ins, outs)
-    return Channel(ins, outs, closed(matrix))
+    height, width = len(rows), _width(rows)
+    ins = range(height) if inputs is None else inputs
+    outs = range(width) if outputs is None else outputs
+    return Channel(tuple(ins), tuple(outs), rows)  # type: ignore[arg-type]
 
 
-def entries(rows: Sequence[Sequence[object]], inputs: Sequence[Label]) -> Matrix:
-    """The matrix of the entries: float64 if they are floats, objects if they are exact."""
+class Mechanism(Protocol):
+    """Anything that has a channel, in closed form or not."""
+
+    def channel(self) -> Channel:
+        """Its matrix."""
+
+
+def channel_of(source: Channel | Mechanism) -> Channel:
+    """The channel itself, or that of a mechanism."""
+    if isinstance(source, Channel):
+        return source
+    if not hasattr(source, "channel"):
+        raise InputError(f"a channel or a mechanism is needed, got {type(source).__name__}")
+    return source.channel()
+
+
+def trusted(inputs: Iterable[Label], outputs: Iterable[Label], rows: Matrix) -> Channel:
+    """A channel that is one by construction: its rows are not checked again."""
+    result = object.__new__(Channel)
+    for name, value in (("inputs", tuple(inputs)), ("outputs", tuple(outputs)), ("rows", closed(rows))):
+        object.__setattr__(result, name, value)
+    return result
+
+
+def entries(rows: Matrix | Sequence[Sequence[object]], inputs: Sequence[Label]) -> Matrix:
+    """A new matrix of the entries: float64 if they are floats, objects if they are exact."""
     if any(isinstance(value, float) for row in rows for value in row):
         if not all(isinstance(value, float) or value in (0, 1) for row in rows for value in row):
             raise ChannelError("entries must be all exact or all floats: a float beside a fraction is an accident")
@@ -109,13 +148,25 @@ def entries(rows: Sequence[Sequence[object]], inputs: Sequence[Label]) -> Matrix
     return matrix
 
 
-def _width(rows: Sequence[Sequence[object]]) -> int:
+def _width(rows: Matrix | Sequence[Sequence[object]]) -> int:
     if not len(rows) or not len(rows[0]):
         raise ChannelError("a channel must have at least one input and one output")
     for x, row in enumerate(rows):
         if len(row) != len(rows[0]):
             raise ChannelError(f"row {x} must have {len(rows[0])} entries as the first one, got {len(row)}")
     return len(rows[0])
+
+
+def _labels(labels: Iterable[Label], count: int, kind: str) -> tuple[Label, ...]:
+    names = tuple(labels)
+    if len(names) != count or len(set(names)) != count:
+        raise ChannelError(f"a channel of this shape must have {count} distinct {kind}, got {len(set(names))}")
+    return names
+
+
+def _cell(value: Number | float) -> str:
+    text = str(value)
+    return decimal(value) if isinstance(value, float) or len(text) > LONGEST_CELL else text
 
 
 def _check_rows(matrix: Matrix, inputs: Sequence[Label], outputs: Sequence[Label]) -> None:
@@ -135,7 +186,7 @@ def deterministic(mapping: Sequence[Label], inputs: Iterable[Label], outputs: It
     matrix = np.full((len(ins), len(outs)), Fraction(0), dtype=object)
     for k, target in enumerate(mapping):
         matrix[k, _position(outs, target, "output")] = Fraction(1)
-    return Channel(ins, outs, closed(matrix))
+    return trusted(ins, outs, matrix)
 
 
 def identity(labels: Iterable[Label]) -> Channel:
@@ -157,7 +208,7 @@ def mix(first: Channel, second: Channel, weight: object) -> Channel:
     for part, factor in ((first, share), (second, 1 - share)):
         places = [outputs.index(y) for y in part.outputs]
         matrix[:, places] += part.rows * factor if exact else part.floats() * float(factor)
-    return Channel(first.inputs, outputs, closed(matrix))
+    return trusted(first.inputs, outputs, matrix)
 
 
 def merge(source: Channel) -> Channel:
@@ -175,9 +226,8 @@ def merge(source: Channel) -> Channel:
     outputs = tuple(
         source.outputs[g[0]] if len(g) == 1 else "+".join(str(source.outputs[y]) for y in g) for g in groups.values()
     )
-    return Channel(
-        source.inputs, outputs, closed(np.stack([source.rows[:, g].sum(axis=1) for g in groups.values()], axis=1))
-    )
+    columns = [source.rows[:, group].sum(axis=1) for group in groups.values()]
+    return trusted(source.inputs, outputs, np.stack(columns, axis=1))
 
 
 def product(left: Matrix, right: Matrix) -> Matrix:

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.channel.channel import Channel, Label
+from utmost.channel.channel import Channel, Label, Mechanism, channel_of
 from utmost.errors import InputError
 from utmost.exact import Level, Number, Real, ball, nearest, power, sign
 from utmost.spaces import Space
@@ -69,7 +69,7 @@ def _root(ratio: Fraction, distance: Fraction) -> Number | None:
         return None
 
 
-def least_epsilon(source: Channel, space: Space) -> Leak:
+def least_epsilon(mechanism: Channel | Mechanism, space: Space) -> Leak:
     """The least ε for which the channel is ε·d-private, as the leak that attains it.
 
     max over outputs y and pairs x ≠ x′ of ln(C[x,y]/C[x′,y])/d(x,x′); the pairs that generate the metric suffice. With
@@ -81,8 +81,9 @@ def least_epsilon(source: Channel, space: Space) -> Leak:
     >>> leak.ratio, leak.output, leak.high, leak.low
     (Fraction(2, 1), 0, 0, 1)
     """
+    source = channel_of(mechanism)
     if len(source.inputs) != len(space) or set(map(str, source.inputs)) != set(map(str, space.labels)):
-        raise InputError(f"the channel's inputs must be the points of {space.name}: {len(space)} labels, in any order")
+        raise InputError(f"the channel's inputs must be the points of {space.name}: {_named(space)}, in any order")
     order = [list(map(str, source.inputs)).index(str(label)) for label in space.labels]
     best: Leak | None = None
     for x, other in space.edges:
@@ -91,6 +92,11 @@ def least_epsilon(source: Channel, space: Space) -> Leak:
                 best = leak
     first = source.inputs[order[0]]
     return best or Leak(Fraction(1), Fraction(1), source.outputs[0], first, first)
+
+
+def _named(space: Space) -> str:
+    labels = [str(label) for label in space.labels]
+    return ", ".join(labels if len(labels) <= 4 else [*labels[:2], "…", labels[-1]])
 
 
 def _leaks(source: Channel, x: int, other: int, distance: Number) -> list[Leak]:
@@ -132,6 +138,6 @@ def _larger(leak: Leak, best: Leak) -> bool:
     return sign(leak.ratio ** int(theirs * common) - best.ratio ** int(ours * common)) > 0
 
 
-def is_private(source: Channel, space: Space, level: Level) -> bool:
+def is_private(source: Channel | Mechanism, space: Space, level: Level) -> bool:
     """Is C[x,y] ≤ e^{ε·d(x,x′)}·C[x′,y] for all x, x′, y: decided."""
     return level.alpha == 0 or least_epsilon(source, space).within(level)

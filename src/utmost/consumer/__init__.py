@@ -2,6 +2,6 @@
 
 from utmost.consumer import losses, priors
 from utmost.consumer.minimax import Minimax, MinimaxReading
-from utmost.consumer.reading import Consumer, Mechanism
+from utmost.consumer.reading import Consumer
 
-__all__ = ["Consumer", "Mechanism", "Minimax", "MinimaxReading", "losses", "priors"]
+__all__ = ["Consumer", "Minimax", "MinimaxReading", "losses", "priors"]

@@ -10,10 +10,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.channel import Channel, Matrix
-from utmost.channel.channel import closed
+from utmost.channel import Channel, Matrix, Mechanism, channel_of
+from utmost.channel.channel import trusted
 from utmost.consumer.losses import Loss
-from utmost.consumer.reading import Mechanism
 from utmost.errors import InputError
 from utmost.exact import Number, rational
 from utmost.solve import Certificate, Program, optimum
@@ -43,10 +42,10 @@ class Minimax:
 
     def reading(self, mechanism: Channel | Mechanism) -> MinimaxReading:
         """The randomised remap Y that minimises max_x Σ_w (C·Y)[x,w]·ℓ(x,w), certified; rational entries only."""
-        source = mechanism if isinstance(mechanism, Channel) else mechanism.channel()
+        source = channel_of(mechanism)
         certificate = optimum(remap_program(source, self.loss.matrix(len(source.inputs))))
         remap = np.array(certificate.x[:-1], dtype=object).reshape(len(source.outputs), len(source.inputs))
-        return MinimaxReading(Channel(source.outputs, source.inputs, closed(remap)), certificate.upper, certificate)
+        return MinimaxReading(trusted(source.outputs, source.inputs, remap), certificate.upper, certificate)
 
 
 def remap_program(source: Channel, losses: Matrix) -> Program:

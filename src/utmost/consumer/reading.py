@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from utmost.channel import Channel, Matrix, deterministic
+from utmost.channel import Channel, Matrix, Mechanism, channel_of, deterministic
 from utmost.channel.channel import product
 from utmost.consumer.losses import Legality, Loss, legality
 from utmost.consumer.priors import Floating, Prior
 from utmost.errors import InputError
-from utmost.exact import Number
+from utmost.exact import Number, Real, ball, ends
 
+if TYPE_CHECKING:
+    from flint import arb
 
-class Mechanism(Protocol):
-    """Anything that has a channel, in closed form or not."""
-
-    def channel(self) -> Channel:
-        """Its matrix."""
+FILTER = 192  # bits of the balls that irrational scores are compared with first
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +38,13 @@ class Consumer:
 
     prior: Prior
     loss: Loss
+
+    def __post_init__(self) -> None:
+        """Check the kinds, so that a mistake is told here and not far away."""
+        if not isinstance(self.prior, Prior):
+            raise InputError(f"prior must be one of utmost.priors, got {type(self.prior).__name__}")
+        if not isinstance(self.loss, Loss):
+            raise InputError(f"loss must be one of utmost.losses, got {type(self.loss).__name__}")
 
     def costs(self) -> Matrix:
         """The matrix c[x, w] = π_x·ℓ(x, w): what reading w costs when the secret is x, weighted by the prior."""
@@ -63,12 +68,12 @@ class Consumer:
 
         An output that never occurs is read as 0.
         """
-        return [first_least(column) for column in self.scores(mechanism).T]
+        return best_readings(self.costs(), self._channel(mechanism).rows)
 
     def expected_loss(self, mechanism: Channel | Mechanism) -> Number | float:
         """The consumer's expected loss (GRS12 eq. 2) under her best remap: Σ_y min_w S[w, y]."""
-        scores = self.scores(mechanism)
-        return _plain(sum(column[first_least(column)] for column in scores.T))
+        costs, rows = self.costs(), self._channel(mechanism).rows
+        return _plain(sum(costs[:, w] @ rows[:, y] for y, w in enumerate(best_readings(costs, rows))))
 
     def face_value_loss(self, mechanism: Channel | Mechanism) -> Number | float:
         """The expected loss of reading each output as the secret of the same label."""
@@ -97,7 +102,7 @@ class Consumer:
         return _weights(self.prior)
 
     def _channel(self, mechanism: Channel | Mechanism) -> Channel:
-        source = mechanism if isinstance(mechanism, Channel) else mechanism.channel()
+        source = channel_of(mechanism)
         if len(source.inputs) != self.prior.size:
             raise InputError(f"the prior has {self.prior.size} secrets, the mechanism {len(source.inputs)} inputs")
         return source
@@ -120,6 +125,35 @@ def _uniform_kind(values: Any) -> npt.NDArray[Any]:
     """An object array of exact numbers, or a float array if any entry is a float."""
     array = np.asarray(values, dtype=object)
     return array.astype(float) if any(isinstance(value, float) for value in array.flat) else array
+
+
+def best_readings(costs: Matrix, rows: Matrix) -> list[int]:
+    """For each output y the smallest w that minimises Σ_x c[x,w]·C[x,y].
+
+    Irrational scores are compared as balls first; only those whose balls meet are compared exactly.
+    """
+    if not any(isinstance(value, Real) for matrix in (costs, rows) for value in matrix.flat):
+        return [first_least(column) for column in product(costs.T, rows).T]
+    table = _ball_scores(costs, rows)
+    return [_decided(costs, rows[:, y], [line[y] for line in table]) for y in range(rows.shape[1])]
+
+
+def _ball_scores(costs: Matrix, rows: Matrix) -> list[list[arb]]:
+    from flint import arb_mat, ctx
+
+    with ctx.workprec(FILTER):
+        left, right = (arb_mat([[ball(v, FILTER) for v in line] for line in matrix]) for matrix in (costs.T, rows))
+        table: list[list[arb]] = (left * right).tolist()
+        return table
+
+
+def _decided(costs: Matrix, column: Matrix, scores: list[arb]) -> int:
+    """The smallest minimiser among the readings whose balls reach below every other's upper end."""
+    ceiling = min(ends(score)[1] for score in scores)
+    rivals = [w for w, score in enumerate(scores) if ends(score)[0] <= ceiling]
+    if len(rivals) == 1:
+        return rivals[0]
+    return rivals[first_least(np.array([costs[:, w] @ column for w in rivals], dtype=object))]
 
 
 def first_least(column: Matrix) -> int:

@@ -20,7 +20,7 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.channel import Channel, Matrix
-from utmost.channel.channel import closed, product
+from utmost.channel.channel import product, trusted
 from utmost.consumer.reading import first_least
 from utmost.exact import Level, Number, sign
 from utmost.mechanisms.geometric import inverse_kernel_row, weights
@@ -94,7 +94,7 @@ def induced(level: Level, remap: list[int]) -> Channel:
     for k, w in enumerate(remap):
         for i in counts:
             rows[i, w] = rows[i, w] + powers[abs(i - k)] * kappa[k]
-    return Channel(counts, counts, closed(rows))
+    return trusted(counts, counts, rows)
 
 
 def _kernel(size: int, level: Level) -> Matrix:

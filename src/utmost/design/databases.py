@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.channel import Channel, Leak, least_epsilon
-from utmost.channel.channel import Label, closed
+from utmost.channel.channel import Label, trusted
 from utmost.consumer.losses import Loss
 from utmost.design.program import privacy_program, privacy_rows
 from utmost.errors import InputError, SolverError
@@ -105,7 +105,7 @@ def averaged(setting: Setting, mechanism: Channel) -> Channel:
     for answer in set(setting.answers):
         same = [d for d, f in enumerate(setting.answers) if f == answer]
         rows[same] = mechanism.rows[same].sum(axis=0) / Fraction(len(same))
-    return Channel(mechanism.inputs, mechanism.outputs, closed(rows))
+    return trusted(mechanism.inputs, mechanism.outputs, rows)
 
 
 def common_source(space: Space, level: Level, first: Channel, second: Channel) -> Program:
@@ -135,7 +135,7 @@ def _design(setting: Setting, level: Level, program: Program) -> DatabaseDesign:
     certificate = optimum(program)
     points, readings = setting.losses().shape
     rows = np.array(certificate.x[: points * readings], dtype=object).reshape(points, readings)
-    mechanism = Channel(setting.space.labels, tuple(range(readings)), closed(rows))
+    mechanism = trusted(setting.space.labels, range(readings), rows)
     leak = least_epsilon(mechanism, setting.space)
     if not leak.within(level):
         raise SolverError("the mechanism found did not pass its own certificate; nothing is returned")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from utmost.channel import Channel, entry
-from utmost.channel.channel import Label, closed
+from utmost.channel.channel import Label, trusted
 from utmost.errors import InputError
 from utmost.exact import Level, Number, sign
 from utmost.mechanisms.geometric import inverse_kernel_row, weights
@@ -57,7 +57,7 @@ def derivation(mechanism: Channel, level: Level) -> Derivation:
     worst = _least(quotient)
     if sign(quotient[worst]) < 0:
         return Derivation(None, mechanism.inputs[worst[0]], mechanism.outputs[worst[1]], quotient[worst])
-    return Derivation(Channel(mechanism.inputs, mechanism.outputs, closed(quotient)))
+    return Derivation(trusted(mechanism.inputs, mechanism.outputs, quotient))
 
 
 def _least(matrix: np.ndarray[tuple[int, int], np.dtype[np.object_]]) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.channel import Channel, Leak, least_epsilon
-from utmost.channel.channel import closed
+from utmost.channel.channel import trusted
 from utmost.consumer import Minimax
 from utmost.design.program import privacy_program
 from utmost.errors import InputError, SolverError
@@ -40,7 +40,7 @@ def minimax_optimal(space: Space, level: Level, consumer: Minimax) -> MinimaxDes
         raise InputError("a minimax design needs alpha < 1: at 1 every input has the same law")
     certificate = optimum(minimax_program(space, level, consumer))
     rows = np.array(certificate.x[:-1], dtype=object).reshape(len(space), len(space))
-    mechanism = Channel(space.labels, space.labels, closed(rows))
+    mechanism = trusted(space.labels, space.labels, rows)
     leak = least_epsilon(mechanism, space)
     if not leak.within(level):
         raise SolverError("the mechanism found did not pass its own certificate; nothing is returned")

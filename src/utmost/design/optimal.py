@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from utmost.channel import Channel, Leak, Matrix, deterministic, least_epsilon
-from utmost.channel.channel import closed
+from utmost.channel.channel import trusted
 from utmost.consumer import Consumer
 from utmost.consumer.reading import first_least
 from utmost.design.count import induced, remapped_geometric
@@ -49,6 +49,7 @@ class Certificate:
 class Design:
     """A mechanism, the consumer's expected loss with it, and the certificate that no private mechanism gives less.
 
+    `loss` is exact; where irrational data were put between rational ones it is an upper bound, off by less than a gap.
     `remap` reads the geometric mechanism's answers so that this mechanism comes out, where it is found that way.
     """
 
@@ -89,6 +90,8 @@ def solved(
     space: Space, level: Level, consumer: Consumer, attempt: Callable[[Space, Level, Matrix], Attempt]
 ) -> Design:
     """A design by one way of solving rational programs."""
+    if not isinstance(level, Level):
+        raise InputError(f'level must be made by alpha("1/2") or epsilon("0.1"), got {type(level).__name__}')
     costs = consumer.costs()
     if len(costs) != len(space):
         raise InputError(
@@ -135,8 +138,9 @@ def is_line(space: Space) -> bool:
 
 
 def _finished(space: Space, level: Level, costs: Matrix, attempt: Attempt) -> Design:
+    """The attempt as a design, once its own certificate is passed. With costs rounded up, `upper` is rounded up."""
     rows, lower, multipliers, remap = attempt
-    mechanism = Channel(space.labels, space.labels, closed(rows))
+    mechanism = trusted(space.labels, space.labels, rows)
     leak = least_epsilon(mechanism, space)
     upper: Number = (costs * rows).sum()
     certificate = Certificate(lower, upper, leak, leak.within(level), multipliers)
@@ -149,23 +153,17 @@ def _between(space: Space, level: Level, costs: Matrix, attempt: Callable[[Space
     """Bounds for irrational data from rational ones.
 
     A larger α is more private and a smaller one less, so the optimum at α lies between those at α⁻ ≤ α ≤ α⁺, and
-    likewise for costs. The mechanism returned is the one for α⁺: rational, and private at α.
+    likewise for costs. The mechanism returned is the one for α⁺: rational, and private at α; its loss is rounded up.
     """
     for bits in PRECISIONS:
         below, above = (alpha(end) for end in enclosure(level.alpha, bits))
         cheap, dear = (_ends(costs, bits, side) for side in (0, 1))
         rows, _, _, remap = attempt(space, above, dear)
         _, lower, _, _ = attempt(space, below, cheap)
-        design = _finished(space, level, costs, (rows, lower, None, remap))
-        width = ends_of(design.certificate.gap)
-        if width <= GAP * max(ends_of(design.loss), Fraction(1, 10**6)):
+        design = _finished(space, level, dear, (rows, lower, None, remap))
+        if design.certificate.gap <= GAP * max(design.loss, Fraction(1, 10**6)):
             return design
     raise SolverError(f"the bounds for this irrational program did not meet within {float(GAP):.0e} of the loss")
-
-
-def ends_of(value: Number) -> Fraction:
-    """A rational upper bound of an exact number, 2^−60 above it or less."""
-    return enclosure(value, 64)[1]
 
 
 def _ends(costs: Matrix, bits: int, side: int) -> Matrix:

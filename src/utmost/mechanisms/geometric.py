@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.channel import Channel, deterministic
-from utmost.channel.channel import closed
+from utmost.channel.channel import trusted
 from utmost.errors import InputError
 from utmost.exact import Level, Number, whole
 from utmost.noise import Bits, draw, system
@@ -42,13 +42,13 @@ class Geometric:
         if self.size > LARGEST_MATRIX:
             raise InputError(
                 f"size must be at most {LARGEST_MATRIX} to write the matrix out, got {self.size}: "
-                "laws, readings and losses of larger counts need no matrix"
+                "draws and readings of larger counts need no matrix"
             )
         counts = tuple(range(self.size + 1))
         powers = [self.level.power(k) for k in counts]
         kappa = weights(self.size, self.level)
         rows = np.array([[powers[abs(x - y)] * kappa[y] for y in counts] for x in counts], dtype=object)
-        return Channel(counts, counts, closed(rows))
+        return trusted(counts, counts, rows)
 
     def law(self, x: int) -> list[Number]:
         """The law of the answer when the count is x."""
@@ -76,6 +76,8 @@ def geometric(size: int, level: Level) -> Geometric:
     end = whole(size, "size")
     if end < 0 or end > 10**12:
         raise InputError(f"size must be the count's upper end, from 0 to 10^12, got {end if end < 10**30 else 'more'}")
+    if not isinstance(level, Level):
+        raise InputError(f'level must be made by alpha("1/2") or epsilon("0.1"), got {type(level).__name__}')
     return Geometric(end, level)
 
 
@@ -128,7 +130,7 @@ def folded(size: int, reach: int, level: Level) -> Channel:
         rows[x] = untruncated(x, outputs, level)
         rows[x, 0] = tail(x + reach, level)
         rows[x, -1] = tail(size + reach - x, level)
-    return Channel(tuple(range(size + 1)), outputs, closed(rows))
+    return trusted(range(size + 1), outputs, rows)
 
 
 def inverse(size: int, level: Level) -> npt.NDArray[np.object_]:

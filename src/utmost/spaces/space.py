@@ -35,6 +35,9 @@ class Space:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def __repr__(self) -> str:
+        return f"<Space {self.name}: {len(self)} points>"
+
     def distance(self, x: int, other: int) -> Number:
         """d(x, other), the points given by position."""
         result: Number = self.distances[x, other]
