@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from utmost.channel import Channel, is_private, least_epsilon, merge, mix
     from utmost.consumer import Consumer, Minimax, losses, priors
-    from utmost.consumer.kernel import readings
+    from utmost.consumer.kernel import posterior, read, readings
     from utmost.continuous import laplace_loss
     from utmost.design.derive import derivation
     from utmost.design.minimax import minimax_optimal
@@ -32,7 +32,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "utmost.channel": ("Channel", "is_private", "least_epsilon", "merge", "mix"),
     "utmost.consumer": ("Consumer", "Minimax", "losses", "priors"),
-    "utmost.consumer.kernel": ("readings",),
+    "utmost.consumer.kernel": ("posterior", "read", "readings"),
     "utmost.continuous": ("laplace_loss",),
     "utmost.design": ("by_program", "derivation", "lemmas", "optimal", "remap_of", "signature"),
     "utmost.design.minimax": ("minimax_optimal",),
@@ -68,7 +68,9 @@ __all__ = [
     "mix",
     "number",
     "optimal",
+    "posterior",
     "priors",
+    "read",
     "readings",
     "remap_of",
     "signature",

@@ -39,7 +39,7 @@ def test_the_text_says_the_same(utmost, figure5):
     said = utmost("check", figure5, "--alpha", "1/2")
     words = " ".join(said.out.split())
     assert "Private at α = 1/2 (ε ≈ 0.693147): yes, decided." in words
-    assert "Lemma 5.5 fails at input 0, output 1" in words
+    assert "Lemma 5.5, input 0, output 1" in words
     assert "reading 1 of the geometric answer 1 would need probability -1/2" in words
     assert max(map(len, said.out.splitlines())) <= 80
 

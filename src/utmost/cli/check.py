@@ -155,14 +155,16 @@ def _show_signature(report: Report, signs: tuple[str, ...]) -> None:
     from utmost.design.signature import spelled
 
     if len(report.channel.outputs) <= show.MOST_ROWS:
-        show.say("Signature:")
+        show.say("Signature (from each input to the next: ↓ ↑ as fast as privacy allows, S slower, 0 never):")
         show.say(spelled(signs, report.channel.inputs, report.channel.outputs))
     broken = [item for item in lemmas(signs) if not item.holds]
     kept = [item.lemma for item in lemmas(signs) if item.holds]
-    show.say(f"Lemmas of GRS12 that hold: {', '.join(kept) or 'none'}.")
+    show.say(f"It has the form of GRS12's lemmas {', '.join(kept) or '(none)'}.")
+    if broken:
+        show.say("It does not have the form that optimal mechanisms have (5.5, 5.6), or optimal vertices (5.8, 5.9):")
     for item in broken:
         x, y = _finding(report, item)["place"]
-        show.say(f"Lemma {item.lemma} fails at input {x}, output {y}: {item.says}.")
+        show.say(f"  Lemma {item.lemma}, input {x}, output {y}: {item.says}.")
 
 
 def _show_derivation(found: Derivation) -> None:

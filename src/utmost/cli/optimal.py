@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -35,7 +37,7 @@ def command(
 ) -> None:
     """The best private mechanism for a consumer, certified."""
     from utmost import design, spaces
-    from utmost.cli.show import remark
+    from utmost.cli import show
     from utmost.consumer import Consumer, losses, priors
 
     level = level_of(alpha, epsilon)
@@ -43,14 +45,15 @@ def command(
     ending(output, CHANNELS, "--output")
     points = spaces.parse(space)
     reader = Consumer(priors.parse(prior, len(points)), losses.parse(loss))
-    if len(points) > SLOW:
-        remark(f"{len(points)} points in exact arithmetic: this can take minutes")
+    if len(points) > (SLOW if isinstance(level.alpha, Fraction) and not loss.startswith("power") else SLOW // 5):
+        show.remark(f"{len(points)} points in exact arithmetic: this can take minutes")
     found = design.optimal(points, level, reader)
     signs = _signature(found, points, level)
     save(found.channel, output)
     words = f"prior {prior if len(prior) <= LONGEST else reader.prior.name}, loss {loss[:LONGEST]}"
     _draw(found, level, words, plot)
-    _document(found, signs, level) if json else _text(found, signs, f"{space} at {level} for {words}", level)
+    asked = {"space": space, "alpha": show.plain(level.alpha), "prior": prior, "loss_function": loss}
+    _document(found, signs, level, asked) if json else _text(found, signs, f"{space} at {level} for {words}", level)
 
 
 def _signature(found: Design, space: Space, level: Level) -> tuple[str, ...] | None:
@@ -65,10 +68,10 @@ def _signature(found: Design, space: Space, level: Level) -> tuple[str, ...] | N
     return design.signature(found.channel, chosen) if chosen.is_inner and is_line(space) else None
 
 
-def _document(found: Design, signs: tuple[str, ...] | None, level: Level) -> None:
+def _document(found: Design, signs: tuple[str, ...] | None, level: Level, asked: dict[str, Any]) -> None:
     from utmost.cli import show
 
-    content: dict[str, Any] = show.channel_document(found.channel)
+    content: dict[str, Any] = asked | show.channel_document(found.channel)
     content["signature"] = None if signs is None else list(signs)
     content["loss"], content["loss_decimal"] = str(found.loss), show.plain(float(found.loss))
     content["remap"] = found.remap
@@ -85,6 +88,7 @@ def _certificate(certificate: Certificate, level: Level) -> dict[str, Any]:
         "gap": _gap(certificate.gap),
         "lower": str(certificate.lower),
         "upper": str(certificate.upper),
+        "multipliers": None if certificate.multipliers is None else [str(u) for u in certificate.multipliers],
     }
 
 
@@ -106,9 +110,9 @@ def _text(found: Design, signs: tuple[str, ...] | None, words: str, level: Level
     show.channel_table(found.channel)
     if signs is not None and len(found.channel.outputs) <= show.MOST_ROWS:
         _show_signature(found, signs)
-    text = str(found.loss)
-    exact = f"{text} ≈ " if len(text) <= 60 and text != decimal(found.loss) else ""
-    show.say(f"Expected loss {exact}{decimal(found.loss)}.")
+    text, short = str(found.loss), decimal(found.loss)
+    sign = "=" if isinstance(found.loss, Fraction) and Fraction(short) == found.loss else "≈"
+    show.say(f"Expected loss {f'{text} {sign} ' if len(text) <= 60 and text != short else ''}{short}.")
     if found.remap is not None:
         show.say(_remap_sentence(found.remap))
     show.say(_proof(found, level))
@@ -127,7 +131,12 @@ def _show_signature(found: Design, signs: tuple[str, ...]) -> None:
 
 
 def _remap_sentence(remap: list[int]) -> str:
-    moved = [f"{answer} as {reading}" for answer, reading in enumerate(remap) if answer != reading]
+    runs = [(reading, [k for k, _ in run]) for reading, run in groupby(enumerate(remap), key=lambda pair: pair[1])]
+    moved = [
+        f"{answers[0]}{f'–{answers[-1]}' if len(answers) > 1 else ''} as {reading}"
+        for reading, answers in runs
+        if answers != [reading]
+    ]
     if not moved:
         return "It is the geometric mechanism, read at face value."
     shown = ", ".join(moved[:12]) + (f", and {len(moved) - 12} more" if len(moved) > 12 else "")

@@ -84,7 +84,9 @@ def _text(found: Report) -> None:
             show.facts([("-", line) for line in lines])
     compared = [item for item in found.items if item.agrees is not None]
     agree = sum(bool(item.agrees) for item in compared)
-    show.say(f"\n{agree} of {len(compared)} items with published values agree; {len(found.items)} items in all.")
+    others = [item.name for item in compared if not item.agrees]
+    but = f"; not: {', '.join(others)}" if others else ""
+    show.say(f"\n{agree} of {len(compared)} items with published values agree{but}. {len(found.items)} items in all.")
 
 
 def _sides(item: Item) -> list[tuple[str, Any]]:

@@ -8,6 +8,8 @@ legal* when it increases strictly (GRS12 §5.3). The geometric mechanism is best
 from __future__ import annotations
 
 import csv
+import io
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -290,11 +292,14 @@ def parse(text: str) -> Loss:
 
 
 def _read_rows(path: Path) -> list[list[str]]:
+    """The rows of a CSV file without a header, or of a JSON list of lists (its decimals are read exactly)."""
     try:
-        with path.open(newline="", encoding="utf-8") as stream:
-            return [row for row in csv.reader(stream) if any(cell.strip() for cell in row)]
-    except (OSError, UnicodeDecodeError, csv.Error) as problem:
-        raise InputError(f"loss must name a readable CSV file, got {path}: {type(problem).__name__}") from None
+        text = path.read_text(encoding="utf-8-sig")
+        if text.lstrip().startswith("["):
+            return [list(row) for row in json.loads(text, parse_float=str)]
+        return [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
+    except (OSError, UnicodeDecodeError, csv.Error, json.JSONDecodeError, TypeError, RecursionError) as problem:
+        raise InputError(f"loss must name a readable CSV or JSON file, got {path}: {type(problem).__name__}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -316,10 +316,10 @@ def parse(text: str, size: int) -> Prior:
         return uniform(size)
     if kind in families and rest:
         return families[kind](size, rest)
-    prior = explicit(_weights(text.strip()))
-    if prior.size != size:
-        raise InputError(f"prior must have {size} weights, one for each count 0..{size - 1}, got {prior.size}")
-    return prior
+    weights = _weights(text.strip())
+    if len(weights) != size:
+        raise InputError(f"prior must have {size} weights, one for each count 0..{size - 1}, got {len(weights)}")
+    return explicit(weights)
 
 
 def _weights(text: str) -> Sequence[object]:
@@ -337,7 +337,7 @@ def _weights(text: str) -> Sequence[object]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"prior must name a readable text file, got {path}: {type(problem).__name__}") from None
 
