@@ -186,3 +186,40 @@ def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
     (tmp_path / "binary.csv").write_bytes(bytes(range(256)))
     with pytest.raises(InputError, match="UTF-8"):
         read(tmp_path / "binary.csv")
+
+
+def test_a_channel_made_by_hand_is_checked_too() -> None:
+    half = Fraction(1, 2)
+    assert Channel((0, 1), ("a", "b"), [["1/2", "1/2"], [0, 1]]).rows[0, 0] == half
+    with pytest.raises(ChannelError, match="row 0 must sum to 1"):
+        Channel((0,), (0, 1), np.array([[Fraction(1), half]], dtype=object))
+    with pytest.raises(ChannelError, match="distinct inputs"):
+        Channel((0, 0), (0,), [[1], [1]])
+
+
+def test_channels_show_themselves_shortly_and_print_as_a_table() -> None:
+    source = channel([["1/3", "2/3"], ["1/2", "1/2"]])
+    assert repr(source) == "<Channel: 2 inputs, 2 outputs, exact entries>"
+    assert str(source).splitlines() == ["     0    1", "0  1/3  2/3", "1  1/2  1/2"]
+
+
+def test_labels_that_would_upset_a_terminal_and_endless_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "escape.csv").write_text("in,a\x1b[31m,b\n0,1/2,1/2\n")
+    with pytest.raises(InputError, match="printable"):
+        read(tmp_path / "escape.csv")
+    (tmp_path / "long.csv").write_text("in,a\n0," + "1" * 200_000 + "\n")
+    with pytest.raises(InputError, match=r"long\.csv"):
+        read(tmp_path / "long.csv")
+    (tmp_path / "digits.json").write_text('{"rows": [[' + "1" * 5000 + "]]}")
+    with pytest.raises(InputError):
+        read(tmp_path / "digits.json")
+    if Path("/dev/zero").exists():
+        with pytest.raises(InputError, match="MiB"):
+            read("/dev/zero")
+
+
+def test_a_merged_label_that_is_taken_is_refused_and_mappings_must_fit() -> None:
+    with pytest.raises(ChannelError, match="share a label"):
+        merge(channel([["1/4", "1/4", "1/2"], ["1/3", "1/3", "1/3"]], outputs=["a", "b", "a+b"]))
+    with pytest.raises(InputError, match="one output for each"):
+        deterministic([0, 1, 0], range(2), range(2))

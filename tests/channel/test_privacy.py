@@ -114,3 +114,43 @@ def test_a_root_of_the_ratio_is_exact() -> None:
     leak = least_epsilon(channel([["2/3", "1/3"], ["1/3", "2/3"]]), made)
     assert leak.alpha is not None
     assert leak.alpha * leak.alpha == Fraction(1, 2)
+
+
+def test_float_entries_are_compared_as_the_fractions_they_are() -> None:
+    """Doubles whose ratio is just above 3: a float logarithm would call it 3."""
+    rows = [[0.40073491630876384, 0.5992650836912362], [0.1335783054362546, 0.8664216945637454]]
+    source = channel(rows)
+    exactly = Fraction(rows[0][0]) / Fraction(rows[1][0])
+    assert exactly > 3
+    assert least_epsilon(source, line(2)).ratio == exactly
+    assert not is_private(source, line(2), alpha("1/3"))
+    assert least_epsilon(channel([[0.5, 0.5], [5e-324, 1.0]]), line(2)).epsilon == pytest.approx(743.7, abs=1)
+
+
+def test_the_distance_counts_in_the_decision() -> None:
+    made = space([[0, 3], [3, 0]])
+    source = channel([["8/9", "1/9"], ["1/9", "8/9"]])
+    assert is_private(source, made, alpha("1/2"))
+    assert not is_private(source, line(2), alpha("1/2"))
+    assert not is_private(source, made, alpha("51/100"))
+
+
+def test_tiny_leaks_are_told_to_full_accuracy() -> None:
+    source = channel([["1/2", "1/2"], ["1/2+1e-30", "1/2-1e-30"]])
+    assert least_epsilon(source, line(2)).epsilon == pytest.approx(2e-30, rel=1e-14)
+    assert alpha("1-1e-40").epsilon == pytest.approx(1e-40, rel=1e-14)
+
+
+def test_a_mechanism_may_stand_for_its_channel_and_labels_are_checked_at_every_level() -> None:
+    assert is_private(geometric(3, alpha("1/2")), line(4), alpha("1/2"))
+    with pytest.raises(InputError, match="0, 1"):
+        is_private(channel([["1", 0], [0, "1"]], inputs=["yes", "no"]), line(2), alpha(0))
+    with pytest.raises(InputError, match="got int"):
+        least_epsilon(5, line(2))  # type: ignore[arg-type]
+
+
+def test_a_power_that_cannot_be_written_is_decided_by_balls() -> None:
+    made = space([[0, "1/2"], ["1/2", 0]])
+    source = channel([["2/3", "1/3"], ["1/3", "2/3"]])
+    assert least_epsilon(source, made).within(alpha("sqrt(2)/10"))
+    assert not least_epsilon(source, made).within(alpha("sqrt(2)/2"))

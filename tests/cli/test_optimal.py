@@ -52,7 +52,7 @@ def test_the_text_shows_matrix_signature_remap_and_proof(utmost):
     words = " ".join(said.out.split())
     assert [line.split()[1:] for line in said.out.splitlines()[4:10]] == [row.split() for row in FIGURE_3A]
     assert "1 ↓ 0 S ↑ ↑ ↑" in said.out
-    assert "1 as 2; the others as they are" in words
+    assert "1–2 as 2; the others as they are" in words
     assert "No 1/2-private mechanism gives this consumer less: proved by exact multipliers, gap 0." in words
     assert max(map(len, said.out.splitlines())) <= 80
 

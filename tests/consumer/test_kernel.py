@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 
@@ -13,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.consumer import losses, priors
-from utmost.consumer.kernel import Readings, posterior, read, readings
-from utmost.consumer.kernel.scan import scan
+from utmost.consumer.kernel import Readings, bulk, face, posterior, read, readings, search
+from utmost.consumer.kernel.scan import Floats, scan
 from utmost.consumer.kernel.settle import sign_of_polynomial
 from utmost.consumer.losses import Loss
 from utmost.consumer.priors import Prior
@@ -37,19 +38,22 @@ def oracle(prior: Prior, level: Level, loss: Loss) -> tuple[list[int], list[floa
 
     The truncated geometric mechanism entry by entry (GRS12 Ex. 2.2), all sums exact, no answer in log space.
     """
-    size, cost, a = prior.size, loss.matrix(prior.size), level.alpha
+    size, a = prior.size, level.alpha
+    cells = [cell for row in loss.matrix(size) for cell in row]
+    scale = math.lcm(*(cell.denominator for cell in cells)) if all(isinstance(c, Fraction) for c in cells) else 1
+    cost = np.array(whole(cells), dtype=object).reshape(size, size)
     weights, powers = whole(prior.exact()), whole([level.power(k) for k in range(size)])
     remap, given, face, chances = [], [], [], []
     for y in range(size):
         joint = [weights[x] * powers[abs(x - y)] for x in range(size)]
-        sums = [sum(p * c for p, c in zip(joint, cost[:, w], strict=True)) for w in range(size)]
+        sums = (np.array(joint, dtype=object) @ cost).tolist()
         best = 0
         for w in range(1, size):
             best = w if sums[w] < sums[best] else best
         total = sum(joint)
         remap.append(best)
-        given.append(float(sums[best] / Fraction(1) / total))
-        face.append(float(sums[y] / Fraction(1) / total))
+        given.append(float(sums[best] / Fraction(scale) / total))
+        face.append(float(sums[y] / Fraction(scale) / total))
         kappa = 1 if y in (0, size - 1) else 1 - a
         chances.append(float(kappa * total / Fraction(1) / (powers[0] * sum(weights)) / (1 + a if size > 1 else 1)))
     return remap, given, math.fsum(map(float.__mul__, chances, given)), math.fsum(map(float.__mul__, chances, face))
@@ -194,6 +198,93 @@ def sound(found: Readings, size: int) -> None:
     assert found.expected_loss <= found.face_value_loss * (1 + 1e-9) + 1e-12
 
 
+@dataclass(frozen=True)
+class Own:
+    """A loss of the user's own, known by its doubles only."""
+
+    name: str
+    value: Callable[[Floats, Floats], Floats]
+
+    def array(self, truth: object, reading: object) -> Floats:
+        return np.asarray(self.value(np.asarray(truth), np.abs(np.subtract(truth, reading))), dtype=np.float64)
+
+    def exact(self, i: int, j: int) -> Number:
+        raise NotImplementedError
+
+    def matrix(self, size: int) -> object:
+        raise NotImplementedError
+
+
+capped = Own("capped", lambda truth, gap: np.minimum(gap, 10))
+uneven = Own("uneven", lambda truth, gap: gap * (1 + truth % 3))
+
+
+def sampled(size: int) -> Prior:
+    return priors.from_data(np.random.default_rng(5).integers(0, size, size // 20), size)
+
+
+ORDINARY = {
+    "uniform": priors.uniform,
+    "binomial": lambda size: priors.binomial(size, "0.3"),
+    "poisson": lambda size: priors.poisson(size, 40),
+    "zipf": lambda size: priors.zipf(size, 1),
+    "data": sampled,
+    "ends": ends,
+}
+
+
+def dense(prior: Prior, rate: float) -> tuple[Floats, Floats]:
+    """P(x | y), a row for each answer, and P(y): the whole matrix, with no recursion and nothing left out."""
+    counts, a = np.arange(prior.size), math.exp(-rate)
+    scores = prior.logs() - rate * np.abs(counts[:, None] - counts)
+    top = scores.max(axis=1, keepdims=True)
+    weights = np.exp(scores - top)
+    total = weights.sum(axis=1, keepdims=True)
+    kappa = np.where((counts == 0) | (counts == prior.size - 1), 1.0, 1 - a) / (1 + a)
+    return weights / total, np.exp(top[:, 0]) * total[:, 0] * kappa
+
+
+@pytest.mark.parametrize("rate", [1e-3, 0.1, 2.0, 50.0])
+@pytest.mark.parametrize("make", ORDINARY.values(), ids=ORDINARY)
+def test_what_a_large_search_leaves_out_does_not_count(
+    make: Callable[[int], Prior], rate: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (bulk, face, search):
+        monkeypatch.setattr(module, "SMALL", 100)  # so that 601 counts are searched as a million are
+    prior, counts = make(601), np.arange(601)
+    given, chances = dense(prior, rate)
+    for loss in (losses.power("3/2"), losses.power("1/2"), losses.power(3), losses.power(12), capped, uneven):
+        found = readings(prior, rate, loss)
+        sums = given @ loss.array(counts[:, None], counts)
+        assert found.losses == pytest.approx(sums.min(axis=1), rel=1e-8, abs=1e-10)
+        assert sums[counts, found.remap] == pytest.approx(sums.min(axis=1), rel=1e-8, abs=1e-10)
+        assert found.expected_loss == pytest.approx(float(chances @ sums.min(axis=1)), rel=1e-9, abs=1e-25)
+        assert found.face_value_loss == pytest.approx(float(chances @ sums.diagonal()), rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", [losses.power("3/2"), uneven], ids=["power", "uneven"])
+@pytest.mark.parametrize("make", ORDINARY.values(), ids=ORDINARY)
+def test_five_thousand_counts_agree_with_the_whole_matrix(make: Callable[[int], Prior], loss: Loss) -> None:
+    prior, counts = make(5001), np.arange(5001)
+    found = readings(prior, 0.1, loss)
+    given, chances = dense(prior, 0.1)
+    achieved = np.einsum("yx,yx->y", given, loss.array(counts, found.remap[:, None]))
+    assert found.losses == pytest.approx(achieved, rel=1e-9, abs=1e-9)
+    assert found.expected_loss == pytest.approx(float(chances @ achieved), rel=1e-9, abs=1e-25)
+    some = np.linspace(0, 5000, 12).astype(np.int64)
+    least = (given[some] @ loss.array(counts[:, None], counts)).min(axis=1)
+    assert achieved[some] == pytest.approx(least, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize(("size", "name"), [(1_000_001, "poisson"), (1_000_001, "ends"), (100_001, "binomial")])
+def test_answers_far_from_the_prior_cost_nothing(size: int, name: str) -> None:
+    prior = ORDINARY[name](size)
+    found = readings(prior, epsilon("0.1"), losses.power("1.5"))
+    sound(found, size)
+    outermost = found.remap[[0, -1]].tolist()
+    assert outermost == [read(prior, 0.1, losses.power("1.5"), y).estimate for y in (0, size - 1)]
+
+
 @pytest.mark.parametrize("rate", [1e-6, 1e-3, 0.1, 50.0])
 @pytest.mark.parametrize("make", [spikes, ends, priors.uniform, lambda size: priors.binomial(size, "0.3")])
 def test_a_hundred_thousand_counts_neither_overflow_nor_warn(rate: float, make: object) -> None:
@@ -280,3 +371,19 @@ def test_hopeless_searches_and_wrong_shapes_are_refused_with_advice() -> None:
         posterior(priors.uniform(3), 1.0, 3)
     with pytest.raises(InputError, match="coverage"):
         read(priors.uniform(3), 1.0, losses.absolute, 1, coverage=1)
+
+
+@pytest.mark.parametrize("rate", [10, 30, 50])
+@pytest.mark.parametrize("loss", [losses.absolute, losses.binary, losses.asymmetric(2, 1), losses.squared])
+def test_losses_keep_their_relative_accuracy_at_large_epsilon(rate: int, loss: Loss) -> None:
+    """Two likely counts and nothing near the others: the loss is what is left of 1 after taking nearly all of it."""
+    prior = priors.explicit([0, "1/2", 0, 0, "1/2", 0, 0, 0])
+    level = epsilon(rate)
+    _, _, expected, _ = oracle(prior, level, loss)
+    assert readings(prior, level, loss).expected_loss == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("level", ["0.1", Fraction(1, 10), None])
+def test_what_is_no_level_is_refused_at_the_door(level: object) -> None:
+    with pytest.raises(InputError, match="level must be"):
+        readings(priors.uniform(3), level, losses.absolute)  # type: ignore[arg-type]

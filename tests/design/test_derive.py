@@ -59,3 +59,8 @@ def test_the_ends_are_refused() -> None:
     for end in (0, 1):
         with pytest.raises(InputError):
             derivation(channel([["1", 0], [0, "1"]]), alpha(end))
+
+
+def test_inputs_in_another_order_are_derived_all_the_same() -> None:
+    mechanism = geometric(3, alpha("1/2")).channel()
+    assert derivation(mechanism.restrict([2, 0, 3, 1]), alpha("1/2")).derivable

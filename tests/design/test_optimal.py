@@ -16,11 +16,12 @@ from utmost.channel import Channel, is_private, least_epsilon
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import by_program, derivation, optimal
 from utmost.design.count import exchanges, induced, remapped_geometric, surplus
+from utmost.design.optimal import solved
 from utmost.design.program import privacy_program
-from utmost.errors import InputError
+from utmost.errors import InputError, SolverError
 from utmost.exact import Level, alpha, epsilon, power
 from utmost.mechanisms import geometric
-from utmost.spaces import databases, line
+from utmost.spaces import databases, line, space
 
 FIGURE_3A = [
     "2/3 0 1/4 1/24 1/48 1/48",
@@ -222,3 +223,47 @@ def test_mechanisms_designed_are_channels_over_the_space() -> None:
     assert design.channel.inputs == design.channel.outputs == (0, 1, 2, 3)
     assert design.certificate.leak.epsilon == pytest.approx(math.log(3))
     assert power(4, Fraction(1, 2)) == 2
+
+
+@pytest.mark.parametrize("spoil", ["privacy", "bound"])
+def test_a_wrong_attempt_does_not_leave_with_a_certificate(spoil: str) -> None:
+    """A solver that cheats: a mechanism that is not private, or a lower bound above the loss."""
+
+    def cheat(_: object, level: Level, costs: np.ndarray) -> tuple:
+        rows = geometric(2, level).channel().rows.copy()
+        if spoil == "privacy":
+            rows[0] = [Fraction(1), Fraction(0), Fraction(0)]
+            return rows, Fraction(0), None, None
+        return rows, Fraction(100), None, None
+
+    with pytest.raises(SolverError, match="did not pass its own certificate"):
+        solved(line(3), alpha("1/2"), uniform_reader(3), cheat)
+
+
+@pytest.mark.parametrize(
+    ("distance", "level"),
+    [
+        ("1/2", epsilon(1)),
+        ("3/2", alpha("999/1000")),
+        ("2/3", epsilon(50)),
+        ("sqrt(2)", alpha("1/2")),
+        (1, epsilon("1e-30")),
+    ],
+)
+def test_any_distance_and_level_get_bounds_that_meet(distance: object, level: Level) -> None:
+    """Two points at a distance: the least probability of error is β/(1+β), β = α^distance, by randomized response."""
+    pair = space([[0, distance], [distance, 0]])
+    design = optimal(pair, level, Consumer(priors.uniform(2), losses.binary))
+    ratio = float(level.power_ball(pair.distance(0, 1), 200).mid())
+    assert float(design.loss) == pytest.approx(ratio / (1 + ratio), rel=1e-9)
+    assert 0 <= float(design.certificate.gap) <= 1e-9 * float(design.loss) + 1e-15
+    assert design.certificate.private
+    assert float(by_program(pair, level, Consumer(priors.uniform(2), losses.binary)).loss) == pytest.approx(
+        float(design.loss)
+    )
+
+
+def test_a_tiny_epsilon_with_many_points_is_bounded_too() -> None:
+    design = optimal(line(25), epsilon("1e-30"), uniform_reader(25))
+    assert design.certificate.private
+    assert float(design.certificate.gap) < 1e-9

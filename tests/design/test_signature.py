@@ -100,3 +100,8 @@ def test_no_remap_is_read_off_a_signature_that_has_none() -> None:
 def test_it_is_printed_as_in_the_paper() -> None:
     text = spelled(("↓↑↑", "↓↓↑"), range(3), range(3))
     assert text.splitlines() == ["   0 1 2", " 0 ↓ ↑ ↑", " 1 ↓ ↓ ↑"]
+
+
+def test_inputs_in_another_order_have_the_same_signature() -> None:
+    mechanism = geometric(3, HALF).channel()
+    assert signature(mechanism.restrict([2, 0, 3, 1]), HALF) == signature(mechanism, HALF)

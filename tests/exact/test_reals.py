@@ -122,7 +122,7 @@ def test_numbers_are_read(text: str, value: Fraction) -> None:
     "bad",
     ["", "nan", "inf", "1/0", "1//2", "0x10", "1e99999999", "__import__('os')", "1 2", "((1)", "2^2^99999",
      "exp(sqrt(2))", "1" * 200_000, "(" * 1000 + "1" + ")" * 1000, "9^9^9", "1,5", "²", "True", 0.5, float("nan"), None,
-     True, Decimal("nan"), [1]],
+     True, Decimal("nan"), [1], "1/(2^10000)^10000", "exp(-1e9999)", "+".join(["sqrt(2)"] * 2000)],
 )  # fmt: skip
 def test_what_is_not_a_number_is_refused_in_one_line(bad: object) -> None:
     with pytest.raises(InputError) as caught:
@@ -177,3 +177,10 @@ def test_decimals_are_free_of_float_artefacts() -> None:
     assert decimal(Fraction(1, 3), 3) == "0.333"
     assert decimal(-0.0) == "0"
     assert isinstance(power(2, HALF), Real)
+
+
+def test_numpy_integers_are_numbers() -> None:
+    import numpy as np
+
+    assert number(np.int64(7)) == 7
+    assert whole(np.uint8(200)) == 200

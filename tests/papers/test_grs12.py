@@ -247,6 +247,8 @@ def exchanged(mechanism: Channel, level: Level, h: int, k: int, m: int) -> Chann
     for power in range(6, 200, 6):
         rows = np.array(mechanism.rows)
         _move(rows, h, k, m, Fraction(1, 2**power))
+        if rows.min() < 0:
+            continue
         moved = Channel(mechanism.inputs, mechanism.outputs, rows)
         if is_private(moved, line(len(rows)), level):
             return moved

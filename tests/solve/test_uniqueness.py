@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from solve.programs import count_program, parma, parma_optimal_set_is_a_point, small_programs, uniform
-from utmost.errors import InputError
+from utmost.errors import InputError, SolverError
 from utmost.solve import Certificate, Program, optimum, unique, verify
 
 
@@ -64,3 +64,10 @@ def test_a_gap_leaves_nothing_to_ask() -> None:
 def test_an_empty_row_that_holds_is_no_other_optimum() -> None:
     program = Program([1], [], [], [], [0], [False])
     assert unique(program, optimum(program)).unique
+
+
+def test_a_forged_point_is_refused() -> None:
+    program = Program([1, 1], [0, 0], [0, 1], [1, 1], [1], [True])
+    forged = Certificate((Fraction(2), Fraction(-1)), (Fraction(1),), Fraction(1), Fraction(1))
+    with pytest.raises(SolverError):
+        unique(program, forged)

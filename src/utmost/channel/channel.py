@@ -89,6 +89,12 @@ class Channel:
             raise InputError("inputs must name at least one input to keep")
         return trusted(kept, self.outputs, self.rows[positions])
 
+    def in_order(self) -> Channel:
+        """The same channel with its inputs in increasing order, where they are whole numbers."""
+        if not all(isinstance(x, int) for x in self.inputs) or list(self.inputs) == sorted(self.inputs):
+            return self
+        return self.restrict(sorted(self.inputs))
+
     def floats(self) -> npt.NDArray[np.float64]:
         """The entries as doubles."""
         return self.rows.astype(float)
@@ -184,6 +190,8 @@ def deterministic(mapping: Sequence[Label], inputs: Iterable[Label], outputs: It
     """The channel that sends the k-th input to mapping[k] for sure: a deterministic remap."""
     ins, outs = tuple(inputs), tuple(outputs)
     matrix = np.full((len(ins), len(outs)), Fraction(0), dtype=object)
+    if len(mapping) != len(ins):
+        raise InputError(f"a deterministic channel needs one output for each of {len(ins)} inputs, got {len(mapping)}")
     for k, target in enumerate(mapping):
         matrix[k, _position(outs, target, "output")] = Fraction(1)
     return trusted(ins, outs, matrix)
@@ -226,6 +234,8 @@ def merge(source: Channel) -> Channel:
     outputs = tuple(
         source.outputs[g[0]] if len(g) == 1 else "+".join(str(source.outputs[y]) for y in g) for g in groups.values()
     )
+    if len(set(outputs)) != len(outputs):
+        raise ChannelError("merged outputs would share a label with another output: rename the outputs first")
     columns = [source.rows[:, group].sum(axis=1) for group in groups.values()]
     return trusted(source.inputs, outputs, np.stack(columns, axis=1))
 

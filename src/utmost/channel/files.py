@@ -16,6 +16,7 @@ from typing import Any
 from utmost.channel.channel import Channel, Label, channel
 from utmost.errors import ChannelError, InputError
 
+LARGEST_FILE = 1 << 26  # bytes
 WHOLE = re.compile(r"-?(0|[1-9]\d*)")
 
 
@@ -23,11 +24,15 @@ def read(path: str | Path) -> Channel:
     """The channel in a .csv or .json file."""
     name = Path(path).name
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        with Path(path).open("rb") as stream:
+            content = stream.read(LARGEST_FILE + 1)
+        text = content.decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot read channel file {name}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InputError(f"channel file {name} must be UTF-8 text") from None
+    if len(content) > LARGEST_FILE:
+        raise InputError(f"channel file {name} must have at most {LARGEST_FILE >> 20} MiB")
     reader = from_json if Path(path).suffix.lower() == ".json" else from_csv
     try:
         return reader(text)
@@ -50,7 +55,10 @@ def from_csv(text: str) -> Channel:
     >>> from_csv("in,yes,no\n0,2/3,1/3\n1,1/3,2/3\n").outputs
     ('yes', 'no')
     """
-    lines = [line for line in csv.reader(io.StringIO(text.lstrip("\ufeff"))) if any(cell.strip() for cell in line)]
+    try:
+        lines = [line for line in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in line)]
+    except csv.Error as error:
+        raise ChannelError(f"a channel's CSV could not be parsed: {error}") from None
     if len(lines) < 2 or len(lines[0]) < 2:
         raise ChannelError("a channel's CSV needs a header (a corner cell, then the outputs) and at least one row")
     for k, line in enumerate(lines[1:], start=2):
@@ -74,7 +82,7 @@ def from_json(text: str) -> Channel:
     """A channel from JSON text."""
     try:
         document = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         raise ChannelError(
             "a channel's JSON could not be parsed: it must be one object with inputs, outputs, rows"
         ) from None
@@ -97,7 +105,9 @@ def from_document(document: Any) -> Channel:
 
 
 def _labels(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(v, str | int) and not isinstance(v, bool) for v in value)
+    if not isinstance(value, list):
+        return False
+    return all((isinstance(v, str) and v.isprintable()) or type(v) is int for v in value)
 
 
 def to_json(source: Channel) -> dict[str, Any]:
@@ -107,6 +117,8 @@ def to_json(source: Channel) -> dict[str, Any]:
 
 
 def label(cell: str) -> Label:
-    """A label as written: a whole number if it is one, else text."""
+    """A label as written: a whole number if it is one, else text that can be printed."""
     text = cell.strip()
+    if not text.isprintable():
+        raise ChannelError("labels must be printable text, got one with control characters")
     return int(text) if WHOLE.fullmatch(text) and len(text) < 19 else text

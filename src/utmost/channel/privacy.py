@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utmost.channel.channel import Channel, Label, Mechanism, channel_of
-from utmost.errors import InputError
-from utmost.exact import Level, Number, Real, ball, nearest, power, sign
+from utmost.channel.channel import Channel, Label, Mechanism, channel_of, trusted
+from utmost.errors import InputError, UndecidedError
+from utmost.exact import Level, Number, Real, ball, power, refined, sign
 from utmost.spaces import Space
+
+if TYPE_CHECKING:
+    from flint import arb
+
+MOST_BITS = 1 << 14  # of balls, where a power of α cannot be written exactly
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
     """Where a channel tells most: output `output` is `ratio` times likelier under `high` than under `low`.
 
-    `ratio` is None when the output is impossible under `low`: then ε = ∞.
+    `ratio` is None when the output is impossible under `low`: then ε = ∞. The ratio of two doubles is a fraction, so a
+    float channel too has an exact one.
     """
 
-    ratio: Number | float | None
+    ratio: Number | None
     distance: Number
     output: Label
     high: Label
@@ -32,9 +40,9 @@ class Leak:
         """ln(ratio)/distance, as the nearest double."""
         if self.ratio is None:
             return math.inf
-        if isinstance(self.ratio, float):
-            return math.log(self.ratio) / float(self.distance)
-        return nearest(ball(self.ratio, 96).log() / ball(self.distance, 96))
+        if self.ratio == 1:
+            return 0.0
+        return refined(lambda bits: ball(self.ratio, bits).log() / ball(self.distance, bits))  # type: ignore[arg-type]
 
     @property
     def exponent(self) -> Fraction | None:
@@ -57,9 +65,23 @@ class Leak:
         """Is the channel private at this level: decided, not estimated."""
         if self.ratio is None:
             return level.alpha == 0
-        if isinstance(self.ratio, float):
-            return self.epsilon <= level.epsilon
-        return self.ratio * level.power(self.distance) <= 1
+        try:
+            return self.ratio * level.power(self.distance) <= 1
+        except InputError:  # a power that cannot be written exactly
+            return _below_one(lambda bits: ball(self.ratio, bits) * level.power_ball(self.distance, bits))  # type: ignore[arg-type]
+
+
+def _below_one(product: Callable[[int], arb]) -> bool:
+    from flint import ctx
+
+    bits = 128
+    while bits <= MOST_BITS:
+        with ctx.workprec(bits):
+            interval = product(bits)
+        if interval < 1 or interval > 1:
+            return bool(interval < 1)
+        bits *= 2
+    raise UndecidedError(f"whether a ratio is within the level is not decided by {MOST_BITS} bits")
 
 
 def _root(ratio: Fraction, distance: Fraction) -> Number | None:
@@ -81,9 +103,7 @@ def least_epsilon(mechanism: Channel | Mechanism, space: Space) -> Leak:
     >>> leak.ratio, leak.output, leak.high, leak.low
     (Fraction(2, 1), 0, 0, 1)
     """
-    source = channel_of(mechanism)
-    if len(source.inputs) != len(space) or set(map(str, source.inputs)) != set(map(str, space.labels)):
-        raise InputError(f"the channel's inputs must be the points of {space.name}: {_named(space)}, in any order")
+    source = _on(channel_of(mechanism), space)
     order = [list(map(str, source.inputs)).index(str(label)) for label in space.labels]
     best: Leak | None = None
     for x, other in space.edges:
@@ -92,6 +112,17 @@ def least_epsilon(mechanism: Channel | Mechanism, space: Space) -> Leak:
                 best = leak
     first = source.inputs[order[0]]
     return best or Leak(Fraction(1), Fraction(1), source.outputs[0], first, first)
+
+
+def _on(source: Channel, space: Space) -> Channel:
+    """The channel with exact entries, if its inputs are the points of the space; doubles are fractions too."""
+    if len(source.inputs) != len(space) or set(map(str, source.inputs)) != set(map(str, space.labels)):
+        raise InputError(f"the channel's inputs must be the points of {space.name}: {_named(space)}, in any order")
+    if source.exact:
+        return source
+    rows = np.empty(source.rows.shape, dtype=object)
+    rows[:] = [[Fraction(value) for value in row] for row in source.rows.tolist()]
+    return trusted(source.inputs, source.outputs, rows)
 
 
 def _named(space: Space) -> str:
@@ -112,25 +143,19 @@ def _worst_output(source: Channel, high: int, low: int, distance: Number) -> Lea
             continue
         ratio = above / below if below else None
         if best is None or _ratio_exceeds(ratio, best.ratio):
-            best = Leak(_plain(ratio), distance, source.outputs[y], source.inputs[high], source.inputs[low])
+            best = Leak(ratio, distance, source.outputs[y], source.inputs[high], source.inputs[low])
     return best
 
 
-def _plain(ratio: Number | np.float64 | None) -> Number | float | None:
-    return float(ratio) if isinstance(ratio, float) else ratio
-
-
-def _ratio_exceeds(ratio: Number | float | None, best: Number | float | None) -> bool:
+def _ratio_exceeds(ratio: Number | None, best: Number | None) -> bool:
     if ratio is None or best is None:
         return ratio is None and best is not None
-    return bool(ratio > best)  # type: ignore[operator]
+    return ratio > best
 
 
 def _larger(leak: Leak, best: Leak) -> bool:
     if leak.ratio is None or best.ratio is None or leak.distance == best.distance:
         return _ratio_exceeds(leak.ratio, best.ratio)
-    if isinstance(leak.ratio, float) or isinstance(best.ratio, float):
-        return leak.epsilon > best.epsilon
     if abs(leak.epsilon - best.epsilon) > 1e-9:
         return leak.epsilon > best.epsilon
     ours, theirs = Fraction(leak.distance), Fraction(best.distance)  # type: ignore[arg-type]
@@ -140,4 +165,4 @@ def _larger(leak: Leak, best: Leak) -> bool:
 
 def is_private(source: Channel | Mechanism, space: Space, level: Level) -> bool:
     """Is C[x,y] ≤ e^{ε·d(x,x′)}·C[x′,y] for all x, x′, y: decided."""
-    return level.alpha == 0 or least_epsilon(source, space).within(level)
+    return least_epsilon(source, space).within(level)

@@ -18,6 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and end the process: 0 done, 2 bad input, 130 interrupted, 1 anything else."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without ε shows a question mark, not a traceback
+    sys.set_int_max_str_digits(0)  # exact numbers may be long
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 

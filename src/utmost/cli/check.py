@@ -105,7 +105,7 @@ def _document(report: Report) -> None:
             "outputs": list(report.channel.outputs),
             "space": report.space.name,
             "epsilon": show.epsilon_of(leak, report.level),
-            "witness": {"output": leak.output, "high": leak.high, "low": leak.low, "ratio": show.plain(leak.ratio)},
+            "witness": {"output": leak.output, "high": leak.high, "low": leak.low, "ratio": _ratio(report)},
             "alpha": None if report.level is None else show.plain(report.level.alpha),
             "private": report.private,
             "signature": None if signs is None else list(signs),
@@ -116,6 +116,14 @@ def _document(report: Report) -> None:
             "reason": report.reason,
         }
     )
+
+
+def _ratio(report: Report) -> Any:
+    """The ratio that attains ε: exact where the entries are."""
+    from utmost.cli import show
+
+    ratio = report.leak.ratio
+    return show.plain(ratio if ratio is None or report.channel.exact else float(ratio))
 
 
 def _finding(report: Report, item: Finding) -> dict[str, Any]:

@@ -182,7 +182,7 @@ def bars(value: int, outcomes: Sequence[Outcome], width: int) -> list[str]:
     """Beliefs as rows of blocks over the counts around the answer, each to its own scale, the reading marked below."""
     label = max(len(found.persona.name) for found in outcomes) + 2
     counts = window(value, outcomes, 24)
-    step = -(-len(counts) // (width - label))
+    step = -(-len(counts) // max(width - label, 10))
     cells = [range(k, min(k + step, counts.stop)) for k in range(counts.start, counts.stop, step)]
     lines = []
     for found in outcomes:

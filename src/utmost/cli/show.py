@@ -66,7 +66,7 @@ def epsilon_of(leak: Leak, level: Level | None = None) -> str | float:
 
 def attains(leak: Leak, level: Level) -> bool:
     """Is the ε of a leak exactly that of the level: decided."""
-    if leak.ratio is None or isinstance(leak.ratio, float):
+    if leak.ratio is None:
         return False
     return bool(leak.ratio * level.power(leak.distance) == 1)
 

@@ -165,7 +165,10 @@ class Table:
     _floats: Floats = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        floats = np.array([[float(value) for value in row] for row in self.rows], dtype=np.float64)
+        try:
+            floats = np.array([[float(value) for value in row] for row in self.rows], dtype=np.float64)
+        except OverflowError:
+            raise InputError("loss must be at most 1e308 in every entry, got a larger one: scale the loss") from None
         object.__setattr__(self, "_floats", floats)
 
     @property
@@ -298,7 +301,7 @@ def _read_rows(path: Path) -> list[list[str]]:
         if text.lstrip().startswith("["):
             return [list(row) for row in json.loads(text, parse_float=str)]
         return [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
-    except (OSError, UnicodeDecodeError, csv.Error, json.JSONDecodeError, TypeError, RecursionError) as problem:
+    except (OSError, UnicodeDecodeError, csv.Error, ValueError, TypeError, RecursionError) as problem:
         raise InputError(f"loss must name a readable CSV or JSON file, got {path}: {type(problem).__name__}") from None
 
 

@@ -330,7 +330,7 @@ def _weights(text: str) -> Sequence[object]:
     if content.lstrip().startswith("["):
         try:
             return list(json.loads(content, parse_float=str))
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):
             raise InputError("prior must be a JSON list of numbers, got a file that is not JSON") from None
     return [cell for line in content.splitlines() for cell in line.split(",") if cell.strip()]
 

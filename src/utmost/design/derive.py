@@ -48,6 +48,7 @@ def derivation(mechanism: Channel, level: Level) -> Derivation:
     """
     if not level.is_inner:
         raise InputError("derivability from the geometric mechanism needs 0 < alpha < 1")
+    mechanism = mechanism.in_order()
     size = len(mechanism.inputs) - 1
     quotient = np.empty((size + 1, len(mechanism.outputs)), dtype=object)
     for k, kappa in enumerate(weights(size, level)):

@@ -14,9 +14,9 @@ from utmost.channel.channel import trusted
 from utmost.consumer import Consumer
 from utmost.consumer.reading import first_least
 from utmost.design.count import induced, remapped_geometric
-from utmost.design.program import privacy_program
+from utmost.design.program import Rate, privacy_program
 from utmost.errors import InputError, SolverError
-from utmost.exact import Level, Number, Real, alpha, enclosure, sign
+from utmost.exact import Level, Number, Real, alpha, enclosure, ends, sign
 from utmost.solve import optimum
 from utmost.spaces import Space
 
@@ -59,7 +59,35 @@ class Design:
     remap: list[int] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """A level whose powers are rounded to rationals, all up (`side` 1: more private) or all down (0: less)."""
+
+    level: Level
+    bits: int
+    side: int
+
+    @property
+    def alpha(self) -> Fraction:
+        """α, rounded."""
+        return self.power(1)
+
+    def power(self, distance: Number | int) -> Fraction:
+        """α^distance, rounded; up, it stays below 1."""
+        if not distance:
+            return Fraction(1)
+        bits = self.bits
+        while True:
+            low, high = ends(self.level.power_ball(distance, bits))
+            if low > 0 and high < 1:
+                return (low, high)[self.side]
+            bits *= 2
+
+
 Attempt: TypeAlias = tuple[Matrix, Number, tuple[Number, ...] | None, list[int] | None]  # rows, lower bound, u, remap
+
+
+Way: TypeAlias = Callable[[Space, Rate, Matrix], Attempt]
 
 
 def optimal(space: Space, level: Level, consumer: Consumer) -> Design:
@@ -86,9 +114,7 @@ def by_program(space: Space, level: Level, consumer: Consumer) -> Design:
     return solved(space, level, consumer, program_attempt)
 
 
-def solved(
-    space: Space, level: Level, consumer: Consumer, attempt: Callable[[Space, Level, Matrix], Attempt]
-) -> Design:
+def solved(space: Space, level: Level, consumer: Consumer, attempt: Way) -> Design:
     """A design by one way of solving rational programs."""
     if not isinstance(level, Level):
         raise InputError(f'level must be made by alpha("1/2") or epsilon("0.1"), got {type(level).__name__}')
@@ -101,15 +127,22 @@ def solved(
         raise InputError('an optimal mechanism needs an exact prior and loss: write numbers as text, "1/3" or "0.1"')
     if not level.is_inner:
         return _at_the_end(space, level, costs)
-    irrational = isinstance(level.alpha, Real) or any(isinstance(c, Real) for c in costs.flat)
-    if irrational and (len(space) > EXACT_REALS or attempt is program_attempt or not is_line(space)):
+    exact = attempt is best_attempt and is_line(space) and len(space) <= EXACT_REALS
+    if not exact and _irrational(space, level, costs):
         return _between(space, level, costs, attempt)
     return _finished(space, level, costs, attempt(space, level, costs))
 
 
-def best_attempt(space: Space, level: Level, costs: Matrix) -> Attempt:
+def _irrational(space: Space, level: Level, costs: Matrix) -> bool:
+    """Is a cost, or the ratio allowed at the distance of a generating pair, not rational."""
+    distances = {space.distance(*edge) for edge in space.edges}
+    whole = isinstance(level.alpha, Fraction) and all(isinstance(d, Fraction) and d.denominator == 1 for d in distances)
+    return not whole or any(isinstance(c, Real) for c in costs.flat)
+
+
+def best_attempt(space: Space, level: Rate, costs: Matrix) -> Attempt:
     """The remapped geometric mechanism where it is optimal, else the program."""
-    if is_line(space):
+    if isinstance(level, Level) and is_line(space):
         found = remapped_geometric(level, costs)
         if found.objection is None:
             return induced(level, found.remap).rows, found.loss, found.multipliers, found.remap
@@ -118,7 +151,7 @@ def best_attempt(space: Space, level: Level, costs: Matrix) -> Attempt:
     return program_attempt(space, level, costs)
 
 
-def program_attempt(space: Space, level: Level, costs: Matrix) -> Attempt:
+def program_attempt(space: Space, level: Rate, costs: Matrix) -> Attempt:
     """The linear program's certified optimum; rational data."""
     certificate = optimum(privacy_program(space, level, costs))
     rows = np.array(certificate.x, dtype=object).reshape(costs.shape)
@@ -149,14 +182,14 @@ def _finished(space: Space, level: Level, costs: Matrix, attempt: Attempt) -> De
     return Design(mechanism, upper, certificate, remap)
 
 
-def _between(space: Space, level: Level, costs: Matrix, attempt: Callable[[Space, Level, Matrix], Attempt]) -> Design:
+def _between(space: Space, level: Level, costs: Matrix, attempt: Way) -> Design:
     """Bounds for irrational data from rational ones.
 
     A larger α is more private and a smaller one less, so the optimum at α lies between those at α⁻ ≤ α ≤ α⁺, and
     likewise for costs. The mechanism returned is the one for α⁺: rational, and private at α; its loss is rounded up.
     """
     for bits in PRECISIONS:
-        below, above = (alpha(end) for end in enclosure(level.alpha, bits))
+        below, above = (_side(space, Rounded(level, bits, side)) for side in (0, 1))
         cheap, dear = (_ends(costs, bits, side) for side in (0, 1))
         rows, _, _, remap = attempt(space, above, dear)
         _, lower, _, _ = attempt(space, below, cheap)
@@ -164,6 +197,11 @@ def _between(space: Space, level: Level, costs: Matrix, attempt: Callable[[Space
         if design.certificate.gap <= GAP * max(design.loss, Fraction(1, 10**6)):
             return design
     raise SolverError(f"the bounds for this irrational program did not meet within {float(GAP):.0e} of the loss")
+
+
+def _side(space: Space, rounded: Rounded) -> Rate:
+    """On a line one rational α is enough, and lets the geometric mechanism be tried; elsewhere powers are rounded."""
+    return alpha(rounded.alpha) if is_line(space) else rounded
 
 
 def _ends(costs: Matrix, bits: int, side: int) -> Matrix:

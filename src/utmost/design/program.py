@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from utmost.channel import Matrix
 from utmost.errors import InputError
-from utmost.exact import Level, rational
+from utmost.exact import Number, rational
 from utmost.solve import Program
 from utmost.spaces import Space
 
 
-def privacy_program(space: Space, level: Level, costs: Matrix) -> Program:
+class Rate(Protocol):
+    """A level, or one rounded to rationals distance by distance."""
+
+    @property
+    def alpha(self) -> Number:
+        """The ratio allowed at distance 1."""
+
+    def power(self, distance: Number | int) -> Number:
+        """The ratio allowed at a distance."""
+
+
+def privacy_program(space: Space, level: Rate, costs: Matrix) -> Program:
     """minimise Σ c[x,w]·C[x,w] over channels C from the space to readings w that are private at a rational level.
 
     Variables: C row by row. Rows: for each generating pair (x, x′) and each w first C[x,w] − α^d·C[x′,w] ≥ 0, then
@@ -39,7 +51,7 @@ def privacy_program(space: Space, level: Level, costs: Matrix) -> Program:
 
 
 def privacy_rows(
-    space: Space, level: Level, readings: int
+    space: Space, level: Rate, readings: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.object_]]:
     """(row, column, value) of the privacy constraints, two for each generating pair and reading."""
     if not 0 <= level.alpha < 1:
@@ -57,7 +69,7 @@ def privacy_rows(
     return rows, columns, np.concatenate([ones, slopes, ones, slopes])
 
 
-def _scale(space: Space, level: Level, readings: int) -> list[Fraction] | None:
+def _scale(space: Space, level: Rate, readings: int) -> list[Fraction] | None:
     """α^d(x,w), the natural size of an entry, where readings are the points themselves."""
     if readings != len(space) or level.alpha == 0:
         return None

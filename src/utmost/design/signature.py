@@ -40,6 +40,7 @@ def signature(mechanism: Channel, level: Level) -> Signature:
     """
     if not level.is_inner:
         raise InputError("a signature needs 0 < alpha < 1")
+    mechanism = mechanism.in_order()
     size = len(mechanism.inputs) - 1
     width = range(len(mechanism.outputs))
     return tuple("".join(_symbol(mechanism, i, j, level.alpha) for j in width) for i in range(size))

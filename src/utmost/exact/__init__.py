@@ -2,7 +2,7 @@
 
 from utmost.exact.balls import ball, enclosure, ends
 from utmost.exact.levels import Level, alpha, epsilon
-from utmost.exact.reals import Number, Real, exponential, nearest, power, sign
+from utmost.exact.reals import Number, Real, exponential, nearest, power, refined, sign
 from utmost.exact.text import decimal, is_exact, number, rational, whole
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "number",
     "power",
     "rational",
+    "refined",
     "sign",
     "whole",
 ]

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING
 
 from utmost.errors import InputError
 from utmost.exact.balls import ball
-from utmost.exact.reals import Number, Real, exponential, nearest, power, sign
+from utmost.exact.reals import Number, Real, exponential, power, refined, sign
 from utmost.exact.text import decimal, number, rational, whole
 
 if TYPE_CHECKING:
     from flint import arb
+
+
+LARGEST_EPSILON = 1000  # e^-1000 is beyond any use, and its powers are long
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,11 @@ class Level:
 
     alpha: Number
     exponent: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a level; `alpha` and `epsilon` make levels from text."""
+        if not isinstance(self.alpha, Fraction | Real) or sign(self.alpha) < 0 or self.alpha > 1:
+            raise InputError("alpha must be in [0, 1]: alpha is e^-epsilon, 1 tells nothing")
 
     def power(self, distance: Number | int) -> Number:
         """α^distance, the likelihood ratio allowed at this distance; 0^0 = 1.
@@ -39,17 +47,26 @@ class Level:
             return self.alpha ** whole(exponent, "distance")
         return power(self.alpha, exponent)
 
+    def power_ball(self, distance: Number | int, bits: int) -> arb:
+        """An interval of about `bits` bits that contains α^distance, for any distance > 0 (α > 0)."""
+        from flint import ctx
+
+        with ctx.workprec(bits):
+            return (-self.epsilon_ball(bits) * ball(distance, bits)).exp()
+
     @property
     def epsilon(self) -> float:
         """ε as the nearest double; ∞ at α = 0. For more digits: `epsilon_ball`."""
         if self.exponent is not None:
             return float(self.exponent)
-        return float("inf") if not self.alpha else abs(nearest(self.epsilon_ball(96)))
+        return float("inf") if not self.alpha else refined(self.epsilon_ball)
 
     def epsilon_ball(self, bits: int) -> arb:
         """An interval of `bits` bits that contains ε = −ln α (α > 0)."""
         from flint import ctx
 
+        if self.exponent is not None:
+            return ball(self.exponent, bits)
         with ctx.workprec(bits):
             return -ball(self.alpha, bits).log()
 
@@ -85,6 +102,8 @@ def epsilon(value: object) -> Level:
     result = rational(value, "epsilon")
     if result < 0:
         raise InputError(f"epsilon must be >= 0, got {decimal(result)}")
-    if result > 100_000:
-        raise InputError(f"epsilon must be at most 100000, got {decimal(result)}: for no privacy at all say alpha 0")
+    if result > LARGEST_EPSILON:
+        raise InputError(
+            f"epsilon must be at most {LARGEST_EPSILON}, got {decimal(result)}: for no privacy at all say alpha 0"
+        )
     return Level(exponential(-result), result)

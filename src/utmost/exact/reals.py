@@ -9,7 +9,7 @@ a sum with terms is found by ball arithmetic at some finite precision. Every com
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -123,13 +123,7 @@ class Real:
 
     def __float__(self) -> float:
         """The double nearest to it, up to a unit in the last place."""
-        bits = 64
-        while bits <= LARGEST_PRECISION:
-            value = self.ball(bits)
-            if value.rel_accuracy_bits() >= 56:
-                return nearest(value)
-            bits *= 2
-        raise UndecidedError("an exact number is too close to zero to be shown as a float")
+        return refined(self.ball)
 
     def __str__(self) -> str:
         above = _spell(self._above)
@@ -201,6 +195,20 @@ def nearest(interval: arb) -> float:
         return float(middle)
     except OverflowError:
         return math.inf if middle > 0 else -math.inf
+
+
+def refined(value: Callable[[int], arb]) -> float:
+    """The double nearest to a number ≠ 0 whose balls can be had at any precision."""
+    from flint import ctx
+
+    bits = 96
+    while bits <= LARGEST_PRECISION:
+        with ctx.workprec(bits):
+            interval = value(bits)
+        if interval.rel_accuracy_bits() >= 56:
+            return nearest(interval)
+        bits *= 2
+    raise UndecidedError("an exact number is too close to zero to be shown as a float")
 
 
 def _radical(base: Fraction, exponent: Fraction) -> Number:

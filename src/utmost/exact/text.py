@@ -7,6 +7,7 @@ exponent, parentheses, `exp(…)` and `sqrt(…)`. What `str` writes, `number` r
 from __future__ import annotations
 
 import math
+import operator
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -15,6 +16,8 @@ from utmost.errors import InputError
 from utmost.exact.reals import Number, Real, exponential, power
 
 LONGEST = 100_000  # characters of one number
+MOST_TOKENS = 1000  # numbers and signs in one number
+LARGEST_POWER = 200_000  # bits of a power
 DEEPEST = 50  # nested parentheses
 LARGEST_EXPONENT = 10_000
 TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(exp|sqrt)\b|([-+*/^()]))")
@@ -28,7 +31,9 @@ def number(value: object, name: str = "number") -> Number:
     """
     if isinstance(value, Real):
         return value
-    if isinstance(value, bool) or not isinstance(value, int | Fraction | Decimal | str):
+    if hasattr(type(value), "__index__") and not isinstance(value, bool):
+        return Fraction(operator.index(value))  # type: ignore[arg-type]
+    if isinstance(value, bool) or not isinstance(value, Fraction | Decimal | str):
         raise InputError(_refusal(value, name))
     if isinstance(value, str):
         return _Reader(value, name).read()
@@ -49,7 +54,7 @@ def whole(value: object, name: str = "number") -> int:
     """`number`, where only an integer will do."""
     result = rational(value, name)
     if result.denominator != 1:
-        raise InputError(f"{name} must be a whole number, got {result}")
+        raise InputError(f"{name} must be a whole number, got {decimal(result)}")
     return int(result)
 
 
@@ -100,6 +105,8 @@ class _Reader:
                 raise self._bad()
             tokens.append(match.group().strip())
             position = match.end()
+            if len(tokens) > MOST_TOKENS:
+                raise self._bad()
         return tokens
 
     def _bad(self) -> InputError:
@@ -147,6 +154,9 @@ class _Reader:
         if isinstance(exponent, Real) or abs(exponent) > LARGEST_EXPONENT or exponent.denominator > LARGEST_EXPONENT:
             raise self._bad()
         if isinstance(base, Fraction):
+            length = max(base.numerator.bit_length(), base.denominator.bit_length())
+            if length * abs(exponent) > LARGEST_POWER:
+                raise self._bad()
             return power(base, exponent)
         if exponent.denominator != 1 or abs(exponent) > DEEPEST:
             raise self._bad()
@@ -159,6 +169,8 @@ class _Reader:
                 raise self._bad()
             inside = self._atom()
             if isinstance(inside, Real):
+                raise self._bad()
+            if token == "exp" and abs(inside) > LARGEST_POWER:
                 raise self._bad()
             return exponential(inside) if token == "exp" else power(inside, Fraction(1, 2))
         if token == "(":

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.errors import InputError, SolverError
-from utmost.solve.certificate import Certificate, optimum
+from utmost.solve.certificate import Certificate, optimum, verify
 from utmost.solve.elimination import kernel
 from utmost.solve.feasibility import dual_fault
 from utmost.solve.program import Program, products, reductions, vector
@@ -55,6 +55,7 @@ def unique(program: Program, certificate: Certificate) -> Uniqueness:
     """
     if not certificate.exact:
         raise InputError("certificate must have gap 0, got a positive one: uniqueness is asked of optimal points only")
+    verify(program, certificate.x, certificate.y)
     face = _face(program, certificate)
     witness = _sideways(face)
     witness = _inwards(face) if witness is None else witness

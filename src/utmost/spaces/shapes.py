@@ -31,6 +31,8 @@ def databases(values: Sequence[Label], rows: int) -> Space:
     >>> databases("ab", 2).labels
     ('aa', 'ab', 'ba', 'bb')
     """
+    if not 0 <= rows <= LARGEST.bit_length() or not values:
+        raise InputError(f"databases must have at least one value and 0 to {LARGEST.bit_length()} rows, got {rows}")
     size = checked(len(values) ** rows, f"databases of {rows} rows")
     tables = np.array(list(product(range(len(values)), repeat=rows))).reshape(size, rows)
     differing = (tables[:, None, :] != tables[None, :, :]).sum(axis=2)

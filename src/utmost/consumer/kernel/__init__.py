@@ -20,8 +20,10 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.consumer.kernel import closed, settle, single
+from utmost.consumer.kernel.bulk import SMALL
+from utmost.consumer.kernel.face import face_value
 from utmost.consumer.kernel.scan import Floats, Ints, Sums, sums
-from utmost.consumer.kernel.search import SMALL, Search
+from utmost.consumer.kernel.search import Search
 from utmost.consumer.kernel.settle import Judge, Rate
 from utmost.consumer.losses import Binary, Linear, Loss, Power, Squared, Table, absolute, squared
 from utmost.consumer.priors import Floating, Prior
@@ -58,7 +60,9 @@ def readings(prior: Prior, level: Rate | float, loss: Loss) -> Readings:
     """Optimal remap of the truncated geometric mechanism and what it achieves, for all answers at once.
 
     w(y) is the smallest minimiser of Σ_x π_x α^|x−y| ℓ(x, w) (GRS12 §2.3; non-decreasing in y for legal ℓ). O(n) for
-    `Linear`, `Squared` and `Binary`; for other losses O(n·(width of a posterior)), refused where that is hopeless.
+    `Linear`, `Squared` and `Binary`; for other losses about the widths of the posteriors of the answers that no other
+    answer stands for (`bulk`), refused where hopeless. Above 4096 counts such a loss is taken, unchecked, not to
+    decrease away from the truth on either side.
 
     >>> from utmost.consumer import losses, priors
     >>> from utmost.exact import alpha
@@ -68,10 +72,10 @@ def readings(prior: Prior, level: Rate | float, loss: Loss) -> Readings:
     epsilon = _epsilon(level)
     _check(loss, prior.size)
     table = sums(prior.logs(), epsilon)
-    remap, losses, face = _choose(table, _plain(loss), _judge(prior, level, loss))
+    remap, losses = _choose(table, _plain(loss), _judge(prior, level, loss))
     evidence = table.log(table.total) + _log_kappa(prior.size, epsilon)
     chances = np.exp(evidence)
-    return Readings(remap, losses, evidence, float(chances @ losses), float(chances @ face))
+    return Readings(remap, losses, evidence, float(chances @ losses), _face_value(table, _plain(loss), chances))
 
 
 def read(prior: Prior, level: Rate | float, loss: Loss, answer: int, coverage: float = 0.95) -> Reading:
@@ -102,31 +106,47 @@ def posterior(prior: Prior, level: Rate | float, answer: int) -> Floats:
     >>> posterior(priors.uniform(3), 1.0, 1).round(3).tolist()
     [0.212, 0.576, 0.212]
     """
-    if not 0 <= answer < prior.size:
+    if not isinstance(answer, int | np.integer) or not 0 <= answer < prior.size:
         raise InputError(f"answer must be a count from 0 to {prior.size - 1}, got {answer}: clamp it to that range")
     scores = prior.logs() - _epsilon(level) * np.abs(np.arange(prior.size) - answer)
     weights = np.exp(scores - scores.max())
     return np.asarray(weights / weights.sum())
 
 
-def _choose(table: Sums, loss: Loss, judge: Judge | None) -> tuple[Ints, Floats, Floats]:
-    """The remap, settled by the judge if there is one, its expected loss given each answer, and that of face value."""
-    answers = np.arange(table.size)
+def _choose(table: Sums, loss: Loss, judge: Judge | None) -> tuple[Ints, Floats]:
+    """The remap, settled by the judge if there is one, and its expected loss given each answer."""
     if isinstance(loss, Linear):
         remap = closed.linear_remap(table, loss)
         _settle(remap, judge, settle.linear_rivals(table, loss, remap) if judge else {})
-        return remap, closed.linear_losses(table, loss, remap), closed.linear_losses(table, loss, answers)
+        return remap, _sharp(table, loss, remap, closed.linear_losses(table, loss, remap))
     if isinstance(loss, Squared):
         remap = closed.squared_remap(table)
         _settle(remap, judge, settle.squared_rivals(table) if judge else {})
-        return remap, closed.squared_losses(table, remap), closed.squared_losses(table, answers)
+        return remap, closed.squared_losses(table, remap)
     if isinstance(loss, Binary):
         remap = settle.settled_modes(table, judge) if judge else table.mode
-        return remap, closed.binary_losses(table, remap), closed.binary_losses(table, answers)
+        return remap, _sharp(table, loss, remap, closed.binary_losses(table, remap))
     search = Search(table, loss)
-    remap, losses, face = search.best()
+    remap, losses = search.best()
     _settle(remap, judge, search.rivals(losses, table.doubt) if judge else {})
-    return remap, losses, face
+    return remap, losses
+
+
+def _sharp(table: Sums, loss: Loss, remap: Ints, losses: Floats) -> Floats:
+    """Losses to full relative accuracy where the exact path could run; above, to that of a double near the distance."""
+    return closed.sharpened(table, loss, remap, losses) if table.size <= SMALL else losses
+
+
+def _face_value(table: Sums, loss: Loss, chances: Floats) -> float:
+    """The expected loss of reading each answer as itself."""
+    answers = np.arange(table.size)
+    if isinstance(loss, Linear):
+        return float(chances @ closed.linear_losses(table, loss, answers))
+    if isinstance(loss, Squared):
+        return float(chances @ closed.squared_losses(table, answers))
+    if isinstance(loss, Binary):
+        return float(chances @ closed.binary_losses(table, answers))
+    return face_value(table.logs, table.epsilon, loss)
 
 
 def _settle(remap: Ints, judge: Judge | None, rivals: dict[int, list[int]]) -> None:
@@ -163,6 +183,8 @@ def _log_kappa(size: int, epsilon: float) -> Floats:
 
 
 def _epsilon(level: Rate | float) -> float:
+    if not isinstance(level, float | int | Rate):
+        raise InputError(f'level must be alpha("1/2"), epsilon("0.1") or a float, got {type(level).__name__}')
     epsilon = float(level if isinstance(level, float | int) else level.epsilon)
     if not 0 < epsilon < math.inf:
         raise InputError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from utmost.exact import Number, ball, sign
 PRECISIONS = (64, 128, 256, 512, 1024)  # bits; what they leave undecided is decided symbolically
 
 
+@runtime_checkable
 class Rate(Protocol):
     """A privacy level: α exact, and ε = −ln α as the nearest double."""
 
