@@ -59,7 +59,9 @@ def count_query(space: Space, satisfying: Label) -> tuple[int, ...]:
 def optimal_for_prior(setting: Setting, level: Level, prior: Sequence[Fraction]) -> DatabaseDesign:
     """Minimises objective (8), Σ_d p_d Σ_j x_dj·ℓ(f(d), j), over private mechanisms."""
     if len(prior) != len(setting.space) or sum(prior) != 1 or min(prior) < 0:
-        raise InputError(f"the prior over databases must have {len(setting.space)} weights that sum to 1, none negative")
+        raise InputError(
+            f"the prior over databases must have {len(setting.space)} weights that sum to 1, none negative"
+        )
     costs = np.array(prior, dtype=object)[:, None] * setting.losses()
     return _design(setting, level, privacy_program(setting.space, level, costs))
 
