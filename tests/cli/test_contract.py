@@ -62,7 +62,7 @@ BAD = [
     ((*FIGURE, "--prior", "garbage.csv"), "prior must name a readable text file"),
     ((*FIGURE, "--loss", "hinge"), "loss must be absolute"),
     ((*FIGURE, "--loss", "asymmetric:-1,1"), "under and over must be >= 0"),
-    ((*FIGURE, "--loss", "matrix:absent.csv"), "loss must name a readable CSV or JSON file"),
+    ((*FIGURE, "--loss", "matrix:absent.csv"), "loss must name a readable text file"),
     (("optimal", "line:2", "--alpha", "1/2", "--loss", "matrix:negative.csv"), "loss must be >= 0"),
     (("check",), "CHANNEL"),
     (("check", "absent.csv"), "cannot read channel file absent.csv"),

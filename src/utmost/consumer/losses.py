@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -21,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost import exact
+from utmost.consumer.files import content, listed
 from utmost.errors import InputError
 from utmost.exact import Number, number, rational, sign
 
@@ -296,13 +296,14 @@ def parse(text: str) -> Loss:
 
 def _read_rows(path: Path) -> list[list[str]]:
     """The rows of a CSV file without a header, or of a JSON list of lists (its decimals are read exactly)."""
+    text = content(path, "loss")
+    rows = listed(text, "loss")
+    if rows is not None:
+        return [list(row) if isinstance(row, list) else [row] for row in rows]
     try:
-        text = path.read_text(encoding="utf-8-sig")
-        if text.lstrip().startswith("["):
-            return [list(row) for row in json.loads(text, parse_float=str)]
         return [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
-    except (OSError, UnicodeDecodeError, csv.Error, ValueError, TypeError, RecursionError) as problem:
-        raise InputError(f"loss must name a readable CSV or JSON file, got {path}: {type(problem).__name__}") from None
+    except csv.Error:
+        raise InputError(f"loss must be in a CSV or JSON file, got one that is neither: {path.name}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ logarithms as doubles, for sizes far beyond exact arithmetic and weights far bel
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -20,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost import exact
+from utmost.consumer.files import content, listed
 from utmost.errors import InputError
 from utmost.exact import Number, Real, number, rational, sign
 
@@ -326,20 +326,9 @@ def _weights(text: str) -> Sequence[object]:
     found = os.path.isfile(text)  # unlike Path.is_file, False for a name that no file can have
     if not text or not (found or "," in text or text[0].isdigit()):
         raise InputError(f"prior must be {FORMS}, got {text[:60]!r}")
-    content = _read(Path(text)) if found else text
-    if content.lstrip().startswith("["):
-        try:
-            return list(json.loads(content, parse_float=str))
-        except (ValueError, RecursionError):
-            raise InputError("prior must be a JSON list of numbers, got a file that is not JSON") from None
-    return [cell for line in content.splitlines() for cell in line.split(",") if cell.strip()]
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"prior must name a readable text file, got {path}: {type(problem).__name__}") from None
+    written = content(Path(text), "prior") if found else text
+    weights = listed(written, "prior")
+    return weights or [cell for line in written.splitlines() for cell in line.split(",") if cell.strip()]
 
 
 def _size(size: int) -> int:

@@ -1,0 +1,34 @@
+"""Files that priors and losses are read from: short texts of numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from utmost.errors import InputError
+
+LARGEST = 1 << 26  # bytes
+
+
+def content(path: Path, name: str) -> str:
+    """The text of a UTF-8 file, with or without a byte order mark; `name` is what it was read for."""
+    try:
+        with path.open("rb") as stream:
+            raw = stream.read(LARGEST + 1)
+        text = raw.decode("utf-8-sig")
+    except (OSError, ValueError) as problem:
+        raise InputError(f"{name} must name a readable text file, got {path.name}: {type(problem).__name__}") from None
+    if len(raw) > LARGEST:
+        raise InputError(f"{name} must be in a file of at most {LARGEST >> 20} MiB, got a larger one")
+    return text
+
+
+def listed(text: str, name: str) -> list[Any] | None:
+    """The list if the text is JSON, its decimals as text so that they are read exactly; None if it is no JSON list."""
+    if not text.lstrip().startswith("["):
+        return None
+    try:
+        return list(json.loads(text, parse_float=str))
+    except (ValueError, RecursionError):
+        raise InputError(f"{name} must be a JSON list of numbers, got text that is not JSON") from None
