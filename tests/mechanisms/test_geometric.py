@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from noise.played import Counted, Played, fixed
 from strategies import levels
 from utmost.channel import identity
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon
 from utmost.mechanisms import folded, geometric, inverse, truncation, untruncated
-from utmost.mechanisms.geometric import tail
+from utmost.mechanisms.geometric import Untruncated, tail
+from utmost.noise import geometric_noise
 
 FIGURE_1B = [
     "2/3 1/6 1/12 1/24 1/48 1/48",
@@ -56,8 +59,10 @@ def test_the_untruncated_law_is_two_sided_geometric_and_its_tail_closed(level: L
 def test_the_two_ends_of_the_level() -> None:
     assert geometric(3, alpha(0)).channel() == identity(range(4))
     assert all(list(row) == [1, 0, 0, 0] for row in geometric(3, alpha(1)).channel().rows)
-    assert geometric(3, alpha(1)).draw([2, 3]) == [0, 0]
-    assert geometric(3, alpha(0)).draw([2, 3]) == [2, 3]
+    assert geometric(3, alpha(1)).draw([2, 3]).tolist() == [0, 0]
+    assert geometric(3, alpha(0)).draw([2, 3]).tolist() == [2, 3]
+    assert Untruncated(alpha(1)).draw([2, -3]).tolist() == [0, 0]
+    assert Untruncated(alpha(0)).draw([2, -3]).tolist() == [2, -3]
     assert list(untruncated(1, range(-1, 3), alpha(1))) == [0, 1, 0, 0]
 
 
@@ -71,8 +76,6 @@ def test_a_matrix_that_would_not_fit_is_refused_with_the_way_out() -> None:
     with pytest.raises(InputError, match="need no matrix"):
         geometric(10**6, epsilon("0.1")).channel()
     with pytest.raises(InputError):
-        geometric(10**12, epsilon("0.1")).draw([5])
-    with pytest.raises(InputError):
         inverse(3, alpha(1))
     with pytest.raises(InputError, match="reach"):
         folded(3, 0, alpha("1/2"))
@@ -80,5 +83,67 @@ def test_a_matrix_that_would_not_fit_is_refused_with_the_way_out() -> None:
 
 def test_a_draw_for_a_large_count_needs_no_row() -> None:
     """Noise beyond 2000 at ε = 0.1 has probability below 2e-87."""
-    answers = geometric(10**6, epsilon("0.1")).draw([500_000] * 20)
-    assert all(abs(answer - 500_000) < 2000 for answer in answers)
+    answers = geometric(10**12, epsilon("0.1")).draw([10**11] * 20)
+    assert all(abs(answer - 10**11) < 2000 for answer in answers.tolist())
+
+
+@given(levels(), st.integers(0, 6), st.data())
+@settings(max_examples=60)
+def test_the_law_of_clamped_noise_is_the_law(level: Level, size: int, data: st.DataObject) -> None:
+    """Pr[clamp(x + Δ) ≤ y] = Pr[Δ ≤ y − x] for y < size, from the thresholds' closed form; equal numbers."""
+    x = data.draw(st.integers(0, size))
+    mechanism = geometric(size, level)
+    below = [level.power(x - y) / (1 + level.alpha) for y in range(x)]
+    above = [1 - level.power(y + 1 - x) / (1 + level.alpha) for y in range(x, size)]
+    assert list(accumulate(mechanism.law(x))) == [*below, *above, 1]
+    assert [mechanism.cumulative(x, y) for y in range(size + 1)] == [*below, *above, 1]
+
+
+@given(levels(), st.integers(0, 30), st.integers(0, 99), st.data())
+@settings(max_examples=60)
+def test_a_draw_is_the_noise_added_and_clamped_and_takes_the_same_words(
+    level: Level, size: int, seed: int, data: st.DataObject
+) -> None:
+    counts = data.draw(st.lists(st.integers(0, size), max_size=30))
+    source, noise = Counted(fixed(seed)), geometric_noise(level, len(counts), fixed(seed)).tolist()
+    answers = geometric(size, level).draw(counts, source)
+    assert answers.dtype == np.int64
+    assert answers.tolist() == [min(max(x + d, 0), size) for x, d in zip(counts, noise, strict=True)]
+    assert source.taken == len(counts)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint64, np.int64, object])
+def test_no_integer_type_wraps_around(kind: type) -> None:
+    """Noise of ±1000 on the count 127: an eight-bit sum would wrap."""
+    given_counts = np.array([127] * 200, dtype=kind)
+    noise = geometric_noise(epsilon("0.001"), 200, fixed(5))
+    assert (
+        geometric(10**6, epsilon("0.001")).draw(given_counts, fixed(5)).tolist() == np.maximum(127 + noise, 0).tolist()
+    )
+    assert Untruncated(epsilon("0.001")).draw(given_counts, fixed(5)).tolist() == (127 + noise).tolist()
+    assert given_counts.tolist() == [127] * 200
+
+
+@given(
+    st.sampled_from([2**63 - 1, -(2**63), 2**62, 2**62 + 1, 2**64 - 1, 2**70, -(2**100), 0]),
+    st.sampled_from(["0.1", "1e-6", "1e-30"]),
+)
+@settings(max_examples=30)
+def test_integers_near_the_end_of_their_type_are_added_to_exactly(secret: int, value: str) -> None:
+    noise = geometric_noise(epsilon(value), 9, fixed(2)).tolist()
+    kind = np.int64 if -(2**63) <= secret < 2**63 else np.uint64 if 0 <= secret < 2**64 else object
+    for inputs in ([secret] * 9, np.array([secret] * 9, dtype=kind)):
+        drawn = Untruncated(epsilon(value)).draw(inputs, fixed(2))
+        assert [int(answer) for answer in drawn] == [secret + d for d in noise]
+
+
+def test_noise_larger_than_any_count_answers_an_end() -> None:
+    answers = geometric(10**12, epsilon("1e-30")).draw([7] * 300)
+    assert answers.dtype == np.int64
+    assert set(answers.tolist()) == {0, 10**12}  # one of the two alone has probability 2^-299
+
+
+@pytest.mark.parametrize("inputs", [[6], [-1], [0.5], ["1"], [True], [[1]], [2**70], [None], 3])
+def test_inputs_that_are_no_counts_are_refused_before_any_word_is_taken(inputs: object) -> None:
+    with pytest.raises(InputError, match="inputs must be"):
+        geometric(5, epsilon(1)).draw(inputs, Played([]))  # type: ignore[arg-type]

@@ -1,103 +1,118 @@
-"""Draws: the law drawn is the law given, shown by enumerating words, not by counting heads."""
+"""Rows and channels: exact weights in, exact draws out, one for each of many inputs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import accumulate
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strategies import levels, weights
+from noise.played import Counted, Played, fixed
+from strategies import channels
+from utmost.channel import Channel, channel
 from utmost.errors import InputError
-from utmost.exact import Level, Number, alpha, enclosure, epsilon, exponential
+from utmost.exact import alpha, epsilon, exponential
 from utmost.mechanisms import geometric
-from utmost.noise import draw, draw_row
-from utmost.noise.rows import WORD
+from utmost.noise import ChannelTable, channel_table, draw, draw_channel, draw_row, row_table
+from utmost.noise.cuts import cut
+from utmost.noise.tables import TOP, WORD
 
 
-def script(words: list[int]) -> tuple[Iterator[int], object]:
-    """A source of bits that plays given words and then fails."""
-    stream = iter(words)
-    return stream, lambda count: next(stream) if count == WORD else pytest.fail("asked for another number of bits")
-
-
-@given(st.integers(1, 6).flatmap(lambda size: weights(size)), st.integers(0, 2**WORD - 1))
-@settings(max_examples=200)
-def test_a_word_inside_a_cell_decides_that_cell(row: list[Fraction], word: int) -> None:
-    sums = list(accumulate(row))
-    cell = next(y for y, s in enumerate(sums) if Fraction(word, 2**WORD) < s)
-    undecided = Fraction(word + 1, 2**WORD) > sums[cell]
-    words, bits = script([word, 0])
-    assert draw_row(row, bits) == cell
-    assert (next(words, None) is None) == undecided
-
-
-@given(st.integers(2, 6).flatmap(lambda size: weights(size)))
-@settings(max_examples=100)
-def test_the_mass_of_words_that_decide_each_cell_is_the_row_up_to_the_undecided_ones(row: list[Fraction]) -> None:
-    """Cell y is decided by the words in [⌈S_{y−1}·2^64⌉, ⌊S_y·2^64⌋); what is left over takes more bits."""
-    sums = [Fraction(0), *accumulate(row)]
-    for y, weight in enumerate(row):
-        first, last = -(-sums[y] * 2**WORD // 1), sums[y + 1] * 2**WORD // 1
-        assert abs(max(last - first, 0) - weight * 2**WORD) < 2
-        if last > first:
-            for word in (int(first), int(last) - 1):
-                assert draw_row(row, script([word])[1]) == y
-
-
-def test_a_word_on_an_irrational_boundary_takes_more_bits() -> None:
-    """Weights e^−1 and 1 − e^−1: the one word that holds the boundary is split by the next."""
-    row = [exponential(-1), 1 - exponential(-1)]
-    word = _floor_word(exponential(-1))
-    assert draw_row(row, script([word - 1])[1]) == 0
-    assert draw_row(row, script([word + 1])[1]) == 1
-    words, bits = script([word, 0])
-    assert draw_row(row, bits) == 0
-    assert next(words, None) is None
-    assert draw_row(row, script([word, 2**WORD - 1])[1]) == 1
-
-
-def _floor_word(value: Number) -> int:
-    low, high = enclosure(value, 200)
-    assert low * 2**WORD // 1 == high * 2**WORD // 1
-    return int(low * 2**WORD // 1)
-
-
-@given(levels(), st.integers(1, 8), st.data())
+@given(channels(), st.data())
 @settings(max_examples=60)
-def test_the_geometric_law_drawn_is_its_row(level: Level, size: int, data: st.DataObject) -> None:
-    mechanism = geometric(size, level)
-    x = data.draw(st.integers(0, size))
-    cumulative = list(accumulate(mechanism.law(x)))
-    assert [mechanism.cumulative(x, y) for y in range(size + 1)] == cumulative
-    word = data.draw(st.integers(0, 2**WORD - 1))
-    drawn = mechanism.draw([x], script([word, 0, 0])[1])[0]
-    low = Fraction(word, 2**WORD)
-    assert low < cumulative[drawn]
-    assert drawn == 0 or cumulative[drawn - 1] <= low
+def test_a_channel_is_drawn_row_by_row(source: Channel, data: st.DataObject) -> None:
+    """The same words through each row's own table give the same answers, also where they fall on a boundary."""
+    laws = [row_table(list(row)) for row in source.rows]
+    edges = [int(t) + k for law in laws for t in law.thresholds for k in (-1, 0, 1) if 0 <= int(t) + k <= TOP]
+    word = st.one_of(st.integers(0, TOP), st.sampled_from([0, TOP, *edges]))
+    inputs = data.draw(st.lists(st.integers(0, len(laws) - 1), max_size=12))
+    words = [data.draw(word) for _ in inputs]
+    single = [int(draw(laws[x], 1, Played([w, 5, 5]))[0]) for x, w in zip(inputs, words, strict=True)]
+    played = Played([*words, *([5] * 99)])
+    assert draw_channel(source, np.array(inputs, dtype=np.int64), played).tolist() == single
 
 
-def test_a_wrong_scale_would_be_seen() -> None:
-    """Statistical: 4000 draws at α = 1/2, the centre's share is 1/3 with a deviation of 0.0075.
+def test_a_boundary_word_of_a_channel_takes_one_more() -> None:
+    source = channel([["1/3", "2/3"], ["1/2", "1/2"]])
+    edge = 2**64 // 3
+    assert draw_channel(source, [0, 1], Played([edge, 2**63 - 1, 0])).tolist() == [0, 0]
+    assert draw_channel(source, [0, 1], Played([edge, 2**63, TOP])).tolist() == [1, 1]
+    assert draw_channel(channel([["1"], ["1"]]), [0, 1], Played([0, TOP])).tolist() == [0, 0]
 
-    A false alarm beyond 6 deviations has probability below 2e-9; a noise scale 5 % wrong in ε moves the share
-    by 0.016, so it is the enumeration above that tells such errors, and this one only a gross failure of the source.
-    """
-    answers = geometric(10, alpha("1/2")).draw([5] * 4000)
-    assert abs(answers.count(5) / 4000 - 1 / 3) < 0.045
-    assert set(answers) <= set(range(11))
+
+def test_a_channel_takes_as_many_words_whatever_the_inputs() -> None:
+    laws = channel_table(geometric(20, epsilon("0.1")).channel())
+    for inputs in ([0] * 500, [20] * 500, list(range(20)) * 25):
+        source = Counted(fixed(3))
+        draw_channel(laws, inputs, source)
+        assert source.taken == 500
+
+
+def test_a_large_channel_is_drawn_for_many_inputs_at_once() -> None:
+    """1000 × 1000 weights, ten rows a hundred times over; 10^5 draws for different inputs; the bench times it."""
+    size, shift = 1000, 37
+    row = [Fraction(2 * (y + 1), size * (size + 1)) for y in range(size)]
+    entries = np.array([row[k * shift :] + row[: k * shift] for k in range(10)], dtype=object)
+    ten = channel_table(Channel(tuple(range(10)), tuple(range(size)), entries))
+    laws = ChannelTable(np.tile(ten.thresholds, (100, 1)), np.tile(ten.split, (100, 1)), ten.cuts * 100)
+    inputs = np.arange(10**5) % size
+    drawn = draw_channel(laws, inputs, fixed(11))
+    words = fixed(11).words(10**5)
+    for k in range(0, 10**5, 9973):
+        sums = list(accumulate(entries[inputs[k] % 10]))
+        assert drawn[k] == next(y for y, s in enumerate(sums) if Fraction(int(words[k]), 2**WORD) < s)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        [Fraction(1, 10**4)] * 10**4,
+        geometric(10**4 - 1, alpha("1/2")).law(5000),
+        [Fraction(2 * y, 10**4 * (10**4 + 1)) for y in range(1, 10**4 + 1)],
+    ],
+    ids=["uniform", "geometric", "linear"],
+)
+def test_a_row_of_ten_thousand_weights_is_set_up_to_the_last_bit(row: list[Fraction]) -> None:
+    law = row_table(row)
+    for y in range(0, 9999, 1111):
+        floor, integer = cut(sum(row[: y + 1], Fraction(0)), WORD)
+        assert (int(law.thresholds[y]), bool(law.split[y])) == (floor, not integer)
+
+
+def test_a_sum_of_irrational_weights_that_is_dyadic_is_known_to_be() -> None:
+    """e^−1/2 + (1/2 − e^−1/2) = 1/2, which no ball can tell from its neighbours."""
+    half = exponential(-1) / 2
+    law = row_table([half, Fraction(1, 2) - half, Fraction(1, 2), Fraction(0)])
+    assert int(law.thresholds[1]) == 2**63
+    assert law.split.tolist() == [True, False]
+    assert draw(law, 3, Played([2**63 - 1, 2**63, TOP])).tolist() == [1, 2, 2]
 
 
 def test_draws_need_exact_weights_that_sum_to_one() -> None:
     with pytest.raises(InputError, match="exact"):
         draw_row([0.5, 0.5])  # type: ignore[list-item]
-    with pytest.raises(InputError, match="sum"):
-        draw_row([Fraction(1, 2)])
-    with pytest.raises(InputError, match="sum"):
-        draw_row([])
-    assert draw(lambda y: Fraction(1), 1) == 0
-    with pytest.raises(InputError):
-        geometric(5, epsilon(1)).draw([6])
+    for row in ([Fraction(1, 2)], [], [Fraction(3, 2), Fraction(-1, 2)], [exponential(-1)]):
+        with pytest.raises(InputError, match=r"sum|>= 0"):
+            draw_row(row)
+    with pytest.raises(InputError, match=">= 0"):
+        draw_row([-exponential(-1), 1 + exponential(-1)])
+    with pytest.raises(InputError, match="exact"):
+        draw_channel(Channel((0,), (0,), np.array([[1.0]])), [0])
+    assert draw_row([1]) == 0  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("inputs", [[2], [-1], [0.5], ["0"], [[0]], [True]])
+def test_inputs_are_positions(inputs: list[object]) -> None:
+    with pytest.raises(InputError, match="inputs must be"):
+        draw_channel(channel([["1/3", "2/3"], ["1/2", "1/2"]]), inputs)  # type: ignore[arg-type]
+
+
+def test_a_sum_that_its_leading_bits_do_not_decide_is_divided_out() -> None:
+    """1/2 − 3^−300 and 1/2 agree in more bits than are looked at first."""
+    hair = Fraction(1, 3**300)
+    law = row_table([Fraction(1, 2) - hair, hair, Fraction(1, 2)])
+    assert law.thresholds.tolist() == [2**63 - 1, 2**63]
+    assert law.split.tolist() == [True, False]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from utmost import __version__
-from utmost.cli import check, demo, mechanism, optimal, papers
+from utmost.cli import audit, check, demo, mechanism, optimal, papers, precision
 
 app = typer.Typer(
     name="utmost",
@@ -18,8 +18,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
 )
-for module in (demo, mechanism, optimal, check, papers):
+for module in (demo, mechanism, optimal, check, papers, audit):
     app.command(module.__name__.rpartition(".")[2], epilog=module.EXAMPLES)(module.command)
+app.add_typer(precision.app, name="precision")
 
 
 def _version(wanted: bool) -> None:

@@ -63,7 +63,7 @@ def command(
     ending(plot, PICTURES, "--plot")
     survey, level = anes96(), exact.epsilon(EPSILON)
     mechanism = geometric(len(survey.rows), level)
-    value = mechanism.draw([count(survey, lambda row: row["vote"] == 1)])[0]
+    value = int(mechanism.draw([count(survey, lambda row: row["vote"] == 1)])[0])
     leak = recomputed(mechanism, value)
     outcomes = [outcome(persona, level, value) for persona in personas(len(survey.rows) + 1)]
     _draw(value, outcomes, plot)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +15,10 @@ from utmost.channel import Channel, deterministic
 from utmost.channel.channel import trusted
 from utmost.errors import InputError
 from utmost.exact import Level, Number, whole
-from utmost.noise import Bits, draw, system
+from utmost.noise import Source, geometric_noise
+from utmost.noise.lattice import SAFE
 
-LARGEST_DRAW = 10**6  # upper end of a count whose laws are written out or drawn from
+LARGEST_LAW = 10**6  # upper end of a count whose laws are written out
 LARGEST_MATRIX = 2000  # upper end of a count whose matrix is written out
 
 
@@ -61,14 +63,61 @@ class Geometric:
             return Fraction(1)
         return tail(x - y, self.level) if y < x else 1 - tail(y + 1 - x, self.level)
 
-    def draw(self, inputs: Sequence[int], bits: Bits = system) -> list[int]:
-        """One exact draw for each input: the law drawn is `law`, to the last bit."""
-        return [draw(partial(self.cumulative, self._checked(x)), self.size + 1, bits) for x in inputs]
+    def draw(self, inputs: npt.ArrayLike, source: Source | None = None) -> npt.NDArray[np.int64]:
+        """One exact draw for each input, min(max(x + Δ, 0), size): the law drawn is `law`, to the last bit.
+
+        Δ is drawn before the inputs are looked at, so the words it takes do not depend on them. For 0 ≤ x ≤ size noise
+        beyond ±size does what ±size does, so sums of 64-bit integers suffice.
+        """
+        counts = _integers(inputs)
+        if counts.dtype == object or (counts.size and int(counts.view(np.uint64).max()) > self.size):
+            raise InputError("inputs must be counts from 0 to size")
+        if not self.level.is_inner:
+            return counts.copy() if self.level.alpha == 0 else np.zeros_like(counts)
+        answers = geometric_noise(self.level, len(counts), source)
+        if answers.dtype == object:
+            answers = np.clip(answers, -self.size, self.size).astype(np.int64)
+        answers += counts
+        return np.clip(answers, 0, self.size, out=answers)
 
     def _checked(self, x: int) -> int:
-        if not 0 <= x <= self.size <= LARGEST_DRAW:
-            raise InputError(f"input must be a count from 0 to size, and size at most {LARGEST_DRAW}")
+        if not 0 <= x <= self.size <= LARGEST_LAW:
+            raise InputError(f"input must be a count from 0 to size, and size at most {LARGEST_LAW}")
         return x
+
+
+@dataclass(frozen=True, slots=True)
+class Untruncated:
+    """The α-geometric mechanism with range ℤ: x + Δ with Pr[Δ = δ] ∝ α^|δ| (GRS12 Ex. 2.1); α = 1 always answers 0."""
+
+    level: Level
+
+    def draw(self, inputs: npt.ArrayLike, source: Source | None = None) -> npt.NDArray[Any]:
+        """One exact draw for each input, any integers: the law drawn is `untruncated`.
+
+        64-bit integers if every input and all noise lie within ±2^62, else Python's integers: nothing wraps around.
+
+        >>> from utmost.exact import alpha
+        >>> Untruncated(alpha(0)).draw([5, 2**70]).tolist() == [5, 2**70]
+        True
+        """
+        secrets = _integers(inputs)
+        if not self.level.is_inner:
+            return secrets.copy() if self.level.alpha == 0 else np.zeros_like(secrets)
+        answers: npt.NDArray[Any] = secrets + geometric_noise(self.level, len(secrets), source)
+        return answers
+
+
+def _integers(inputs: npt.ArrayLike) -> npt.NDArray[Any]:
+    """A sequence of integers of any type as an array: int64 within ±2^62, else Python's own."""
+    given = np.asarray(inputs)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iuO"):
+        raise InputError("inputs must be a sequence of whole numbers")
+    if given.dtype == object and not all(isinstance(x, Integral) and not isinstance(x, bool) for x in given):
+        raise InputError("inputs must be a sequence of whole numbers")
+    if not given.size or -SAFE <= int(given.min()) <= int(given.max()) <= SAFE:
+        return given.astype(np.int64, copy=False)
+    return np.array([int(x) for x in given], dtype=object)
 
 
 def geometric(size: int, level: Level) -> Geometric:

@@ -1,6 +1,20 @@
 """Noise, drawn exactly."""
 
-from utmost.noise.bits import Bits, system
-from utmost.noise.rows import draw, draw_row
+from utmost.noise.bits import Source, system
+from utmost.noise.lattice import geometric_noise
+from utmost.noise.rows import ChannelTable, channel_table, draw_channel, draw_row, row_table
+from utmost.noise.tables import Table, draw, table
 
-__all__ = ["Bits", "draw", "draw_row", "system"]
+__all__ = [
+    "ChannelTable",
+    "Source",
+    "Table",
+    "channel_table",
+    "draw",
+    "draw_channel",
+    "draw_row",
+    "geometric_noise",
+    "row_table",
+    "system",
+    "table",
+]

@@ -7,6 +7,7 @@ from utmost.papers.items import Item, Report, Series, Table, document
 
 KEYS: dict[str, str] = {
     "GRS12": "Ghosh, Roughgarden, Sundararajan: Universally Utility-Maximizing Privacy Mechanisms",
+    "GMP13": "Gazeau, Miller, Palamidessi: Preserving differential privacy under finite-precision semantics",
 }
 
 __all__ = ["KEYS", "Item", "Report", "Series", "Table", "document", "report"]
@@ -18,7 +19,7 @@ def report(key: str) -> Report:
     >>> report("GRS13")
     Traceback (most recent call last):
         ...
-    utmost.errors.InputError: paper must be one of GRS12, got 'GRS13': see the list of keys
+    utmost.errors.InputError: paper must be one of GRS12, GMP13, got 'GRS13': see the list of keys
     """
     if key.upper() not in KEYS:
         raise InputError(f"paper must be one of {', '.join(KEYS)}, got {key[:20]!r}: see the list of keys")

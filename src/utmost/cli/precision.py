@@ -1,0 +1,342 @@
+"""`utmost precision`: what a machine's arithmetic does to ε, and the leaks, shown."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from utmost.cli.options import PICTURES, Alpha, Epsilon, Json, Plot, ending, level_of
+from utmost.errors import InputError
+
+if TYPE_CHECKING:
+    from utmost.precision import Attack, Certificate, Implementation
+    from utmost.precision.laplace import Setting
+    from utmost.precision.planar import Setting as PlanarSetting
+
+EXAMPLES = (
+    "Examples: utmost precision laplace --epsilon 1 --range 0,10 --round 1/1024;  "
+    "utmost precision planar --epsilon 1 --range 0,10 --round 1/64;  "
+    "utmost precision attack --sampler numpy.random:laplace"
+)
+SHOWN = 5  # results of each secret in the table
+BINS = 24  # of the picture
+
+app = typer.Typer(
+    help="What finite precision costs; the leaks, shown.",
+    epilog=f"Each takes --json. {EXAMPLES}",
+    rich_markup_mode=None,
+)
+
+
+@app.callback(invoke_without_command=True)
+def group(context: typer.Context) -> None:
+    """What finite precision costs; the leaks, shown."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+Round = Annotated[str | None, typer.Option("--round", metavar="L", help="Results are multiples of this step.")]
+Sensitivity = Annotated[str, typer.Option(metavar="D", help="How far neighbouring answers are apart.")]
+Numbers = Annotated[
+    str, typer.Option("--format", metavar="FORMAT", help="binary16, binary32, binary64 or fixed:DIGITS.")
+]
+Values = Annotated[
+    str | None, typer.Option("--generator", metavar="N", help="Uniform values z/N, z < N; else the format's usual.")
+]
+Ulps = Annotated[int, typer.Option(metavar="K", help="Units in the last place that log, cos, … may be wrong.")]
+
+
+@app.command("laplace", epilog=EXAMPLES)
+def laplace_command(
+    range_: Annotated[str, typer.Option("--range", metavar="LOW,HIGH", help="Answers and results are kept within.")],
+    rounding: Round = None,
+    alpha: Alpha = None,
+    epsilon: Epsilon = None,
+    sensitivity: Sensitivity = "1",
+    numbers: Numbers = "binary64",
+    generator: Values = None,
+    ulps: Ulps = 1,
+    terms: Annotated[str | None, typer.Option(metavar="M", help="The answer is a computed sum of M terms.")] = None,
+    bound: Annotated[str, typer.Option(metavar="B", help="Each of at most this magnitude.")] = "1",
+    method: Annotated[str, typer.Option(metavar="HOW", help="naive, pairwise or fsum.")] = "naive",
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="E", help="Choose ε and L so that ε′ is at most this; without --epsilon, --round."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """ε′ of Laplace noise drawn by inverting its distribution."""
+    from utmost.precision import laplace, laplace_advice
+
+    run = _implementation(numbers, generator, ulps)
+    low, high = _pair(range_, "--range")
+    width = _sensitivity(sensitivity, run, terms, bound, method)
+    if target is not None:
+        if rounding is not None or epsilon is not None or alpha is not None:
+            raise InputError("--target chooses the level and the rounding itself, got one of them too: leave it out")
+        task, made = laplace.planned(target, width, low, high, run)
+    else:
+        task = laplace.setting(level_of(alpha, epsilon), width, low, high, _required(rounding))
+        made = laplace.certify(task, run)
+    _show(task, run, _numbers(run, made, laplace.slope(task)), laplace_advice(task, run, made), json)
+
+
+@app.command("planar", epilog=EXAMPLES)
+def planar_command(
+    range_: Annotated[
+        str, typer.Option("--range", metavar="LOW,HIGH[,LOW,HIGH]", help="Both coordinates, or x then y.")
+    ],
+    rounding: Round = None,
+    alpha: Alpha = None,
+    epsilon: Epsilon = None,
+    sensitivity: Sensitivity = "1",
+    numbers: Numbers = "binary64",
+    generator: Values = None,
+    ulps: Ulps = 1,
+    json: Json = False,
+) -> None:
+    """ε′ of planar Laplace noise drawn by radius and angle."""
+    from utmost.precision import planar, planar_advice
+
+    run = _implementation(numbers, generator, ulps)
+    ends = range_.split(",")
+    x, y = (",".join(ends[:2]), ",".join(ends[2:])) if len(ends) == 4 else (range_, range_)
+    sides = _pair(x, "--range"), _pair(y, "--range")
+    task = planar.setting(level_of(alpha, epsilon), sensitivity, *sides, _required(rounding))
+    made = planar.certify(task, run)
+    _show(task, run, _numbers(run, made, planar.slope(task)), planar_advice(task, run, made), json)
+
+
+@app.command("attack", epilog=EXAMPLES)
+def attack_command(
+    sampler: Annotated[
+        str, typer.Option(metavar="SAMPLER", help="textbook, utmost, or MODULE:FUNCTION called (secret, scale, count).")
+    ] = "textbook",
+    secrets: Annotated[str, typer.Option(metavar="A,B", help="The two answers to tell apart.")] = "0,1",
+    scale: Annotated[str, typer.Option(metavar="B", help="Scale of the Laplace noise.")] = "1",
+    draws: Annotated[int, typer.Option(metavar="K", help="Results of each secret.")] = 1000,
+    plot: Plot = None,
+    json: Json = False,
+) -> None:
+    """Which results of a float sampler give the secret away."""
+    from utmost.exact import rational
+    from utmost.precision import attack
+    from utmost.precision.attacks import JUDGES, lattice_points
+    from utmost.precision.samplers import lattice
+
+    ending(plot, PICTURES, "--plot")
+    first, second = (_double(end, "--secrets") for end in _pair(secrets, "--secrets"))
+    spread, known = _double(rational(scale, "--scale"), "--scale"), {"lattice": lattice_points}
+    judges = known if sampler == "utmost" else JUDGES
+    found = attack(_sampler(sampler), (first, second), spread, draws, judges)
+    ours = attack(lambda a, b, c: list(lattice(a, b, c)), (first, second), spread, min(draws, 1000), known)
+    _draw(found, ours, sampler, plot)
+    _attack_document(found, ours, sampler) if json else _attack_text(found, ours, sampler)
+
+
+def _pair(text: str, name: str) -> tuple[Fraction, Fraction]:
+    from utmost.exact import rational
+
+    parts = text.split(",")
+    if len(parts) != 2:
+        raise InputError(f'{name} must be two numbers such as 0,100, got "{text[:40]}"')
+    return rational(parts[0], name), rational(parts[1], name)
+
+
+def _double(value: Fraction, name: str) -> float:
+    if abs(value) >= 2**1000:
+        raise InputError(f"{name} must be a number that a double can hold, got a larger one")
+    return float(value)
+
+
+def _required(rounding: str | None) -> str:
+    if rounding is None:
+        raise InputError("--round must be given, got none: say for instance --round 1/1024, or --target with an ε′")
+    return rounding
+
+
+def _implementation(numbers: str, generator: str | None, ulps: int) -> Implementation:
+    from utmost.precision import implementation, uniform
+    from utmost.precision.formats import parse
+
+    return implementation(parse(numbers), None if generator is None else uniform(generator), ulps)
+
+
+def _sensitivity(text: str, run: Implementation, terms: str | None, bound: str, method: str) -> Fraction:
+    """Δ, or Δ + 2δ_f where the answer is a computed sum."""
+    from utmost.precision import implemented_sensitivity, sum_error
+
+    error = Fraction(0) if terms is None else sum_error(run.format, terms, bound, method)
+    return implemented_sensitivity(text, error)
+
+
+def _sampler(name: str) -> Any:
+    from utmost.precision import attacks, samplers
+
+    built_in = {"textbook": samplers.textbook, "utmost": samplers.lattice}
+    if name in built_in:
+        return lambda secret, scale, count: list(built_in[name](secret, scale, count))
+    if ":" not in name:
+        raise InputError(f'--sampler must be textbook, utmost or MODULE:FUNCTION, got "{name[:40]}"')
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)  # a sampler of one's own stands in a file next to one
+    return attacks.load(name)
+
+
+def above(value: Fraction | None) -> float | str | None:
+    """A bound as a document has it: 12 digits that, as written, are not below it; "inf" if there is no bound.
+
+    >>> above(Fraction(1, 3)), above(None)
+    (0.333333333334, 'inf')
+    """
+    from utmost.exact import decimal
+
+    if value is None:
+        return "inf"
+    if value and not Fraction(1, 10**300) < abs(value) < 10**300:
+        return decimal(value)
+    text = f"{float(value):.11e}"
+    step = Fraction(10) ** (int(text.partition("e")[2]) - 11)
+    shown = Fraction(text)
+    return float(shown if shown >= value else shown + step)
+
+
+def _numbers(run: Implementation, made: Certificate, slope: Fraction | None) -> dict[str, Any]:
+    near = made.closeness
+    return {
+        "delta0": above(run.delta0),
+        "delta_n": None if near is None else above(near.delta_n),
+        "k": above(slope if near is None else near.k),
+        "delta_t": above(None if near is None else near.delta_t),
+        "R": above(made.robustness),
+        "L": str(made.rounding),
+        "diameter": above(made.diameter),
+        "epsilon_prime": above(made.epsilon_prime),
+        "epsilon_sharp": None if made.sharp is None else above(made.sharp),
+    }
+
+
+def _show(task: Setting | PlanarSetting, run: Implementation, found: dict[str, Any], advice: str, json: bool) -> None:
+    from utmost.cli import show
+
+    if json:
+        show.document({**_given(task, run), **found, "advice": advice})
+        return
+    show.facts(_lines(task, run, found))
+    show.say(advice)
+
+
+def _given(task: Setting | PlanarSetting, run: Implementation) -> dict[str, Any]:
+    level, low, high = task.level, task.low, task.high
+    epsilon = level.epsilon if level.exponent is None else str(level.exponent)
+    flat = [low[0], high[0], low[1], high[1]] if isinstance(low, tuple) and isinstance(high, tuple) else [low, high]
+    return {
+        "epsilon": epsilon,
+        "sensitivity": str(task.sensitivity) if len(str(task.sensitivity)) <= 40 else above(task.sensitivity),
+        "range": [str(end) for end in flat],
+        "format": run.format.name,
+        "generator": str(run.generator.count),
+    }
+
+
+def _lines(task: Setting | PlanarSetting, run: Implementation, found: dict[str, Any]) -> list[tuple[str, str]]:
+    given = _given(task, run)
+    bits = run.generator.count.bit_length() - 1
+    count = f"2^{bits}" if run.generator.count == 2**bits else str(run.generator.count)
+    words = [
+        ("ε", f"{given['epsilon']} at distance {given['sensitivity']}"),
+        ("range", ", ".join(given["range"])),
+        ("δ₀", f"{_brief(found['delta0'])}  the generator, {count} values, against a uniform number"),
+        ("δ_n", f"{_brief(found['delta_n'])}  rounding in {run.format.name}"),
+        ("k", f"{_brief(found['k'])}  how much the noise stretches an error of the generator"),
+        ("δ_t", f"{_brief(found['delta_t'])}  = kδ₀ + δ_n, how far the noise is from the noise meant"),
+        ("L", f"{found['L']}  results are multiples of this"),
+        ("R", f"{_brief(found['R'])}  of a cell that δ_t can move across its edge"),
+        ("ε′", f"{_brief(found['epsilon_prime'])}  what this implementation promises"),
+    ]
+    if found["epsilon_sharp"] is not None:
+        words.append(("", f"{_brief(found['epsilon_sharp'])}  by the sharper bound for Laplace noise"))
+    return words
+
+
+def _brief(value: float | str | None) -> str:
+    if value is None:
+        return "-"
+    return "∞ (none)" if value == "inf" else str(value) if isinstance(value, str) else f"{value:.9g}"
+
+
+def _attack_document(found: Attack, ours: Attack, name: str) -> None:
+    from utmost.cli import show
+
+    show.document(
+        {
+            "sampler": name,
+            "secrets": list(found.secrets),
+            "scale": found.scale,
+            "draws": found.draws,
+            "judge": found.judge,
+            "certain": list(found.certain),
+            "success": float(found.success),
+            "epsilon": "inf" if found.leaks else None,
+            "utmost": {"draws": ours.draws, "certain": list(ours.certain), "success": float(ours.success)},
+            "samples": _rows(found),
+        }
+    )
+
+
+def _rows(found: Attack) -> list[dict[str, Any]]:
+    half = len(found.examples) // 2
+    chosen = found.examples[:SHOWN] + found.examples[half : half + SHOWN]
+    return [{"result": e.result, "drawn_from": e.drawn_from, "possible": list(e.possible)} for e in chosen]
+
+
+def _attack_text(found: Attack, ours: Attack, name: str) -> None:
+    from utmost.cli import show
+
+    if found.judge is None:
+        show.say(f"{name}: no attack here fits this sampler, so nothing was found; that proves nothing.")
+        return
+    words = {True: "yes", False: "NO"}
+    header = ("result", "drawn from", *(f"possible from {secret:g}" for secret in found.secrets))
+    rows = [(f"{r['result']!r}", f"{r['drawn_from']:g}", *(words[p] for p in r["possible"])) for r in _rows(found)]
+    show.table(header, rows)
+    sure = 100 * sum(found.certain) / (2 * found.draws)
+    if found.leaks:
+        show.say(
+            f"{name}: {sum(found.certain)} of {2 * found.draws} results ({sure:.1f} %) can come from one secret only, "
+            f"so its ε is infinite; an attacker names the secret {100 * float(found.success):.1f} % of the time."
+        )
+    else:
+        show.say(f"{name}: each of {2 * found.draws} results can come from either secret; this attack finds nothing.")
+    if name != "utmost":
+        show.say(
+            f"utmost's draws: {sum(ours.certain)} of {2 * ours.draws}; each multiple of 1/1024 has a positive "
+            "chance from either secret."
+        )
+
+
+def _draw(found: Attack, ours: Attack, name: str, plot: str | None) -> None:
+    from utmost import pictures
+    from utmost.cli.show import remark
+
+    if plot is None:
+        return
+    low = min(found.secrets) - 3 * found.scale
+    step = (max(found.secrets) + 3 * found.scale - low) / BINS
+    edges = [low + k * step for k in range(BINS)]
+    middle = tuple(edge + step / 2 for edge in edges)
+    lines = [
+        pictures.Curve(title, middle, tuple(100 * made.share(edge, edge + step) for edge in edges))
+        for title, made in ((name, found), ("utmost", ours))
+    ]
+    title = "Results that only one of the two secrets can give"
+    claim = (
+        f"Laplace noise of scale {found.scale:g} added to {found.secrets[0]:g} or to {found.secrets[1]:g}, "
+        f"{found.draws} results of each: what share of the results near a value gives the secret away."
+    )
+    pictures.write(pictures.curves(lines, title, claim, x="result", y="given away, %"), plot)
+    remark(f"drew {plot}")

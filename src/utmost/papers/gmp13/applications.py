@@ -1,0 +1,109 @@
+"""GMP13 §5 and §6: the two applications, formula by formula."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from utmost.exact import Number, decimal, epsilon, power
+from utmost.papers.items import Claim, Grid, Item, Series, Value, claims, found
+from utmost.precision import laplace, planar
+from utmost.precision.certificate import Certificate, implementation
+from utmost.precision.closeness import BITS, ball
+from utmost.precision.formats import BINARY64
+
+STEP = Fraction(1, 1024)
+SQUARE_STEP = Fraction(1, 64)
+WIDTHS = (1, 5, 10, 15, 20, 24, 26, 28, 29, 100)
+SIDES = (1, 5, 10, 15, 18, 20, 22, 24, 25, 100)
+RUN = implementation(BINARY64)
+
+
+def items() -> tuple[Item, ...]:
+    """In the order of the paper."""
+    return section5_ratio(), section5(), section6_formulas(), section6_centre(), section6()
+
+
+def section5_ratio() -> Item:
+    """R of eq. (5) for an interval: the difference of two lengths over the shorter."""
+    rounding, shift = Fraction(1), Fraction(1, 10)
+    wide, narrow = rounding + 2 * shift, rounding - 2 * shift
+    lines: list[Claim] = [
+        ("R of eq. (5), L = 1, δ_t = 1/10", wide / narrow, (wide - narrow) / narrow),
+        ("R as δ_t → 0", Fraction(1), laplace.robustness(rounding, Fraction(0)) or Fraction(0)),
+    ]
+    note = "S^{+δ} ∖ S^{−δ} has length 4δ_t: R = 4δ_t/(L − 2δ_t); with the ratio ε′ would never be below ε + ln 2"
+    return claims("Section 5, R", "R = (L + 2δ_t)/(L − 2δ_t) as published, and as eq. (5) defines it", lines, note)
+
+
+def section5() -> Item:
+    """Laplace noise in binary64, ε = Δ = 1: δ_t, R and ε′ over the width of the range."""
+    made = [laplace.certify(laplace.setting(epsilon(1), 1, 0, width, STEP), RUN) for width in WIDTHS]
+    widest = laplace.widest(laplace.setting(epsilon(1), 1, 0, 100, STEP), RUN) or Fraction(0)
+    columns = ("k", "δ_n", "δ_t", "R", "ε′ − ε", "sharper")
+    grid = Grid("range", columns, WIDTHS, [_row(c) for c in made])
+    note = (
+        f"2^53 values of the generator reach no further than a range of {decimal(widest, 5)}: beyond it ε′ is infinite"
+    )
+    return found("Section 5", "binary64, ε = 1, Δ = 1, L = 1/1024", grid, note, _prices(WIDTHS, made, "range"))
+
+
+def _row(made: Certificate) -> list[Value]:
+    near = made.closeness
+    if near is None:
+        return ["-", "-", "∞", "∞", "∞", "∞"]
+    sharper = "-" if made.sharp is None else decimal(made.sharp - made.epsilon, 4)
+    price = "∞" if made.price is None else decimal(made.price, 4)
+    ratio = "∞" if made.robustness is None else decimal(made.robustness, 4)
+    return [decimal(near.k, 4), decimal(near.delta_n, 4), decimal(near.delta_t, 4), ratio, price, sharper]
+
+
+def _prices(widths: tuple[int, ...], made: list[Certificate], name: str) -> tuple[Series, ...]:
+    """log₁₀(ε′ − ε) over the width, where it is finite."""
+    points = [(float(w), math.log10(c.price)) for w, c in zip(widths, made, strict=True) if c.price]
+    x, y = zip(*points, strict=True)
+    return (Series("ε′ − ε", name, "log₁₀(ε′ − ε)", x, y),)
+
+
+def section6_formulas() -> Item:
+    """R, the diameter and the angle of §6 for L = 1, δ_t = 1/10."""
+    rounding, shift = Fraction(1), Fraction(1, 10)
+    wide, narrow = (rounding + 2 * shift) ** 2, (rounding - 2 * shift) ** 2
+    diagonal: Number = power(2, Fraction(1, 2))
+    lines: list[Claim] = [
+        ("R of eq. (5), L = 1, δ_t = 1/10", wide / narrow, (wide - narrow) / narrow),
+        ("diameter of a square cell of side 1", Fraction(1), diagonal),
+        ("the angle's term under the root of k, D = 4", "2π·4", "(2π·4)²"),
+    ]
+    note = (
+        "R = 8Lδ_t/(L − 2δ_t)²; an angle that is off by 2πδ₀ moves a point at radius D along an arc of 2πDδ₀, "
+        "so its square stands under the root"
+    )
+    return claims("Section 6, formulas", "as published, and as the definitions give them", lines, note)
+
+
+def section6_centre() -> Item:
+    """How far the radius moves when u moves from 0 by δ₀, against K_C·δ₀."""
+    from flint import ctx
+
+    exponents = (10, 20, 53)
+    rows: list[list[Value]] = []
+    for bits in exponents:
+        task = planar.setting(epsilon(1), 1, (0, 1), (0, 1), 1)
+        moved = planar.radius_error(task, Fraction(1, 2**bits), Fraction(1)) or Fraction(0)
+        with ctx.workprec(BITS):
+            printed = ball(Fraction(1)).exp() / 3 * ball(Fraction(1, 2**bits))
+        rows.append([decimal(Fraction(str(float(printed))), 4), decimal(moved, 4)])
+    grid = Grid("δ₀", ("K_C·δ₀ as published", "modulus of C⁻¹"), [f"2^-{bits}" for bits in exponents], rows)
+    note = "C′(0) = 0, so C⁻¹ moves by about √(2δ₀)/ε: K_C = e^{εD}/(2ε + rε²) is no Lipschitz constant (ε = D = r = 1)"
+    return found("Section 6, K_C", "how far the radius can be off near 0", grid, note)
+
+
+def section6() -> Item:
+    """Planar noise in binary64, ε = Δ = 1: δ_t, R and ε′ over the side of the square."""
+    made = [planar.certify(planar.setting(epsilon(1), 1, (0, s), (0, s), SQUARE_STEP), RUN) for s in SIDES]
+    widest = planar.widest(planar.setting(epsilon(1), 1, (0, 100), (0, 100), SQUARE_STEP), RUN) or Fraction(0)
+    columns = ("k", "δ_n", "δ_t", "R", "ε′ − ε")
+    grid = Grid("side", columns, SIDES, [_row(c)[:5] for c in made])
+    note = f"up to a side of about 15 the centre decides: δ_t ≈ √(2δ₀)/ε = 1.5e-8; no ε′ beyond {decimal(widest, 5)}"
+    return found("Section 6", "binary64, ε = 1, Δ = 1, L = 1/64", grid, note, _prices(SIDES, made, "side"))

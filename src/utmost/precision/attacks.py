@@ -1,0 +1,200 @@
+"""Mironov's attack: results of a floating-point sampler that one secret can give and another cannot.
+
+Three judges, each *sound* for samplers of its kind: it calls a result impossible only if it is.
+
+- `sums`: knows only that the result is fl(secret + x) for some double x. Near 0 doubles are finer than near 1, so a
+  result close to one secret has low digits that no sum with the other secret has. Holds for any sampler that adds
+  doubles.
+- `quantiles`: knows also that x = ±b·ln(v) with v a multiple of 2^−52, as 1 − 2|u − ½| is. These x have holes between
+  them; a result is possible if some v leads to it. All v near exp(−|result − secret|/b) are tried, with the machine's
+  own log.
+- `fine quantiles`: the same with v a multiple of 2^−53. numpy takes 2 − u − u for u ≥ ½, where the first difference
+  is rounded.
+
+A judge that calls a result impossible under the very secret that gave it does not fit the sampler, and is not used. So
+a verdict holds for samplers that draw as the judge assumes, which no result drawn has contradicted. A fourth judge,
+`lattice`, is asked for by name: it knows that utmost's draws are multiples of 2^−10, each possible under every secret.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import import_module
+from typing import Any, TypeAlias
+
+from utmost.errors import InputError
+
+Sampler: TypeAlias = Callable[[float, float, int], Sequence[float]]  # secret, scale, how many
+Judge: TypeAlias = Callable[[float, float, float], bool]  # result, secret, scale: is it possible
+MOST = 4096  # values of v that are tried for one result; with more it counts as possible
+SMALLEST, LARGEST = 1e-5, 1e6  # scale of the noise
+MARGIN = 8  # values of v more on each side, for the rounding of exp
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One result and which of the two secrets can give it."""
+
+    result: float
+    drawn_from: float
+    possible: tuple[bool, bool]
+
+    @property
+    def certain(self) -> bool:
+        """Does it give its secret away."""
+        return not all(self.possible)
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """What an attacker learns from single results of two secrets, `draws` of each.
+
+    `certain[i]` counts the results of secret i that the other secret cannot give. `judge` is None if no judge fits the
+    sampler; then nothing was found. `examples` are all the results, those of the first secret first.
+    """
+
+    secrets: tuple[float, float]
+    scale: float
+    draws: int
+    judge: str | None
+    certain: tuple[int, int]
+    examples: tuple[Example, ...]
+
+    @property
+    def leaks(self) -> bool:
+        """Was one result enough, once: then the sampler has no finite ε."""
+        return any(self.certain)
+
+    def share(self, low: float, high: float) -> float:
+        """Of the results in [low, high), the share that give their secret away; 0 if there are none."""
+        inside = [example.certain for example in self.examples if low <= example.result < high]
+        return sum(inside) / len(inside) if inside else 0.0
+
+    @property
+    def success(self) -> Fraction:
+        """How often she names the secret, at even odds: sure when one is impossible, else by the toss of a coin."""
+        return Fraction(1, 2) + Fraction(sum(self.certain), 4 * self.draws)
+
+
+def sums(result: float, secret: float, scale: float) -> bool:
+    """Is there a double x with fl(secret + x) = result.
+
+    If there is one, the double nearest to result − secret, or one next to it, is one: rounding is monotone, and what
+    rounds to `result` is an interval around it.
+
+    >>> sums(0.1, 0.0, 1.0), sums(0.1, 1.0, 1.0)
+    (True, False)
+    """
+    nearest = float(Fraction(result) - Fraction(secret))
+    around = (nearest, math.nextafter(nearest, -math.inf), math.nextafter(nearest, math.inf))
+    return any(secret + x == result for x in around)
+
+
+def quantiles(result: float, secret: float, scale: float, grain: float = 2.0**-52) -> bool:
+    """Is there a v = j·grain, 0 < v ≤ 1, with fl(secret ± scale·ln v) = result."""
+    if not sums(result, secret, scale):
+        return False
+    return any(_drawn(result, secret, scale, sign, grain) for sign in (1.0, -1.0))
+
+
+def _drawn(result: float, secret: float, scale: float, sign: float, grain: float) -> bool:
+    """The same for noise of one sign; what rounds to `result` is within a unit in the last place of it."""
+    centre, unit = Fraction(result) - Fraction(secret), Fraction(math.ulp(result))
+    low, high = sorted(sign * float(end) for end in (centre - unit, centre + unit))
+    if high < 0:
+        return False
+    first = math.floor(math.exp(-high / scale) / grain) - MARGIN
+    last = math.ceil(math.exp(-max(low, 0.0) / scale) / grain) + MARGIN
+    if last - first > MOST:
+        return True
+    places = range(max(first, 1), min(last, int(1 / grain)) + 1)
+    return any(secret + sign * (-scale * math.log(j * grain)) == result for j in places)
+
+
+def fine_quantiles(result: float, secret: float, scale: float) -> bool:
+    """The same with multiples of 2^−53, as numpy's Generator.laplace has them."""
+    return quantiles(result, secret, scale, 2.0**-53)
+
+
+def lattice_points(result: float, secret: float, scale: float) -> bool:
+    """Is it a multiple of 2^−10: what `samplers.lattice` gives, each with a positive chance for every secret."""
+    return (Fraction(result) * 2**10).denominator == 1
+
+
+JUDGES: dict[str, Judge] = {"quantiles": quantiles, "fine quantiles": fine_quantiles, "sums": sums}
+
+
+def attack(
+    sampler: Sampler,
+    secrets: tuple[float, float] = (0.0, 1.0),
+    scale: float = 1.0,
+    draws: int = 1000,
+    judges: Mapping[str, Judge] = JUDGES,
+) -> Attack:
+    """Draw from both secrets; the first judge that fits tells which results only one of them can give."""
+    if not SMALLEST <= scale <= LARGEST:
+        raise InputError(f"scale must be from {SMALLEST:g} to {LARGEST:g}, got {scale:g}")
+    if not all(map(math.isfinite, secrets)) or secrets[0] == secrets[1]:
+        raise InputError("secrets must be two different finite numbers")
+    if not 1 <= draws <= 10**6:
+        raise InputError(f"draws must be from 1 to {10**6}")
+    results = [_drawn_from(sampler, secret, scale, draws) for secret in secrets]
+    for name, judge in judges.items():
+        if all(judge(y, secret, scale) for secret, made in zip(secrets, results, strict=True) for y in made):
+            return _summed(name, judge, secrets, scale, results)
+    return Attack(secrets, scale, draws, None, (0, 0), ())
+
+
+def _drawn_from(sampler: Sampler, secret: float, scale: float, draws: int) -> list[float]:
+    made = [float(y) for y in sampler(secret, scale, draws)]
+    if len(made) != draws or not all(map(math.isfinite, made)):
+        raise InputError("sampler must return as many finite numbers as asked for: sampler(secret, scale, count)")
+    return made
+
+
+def _summed(
+    name: str, judge: Judge, secrets: tuple[float, float], scale: float, results: Sequence[Sequence[float]]
+) -> Attack:
+    certain, examples = [], []
+    for own, (secret, made) in enumerate(zip(secrets, results, strict=True)):
+        verdicts = [judge(y, secrets[1 - own], scale) for y in made]
+        certain.append(verdicts.count(False))
+        for y, other in zip(made, verdicts, strict=True):
+            examples.append(Example(y, secret, (True, other) if own == 0 else (other, True)))
+    return Attack(secrets, scale, len(results[0]), name, (certain[0], certain[1]), tuple(examples))
+
+
+def load(path: str) -> Sampler:
+    """The sampler `module:function`, called as function(secret, scale, count): `numpy.random:laplace`.
+
+    >>> load("math:nothing")
+    Traceback (most recent call last):
+        ...
+    utmost.errors.InputError: sampler must be MODULE:FUNCTION that can be imported, got "math:nothing"
+    """
+    module, _, names = path.partition(":")
+    try:
+        found: Any = import_module(module)
+        for name in names.split("."):
+            found = getattr(found, name)
+    except Exception:  # whatever a stranger's module does when it is imported
+        raise InputError(f'sampler must be MODULE:FUNCTION that can be imported, got "{path[:60]}"') from None
+    if not callable(found):
+        raise InputError(f'sampler must be a function, got "{path[:60]}", which is none')
+    return _guarded(found)
+
+
+def _guarded(function: Callable[..., Any]) -> Sampler:
+    """The same; what it raises becomes one line, without its message, which could hold data."""
+
+    def sampler(secret: float, scale: float, count: int) -> Sequence[float]:
+        try:
+            return [float(y) for y in function(secret, scale, count)]
+        except Exception as problem:
+            kind = type(problem).__name__
+            raise InputError(f"sampler must answer sampler(secret, scale, count), but it raised {kind}") from None
+
+    return sampler

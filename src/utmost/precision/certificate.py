@@ -1,0 +1,147 @@
+"""ε′: what an implementation really promises (GMP13 Thm 4.5, put right).
+
+*Theorem.* Let the noise X have a density p with p(x) ≤ e^{β‖x−y‖}p(y), β = ε/Δ; let the noise that runs be within δ_t
+of X (W_∞); let the results be rounded, so that an observer sees only which cell S they fall into, the cells being of
+diameter ≤ L; and put R = max λ(S^{+δ_t} ∖ S^{−δ_t})/λ(S^{−δ_t}). Then for answers r₁, r₂ with ‖r₁ − r₂‖ ≤ Δ every
+finite cell obeys
+
+    P₁(S) ≤ e^ε·(1 + R·e^{β(L+δ_t)})·P₂(S).
+
+*Proof.* P₁ ≤ μ(S^{+δ_t} − r₁) and P₂ ≥ μ(S^{−δ_t} − r₂) (GMP13 Thm 4.4). Split S^{+δ_t} in S^{−δ_t} and the rim
+S^{+δ_t} ∖ S^{−δ_t}. The first part has μ(S^{−δ_t} − r₁) ≤ e^ε·μ(S^{−δ_t} − r₂) ≤ e^ε·P₂. In S^{−δ_t} − r₂ there is an
+x₀ with p(x₀) ≤ P₂/λ(S^{−δ_t}). A point x of the rim − r₁ is at most Δ + L + δ_t away from x₀: so p(x) ≤ e^{ε +
+β(L+δ_t)}·p(x₀), and the rim has at most R·e^{ε+β(L+δ_t)}·P₂. ∎
+
+The paper prints e^{(L+δ_t)/Δ}, without ε: that holds for ε ≤ 1 only, see `truth.beats_the_printed_theorem`.
+
+*What is cut off.* The paper's proof ends before the result ∞. Let the range kept be convex, G(τ) the mass of the
+points further than τ from the range narrowed by δ_t. Along the normals of a convex set volume does not shrink and the
+density falls at most like e^{−βτ}, so G(τ) ≥ e^{−βτ}G(0). With τ = cδ_t, c = 2 in one dimension and 1 + √2 for a box
+of the plane (its corners), every point further than τ is cut off even after a shift of δ_t. So P₁(∞) ≤ e^{ε +
+cβδ_t}·P₂(∞). The same with c = 2 holds for each end alone in one dimension (Remark 2). `epsilon_prime` is the larger
+of the two bounds.
+
+*Cells that the range cuts.* R is about whole cells. If the range ends inside a cell, the piece left is smaller and
+its R larger; the paper does not see this. Here results are rounded first, and kept if the rounded value is in the
+range, whose ends are made multiples of L: then all cells are whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from utmost.errors import InputError
+from utmost.exact import Level
+from utmost.precision.closeness import BITS, Closeness, ball, up
+from utmost.precision.formats import Format, Generator, usual_generator
+
+if TYPE_CHECKING:
+    from flint import arb
+
+LARGEST_EXPONENT = 10**6  # of e in a certificate; beyond it nothing is finite anyway
+
+
+@dataclass(frozen=True, slots=True)
+class Implementation:
+    """What runs: a format, a generator, and how many units in the last place its library functions may be wrong."""
+
+    format: Format
+    generator: Generator
+    ulps: int = 1
+
+    @property
+    def delta0(self) -> Fraction:
+        """δ₀, with what is lost between the generator's value and 1 − 2|u − ½|.
+
+        Nothing is lost if the values are multiples of 2^−p and p digits are kept: u − ½ and 1 − 2|u − ½| are
+        multiples of 2^−p and at most 1. Otherwise u, |u − ½|, its double and the last difference are each rounded,
+        which moves u by at most 1 + 1 + ½ + ½ roundings of 1 (four, to be plain).
+        """
+        numbers = self.format
+        digits = -numbers.floor if numbers.precision is None else numbers.precision
+        lost = Fraction(0) if self.generator.dyadic(digits) else 4 * numbers.rounding(1)
+        return self.generator.delta0 + lost
+
+    def off(self, magnitude: Fraction) -> Fraction:
+        """The most that a library function is wrong by where its value is at most this: `ulps` steps."""
+        return 2 * self.ulps * self.format.rounding(magnitude)
+
+
+def implementation(numbers: Format, generator: Generator | None = None, ulps: int = 1) -> Implementation:
+    """An implementation with the format's usual generator, unless another is given."""
+    if not 0 <= ulps <= 2**20:
+        raise InputError(f"ulps must be from 0 to {2**20}, got {min(max(ulps, -1), 2**21)}")
+    return Implementation(numbers, generator or usual_generator(numbers), ulps)
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """ε′ and all that it was made of; every number is a proven upper bound (`rate` is β = ε/Δ).
+
+    `closeness` is None where the noise cannot be bounded at all, `robustness` and `epsilon_prime` where the cells are
+    not wider than 2δ_t: then no ε′ is promised. `sharp` is the better bound that holds for one-dimensional Laplace
+    noise.
+    """
+
+    epsilon: Fraction
+    rate: Fraction
+    rounding: Fraction
+    diameter: Fraction
+    closeness: Closeness | None
+    robustness: Fraction | None
+    epsilon_prime: Fraction | None
+    sharp: Fraction | None = None
+
+    @property
+    def finite(self) -> bool:
+        """Is there an ε′ at all."""
+        return self.epsilon_prime is not None
+
+    @property
+    def price(self) -> Fraction | None:
+        """ε′ − ε."""
+        return None if self.epsilon_prime is None else self.epsilon_prime - self.epsilon
+
+
+def rate(level: Level, sensitivity: Fraction) -> arb:
+    """β = ε/Δ as a ball."""
+    return level.epsilon_ball(BITS) / ball(sensitivity)
+
+
+def inner(level: Level) -> Level:
+    """The level, refused at its two ends, where there is no noise to speak of."""
+    if not level.is_inner:
+        raise InputError("epsilon must be > 0 and finite to add Laplace noise: choose a level with 0 < alpha < 1")
+    return level
+
+
+def positive(value: Fraction, name: str) -> Fraction:
+    """The number, refused if it is not > 0."""
+    if value <= 0:
+        raise InputError(f"{name} must be > 0, got {str(value)[:20]}")
+    return value
+
+
+def theorem_bound(
+    level: Level, sensitivity: Fraction, robustness: Fraction, diameter: arb, shift: Fraction, corner: arb
+) -> Fraction:
+    """max(ε + ln(1 + R·e^{ε(L+δ_t)/Δ}), ε + cεδ_t/Δ), rounded up: GMP13 Thm 4.5 as proved above."""
+    from flint import ctx
+
+    with ctx.workprec(BITS):
+        beta, epsilon = rate(level, sensitivity), level.epsilon_ball(BITS)
+        cells = (ball(robustness) * (beta * (diameter + ball(shift))).exp()).log1p()
+        return max(up(epsilon + cells), up(epsilon + corner * beta * ball(shift)))
+
+
+def printed_bound(
+    level: Level, sensitivity: Fraction, robustness: Fraction, diameter: Fraction, shift: Fraction
+) -> arb:
+    """ε + ln(1 + R·e^{(L+δ_t)/Δ}): Thm 4.5 as the paper prints it, without ε in the exponent. Not sound for ε > 1."""
+    from flint import ctx
+
+    with ctx.workprec(BITS):
+        exponent = ball((diameter + shift) / sensitivity)
+        return level.epsilon_ball(BITS) + (ball(robustness) * exponent.exp()).log1p()

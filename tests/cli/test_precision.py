@@ -1,0 +1,166 @@
+"""`utmost precision`."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from utmost.cli.precision import above
+
+LAPLACE = ("precision", "laplace", "--epsilon", "1", "--sensitivity", "1", "--format", "binary64", "--round", "1/1024")
+PLANAR = ("precision", "planar", "--epsilon", "1", "--round", "1/64")
+
+
+def test_the_numbers_of_the_document_make_the_formula(utmost):
+    found = utmost(*LAPLACE, "--range", "0,25", "--json").document
+    shift, step = found["delta_t"], float(Fraction(found["L"]))
+    assert found["delta0"] == pytest.approx(2**-53)
+    assert shift == pytest.approx(found["k"] * found["delta0"] + found["delta_n"], rel=1e-6)
+    assert found["R"] == pytest.approx(4 * shift / (step - 2 * shift))
+    assert found["epsilon_prime"] == pytest.approx(1 + math.log1p(found["R"] * math.exp(step + shift)))
+    assert 1 < found["epsilon_sharp"] < found["epsilon_prime"]
+    assert "1/2" in found["advice"]
+
+
+def test_a_range_that_no_double_can_serve_is_answered_honestly(utmost):
+    found = utmost(*LAPLACE, "--range", "0,100", "--json").document
+    assert found["epsilon_prime"] == "inf"
+    assert found["k"] > 1e43
+    assert "28.4" in found["advice"]
+    said = utmost(*LAPLACE, "--range", "0,100")
+    assert said.code == 0
+    assert "∞ (none)" in said.out
+    assert max(map(len, said.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", [(*LAPLACE, "--range", "0,10"), (*PLANAR, "--range", "0,10")])
+def test_the_text_names_every_number_and_ends_with_advice(utmost, command):
+    said = utmost(*command)
+    assert said.code == 0
+    for name in ("δ₀", "δ_n", "k ", "δ_t", "R ", "L ", "ε′"):
+        assert name in said.out
+    assert "Charge ε′, not ε" in said.out
+
+
+def test_the_plane_takes_one_range_or_two(utmost):
+    square = utmost(*PLANAR, "--range", "0,10", "--json").document
+    oblong = utmost(*PLANAR, "--range", "0,10,0,5", "--json").document
+    assert square["range"] == ["0", "10", "0", "10"]
+    assert oblong["range"] == ["0", "10", "0", "5"]
+    assert square["diameter"] == pytest.approx(math.sqrt(2) / 64)
+    shift, step = square["delta_t"], 1 / 64
+    assert square["R"] == pytest.approx(8 * step * shift / (step - 2 * shift) ** 2)
+    assert square["epsilon_prime"] == pytest.approx(1 + math.log1p(square["R"] * math.exp(step * 2**0.5 + shift)))
+
+
+def test_a_target_chooses_level_and_rounding(utmost):
+    found = utmost("precision", "laplace", "--range", "0,20", "--target", "1.1", "--json").document
+    assert found["epsilon_prime"] <= 1.1
+    assert Fraction(found["epsilon"]) < Fraction("1.1")
+    assert Fraction(found["L"]).numerator == 1
+
+
+def test_a_computed_sum_has_a_larger_sensitivity(utmost):
+    found = utmost(*LAPLACE, "--range", "0,10", "--terms", "1000000", "--json").document
+    assert Fraction(found["sensitivity"]) > 1 if isinstance(found["sensitivity"], str) else found["sensitivity"] > 1
+
+
+def test_alpha_generator_and_ulps_are_heard(utmost):
+    command = ("precision", "laplace", "--alpha", "1/2", "--range", "-1,1", "--round", "1/8", "--json")
+    plain, coarse = utmost(*command).document, utmost(*command, "--generator", "2^20", "--ulps", "4").document
+    assert plain["epsilon"] == pytest.approx(math.log(2))
+    assert coarse["generator"] == str(2**20)
+    assert coarse["epsilon_prime"] > plain["epsilon_prime"]
+    assert coarse["delta_n"] > plain["delta_n"]
+
+
+def test_the_attack_shows_the_leak_and_nothing_of_ours(utmost, tmp_path):
+    said = utmost("precision", "attack", "--draws", "200", "--plot", "leak.svg")
+    assert said.code == 0
+    assert "its ε is infinite" in " ".join(said.out.split())
+    assert "utmost's draws: 0 of 400" in said.out
+    assert max(map(len, said.out.splitlines())) <= 80
+    assert (tmp_path / "leak.svg").read_text().startswith("<svg")
+
+
+def test_the_attack_s_document(utmost):
+    found = utmost("precision", "attack", "--sampler", "numpy.random:laplace", "--draws", "200", "--json").document
+    assert found["epsilon"] == "inf"
+    assert found["judge"] == "fine quantiles"
+    assert found["utmost"]["certain"] == [0, 0]
+    assert len(found["samples"]) == 10
+    ours = utmost("precision", "attack", "--sampler", "utmost", "--draws", "100", "--json").document
+    assert (ours["certain"], ours["epsilon"], ours["success"]) == ([0, 0], None, 0.5)
+    assert "finds nothing" in " ".join(
+        utmost("precision", "attack", "--sampler", "utmost", "--draws", "50").out.split()
+    )
+
+
+def test_a_sampler_of_one_s_own_stands_in_a_file(utmost, tmp_path):
+    (tmp_path / "own_noise.py").write_text("def constant(secret, scale, count):\n    return [0.1] * count\n")
+    said = utmost("precision", "attack", "--sampler", "own_noise:constant", "--secrets", "1,3/10", "--draws", "20")
+    assert "nothing was found" in said.out
+
+
+BAD = [
+    (("precision", "laplce"), "laplce"),
+    (("precision", "laplace"), "--range"),
+    ((*LAPLACE, "--range", "0"), "--range must be two numbers"),
+    ((*LAPLACE, "--range", "5,1"), "LOW < HIGH"),
+    ((*LAPLACE, "--range", "0,nan"), "--range must be a number"),
+    ((*LAPLACE[:-2], "--range", "0,1"), "--round must be given"),
+    ((*LAPLACE[:-1], "0", "--range", "0,1"), "round must be > 0"),
+    ((*LAPLACE, "--range", "0,1", "--format", "binary80"), "format must be binary16"),
+    ((*LAPLACE, "--range", "0,1", "--generator", "1"), "generator must have"),
+    ((*LAPLACE, "--range", "0,1", "--sensitivity", "0"), "sensitivity must be > 0"),
+    ((*LAPLACE, "--range", "0,1", "--ulps", "-1"), "ulps must be"),
+    ((*LAPLACE, "--range", "0,1", "--target", "1"), "--target chooses"),
+    ((*LAPLACE, "--range", "0,1", "--terms", "10", "--method", "kahan"), "method must be one of"),
+    (("precision", "laplace", "--epsilon", "0", "--range", "0,1", "--round", "1"), "epsilon must be > 0"),
+    (("precision", "laplace", "--range", "0,100", "--target", "1.1"), "25 will do"),
+    ((*PLANAR, "--range", "0,1,2"), "--range must be two numbers"),
+    (("precision", "attack", "--sampler", "gauss"), "--sampler must be textbook"),
+    (("precision", "attack", "--sampler", "math:nothing"), "sampler must be MODULE:FUNCTION"),
+    (("precision", "attack", "--sampler", "math:sqrt"), "raised TypeError"),
+    (("precision", "attack", "--secrets", "1,1"), "secrets must be two different"),
+    (("precision", "attack", "--scale", "0"), "scale must be from"),
+    (("precision", "attack", "--draws", "0"), "draws must be"),
+    (("precision", "attack", "--scale", "1e400"), "--scale must be a number that a double can hold"),
+    (("precision", "attack", "--secrets", "1e400,0"), "--secrets must be a number that a double can hold"),
+    (("precision", "attack", "--plot", "leak.pdf"), "--plot must be"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "names"), BAD, ids=lambda value: " ".join(map(str, value))[:70])
+def test_bad_input_ends_with_code_2_and_one_line(utmost, arguments, names):
+    said = utmost(*arguments)
+    assert said.code == 2
+    assert said.out == ""
+    assert said.err.startswith("utmost: ")
+    assert said.err.count("\n") == 1
+    assert names in said.err
+
+
+@pytest.mark.parametrize("command", [(), ("laplace",), ("planar",), ("attack",)])
+def test_help_shows_examples(utmost, command):
+    said = utmost("precision", *command, "--help")
+    assert said.code == 0
+    assert "utmost precision" in said.out.split("Examples:")[1]
+    assert max(map(len, said.out.splitlines())) <= 80
+
+
+def test_the_group_alone_shows_its_help(utmost):
+    assert utmost("precision") == utmost("precision", "--help")
+
+
+@pytest.mark.parametrize("value", [Fraction(1, 3), Fraction(10**20 + 1), Fraction(7, 10**9), Fraction(-1, 3)])
+def test_a_bound_is_shown_no_smaller_than_it_is(value):
+    shown = Fraction(repr(above(value)))  # as it is written, to the digit
+    assert value <= shown <= value + abs(value) / 10**10
+
+
+def test_a_bound_beyond_doubles_is_text():
+    assert above(Fraction(10) ** 400) == "1.00000e+400"
+    assert above(None) == "inf"

@@ -1,0 +1,41 @@
+"""Sources of words for tests: given words, and words counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from utmost.noise import Source
+from utmost.noise.bits import Keystream
+
+
+class Played:
+    """Plays given words and then fails the test."""
+
+    def __init__(self, words: Iterable[int]) -> None:
+        self.left = list(words)
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        if count > len(self.left):
+            pytest.fail("more words were taken than were given")
+        taken, self.left = self.left[:count], self.left[count:]
+        return np.array(taken, dtype=np.uint64)
+
+
+class Counted:
+    """Counts the words that are taken from a source."""
+
+    def __init__(self, source: Source) -> None:
+        self.source, self.taken = source, 0
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        self.taken += count
+        return self.source.words(count)
+
+
+def fixed(seed: int) -> Keystream:
+    """The same words every time: a keystream whose seeds are chosen."""
+    return Keystream(lambda size: seed.to_bytes(size, "little"))

@@ -1,0 +1,77 @@
+"""GMP13: what is published and what is computed; the errata."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from utmost import papers
+from utmost.papers import Report
+from utmost.papers.gmp13 import applications, figures, theorem
+
+WRONG_IN_THE_PAPER = {"Theorem 4.5", "Section 5, R", "Section 6, formulas"}
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return papers.report("GMP13")
+
+
+def test_everything_published_is_computed_again_but_for_the_errata(report: Report) -> None:
+    assert {item.name for item in report.items if item.agrees is False} == WRONG_IN_THE_PAPER
+    assert {item.name for item in report.items if item.agrees} == {
+        "Example 1.1",
+        "Example 4.1",
+        "Theorems 4.1, 4.2",
+        "Theorem 4.5 as proved",
+    }
+
+
+def test_both_figures_and_both_applications_have_tables_and_curves(report: Report) -> None:
+    named = {item.name: item for item in report.items}
+    assert len(named) == len(report.items)
+    for name in ("Figure 1", "Figure 2", "Section 5", "Section 6"):
+        assert named[name].series
+        assert named[name].computed.rows
+
+
+def test_an_item_without_published_values_does_not_claim_to_agree(report: Report) -> None:
+    for item in report.items:
+        assert (item.published is None) == (item.agrees is None)
+
+
+def test_the_five_known_errata_are_said(report: Report) -> None:
+    text = " ".join(report.errata)
+    for words in (
+        "ε(L + δ_t)/Δ",
+        "4δ_t/(L − 2δ_t)",
+        "8Lδ_t/(L − 2δ_t)²",
+        "L√2",
+        "(2πD)²",
+        "√(2δ₀)/ε",
+        "never comes to ∞",
+    ):
+        assert words in text
+
+
+def test_figure_1_s_laws_share_no_result() -> None:
+    series = figures.figure1().series
+    assert not any(a and b for a, b in zip(series[0].y, series[1].y, strict=True))
+    assert any(series[0].y)
+    assert any(series[1].y)
+
+
+def test_the_price_grows_with_the_range() -> None:
+    for item in (applications.section5(), applications.section6()):
+        line = item.series[0]
+        assert list(line.y) == sorted(line.y)
+
+
+def test_a_wrong_claim_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(theorem, "_rounded", lambda u: 3 * u + 1)
+    assert theorem.theorem41().agrees is False
+
+
+def test_the_report_is_a_document(report: Report) -> None:
+    assert json.loads(json.dumps(papers.document(report), allow_nan=False))["key"] == "GMP13"

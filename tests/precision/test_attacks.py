@@ -1,0 +1,166 @@
+"""Mironov's attack: sound judges, leaks found where they are, nothing where they are not."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.errors import InputError
+from utmost.exact import alpha
+from utmost.precision import attack, uniform
+from utmost.precision.attacks import JUDGES, fine_quantiles, lattice_points, load, quantiles, sums
+from utmost.precision.samplers import (
+    largest_ratio,
+    last_digits,
+    lattice,
+    polar,
+    scaled_draw,
+    scaled_law,
+    stepped_law,
+    textbook,
+)
+
+DOUBLES = st.floats(-50, 50)
+
+
+@given(DOUBLES, DOUBLES)
+def test_a_sum_that_was_made_is_never_called_impossible(secret, noise):
+    assert sums(secret + noise, secret, 1.0)
+
+
+@given(DOUBLES, st.integers(1, 2**52), st.sampled_from([0.3, 1.0, 7.0]), st.booleans())
+@settings(max_examples=150)
+def test_a_quantile_that_was_drawn_is_never_called_impossible(secret, j, scale, sign):
+    noise = -scale * math.log(j * 2.0**-52)
+    result = secret + (noise if sign else -noise)
+    assert quantiles(result, secret, scale)
+    assert fine_quantiles(result, secret, scale)
+    assert sums(result, secret, scale)
+
+
+def test_the_impossible_is_impossible_by_brute_force():
+    """0.1 is no sum 1 + x: the doubles around −0.9 give 0.09999999999999998 and 0.10000000000000009."""
+    assert not sums(0.1, 1.0, 1.0)
+    x = -0.9
+    for _ in range(50):
+        assert 1.0 + x != 0.1
+        x = math.nextafter(x, -1)
+
+
+def test_the_textbook_sampler_gives_most_secrets_away():
+    """The share of results that give the secret away is about 0.8; fewer than 0.6 of 800 has a chance below 1e-30."""
+    found = attack(textbook, draws=400)
+    assert found.judge == "quantiles"
+    assert sum(found.certain) > 480
+    assert found.leaks
+    assert found.success > Fraction(3, 4)
+    assert any(example.certain for example in found.examples)
+    assert 0 < found.share(-1.0, 2.0) <= 1
+
+
+def test_numpy_s_laplace_leaks_too():
+    rng = np.random.default_rng(1)
+    found = attack(rng.laplace, draws=300)
+    assert found.judge == "fine quantiles"
+    assert sum(found.certain) > 200
+    assert found.leaks
+
+
+def test_a_sampler_nobody_knows_is_attacked_by_its_sums():
+    rng = np.random.default_rng(2)
+    found = attack(lambda secret, scale, count: secret + scale * rng.standard_normal(count), draws=300)
+    assert found.judge == "sums"
+    assert found.certain[0] > 50
+
+
+@pytest.mark.parametrize("secrets", [(0.0, 1.0), (0.25, -3.5), (1000.0, 1001.0)])
+def test_the_attack_finds_nothing_in_utmost_s_draws(secrets):
+    found = attack(lattice, secrets, 2.0, 400)
+    assert not found.leaks
+    assert found.success == Fraction(1, 2)
+
+
+def test_what_is_known_of_utmost_s_draws_leaves_no_result_to_one_secret_even_where_they_are_far_apart():
+    found = attack(lattice, (0.0, 1e6), 0.5, 50, {"lattice": lattice_points})
+    assert found.judge == "lattice"
+    assert found.certain == (0, 0)
+
+
+def test_the_lattice_draws_have_the_scale_asked_for():
+    """The mean of |noise| is scale; with 4000 draws its error has σ = 0.016, and 6σ is a false alarm of 2e-9."""
+    noise = np.abs(lattice(0.0, 1.0, 4000))
+    assert abs(noise.mean() - 1) < 0.1
+
+
+def test_no_judge_means_nothing_found():
+    found = attack(lambda secret, scale, count: [0.1] * count, (1.0, 0.3), 1.0, 20)
+    assert found.judge is None
+    assert not found.leaks
+
+
+def test_judges_are_tried_from_the_sharpest():
+    assert list(JUDGES) == ["quantiles", "fine quantiles", "sums"]
+
+
+def test_samplers_are_loaded_by_name_and_their_failures_are_one_line():
+    assert len(load("numpy.random:laplace")(0.0, 1.0, 5)) == 5
+    for name in ("nowhere:f", "math:nothing", "math", ":f", "math:pi"):
+        with pytest.raises(InputError, match="sampler must be"):
+            load(name)
+    with pytest.raises(InputError, match="raised TypeError"):
+        load("math:sqrt")(0.0, 1.0, 5)
+
+
+@pytest.mark.parametrize(
+    "change", [{"scale": 0.0}, {"scale": math.nan}, {"secrets": (1.0, 1.0)}, {"secrets": (0.0, math.inf)}, {"draws": 0}]
+)
+def test_bad_attacks_are_refused(change):
+    with pytest.raises(InputError, match="must be"):
+        attack(textbook, **change)
+    with pytest.raises(InputError, match="as many finite numbers"):
+        attack(lambda secret, scale, count: [], draws=3)
+
+
+@given(st.integers(1, 3), st.integers(0, 5), st.integers(0, 63))
+@settings(max_examples=12)
+def test_example_11_keeps_the_last_digits_of_every_secret(doublings, k, h):
+    secret = Fraction(2**doublings * k + h, 2**6)
+    digits = last_digits(secret, 6, doublings)
+    law = scaled_law(secret, 6, doublings)
+    assert {last_digits(Fraction(result), 6, doublings) for result in law} == {digits}
+    assert sum(law.values()) == 1
+    assert set(scaled_draw(secret, 6, doublings, 50)) <= set(law)
+
+
+@given(st.sampled_from([16, 32, 64, 100, 1000]), st.sampled_from(["closed", "centred"]))
+@settings(max_examples=10)
+def test_example_41_makes_a_ratio_of_2_where_4_3_was_meant(count, kind):
+    laws = [stepped_law(alpha("3/4"), uniform(count, kind), r, 30) for r in (0, 1)]
+    ratio, only = largest_ratio(*laws)
+    assert ratio >= 2
+    assert only
+    assert all(sum(law.values()) == 1 for law in laws)
+
+
+def test_the_stepped_law_is_the_count_of_values():
+    law = stepped_law(alpha("3/4"), uniform(101, "centred"), 0, 6)
+    counts = dict.fromkeys(law, 0)
+    for z in range(101):
+        u = (z + 0.5) / 101
+        noise = -math.copysign(math.log(1 - 2 * abs(u - 0.5)) / math.log(4 / 3), u - 0.5) if u != 0.5 else 0.0
+        place = Fraction(round(noise))
+        counts[place if abs(place) <= 6 else "∞"] += 1
+    assert law == {result: Fraction(n, 101) for result, n in counts.items()}
+
+
+def test_polar_noise_has_the_radius_and_the_angle_meant():
+    """Radius: mean 2/ε, σ = √2/ε. Angle: mean direction 0. 3000 draws, 6σ: false alarm 2e-9 each."""
+    points = polar(0.5, 3000)
+    radius = np.hypot(points[:, 0], points[:, 1])
+    assert abs(radius.mean() - 4) < 6 * math.sqrt(8) / math.sqrt(3000)
+    assert np.abs((points / radius[:, None]).mean(axis=0)).max() < 6 * math.sqrt(0.5 / 3000)

@@ -1,0 +1,273 @@
+"""ε′ of Laplace noise: held against enumerated machines, quantiles and the closed forms."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from utmost.errors import InputError
+from utmost.exact import alpha, epsilon
+from utmost.precision import BINARY16, BINARY32, BINARY64, fixed, implementation, laplace, uniform
+from utmost.precision.advice import laplace_advice
+from utmost.precision.certificate import Implementation
+from utmost.precision.closeness import BITS, ball, close, fix_point, hopeless, up
+from utmost.precision.formats import KINDS
+from utmost.precision.truth import (
+    as_channel,
+    beats_the_printed_theorem,
+    exact_epsilon,
+    law,
+    noise_table,
+    quantile,
+    wasserstein,
+)
+
+DOUBLE = implementation(BINARY64)
+MACHINES = [
+    Implementation(fixed(8), uniform(2**8)),
+    Implementation(fixed(9), uniform(2**9, "centred")),
+    Implementation(fixed(12), uniform(700, "closed")),
+    Implementation(BINARY16, uniform(2**9)),
+]
+
+
+def laplace_mass(beta: float, low: float, high: float) -> float:
+    def below(x: float) -> float:
+        return math.exp(beta * x) / 2 if x < 0 else 1 - math.exp(-beta * x) / 2
+
+    return below(high) - below(low)
+
+
+@given(
+    st.sampled_from(MACHINES),
+    st.sampled_from(["1/4", "1/2", "1", "2", "3"]),
+    st.sampled_from(["1/4", "1/2", "1"]),
+    st.sampled_from([Fraction(1), Fraction(3, 2), Fraction(1, 2)]),
+    st.booleans(),
+)
+@settings(max_examples=25)
+def test_the_exact_epsilon_of_an_enumerated_machine_is_never_above_the_certificate(run, eps, step, width, ends):
+    task = laplace.setting(epsilon(eps), width, 0, 1, step)
+    made = laplace.certify(task, run)
+    assume(made.finite)
+    found = exact_epsilon(task, run, [Fraction(k, 8) for k in range(9)], ends)
+    assert found.within(made.sharp)
+    assert made.sharp <= made.epsilon_prime
+
+
+@pytest.mark.parametrize("run", MACHINES, ids=lambda run: f"{run.format.name}-{run.generator.count}")
+@pytest.mark.parametrize("eps", ["1/4", "1", "2"])
+def test_w_infinity_from_quantiles_is_within_delta_t(run, eps):
+    task = laplace.setting(epsilon(eps), 1, 0, 1, "1/4")
+    near = laplace.closeness(task, run)
+    if near is not None:
+        assert wasserstein(task, run) <= near.delta_t
+        assert near.delta_t <= 4 * wasserstein(task, run) + 8 * run.delta0 * near.k  # and not absurdly above
+
+
+def test_epsilon_itself_would_be_too_small_a_promise():
+    """2^8 values in fixed point, ε = 1/4: the machine really has ln(3/2) ≈ 0.405, within its ε′ of 1.42."""
+    task, run = laplace.setting(epsilon("1/4"), 1, 0, 1, "1/4"), MACHINES[0]
+    found = exact_epsilon(task, run, [Fraction(k, 16) for k in range(17)])
+    assert found.ratio == Fraction(3, 2)
+    assert found.epsilon > 0.25
+    assert found.within(laplace.certify(task, run).sharp)
+
+
+def test_a_machine_too_coarse_for_any_promise_does_leak_without_bound():
+    task = laplace.setting(epsilon("1/4"), 1, 0, 1, "1/4")
+    run = Implementation(fixed(5), uniform(32))
+    assert not laplace.certify(task, run).finite
+    assert exact_epsilon(task, run, [Fraction(k, 8) for k in range(9)]).ratio is None
+
+
+@pytest.mark.parametrize("run", MACHINES, ids=lambda run: f"{run.format.name}-{run.generator.count}")
+def test_the_machine_is_close_as_certified_at_every_value(run):
+    """|n(u) − n′(n₀(u))| ≤ δ_t at both ends of every value's interval, wherever |n(u)| ≤ D + 2δ_t."""
+    task = laplace.setting(epsilon(1), 1, 0, 1, "1/4")
+    near, table = laplace.closeness(task, run), noise_table(epsilon(1), Fraction(1), run)
+    assert near is not None
+    edge, checked = near.reach + 2 * near.delta_t, 0
+    for z, noise in enumerate(table):
+        for u in (Fraction(z, len(table)), Fraction(z + 1, len(table))):
+            if 0 < u < 1 and up(abs(quantile(epsilon(1), Fraction(1), u))) <= edge:
+                assert up(abs(quantile(epsilon(1), Fraction(1), u) - ball(Fraction(noise)))) <= near.delta_t
+                checked += 1
+    assert checked > len(table) / 2
+
+
+@given(st.integers(7, 20))
+@settings(max_examples=6)
+def test_the_theorem_as_printed_is_broken_and_as_proved_is_not(eps):
+    found = beats_the_printed_theorem(eps)
+    assert found.beaten
+    with ctx.workprec(BITS):
+        from utmost.exact import ball as enclosed
+
+        assert enclosed(found.actual, BITS).log() <= ball(found.certified)
+
+
+@pytest.mark.parametrize("eps", ["1/4", "1/2", "1"])
+def test_for_epsilon_up_to_1_the_printed_theorem_is_not_broken(eps):
+    assert not beats_the_printed_theorem(eps).beaten
+
+
+@given(st.floats(0.05, 8), st.floats(0.01, 4), st.floats(0.001, 0.49), st.floats(-6, 6))
+@settings(max_examples=200)
+def test_no_cell_beats_the_sharp_bound(eps, step, share, place):
+    """μ[a−δ, a+L+δ] ≤ quotient·μ[a+δ, a+L−δ] for Laplace noise of rate ε, cells anywhere, 0 inside or not."""
+    shift = share * step
+    task = laplace.setting(epsilon(Fraction(eps)), 1, 0, Fraction(step), Fraction(step))
+    bound = laplace.sharp_bound(task, Fraction(shift)) - Fraction(eps)
+    outer = laplace_mass(eps, place - shift, place + step + shift)
+    inner = laplace_mass(eps, place + shift, place + step - shift)
+    assume(inner > 1e-9)
+    assert math.log(outer / inner) <= float(bound) + 1e-6
+    assert bound <= laplace.from_shift(task, Fraction(shift)).epsilon_prime - Fraction(eps)
+
+
+def test_the_formula_is_the_one_of_the_theorem_with_epsilon_in_the_exponent():
+    task = laplace.setting(epsilon(2), 3, 0, 10, "1/4")
+    made = laplace.from_shift(task, "1/100")
+    ratio = 4 * 0.01 / (0.25 - 0.02)
+    assert float(made.robustness) == pytest.approx(ratio)
+    assert float(made.epsilon_prime) == pytest.approx(2 + math.log1p(ratio * math.exp(2 * 0.26 / 3)))
+    assert float(made.sharp) < float(made.epsilon_prime)
+
+
+def test_delta_t_is_the_paper_s_formula_to_first_order():
+    task = laplace.setting(epsilon(1), 2, 0, 10, "1/1024")
+    near = laplace.closeness(task, DOUBLE)
+    k = 2 * 2 * math.exp(float(task.reach) / 2)
+    assert float(near.k) == pytest.approx(k, rel=1e-6)
+    assert float(near.delta_t) == pytest.approx(k * 2**-53 + float(near.delta_n), rel=1e-6)
+    assert float(laplace.slope(task)) == pytest.approx(k, rel=1e-9)
+
+
+def test_epsilon_prime_tends_to_epsilon_on_a_better_machine():
+    task = laplace.setting(epsilon(1), 1, 0, 4, "1/16")
+    prices = [laplace.certify(task, implementation(f)).price for f in (BINARY16, BINARY32, BINARY64)]
+    assert prices[0] is None or prices[0] > prices[1]
+    assert prices[1] > prices[2]
+    assert prices[2] < Fraction(1, 10**10)
+
+
+def test_range_100_at_epsilon_1_has_no_finite_epsilon_prime_and_the_advice_says_what_has():
+    task = laplace.setting(epsilon(1), 1, 0, 100, "1/1024")
+    made = laplace.certify(task, DOUBLE)
+    assert not made.finite
+    assert made.closeness is None
+    width = laplace.widest(task, DOUBLE)
+    assert Fraction(28) < width < Fraction(29)
+    assert laplace.certify(laplace.setting(epsilon(1), 1, 0, width, "1/1024"), DOUBLE).finite
+    assert not laplace.certify(laplace.setting(epsilon(1), 1, 0, width + Fraction(1, 1024), "1/1024"), DOUBLE).finite
+    advice = laplace_advice(task, DOUBLE, made)
+    assert "28.4" in advice
+    assert "2^53" in advice
+
+
+def test_past_the_reach_of_the_generator_the_laws_do_have_results_of_one_secret_only():
+    """The same by enumeration: 2^8 values, ε = 1, range 8 (e^8 > 2^8)."""
+    task = laplace.setting(epsilon(1), 1, 0, 8, 1)
+    run = Implementation(fixed(12), uniform(2**8))
+    assert not laplace.certify(task, run).finite
+    assert exact_epsilon(task, run, [Fraction(k) for k in range(9)]).ratio is None
+    assert exact_epsilon(task, run, [Fraction(k) for k in range(9)], ends=True).ratio is None
+
+
+@given(st.sampled_from(["1/2", "1", "11/10", "3"]), st.integers(1, 20))
+@settings(max_examples=10)
+def test_a_plan_keeps_its_promise(promised, width):
+    try:
+        task, made = laplace.planned(promised, 1, 0, width, DOUBLE)
+    except InputError as refusal:
+        assert "will do" in str(refusal)  # noqa: PT017
+        return
+    assert made.epsilon_prime <= Fraction(promised)
+    assert task.level.exponent < Fraction(promised)
+    finer = laplace.certify(laplace.setting(task.level, 1, 0, width, task.rounding / 2), DOUBLE)
+    assert not laplace.within(finer, Fraction(promised)) or task.rounding < Fraction(1, 2**30)
+
+
+def test_an_impossible_plan_names_a_range_that_will_do():
+    with pytest.raises(InputError, match=r"range must be narrower .* got 100: 25 will do"):
+        laplace.planned("1.1", 1, 0, 100, DOUBLE)
+    laplace.planned("1.1", 1, 0, 25, DOUBLE)
+
+
+def test_levels_may_be_given_by_alpha():
+    by_alpha = laplace.certify(laplace.setting(alpha("1/2"), 1, 0, 5, "1/64"), DOUBLE)
+    assert math.log(2) < float(by_alpha.epsilon_prime) < math.log(2) + 1e-9
+
+
+def test_the_law_is_a_law_and_an_exact_channel():
+    task, run = laplace.setting(epsilon(1), 1, 0, 1, "1/4"), MACHINES[0]
+    laws = {s: law(task, run, s) for s in (Fraction(0), Fraction(1))}
+    made = as_channel(laws)
+    assert made.exact
+    assert made.outputs[-1] == "∞"
+    assert all(sum(made.rows[k]) == 1 for k in range(2))
+
+
+def test_the_emulated_machine_is_numpy_s_half_precision():
+    """n′ in binary16 beside numpy's float16, which rounds each operation; its log is within one unit."""
+    run = Implementation(BINARY16, uniform(2**9))
+    table = noise_table(epsilon(1), Fraction(1), run)
+    u = np.arange(1, 2**9) / np.float64(2**9)
+    tail = np.float16(1) - np.float16(2) * np.abs(u.astype(np.float16) - np.float16(0.5))
+    theirs = -np.log(tail.astype(np.float64)).astype(np.float16) * np.sign(u - 0.5).astype(np.float16)
+    ours = np.array([float(noise) for noise in table[1:]])
+    assert np.array_equal(ours, theirs.astype(np.float64))
+
+
+@given(st.lists(st.fractions(0, 1), min_size=2, max_size=8), st.fractions(0, 4), st.fractions(0, 1))
+def test_thm_41_and_42_on_affine_functions(points, k, delta):
+    assert close(lambda u: k * u, lambda u: k * u + delta, points, k, delta)
+    pair = hopeless(lambda u: (k + 1) * u, points, k, delta)
+    far = max(points) - min(points)
+    assert (pair is not None) == (far > 2 * delta)
+
+
+@given(st.fractions(0, 2, max_denominator=50), st.fractions(0, Fraction(9, 10), max_denominator=50))
+def test_a_fix_point_found_is_one(start, slope):
+    found = fix_point(lambda d: start + slope * d)
+    assert found is not None
+    assert start + slope * found <= found <= start / (1 - slope) * Fraction(51, 50)
+
+
+@given(st.fractions(-10, 10), st.integers(4, 80))
+def test_up_is_never_below(value, bits):
+    assert value <= up(value, bits) <= value + abs(value) * Fraction(2) ** (1 - bits)
+    with ctx.workprec(100):
+        assert up(arb(1) / 3, bits) >= Fraction(1, 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        ((alpha(1), 1, 0, 1, 1), "epsilon must be > 0"),
+        ((alpha(0), 1, 0, 1, 1), "epsilon must be > 0"),
+        ((epsilon(1), 0, 0, 1, 1), "sensitivity must be > 0"),
+        ((epsilon(1), 1, 1, 1, 1), "range must be"),
+        ((epsilon(1), 1, 0, 1, 0), "round must be > 0"),
+        ((epsilon(1), 1, 0, 1, "1e-20"), "cells"),
+    ],
+)
+def test_bad_settings_are_refused(arguments, names):
+    with pytest.raises(InputError, match=names):
+        laplace.setting(*arguments)
+
+
+def test_a_range_beyond_the_format_is_refused():
+    with pytest.raises(InputError, match="largest number of binary16"):
+        laplace.certify(laplace.setting(epsilon(1), 1000, 0, 70000, 1), implementation(BINARY16))
+
+
+def test_kinds_are_all_used():
+    assert {"open", "centred", "closed"} == set(KINDS)
