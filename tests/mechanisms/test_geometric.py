@@ -147,3 +147,14 @@ def test_noise_larger_than_any_count_answers_an_end() -> None:
 def test_inputs_that_are_no_counts_are_refused_before_any_word_is_taken(inputs: object) -> None:
     with pytest.raises(InputError, match="inputs must be"):
         geometric(5, epsilon(1)).draw(inputs, Played([]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("secret", [393.0, Fraction(787, 2), True, "393", 10**6, None])
+def test_an_input_that_is_refused_is_not_repeated(secret: object) -> None:
+    """The input is the secret: no message may hold it, nor a number from which it can be had."""
+    mechanism = geometric(944, epsilon("0.1"))
+    calls = (mechanism.law, lambda x: mechanism.draw([x]), lambda x: mechanism.cumulative(x, 5))
+    for call in calls:
+        with pytest.raises(InputError) as caught:
+            call(secret)  # type: ignore[operator]
+        assert not any(word in str(caught.value) for word in ("393", "388", "787", "True", "None"))

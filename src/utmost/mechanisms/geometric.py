@@ -54,14 +54,15 @@ class Geometric:
 
     def law(self, x: int) -> list[Number]:
         """The law of the answer when the count is x."""
-        self._checked(x)
-        return [self.level.power(abs(x - y)) * k for y, k in enumerate(weights(self.size, self.level))]
+        count = self._checked(x)
+        return [self.level.power(abs(count - y)) * k for y, k in enumerate(weights(self.size, self.level))]
 
     def cumulative(self, x: int, y: int) -> Number:
         """Pr[answer ≤ y | count x]: α^(x−y)/(1+α) for y < x, 1 − α^(y+1−x)/(1+α) for x ≤ y < size, 1 at the end."""
+        count = self._checked(x)
         if y >= self.size or self.level.alpha == 1:
             return Fraction(1)
-        return tail(x - y, self.level) if y < x else 1 - tail(y + 1 - x, self.level)
+        return tail(count - y, self.level) if y < count else 1 - tail(y + 1 - count, self.level)
 
     def draw(self, inputs: npt.ArrayLike, source: Source | None = None) -> npt.NDArray[np.int64]:
         """One exact draw for each input, min(max(x + Δ, 0), size): the law drawn is `law`, to the last bit.
@@ -81,9 +82,10 @@ class Geometric:
         return np.clip(answers, 0, self.size, out=answers)
 
     def _checked(self, x: int) -> int:
-        if not 0 <= x <= self.size <= LARGEST_LAW:
-            raise InputError(f"input must be a count from 0 to size, and size at most {LARGEST_LAW}")
-        return x
+        """The input as an integer; what it was is not told, since it is the secret."""
+        if not isinstance(x, int | np.integer) or isinstance(x, bool) or not 0 <= x <= self.size <= LARGEST_LAW:
+            raise InputError(f"input must be a whole count from 0 to size, and size at most {LARGEST_LAW}")
+        return int(x)
 
 
 @dataclass(frozen=True, slots=True)
