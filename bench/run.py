@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import noise
+
 REPEATS = 3
 
 
@@ -104,6 +106,9 @@ TASKS: dict[str, Callable[[], dict[str, Any]]] = {
     "program 40": lambda: program(40),
     "program 60": lambda: program(60),
     "program 100": lambda: program(100),
+    "noise": noise.draws,
+    "noise levels": noise.levels,
+    "noise setups": noise.setups,
 }
 
 
@@ -131,8 +136,15 @@ def table(header: list[str], rows: list[list[str]]) -> str:
 def main() -> None:
     """Measure everything and print the tables."""
     results = {name: measured(name) for name in TASKS}
-    limit = results["scan"]["seconds"]
     print(f"{datetime.date.today()} · Python {platform.python_version()} · {platform.machine()} · make bench\n")
+    print_counts(results)
+    print_programs(results)
+    print_noise(results)
+
+
+def print_counts(results: dict[str, Any]) -> None:
+    """The matrix-free kernel."""
+    limit = results["scan"]["seconds"]
     rows = [
         [label, f"{r['seconds']:.2f} s", f"{r['seconds'] / limit:.0f}×", f"{r['megabytes']:.0f} MB", asked]
         for label, r, asked in (
@@ -148,6 +160,10 @@ def main() -> None:
     agreement = "same loss" if d["agree"] else "DIFFERENT LOSS"
     print(f"Counts to 3000: {d['seconds']:.4f} s against {d['peer']:.2f} s for dense numpy matrices, ")
     print(f"{d['peer'] / d['seconds']:.0f}× faster, {agreement}.\n")
+
+
+def print_programs(results: dict[str, Any]) -> None:
+    """The certified optimum."""
     print("The certified optimum against plain HiGHS on the same program (α = 1/2, uniform prior, absolute loss)\n")
     rows = [
         [name.split()[1], f"{r['seconds']:.2f} s", f"{r['peer']:.2f} s", f"{r['seconds'] / r['peer']:.2f}×", r["gap"],
@@ -155,6 +171,17 @@ def main() -> None:
         for name, r in results.items() if name.startswith("program")
     ]  # fmt: skip
     print(table(["n", "utmost", "HiGHS", "ratio", "gap", "ε", "HiGHS's true ε", "HiGHS's loss − optimum"], rows))
+
+
+def print_noise(results: dict[str, Any]) -> None:
+    """Exact draws and their set-up."""
+    draws, levels, setups = (results[name] for name in ("noise", "noise levels", "noise setups"))
+    for found in (draws, levels, setups):
+        found.pop("megabytes")
+    print("\n10⁶ exact truncated-geometric draws at ε = 0.1, beside their random bits and peers\n")
+    print(table(["what", "a draw", "utmost's time as a ratio of it"], noise.report(draws)) + "\n")
+    print(table(["ε", "a draw"], [[k, f"{v / noise.DRAWS * 1e9:.1f} ns"] for k, v in levels.items()]) + "\n")
+    print(table(["set-up or draw", "time"], [[k, f"{v:.3f} s"] for k, v in setups.items()]))
 
 
 if __name__ == "__main__":

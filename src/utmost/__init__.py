@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from utmost.design.signature import lemmas, remap_of, signature
     from utmost.errors import InputError, UtmostError
     from utmost.exact import Level, alpha, epsilon, number
-    from utmost.mechanisms import geometric
+    from utmost.mechanisms.exponential import exponential
+    from utmost.mechanisms.geometric import geometric
+    from utmost.mechanisms.laplace import laplace
+    from utmost.mechanisms.planar import planar
+    from utmost.mechanisms.response import response, response_dual
+    from utmost.mechanisms.staircase import staircase
     from utmost.spaces import Space, databases, line, space
 
 __version__ = "0.1.0"
@@ -38,7 +43,15 @@ _HOMES = {
     "utmost.design.minimax": ("minimax_optimal",),
     "utmost.errors": ("InputError", "UtmostError"),
     "utmost.exact": ("Level", "alpha", "epsilon", "number"),
-    "utmost.mechanisms": ("geometric",),
+    "utmost.mechanisms": (
+        "exponential",
+        "geometric",
+        "laplace",
+        "planar",
+        "response",
+        "response_dual",
+        "staircase",
+    ),
     "utmost.spaces": ("Space", "databases", "line", "space"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -56,8 +69,10 @@ __all__ = [
     "databases",
     "derivation",
     "epsilon",
+    "exponential",
     "geometric",
     "is_private",
+    "laplace",
     "laplace_loss",
     "least_epsilon",
     "lemmas",
@@ -68,13 +83,17 @@ __all__ = [
     "mix",
     "number",
     "optimal",
+    "planar",
     "posterior",
     "priors",
     "read",
     "readings",
     "remap_of",
+    "response",
+    "response_dual",
     "signature",
     "space",
+    "staircase",
 ]
 
 

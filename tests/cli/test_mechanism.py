@@ -9,7 +9,7 @@ import pytest
 
 from utmost.channel import files
 from utmost.exact import alpha, epsilon, number
-from utmost.mechanisms import geometric
+from utmost.mechanisms import Geometric, geometric
 
 # GRS12 Fig. 1(b): the truncated 1/2-geometric mechanism for n = 5.
 FIGURE_1B = [
@@ -85,3 +85,173 @@ def test_a_plot_is_written_and_named(utmost, tmp_path, kind):
     assert said.err == f"drew heat.{kind}\n"
     assert (tmp_path / f"heat.{kind}").stat().st_size > 1000
     assert Fraction(said.document["rows"][0][0]) == Fraction(2, 3)
+
+
+GEOMETRIC = ("mechanism", "geometric", "--size", 5, "--alpha", "1/2")
+LAPLACE = ("mechanism", "laplace", "--range", "0,1", "--granularity", "1/4", "--sensitivity", "1/2")
+PLANAR = ("mechanism", "planar", "--step", "1/10", "--epsilon", "2")
+SAMPLED = [
+    ((*GEOMETRIC, "--input", 3), range(6)),
+    (("mechanism", "geometric", "--size", 10**12, "--epsilon", "0.1", "--input", 0), range(10**12 + 1)),
+    ((*LAPLACE, "--epsilon", 1, "--input", "0.3"), ["0", "1/4", "1/2", "3/4", "1"]),
+    ((*LAPLACE, "--alpha", "1/3", "--input", "0.3"), ["0", "1/4", "1/2", "3/4", "1"]),
+    (("mechanism", "response", "--size", 4, "--epsilon", 1, "--input", 2), range(4)),
+    (("mechanism", "response-dual", "--size", 4, "--epsilon", 1, "--input", 2), range(4)),
+    (("mechanism", "exponential", "--scores", "1,2,5/2", "--epsilon", 1, "--input", 0), range(3)),
+    (("mechanism", "exponential", "--scores", "1,2;2,1", "--alpha", "1/2", "--monotone", "--input", 1), range(2)),
+    (("mechanism", "staircase", "--sensitivity", 3, "--size", 9, "--alpha", "1/2", "--input", 4), range(10)),
+    (("mechanism", "staircase", "--sensitivity", 3, "--alpha", "1/2", "--input", -4), range(-(10**6), 10**6)),
+    (("mechanism", "kept.csv", "--input", "yes"), ["red", "green", 3]),
+]
+
+
+@pytest.fixture
+def kept(tmp_path):
+    (tmp_path / "kept.csv").write_text("in,red,green,3\nyes,1/2,1/4,1/4\nno,1/4,1/4,1/2\n")
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize(("arguments", "answers"), SAMPLED, ids=[" ".join(map(str, a))[10:50] for a, _ in SAMPLED])
+def test_samples_are_answers_as_many_as_asked_for_in_both_forms(utmost, arguments, answers):
+    found = utmost(*arguments, "--sample", 40, "--json").document["samples"]
+    lines = utmost(*arguments, "--sample", 40).out.splitlines()
+    assert len(found) == len(lines) == 40
+    assert all(sample in answers for sample in found)
+    assert {str(sample) for sample in found} & set(lines) or len(answers) > 40
+
+
+def test_places_are_sampled_on_the_lattice_and_in_the_box(utmost):
+    found = utmost(*PLANAR, "--sample", 50, "--input", "0.3,-1.7", "--json").document
+    assert (found["epsilon"], found["step"], len(found["samples"])) == ("2", "1/10", 50)
+    assert all((Fraction(c) * 10).denominator == 1 for place in found["samples"] for c in place)
+    boxed = utmost(*PLANAR, "--sample", 50, "--input", "0.3,-1.7", "--box", "0,-2,1/2,-1").out.split()
+    places = [[Fraction(c) for c in line.split(",")] for line in boxed]
+    assert all(0 <= x <= Fraction(1, 2) and -2 <= y <= -1 for x, y in places)
+    assert len({tuple(place) for place in places}) > 1
+
+
+def test_a_sampled_mechanism_tells_its_level_and_what_its_grid_costs(utmost):
+    found = utmost(*LAPLACE, "--epsilon", 1, "--input", 0, "--sample", 1, "--json").document
+    assert (found["epsilon"], found["alpha"]) == ("1", "exp(-1)")
+    assert found["cost"]["rounding"] == "1/8"
+    assert (found["cost"]["steps"], found["cost"]["stretch"]) == (2, "1")
+    assert found["cost"]["grid_error"] < found["cost"]["laplace_error"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((*LAPLACE, "--epsilon", 1), "1"),
+        (("mechanism", "laplace", "--range", "0,4", "--granularity", "2/3", "--epsilon", 1), "1"),
+        (("mechanism", "response", "--size", 3, "--epsilon", "0.7"), "7/10"),
+        (("mechanism", "response-dual", "--size", 3, "--epsilon", "0.7"), "7/10"),
+        (("mechanism", "staircase", "--sensitivity", 2, "--size", 6, "--epsilon", "0.7"), "7/10"),
+        (("mechanism", "exponential", "--scores", "0,1;1,0", "--epsilon", 1), "1/2"),
+    ],
+    ids=lambda value: " ".join(map(str, value))[10:50],
+)
+def test_the_epsilon_shown_is_recomputed_and_is_the_level_where_it_is_attained(utmost, arguments, told):
+    found = utmost(*arguments, "--json").document
+    assert found["epsilon"] == told
+    assert all(sum(map(number, row), Fraction(0)) == 1 for row in found["rows"])
+    assert f"ε = {told}" in " ".join(utmost(*arguments).out.split())
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_channel_of_a_file_is_shown_with_its_epsilon_for_any_two_inputs(utmost):
+    found = utmost("mechanism", "kept.csv", "--json").document
+    assert (found["inputs"], found["outputs"], found["alpha"]) == (["yes", "no"], ["red", "green", 3], "1/2")
+    assert utmost("mechanism", "kept.csv", "--output", "copy.json").err == "saved copy.json\n"
+    assert utmost("mechanism", "copy.json", "--json").document == found
+
+
+BAD = [
+    (("mechanism", "laplce", "--epsilon", 1), "did you mean laplace?"),
+    (("mechanism", "Response", "--size", 3, "--epsilon", 1), "did you mean response?"),
+    (("mechanism", "quux", "--epsilon", 1), "no other mechanism is built in"),
+    ((*LAPLACE[:3], "1,1", *LAPLACE[4:], "--epsilon", 1), "range must run"),
+    ((*LAPLACE[:3], "1", *LAPLACE[4:], "--epsilon", 1), "--range must be 2 numbers"),
+    ((*LAPLACE[:3], "0,nan", *LAPLACE[4:], "--epsilon", 1), "--range must be a number"),
+    ((*LAPLACE[:5], "0", *LAPLACE[6:], "--epsilon", 1), "granularity must be > 0"),
+    ((*LAPLACE[:5], "2/3", *LAPLACE[6:], "--epsilon", 1), "granularity must divide the range"),
+    ((*LAPLACE[:5], "1/1000", *LAPLACE[6:], "--epsilon", 1), "--granularity must leave"),
+    ((*LAPLACE, "--epsilon", 0, "--sample", 1, "--input", 0), "epsilon must be > 0"),
+    ((*LAPLACE, "--epsilon", 1, "--sample", 1, "--input", "2"), "input must be in the range"),
+    ((*LAPLACE, "--epsilon", 1, "--sample", 1, "--input", "nan"), "--input must be an exact number"),
+    ((*LAPLACE, "--epsilon", 1, "--size", 3), "--size must not be given for laplace"),
+    (LAPLACE, "--alpha or --epsilon"),
+    (LAPLACE[:4], "--granularity must be given for laplace"),
+    ((*GEOMETRIC, "--sample", 0, "--input", 1), "--sample must be from 1"),
+    ((*GEOMETRIC, "--sample", 10**9, "--input", 1), "--sample must be from 1"),
+    ((*GEOMETRIC, "--sample", "x", "--input", 1), "--sample must be a number"),
+    ((*GEOMETRIC, "--sample", 3), "--input must be given"),
+    ((*GEOMETRIC, "--input", 3), "--sample"),
+    ((*GEOMETRIC, "--sample", 3, "--input", 6), "--input must be a whole number from 0 to 5"),
+    ((*GEOMETRIC, "--sample", 3, "--input", 1, "--output", "a.csv"), "--output"),
+    ((*GEOMETRIC[:-2], "--epsilon", 0, "--sample", 3, "--input", 1), "epsilon must be > 0"),
+    ((*GEOMETRIC[:-2], "--alpha", 0, "--sample", 3, "--input", 1), "alpha must be > 0"),
+    ((*GEOMETRIC[:3], 10**13, *GEOMETRIC[4:], "--sample", 3, "--input", 1), "--size must be"),
+    (PLANAR, "--sample"),
+    ((*PLANAR, "--sample", 1, "--input", "1"), "--input must be 2 exact numbers"),
+    ((*PLANAR, "--sample", 1, "--input", "1,1", "--box", "0,0,0.33,1"), "--box in steps must be a whole number"),
+    ((*PLANAR, "--sample", 1, "--input", "1,1", "--box", "1,0,0,1"), "box must be"),
+    ((*PLANAR[:3], "0", *PLANAR[4:], "--sample", 1, "--input", "1,1"), "step must be > 0"),
+    (("mechanism", "response", "--size", 0, "--epsilon", 1), "--size must be the number of values"),
+    (("mechanism", "response", "--size", 700, "--alpha", "1/2"), "--size must be from 0 to 500"),
+    (("mechanism", "exponential", "--scores", "1,2;3", "--epsilon", 1), "scores must be"),
+    (("mechanism", "exponential", "--scores", "", "--epsilon", 1), "--scores must be"),
+    (("mechanism", "exponential", "--scores", "1,2", "--sensitivity", 0, "--epsilon", 1), "sensitivity must be > 0"),
+    (("mechanism", "staircase", "--sensitivity", "1/2", "--epsilon", 1), "sensitivity must be a whole number"),
+    (("mechanism", "staircase", "--epsilon", 1), "--size must be given"),
+    (("mechanism", "kept.csv", "--epsilon", 1), "--epsilon must not be given for kept.csv"),
+    (("mechanism", "kept.csv", "--sample", 1, "--input", "maybe"), "--input must be an input"),
+    (("mechanism", "absent.json"), "cannot read channel file"),
+]
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize(("arguments", "names"), BAD, ids=lambda value: " ".join(map(str, value))[10:70])
+def test_what_cannot_be_done_is_one_line_and_no_sample(utmost, arguments, names):
+    said = utmost(*arguments)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("utmost: ")
+    assert said.err.count("\n") == 1
+    assert len(said.err) < 450
+    assert names in said.err
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (*GEOMETRIC, "--input", "77x"),
+        (*GEOMETRIC, "--input", "77"),
+        (*LAPLACE, "--epsilon", 1, "--input", "77"),
+        (*LAPLACE, "--epsilon", 1, "--input", "77..5"),
+        (*PLANAR, "--input", "1,77x"),
+        ("mechanism", "kept.csv", "--input", "77"),
+    ],
+    ids=lambda value: " ".join(map(str, value))[10:50],
+)
+def test_an_input_is_data_and_is_not_repeated(utmost, arguments):
+    said = utmost(*arguments, "--sample", 2)
+    assert said.code == 2
+    assert "77" not in said.err
+
+
+def test_many_samples_are_counted_on_stderr_and_a_failure_prints_none(utmost, monkeypatch):
+    monkeypatch.setattr("utmost.cli.mechanism.CHUNK", 3)
+    said = utmost(*GEOMETRIC, "--sample", 7, "--input", 2)
+    assert said.err.splitlines() == ["drawn 3 of 7", "drawn 6 of 7", "drawn 7 of 7"]
+    assert len(said.out.splitlines()) == 7
+    drawn, calls = Geometric.draw, []
+
+    def failing(mechanism, inputs):
+        calls.append(len(inputs))
+        if len(calls) == 2:
+            raise MemoryError
+        return drawn(mechanism, inputs)
+
+    monkeypatch.setattr(Geometric, "draw", failing)
+    said = utmost(*GEOMETRIC, "--sample", 7, "--input", 2, "--json")
+    assert (said.code, said.out, calls) == (1, "", [3, 3])

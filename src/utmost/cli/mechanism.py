@@ -1,4 +1,4 @@
-"""`utmost mechanism`: show, save or plot a mechanism."""
+"""`utmost mechanism`: show, save, plot or sample a mechanism."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import CHANNELS, PICTURES, Alpha, Epsilon, Json, Output, Plot, ending, level_of, save
+from utmost.cli.named import TAKES, Chosen, chosen_by, inner
+from utmost.cli.options import CHANNELS, PICTURES, Alpha, Epsilon, Json, Output, Plot, ending, save
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,71 +16,118 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "Examples: utmost mechanism geometric --size 5 --alpha 1/2;  "
-    "utmost mechanism geometric --size 20 --epsilon 0.1 --plot heat.svg --output heat.csv"
+    "utmost mechanism geometric --size 20 --epsilon 0.1 --plot heat.svg --output heat.csv;  "
+    "utmost mechanism laplace --range 0,100 --granularity 1/2 --sensitivity 1 --epsilon 1 --sample 3 --input 41.5;  "
+    "utmost mechanism planar --step 1/10 --epsilon 2 --sample 3 --input 0.3,1.7;  "
+    "utmost mechanism saved.csv --sample 10 --input yes"
 )
-LARGEST = 500  # upper end of a count whose matrix is written out here
-LARGEST_IRRATIONAL = 100  # the same, where its entries are irrational
+MOST_SAMPLES = 10**7
+CHUNK = 1 << 18  # draws between two lines of progress
+Text = str | None
 
 
 def command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="geometric: the truncated geometric mechanism.")],
-    size: Annotated[str, typer.Option(metavar="N", help="The count's upper end: inputs are 0 to N.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help=f"{', '.join(TAKES)}, or a channel: .csv or .json.")],
+    size: Annotated[Text, typer.Option(metavar="N", help="A count's upper end: 0 to N; of response, how many.")] = None,
+    span: Annotated[Text, typer.Option("--range", metavar="A,B", help="The values' range.")] = None,
+    granularity: Annotated[Text, typer.Option(metavar="G", help="Step of the grid on the range.")] = None,
+    sensitivity: Annotated[Text, typer.Option(metavar="D", help="How far one change moves the value; or 1.")] = None,
+    step: Annotated[Text, typer.Option(metavar="S", help="Step of the lattice in the plane.")] = None,
+    box: Annotated[Text, typer.Option(metavar="L,B,R,T", help="Keep answers in left,bottom,right,top.")] = None,
+    scores: Annotated[Text, typer.Option(metavar="1,2;3,4", help="A row of scores for each input.")] = None,
+    monotone: Annotated[bool, typer.Option("--monotone", help="One change moves all scores one way.")] = False,
     alpha: Alpha = None,
     epsilon: Epsilon = None,
+    sample: Annotated[Text, typer.Option(metavar="K", help="Draw K exact samples for --input.")] = None,
+    point: Annotated[
+        Text, typer.Option("--input", metavar="X", help="The true value: 3, or 0.3,1.7 in a plane.")
+    ] = None,
     plot: Plot = None,
     output: Output = None,
     json: Json = False,
 ) -> None:
-    """Show, save or plot a mechanism. Its ε is recomputed from its exact entries."""
-    from utmost.channel import least_epsilon
-    from utmost.mechanisms import geometric
-    from utmost.spaces import line
-
-    _check_name(name)
-    level = level_of(alpha, epsilon)
+    """Show, save, plot or sample a mechanism. Its ε is recomputed from its exact entries."""
+    given = {"--size": size, "--range": span, "--granularity": granularity, "--sensitivity": sensitivity}
+    given |= {"--step": step, "--box": box, "--scores": scores, "--monotone": "yes" if monotone else None}
     ending(plot, PICTURES, "--plot")
     ending(output, CHANNELS, "--output")
-    channel = geometric(_size(size, level), level).channel()
-    leak = least_epsilon(channel, line(len(channel.inputs)))
+    count = _count(sample, point, plot or output)
+    chosen = chosen_by(name, {key: value for key, value in given.items() if value is not None}, alpha, epsilon)
+    if count:
+        _sample(chosen, count, point, json)
+        return
+    channel = chosen.channel()
+    leak = chosen.leak(channel)
     save(channel, output)
-    _draw(channel, level, plot)
-    _show(channel, leak, json)
+    _draw(chosen, channel, plot)
+    _show(chosen, channel, leak, json)
 
 
-def _check_name(name: str) -> None:
-    if name != "geometric":
-        raise InputError(f'NAME must be geometric, got "{name[:40]}": no other mechanism is built in')
+def _count(sample: str | None, point: str | None, file: str | None) -> int:
+    """How many samples; 0 for none."""
+    from utmost.exact import whole
+
+    if sample is None:
+        if point is not None:
+            raise InputError("--input must come with --sample, got none: say for instance --sample 10")
+        return 0
+    if file is not None:
+        raise InputError("--sample must come without --plot and --output: save the mechanism in a run of its own")
+    count = whole(sample, "--sample")
+    if not 1 <= count <= MOST_SAMPLES:
+        got = count if abs(count) < 10**15 else "more"
+        raise InputError(f"--sample must be from 1 to {MOST_SAMPLES}, got {got}: draw the rest in another run")
+    return count
 
 
-def _size(text: str, level: Level) -> int:
-    from utmost.exact import Real, whole
+def _sample(chosen: Chosen, count: int, point: str | None, json: bool) -> None:
+    """Draw, then print all at once: a run that fails has printed no sample."""
+    from utmost.cli import show
 
-    size, limit = whole(text, "--size"), LARGEST_IRRATIONAL if isinstance(level.alpha, Real) else LARGEST
-    if not 0 <= size <= limit:
-        got = size if abs(size) < 10**15 else "more"
-        advice = "a rational --alpha goes further" if limit == LARGEST_IRRATIONAL else "show a smaller count"
-        raise InputError(f"--size must be from 0 to {limit} to write the matrix out at this level, got {got}: {advice}")
-    return size
+    if chosen.level is not None:
+        inner(chosen.level)
+    if point is None:
+        raise InputError("--input must be given to draw samples, got none: it is the true value")
+    x = chosen.point(point)
+    samples: list[Any] = []
+    while len(samples) < count:
+        samples += chosen.draw(x, min(CHUNK, count - len(samples)))
+        if count > CHUNK:
+            show.remark(f"drawn {len(samples)} of {count}")
+    if json:
+        show.document({"samples": samples, **_levels(chosen.level), **chosen.facts})
+    else:
+        print("\n".join(",".join(y) if isinstance(y, list) else str(y) for y in samples))
 
 
-def _show(channel: Channel, leak: Leak, json: bool) -> None:
+def _levels(level: Level | None) -> dict[str, Any]:
+    from utmost.cli import show
+
+    if level is None:
+        return {}
+    exact = level.epsilon if level.exponent is None else level.exponent
+    return {"epsilon": show.plain(exact), "alpha": show.plain(level.alpha)}
+
+
+def _show(chosen: Chosen, channel: Channel, leak: Leak, json: bool) -> None:
     from utmost.cli import show
 
     if json:
         content: dict[str, Any] = show.channel_document(channel)
-        show.document(content | {"epsilon": show.epsilon_of(leak), "alpha": show.plain(leak.alpha)})
+        content |= {"epsilon": show.epsilon_of(leak, chosen.level), "alpha": show.plain(leak.alpha)}
+        show.document(content | chosen.facts)
         return
-    show.say(f"The truncated geometric mechanism. Rows: counts 0 to {channel.inputs[-1]}. Columns: answers.")
+    show.say(f"{chosen.title}. Rows: {chosen.rows}. Columns: answers.")
     show.channel_table(channel)
-    show.say(show.leak_sentence(leak))
+    show.say(show.leak_sentence(leak, chosen.level))
 
 
-def _draw(channel: Channel, level: Level, plot: str | None) -> None:
+def _draw(chosen: Chosen, channel: Channel, plot: str | None) -> None:
     from utmost import pictures
     from utmost.cli.show import remark
 
     if plot is not None:
-        title = f"The truncated geometric mechanism, {level}"
-        claim = "Neighbouring counts give every answer within a factor 1/α: that is the privacy."
+        title = chosen.title if chosen.level is None else f"{chosen.title}, {chosen.level}"
+        claim = "Neighbouring inputs give every answer within a factor 1/α: that is the privacy."
         pictures.write(pictures.picture(channel, title, claim), plot)
         remark(f"drew {plot}")

@@ -1,0 +1,159 @@
+"""The lower bound an audit finds: exact for a channel, with a confidence for a black box."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from utmost.audit.bounds import log_ratio
+from utmost.audit.boxes import Box
+from utmost.audit.draws import FEWEST, Halves, Progress, drawn
+from utmost.audit.events import Candidate, chosen
+from utmost.audit.values import Sample, places_of, sample
+from utmost.channel import Channel, Leak, Mechanism, channel_of, least_epsilon
+from utmost.errors import InputError
+from utmost.exact import Level, Number, number, rational, sign
+from utmost.spaces import Label, Space, line, space
+
+MOST_SAMPLES = 10**7
+TESTED = 4  # events counted on the second half; each costs a share of the risk
+CONFIDENCE = Fraction(99, 100)
+SAMPLES = 50_000  # of each secret
+SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """ε ≥ `lower` per unit of distance, since `event` is likelier under `high` than under `low` by that much.
+
+    Of a channel: exact, `confidence` 1, and `leak` has the ratio. Of a black box: Pr[lower > ε] ≤ 1 − confidence over
+    the draws, whatever the box is, as long as its draws are independent; of the `samples`/2 draws of the second half
+    `counts` were in the event under `high` and under `low`. `samples` are the draws of each secret; nothing found: 0.
+    """
+
+    lower: float
+    confidence: Fraction
+    event: str | None
+    samples: int
+    high: object
+    low: object
+    counts: tuple[int, int] | None = None
+    tested: int = 1
+    claimed: Level | None = None
+    leak: Leak | None = None
+
+    @property
+    def verdict(self) -> str | None:
+        """`refuted`, else `holds` (a channel: decided) or `not refuted` (a black box); None if nothing is claimed."""
+        if self.claimed is None:
+            return None
+        if self.leak is not None:
+            return "holds" if self.leak.within(self.claimed) else "refuted"
+        return "refuted" if self.lower > self.claimed.epsilon else "not refuted"
+
+
+def channel_bound(
+    mechanism: Channel | Mechanism,
+    points: Space | None = None,
+    pair: tuple[Label, Label] | None = None,
+    distance: object = 1,
+    claimed: Level | None = None,
+) -> Finding:
+    """The ε of a channel, exact: on a space (a line, if none is given), or for one pair at the distance given.
+
+    Pr[S|x] ≤ e^ε·Pr[S|x′] for every set S of outputs if it holds for each single one (the mediant inequality), so the
+    event that attains ε is one output.
+
+    >>> from utmost.exact import alpha
+    >>> from utmost.mechanisms import geometric
+    >>> found = channel_bound(geometric(5, alpha("1/2")), claimed=alpha("2/3"))
+    >>> found.leak.ratio, found.event, found.verdict
+    (Fraction(2, 1), 'output 0', 'refuted')
+    """
+    source = channel_of(mechanism)
+    if pair is not None:
+        if points is not None:
+            raise InputError("a pair of inputs must come without a space, got both: give the distance of the pair")
+        if pair[0] == pair[1]:
+            raise InputError("the two inputs of a pair must differ, got the same one twice")
+        gap = _distance(distance)
+        source = source.restrict(pair)
+        points = space([[0, gap], [gap, 0]], pair, "pair")
+    leak = least_epsilon(source, points if points is not None else line(len(source.inputs)))
+    event = f"output {leak.output}" if leak.ratio != 1 else None
+    return Finding(leak.epsilon, Fraction(1), event, 0, leak.high, leak.low, claimed=claimed, leak=leak)
+
+
+def sampled_bound(
+    box: Box,
+    secrets: tuple[Any, Any],
+    *,
+    samples: int = SAMPLES,
+    seconds: float = SECONDS,
+    confidence: object = CONFIDENCE,
+    distance: object = 1,
+    claimed: Level | None = None,
+    progress: Progress | None = None,
+) -> Finding:
+    """A lower bound on the ε of a black box from `samples` draws under each of two secrets, by turns.
+
+    The first half chooses at most `TESTED` events; the second half counts them. For each, ln(p/q) is bounded below by
+    Clopper–Pearson bounds on p and q, the risk 1 − confidence shared equally among the 2·`TESTED` bounds (union bound).
+    The largest is the answer. Which events were looked at in the first half costs nothing: the halves are independent.
+
+    >>> def broken(secrets, seconds):
+    ...     return secrets
+    >>> found = sampled_bound(broken, (0, 1), samples=1000)
+    >>> found.event, found.counts, found.lower > 4
+    ('value = 0', (500, 0), True)
+    """
+    sure, gap = _confidence(confidence), float(_distance(distance))
+    _check_plan(samples, seconds)
+    draws = drawn(box, secrets, samples, seconds, progress)
+    candidates = chosen(*_samples(draws.first, draws), TESTED)
+    risk = float(1 - sure) / len(candidates)
+    after = _samples(draws.second, draws)
+    tested = [_tested(candidate, *after, risk) for candidate in candidates]
+    best, counts, candidate = max(tested, key=lambda item: item[0])
+    high, low = secrets if candidate.forward else secrets[::-1]
+    size = 2 * len(draws.first[0])
+    if best <= 0:
+        return Finding(0.0, sure, None, size, high, low, None, len(tested), claimed)
+    return Finding(best / gap, sure, str(candidate.event), size, high, low, counts, len(tested), claimed)
+
+
+def _samples(pair: tuple[list[Any], list[Any]], draws: Halves) -> tuple[Sample, Sample]:
+    """Both sides of a half, with the columns that the first half has."""
+    places = places_of([*draws.first[0], *draws.first[1]])
+    return sample(pair[0], places), sample(pair[1], places)
+
+
+def _tested(
+    candidate: Candidate, first: Sample, second: Sample, risk: float
+) -> tuple[float, tuple[int, int], Candidate]:
+    sides = (first, second) if candidate.forward else (second, first)
+    high, low = (candidate.event.count(side) for side in sides)
+    return log_ratio(high, low, len(first.values), risk), (high, low), candidate
+
+
+def _confidence(value: object) -> Fraction:
+    sure = rational(value, "confidence")
+    if not Fraction(1, 2) <= sure < 1 or 1 - sure < Fraction(1, 10**12):
+        raise InputError(f"confidence must be from 0.5 to 1 - 1e-12, got {float(sure):g}: say for instance 0.99")
+    return sure
+
+
+def _distance(value: object) -> Number:
+    gap = number(value, "distance")
+    if sign(gap) <= 0:
+        raise InputError("distance must be > 0: how far the two secrets are apart, 1 for neighbours")
+    return gap
+
+
+def _check_plan(samples: int, seconds: float) -> None:
+    if not 2 * FEWEST <= samples <= MOST_SAMPLES:
+        raise InputError(f"samples must be from {2 * FEWEST} to {MOST_SAMPLES}, got {samples}")
+    if not (math.isfinite(seconds) and 0 < seconds <= 10**6):
+        raise InputError(f"seconds must be > 0 and at most 1e6, got {seconds:g}: how long the draws may take")

@@ -1,0 +1,252 @@
+"""`utmost audit`: a lower bound on ε, exact for a channel, statistical for a function or a program."""
+
+from __future__ import annotations
+
+import json as documents
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from utmost.cli.options import CHANNELS, Alpha, Epsilon, Json, level_if_any
+from utmost.errors import InputError
+
+if TYPE_CHECKING:
+    from utmost.audit import Box, Finding
+    from utmost.exact import Level
+
+EXAMPLES = (
+    "Examples: utmost audit numpy.random:laplace --secrets 0,1 --epsilon 1;  "
+    'utmost audit --command "python box.py" --secrets 0,1;  utmost audit channel.csv --epsilon 0.1'
+)
+PAUSE = 1.0  # seconds between two lines of progress
+LONGEST_SHOWN = 60  # characters of a secret in words
+
+Text = str | None
+
+
+def command(
+    target: Annotated[
+        Text,
+        typer.Argument(metavar="TARGET", help="MODULE:FUNCTION called with a secret; or a channel, .csv or .json."),
+    ] = None,
+    program: Annotated[
+        Text, typer.Option("--command", metavar="LINE", help="A program: reads a secret a line, prints a value a line.")
+    ] = None,
+    secrets: Annotated[Text, typer.Option(metavar="A,B", help="Two neighbouring secrets, as in JSON: 0,1.")] = None,
+    space: Annotated[Text, typer.Option(metavar="SPACE", help="The space of a channel's inputs: line:N.")] = None,
+    distance: Annotated[Text, typer.Option(metavar="D", help="How far the secrets are apart; 1 if left out.")] = None,
+    alpha: Alpha = None,
+    epsilon: Epsilon = None,
+    samples: Annotated[Text, typer.Option(metavar="K", help="Draws of each secret; 50000 if left out.")] = None,
+    seconds: Annotated[Text, typer.Option(metavar="S", help="At most this long; 60 if left out.")] = None,
+    confidence: Annotated[Text, typer.Option(metavar="C", help="Of a bound from draws; 0.99 if left out.")] = None,
+    json: Json = False,
+) -> None:
+    """A lower bound on the ε of a sampler or a channel.
+
+    The level given is the one that is claimed. A bound from draws can refute a claim; it never proves one.
+    """
+    claimed = level_if_any(alpha, epsilon)
+    if (target is None) == (program is None):
+        raise InputError("one of TARGET and --command must be given: say for instance utmost audit box:draw")
+    plan = {"--samples": samples, "--seconds": seconds, "--confidence": confidence}
+    if target is not None and Path(target).suffix.lower() in CHANNELS:
+        _refuse(plan, "a channel: its bound is exact and takes no draws")
+        found = _channel(target, space, secrets, distance, claimed)
+    else:
+        _refuse({"--space": space}, "a black box: give two --secrets and their --distance")
+        with _foreign():
+            found = _sampled(_box(target, program), _pair(secrets), plan, distance, claimed)
+    _document(found) if json else _text(found)
+
+
+def _refuse(options: dict[str, Text], reason: str) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(f"{name} must not be given for {reason}")
+
+
+def _channel(path: str, space: Text, secrets: Text, distance: Text, claimed: Level | None) -> Finding:
+    from utmost import audit, spaces
+    from utmost.channel import files
+
+    if distance is not None and secrets is None:
+        raise InputError("--distance must come with --secrets, got none: a space has its own distances")
+    labels = None if secrets is None else _labels(secrets)
+    points = None if space is None else spaces.parse(space)
+    return audit.channel_bound(files.read(path), points, labels, 1 if distance is None else distance, claimed)
+
+
+def _labels(text: str) -> tuple[str | int, str | int]:
+    from utmost.channel.files import label
+
+    parts = [label(part) for part in text.split(",")]
+    if len(parts) != 2:
+        raise InputError(f'--secrets must be two inputs of the channel such as 0,1, got "{text[:40]}"')
+    return parts[0], parts[1]
+
+
+def _pair(text: Text) -> tuple[Any, Any]:
+    """Two secrets as JSON has them; what is not JSON is text, cut at its one comma."""
+    if text is None:
+        raise InputError("--secrets must be given, got none: two neighbouring inputs, for instance --secrets 0,1")
+    try:
+        parts = documents.loads(f"[{text}]")
+    except (ValueError, RecursionError):
+        parts = text.split(",")
+    if len(parts) != 2:
+        raise InputError(f'--secrets must be two values with a comma between them, got "{text[:40]}": as in JSON')
+    if parts[0] == parts[1]:
+        raise InputError("--secrets must differ, got the same one twice: take two neighbouring inputs")
+    return parts[0], parts[1]
+
+
+def _box(target: Text, program: Text) -> Box:
+    from utmost import audit
+
+    if program is not None:
+        return audit.command(program)
+    assert target is not None
+    if ":" not in target:
+        raise InputError(f'TARGET must be MODULE:FUNCTION, or a .csv or .json file, got "{target[:60]}"')
+    return audit.each(audit.load(target))
+
+
+def _sampled(box: Box, pair: tuple[Any, Any], plan: dict[str, Text], distance: Text, claimed: Level | None) -> Finding:
+    from utmost import audit
+    from utmost.audit.finding import CONFIDENCE, SAMPLES, SECONDS
+    from utmost.exact import rational, whole
+
+    count, time_, sure = plan.values()
+    return audit.sampled_bound(
+        box,
+        pair,
+        samples=SAMPLES if count is None else whole(count, "--samples"),
+        seconds=SECONDS if time_ is None else float(rational(time_, "--seconds")),
+        confidence=CONFIDENCE if sure is None else rational(sure, "--confidence"),
+        distance=1 if distance is None else distance,
+        claimed=claimed,
+        progress=_teller(),
+    )
+
+
+@contextmanager
+def _foreign() -> Iterator[None]:
+    """Modules are found in this directory first; what they print is not ours, so it goes to stderr."""
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        if here in sys.path:
+            sys.path.remove(here)
+
+
+def _teller() -> Callable[[int, int], None]:
+    """A line of progress each second."""
+    from utmost.cli import show
+
+    last = time.monotonic()
+
+    def tell(done: int, meant: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= PAUSE:
+            last = time.monotonic()
+            show.remark(f"drawn {done} of {meant}")
+
+    return tell
+
+
+def below(value: float) -> float:
+    """A lower bound as a document has it: 12 digits that, as written, are not above it.
+
+    >>> below(2 / 3), below(0.5), below(0.0)
+    (0.666666666666, 0.5, 0.0)
+    """
+    from decimal import ROUND_FLOOR, Context
+
+    from utmost.cli import show
+
+    return float(Context(prec=show.DIGITS, rounding=ROUND_FLOOR).create_decimal_from_float(value))
+
+
+def _document(found: Finding) -> None:
+    from utmost.cli import show
+
+    leak, level = found.leak, found.claimed
+    show.document(
+        {
+            "lower": below(found.lower) if leak is None else show.epsilon_of(leak, level),
+            "confidence": str(found.confidence),
+            "event": found.event,
+            "samples": found.samples,
+            "claimed": None
+            if level is None
+            else show.plain(level.epsilon if level.exponent is None else level.exponent),
+            "verdict": found.verdict,
+            "witness": _witness(found),
+        }
+    )
+
+
+def _witness(found: Finding) -> dict[str, Any] | None:
+    """The two secrets, and what the event did under them: how often it came, or the ratio of its probabilities."""
+    from utmost.cli import show
+
+    if found.event is None:
+        return None
+    sides = {"high": found.high, "low": found.low}
+    if found.leak is not None:
+        return {**sides, "output": found.leak.output, "ratio": show.plain(found.leak.ratio)}
+    assert found.counts is not None
+    return {**sides, "counts": list(found.counts), "draws": found.samples // 2, "tested": found.tested}
+
+
+def _text(found: Finding) -> None:
+    from utmost.cli import show
+
+    if found.leak is not None:
+        show.say(show.leak_sentence(found.leak, found.claimed))
+    else:
+        _say_draws(found)
+    if found.claimed is None:
+        return
+    ending = {
+        "refuted": "REFUTED" if found.leak is not None else f"REFUTED, at {_percent(found)} confidence",
+        "holds": "holds, decided",
+        "not refuted": "not refuted, which does not prove it",
+    }
+    show.say(f"The claim {found.claimed}: {ending[str(found.verdict)]}.")
+
+
+def _say_draws(found: Finding) -> None:
+    from utmost.cli import show
+
+    if found.event is None or found.counts is None:
+        show.say(f"ε ≥ 0: no event told the secrets apart in {found.samples} draws of each.")
+        return
+    half = found.samples // 2
+    show.say(f"ε ≥ {_cut(found.lower)}, with {_percent(found)} confidence, from {found.samples} draws of each secret.")
+    show.say(f"Event: {found.event}.")
+    high, low = (_name(secret) for secret in (found.high, found.low))
+    show.say(f"It came {found.counts[0]} times in {half} under {high}, {found.counts[1]} times under {low}.")
+
+
+def _cut(value: float) -> str:
+    """Four decimals, rounded down."""
+    return f"{int(value * 10**4) / 10**4:.4f}"
+
+
+def _percent(found: Finding) -> str:
+    return f"{float(100 * found.confidence):.10g} %"
+
+
+def _name(secret: object) -> str:
+    text = documents.dumps(secret, ensure_ascii=False)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"

@@ -1,0 +1,348 @@
+"""Mechanisms by their names on the command line: what each takes, how its matrix and its samples are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from utmost.cli.options import CHANNELS, level_of
+from utmost.errors import InputError
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from utmost.channel import Channel, Leak
+    from utmost.exact import Level
+    from utmost.mechanisms.response import Response
+
+LARGEST = 500  # upper end of a count whose matrix is written out here
+LARGEST_IRRATIONAL = 100  # the same, where its entries are irrational
+LARGEST_SLOW = 50  # the same, where they are roots or every pair within a sensitivity is compared
+LONGEST_LINE = 10**12  # upper end of a count that is drawn from
+TAKES = {
+    "geometric": ("--size",),
+    "laplace": ("--range", "--granularity", "--sensitivity"),
+    "planar": ("--step", "--box"),
+    "response": ("--size",),
+    "response-dual": ("--size",),
+    "exponential": ("--scores", "--sensitivity", "--monotone"),
+    "staircase": ("--sensitivity", "--size"),
+}
+NEEDS = {
+    "geometric": ("--size",),
+    "laplace": ("--range", "--granularity"),
+    "planar": ("--step",),
+    "response": ("--size",),
+    "response-dual": ("--size",),
+    "exponential": ("--scores",),
+    "staircase": (),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The mechanism that was asked for.
+
+    `channel` makes its matrix or says why there is none, `leak` recomputes its ε, `point` reads an --input, `draw`
+    gives that many samples for it as a document has them; `facts` join the document.
+    """
+
+    title: str
+    rows: str
+    channel: Callable[[], Channel]
+    leak: Callable[[Channel], Leak]
+    point: Callable[[str], Any]
+    draw: Callable[[Any, int], list[Any]]
+    level: Level | None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def chosen_by(name: str, given: dict[str, str], alpha: str | None, epsilon: str | None) -> Chosen:
+    """The mechanism by its name; every option is checked before anything is drawn."""
+    if name.lower().endswith(CHANNELS):
+        levels = {"--alpha": alpha, "--epsilon": epsilon}
+        _refuse_surplus(name, [*given, *(key for key, value in levels.items() if value is not None)], ())
+        return _file(name)
+    if name not in TAKES:
+        raise InputError(_unknown(name))
+    _refuse_surplus(name, list(given), TAKES[name])
+    for option in NEEDS[name]:
+        if option not in given:
+            raise InputError(f"{option} must be given for {name}, got none: see utmost mechanism --help")
+    makers = {"geometric": _geometric, "laplace": _laplace, "planar": _planar, "exponential": _exponential}
+    makers |= {"response": _response, "response-dual": _response_dual, "staircase": _staircase}
+    return makers[name](given, level_of(alpha, epsilon))
+
+
+def _refuse_surplus(name: str, given: list[str], takes: tuple[str, ...]) -> None:
+    for option in given:
+        if option not in takes:
+            words = f"it takes {', '.join(takes)}" if takes else "the file is the whole mechanism"
+            raise InputError(f"{option} must not be given for {name[-40:]}: {words}")
+
+
+def _unknown(name: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name.lower(), TAKES, 1, 0.5)
+    advice = f"did you mean {near[0]}?" if near else "no other mechanism is built in"
+    return f'NAME must be {", ".join(TAKES)}, or a file that ends in .csv or .json, got "{name[:40]}": {advice}'
+
+
+def _geometric(given: dict[str, str], level: Level) -> Chosen:
+    from utmost.channel import least_epsilon
+    from utmost.mechanisms import geometric
+    from utmost.spaces import line
+
+    size = _upper_end(given["--size"])
+    return Chosen(
+        "The truncated geometric mechanism",
+        f"counts 0 to {size}",
+        lambda: geometric(_written(size, level), level).channel(),
+        lambda channel: least_epsilon(channel, line(len(channel.inputs))),
+        lambda text: _position(text, size),
+        lambda x, count: geometric(size, level).draw([x] * count).tolist(),
+        level,
+    )
+
+
+def _laplace(given: dict[str, str], level: Level) -> Chosen:
+    from utmost.cli import show
+    from utmost.mechanisms.laplace import laplace
+
+    low, high = _numbers(given["--range"], "--range", 2)
+    inner(level)
+    made = laplace(low, high, given["--granularity"], given.get("--sensitivity", "1"), level)
+    cost, spelled = made.cost, cache(lambda k: str(made.value(k)))
+
+    def channel() -> Channel:
+        rooted = made.steps > 1 and level.exponent is None  # several steps a sensitivity: α^(1/steps) for each
+        _written(made.size, level, "--granularity must leave a number of steps", LARGEST_SLOW if rooted else LARGEST)
+        return made.channel()
+
+    facts: dict[str, Any] = {"rounding": str(cost.rounding), "steps": cost.steps, "stretch": str(cost.stretch)}
+    errors = {"grid_error": cost.grid_error, "laplace_error": cost.continuous_error}
+    return Chosen(
+        "The truncated Laplace mechanism on a grid",
+        f"values {made.low} to {made.high} in steps of {made.granularity}",
+        channel,
+        lambda channel: made.leak(),
+        lambda text: made.position(_exact(text, 1)[0]),
+        lambda x, count: list(map(spelled, made.draw_positions([x] * count).tolist())),
+        level,
+        {"cost": facts | {name: show.plain(float(value)) for name, value in errors.items()}},
+    )
+
+
+def _planar(given: dict[str, str], level: Level) -> Chosen:
+    from utmost.exact import whole
+    from utmost.mechanisms.planar import planar
+
+    inner(level)
+    made = planar(given["--step"], level)
+    if "--box" in given:
+        corners = [whole(c / made.step, "--box in steps") for c in _numbers(given["--box"], "--box", 4)]
+        made = planar(made.step, level, corners)
+
+    spelled = cache(lambda k: str(k * made.step))
+
+    def draw(x: Any, count: int) -> list[Any]:
+        return [[spelled(i), spelled(j)] for i, j in made.draw([x] * count).tolist()]
+
+    def channel() -> Channel:
+        raise InputError("planar has no matrix to write out, its lattice has no end: say --sample K --input X,Y")
+
+    return Chosen(
+        "The planar Laplace mechanism",
+        "places on a lattice",
+        channel,
+        _no_leak,
+        lambda text: made.position(_exact(text, 2)),
+        draw,
+        level,
+        {"step": str(made.step)},
+    )
+
+
+def _no_leak(channel: Channel) -> Leak:
+    raise InputError("this mechanism has no matrix to recompute its epsilon from")
+
+
+def _response(given: dict[str, str], level: Level) -> Chosen:
+    from utmost.mechanisms.response import response
+
+    return _responder(response(_values(given["--size"]), level), "Randomised response")
+
+
+def _response_dual(given: dict[str, str], level: Level) -> Chosen:
+    from utmost.mechanisms.response import response_dual
+
+    return _responder(response_dual(_values(given["--size"]), level), "The dual of randomised response")
+
+
+def _responder(made: Response, title: str) -> Chosen:
+    from utmost.mechanisms.response import pairwise_leak
+
+    def channel() -> Channel:
+        _written(made.size, made.level)
+        return made.channel()
+
+    return Chosen(
+        title,
+        f"values 0 to {made.size - 1}",
+        channel,
+        pairwise_leak,
+        lambda text: _position(text, made.size - 1),
+        lambda x, count: made.draw([x] * count).tolist(),
+        made.level,
+    )
+
+
+def _exponential(given: dict[str, str], level: Level) -> Chosen:
+    from utmost.mechanisms.exponential import exponential
+    from utmost.mechanisms.response import pairwise_leak
+
+    rows = [_numbers(row, "--scores") for row in given["--scores"].split(";")]
+    made = exponential(rows, level, given.get("--sensitivity", "1"), "--monotone" in given)
+
+    def channel() -> Channel:
+        _written(max(len(rows), len(rows[0])), None, "--scores must have a number of rows and columns")
+        return made.channel()
+
+    return Chosen(
+        "The exponential mechanism",
+        "inputs, in the order of their scores",
+        channel,
+        pairwise_leak,
+        lambda text: _position(text, len(rows) - 1),
+        lambda x, count: made.draw([x] * count).tolist(),
+        level,
+    )
+
+
+def _staircase(given: dict[str, str], level: Level) -> Chosen:
+    from utmost.channel import least_epsilon
+    from utmost.mechanisms.staircase import neighbours, staircase
+
+    inner(level)
+    made = staircase(given.get("--sensitivity", "1"), level)  # type: ignore[arg-type]
+    size = _upper_end(given["--size"]) if "--size" in given else None
+    drawn = made if size is None else made.truncated(size)
+
+    def channel() -> Channel:
+        if size is None:
+            raise InputError("--size must be given to write the matrix of a staircase out, got none: or say --sample")
+        return made.truncated(_written(size, level, most=LARGEST_SLOW)).channel()
+
+    return Chosen(
+        f"The staircase mechanism for a sensitivity of {made.sensitivity}, of width {made.width}",
+        f"counts 0 to {size}",
+        channel,
+        lambda channel: least_epsilon(channel, neighbours(len(channel.inputs) - 1, made.sensitivity)),
+        lambda text: _position(text, size),
+        lambda x, count: drawn.draw([x] * count).tolist(),
+        level,
+        {"width": made.width},
+    )
+
+
+def _file(name: str) -> Chosen:
+    from utmost.channel import files
+    from utmost.mechanisms.response import pairwise_leak
+    from utmost.noise import channel_table, draw_channel
+
+    source = files.read(name)
+    tables = cache(lambda: channel_table(source))
+
+    def point(text: str) -> int:
+        if files.label(text) not in source.inputs:
+            raise InputError("--input must be an input of the channel in the file, spelled as there")
+        return source.inputs.index(files.label(text))
+
+    return Chosen(
+        "The channel in the file",
+        "inputs, any two of them neighbours",
+        lambda: source,
+        pairwise_leak,
+        point,
+        lambda x, count: [source.outputs[y] for y in draw_channel(tables(), [x] * count).tolist()],
+        None,
+    )
+
+
+def _upper_end(text: str) -> int:
+    from utmost.exact import whole
+
+    size = whole(text, "--size")
+    if not 0 <= size <= LONGEST_LINE:
+        got = size if abs(size) < 10**15 else "more"
+        raise InputError(f"--size must be the count's upper end, from 0 to 10^12, got {got}")
+    return size
+
+
+def _values(text: str) -> int:
+    from utmost.exact import whole
+    from utmost.mechanisms.response import LARGEST_DRAW
+
+    size = whole(text, "--size")
+    if not 1 <= size <= LARGEST_DRAW:
+        got = size if abs(size) < 10**15 else "more"
+        raise InputError(f"--size must be the number of values, from 1 to {LARGEST_DRAW}, got {got}")
+    return size
+
+
+def _written(size: int, level: Level | None, words: str = "--size must be", most: int = LARGEST) -> int:
+    """A size whose matrix can be written out; a level that is irrational, or None, has the smaller limit."""
+    from utmost.exact import Real
+
+    irrational = level is None or isinstance(level.alpha, Real)
+    limit = min(most, LARGEST_IRRATIONAL if irrational else LARGEST)
+    if size > limit:
+        advice = "a rational --alpha goes further" if irrational and most == LARGEST else "show a smaller one"
+        raise InputError(f"{words} from 0 to {limit} to write the matrix out at this level, got {size}: {advice}")
+    return size
+
+
+def inner(level: Level) -> None:
+    """Refuse the two ends of privacy, where there is nothing to draw."""
+    from utmost.exact import sign
+
+    if level.alpha == 1:
+        raise InputError("epsilon must be > 0 for this, got 0 (alpha 1): noise without end tells nothing")
+    if sign(level.alpha) == 0:
+        raise InputError("alpha must be > 0 for this, got 0: that would tell the input itself")
+
+
+def _numbers(text: str, name: str, count: int | None = None) -> list[Fraction]:
+    """Exact numbers with commas between them."""
+    from utmost.exact import rational
+
+    parts = [rational(part, name) for part in text.split(",")]
+    if count is not None and len(parts) != count:
+        raise InputError(f"{name} must be {count} numbers with commas between them, got {len(parts)}")
+    return parts
+
+
+def _position(text: str, last: int | None) -> int:
+    """A whole number from 0 to `last`, or any where there is none; an --input is data, so it is not repeated."""
+    from utmost.exact import whole
+
+    words = "a whole number" if last is None else f"a whole number from 0 to {last}"
+    try:
+        x = whole(text, "--input")
+    except InputError:
+        raise InputError(f"--input must be {words}, got something else") from None
+    if abs(x) > LONGEST_LINE or (last is not None and not 0 <= x <= last):
+        raise InputError(f"--input must be {words}, got one outside")
+    return x
+
+
+def _exact(text: str, count: int) -> list[Fraction]:
+    """The numbers of an --input; it is data, so what is wrong with it is said without repeating it."""
+    try:
+        return _numbers(text, "--input", count)
+    except InputError:
+        words = "an exact number such as 41.5" if count == 1 else f"{count} exact numbers such as 0.3,1.7"
+        raise InputError(f"--input must be {words}, got something else") from None

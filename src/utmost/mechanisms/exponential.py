@@ -1,0 +1,93 @@
+"""The exponential mechanism: answers chosen by score, Pr[y | x] ∝ e^(ε·score(x,y)/(2Δ)) (McSherry and Talwar 2007)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost.channel import Channel
+from utmost.channel.channel import trusted
+from utmost.errors import InputError
+from utmost.exact import Level, Number, rational
+from utmost.mechanisms.inputs import whole_numbers
+from utmost.noise import draw_channel
+from utmost.noise.bits import Source
+
+LARGEST = 10**6  # scores in all
+
+
+@dataclass(frozen=True, slots=True)
+class Exponential:
+    """Input x answers y with probability ∝ e^(ε·scores[x][y]/(factor·Δ)), exact for rational scores.
+
+    If the scores of neighbouring inputs differ by at most Δ = `sensitivity`, neighbours give every answer within a
+    factor e^ε: the weight changes by at most e^(ε/factor) and so does their sum, hence factor = 2. If between
+    neighbours all scores move the same way (`factor` = 1: monotone), weight and sum move together and the ratio is
+    within e^ε already.
+    """
+
+    scores: tuple[tuple[Fraction, ...], ...]
+    sensitivity: Fraction
+    level: Level
+    factor: int
+
+    def channel(self) -> Channel:
+        """The matrix, one row for each input's scores.
+
+        >>> from utmost.exact import epsilon
+        >>> [str(p) for p in exponential([0, 2], epsilon(1)).channel().row(0)]
+        ['exp(-1)/(1 + exp(-1))', '1/(1 + exp(-1))']
+        """
+        rows = np.empty((len(self.scores), len(self.scores[0])), dtype=object)
+        for x in range(len(self.scores)):
+            rows[x] = self.law(x)
+        return trusted(tuple(range(rows.shape[0])), tuple(range(rows.shape[1])), rows)
+
+    def law(self, x: int) -> list[Number]:
+        """The law of the answer for input x: weights α^((best − score)/(factor·Δ)), divided by their sum."""
+        if not 0 <= x < len(self.scores):
+            raise InputError(f"input must be from 0 to {len(self.scores) - 1}: inputs are the rows of the scores")
+        best, unit = max(self.scores[x]), self.factor * self.sensitivity
+        powers = {score: self.level.power((best - score) / unit) for score in set(self.scores[x])}
+        weights = [powers[score] for score in self.scores[x]]
+        total = sum(weights, Fraction(0))
+        return [weight / total for weight in weights]
+
+    def draw(self, inputs: npt.ArrayLike, source: Source | None = None) -> npt.NDArray[np.int64]:
+        """One exact draw for each input: the position of the answer. Rows that no input names are not set up."""
+        last = len(self.scores) - 1
+        values = whole_numbers(inputs, 0, last, f"whole numbers from 0 to {last}: they number the rows of the scores")
+        if not len(values):
+            return values
+        used, places = np.unique(values, return_inverse=True)
+        kept = Exponential(tuple(self.scores[x] for x in used), self.sensitivity, self.level, self.factor)
+        return draw_channel(kept.channel(), places, source)
+
+
+def exponential(
+    scores: Sequence[object] | Sequence[Sequence[object]],
+    level: Level,
+    sensitivity: object = 1,
+    monotone: bool = False,
+) -> Exponential:
+    """The exponential mechanism for one row of scores, or one row for each input; scores are exact rationals."""
+    table = _rows(scores)
+    reach = rational(sensitivity, "sensitivity")
+    if reach <= 0:
+        raise InputError(f"sensitivity must be > 0, got {reach if abs(reach) < 10**30 else 'a large negative number'}")
+    return Exponential(table, reach, level, 1 if monotone else 2)
+
+
+def _rows(scores: Sequence[Any]) -> tuple[tuple[Fraction, ...], ...]:
+    nested = len(scores) > 0 and not isinstance(scores[0], str) and isinstance(scores[0], Sequence)
+    rows = tuple(tuple(rational(s, "score") for s in row) for row in (scores if nested else [scores]))
+    if not rows[0] or any(len(row) != len(rows[0]) for row in rows):
+        raise InputError("scores must be at least one number, and as many for every input")
+    if len(rows) * len(rows[0]) > LARGEST:
+        raise InputError(f"scores must be at most {LARGEST} in all, got {len(rows) * len(rows[0])}")
+    return rows

@@ -1,0 +1,143 @@
+"""The planar Laplace mechanism on a lattice: geo-indistinguishability without a float in it.
+
+A lattice point x = (i, j) stands for the place (i·s, j·s), s the step. The answer is x + noise with Pr[noise = (u, v)]
+∝ e^(−ε·s·√(u²+v²)). By the triangle inequality Pr[y | x] ≤ e^(ε·d(x,x′))·Pr[y | x′], d the Euclidean distance of the
+places: ε·d-privacy between lattice points, exactly, with nothing lost to pixels or to the precision of a machine. A
+place that is rounded to the lattice moves by at most s/√2, so two places at distance d get ε·(d + s√2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import floor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost.errors import InputError
+from utmost.exact import Level, rational, sign
+from utmost.mechanisms.inputs import whole_numbers
+from utmost.noise.bits import Source
+from utmost.noise.planar import planar_noise, rate
+
+if TYPE_CHECKING:
+    from flint import arb
+
+FARTHEST = 1 << 53  # of an input's coordinates, in steps
+MOST_TERMS = 10**6  # of the sum that normalises the law
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Lattice points with left ≤ i ≤ right and bottom ≤ j ≤ top."""
+
+    left: int
+    bottom: int
+    right: int
+    top: int
+
+    def nearest(self, points: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The point of the box nearest to each point: both coordinates clamped."""
+        result: npt.NDArray[Any] = np.clip(points, [self.left, self.bottom], [self.right, self.top])
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class Planar:
+    """x + planar Laplace noise on the lattice of step `step`; with a box, its point nearest to that.
+
+    The box is chosen without the data, so clamping to it is post-processing and the guarantee stays.
+    """
+
+    step: Fraction
+    level: Level
+    box: Box | None = None
+
+    def draw(self, inputs: npt.ArrayLike, source: Source | None = None) -> npt.NDArray[Any]:
+        """One exact draw for each lattice point (i, j), a row each. The noise is there before the inputs are added."""
+        words = "pairs of whole numbers between -2^53 and 2^53, in steps of the lattice"
+        given = np.asarray(inputs)
+        if given.size and given.shape[1:] != (2,):
+            raise InputError(f"input must be {words}")
+        points = whole_numbers(given.reshape(-1), -FARTHEST, FARTHEST, words).reshape(-1, 2)
+        moved = planar_noise(self.level, self.step, len(points), source) + points
+        return moved if self.box is None else self.box.nearest(moved)
+
+    def position(self, place: Iterable[object]) -> tuple[int, int]:
+        """The lattice point nearest to a place (two exact numbers); a tie goes up."""
+        i, j = (floor(rational(c, "input") / self.step + Fraction(1, 2)) for c in place)
+        if max(abs(i), abs(j)) > FARTHEST:
+            raise InputError("input must be within 2^53 steps of the origin")
+        return i, j
+
+    def place(self, point: Iterable[int]) -> tuple[Fraction, Fraction]:
+        """Where a lattice point is."""
+        i, j = (int(c) * self.step for c in point)
+        return i, j
+
+    def law(self, x: tuple[int, int], outputs: Iterable[tuple[int, int]], bits: int = 64) -> list[arb]:
+        """Pr[x + noise = y] for each lattice point y, before any box, as balls of about `bits` bits.
+
+        They are no closed numbers: e^(−εs√2) is none, and neither is the sum that normalises it.
+        """
+        from flint import ctx
+
+        total = normaliser(self.level, self.step, bits)
+        with ctx.workprec(bits + 32):
+            return [self.ratio((y[0] - x[0], y[1] - x[1]), bits + 32) / total for y in outputs]
+
+    def ratio(self, noise: tuple[int, int], bits: int) -> arb:
+        """Pr[noise]/Pr[(0, 0)] = e^(−ε·s·√(u²+v²)), a ball."""
+        from flint import arb, ctx
+
+        with ctx.workprec(bits):
+            return (-(rate(self.level, self.step).theta(bits) * arb(noise[0] ** 2 + noise[1] ** 2).sqrt())).exp()
+
+
+def planar(step: object, level: Level, box: Sequence[int] | None = None) -> Planar:
+    """The planar Laplace mechanism on the lattice of this step; `box` is left, bottom, right, top in steps.
+
+    >>> from utmost.exact import epsilon
+    >>> mechanism = planar("1/10", epsilon(2), box=(0, 0, 9, 9))
+    >>> answers = mechanism.draw([mechanism.position(("0.32", "0.77"))] * 5)
+    >>> answers.shape, bool((answers >= 0).all() and (answers <= 9).all())
+    ((5, 2), True)
+    """
+    size = rational(step, "step")
+    if sign(size) <= 0:
+        raise InputError("step must be > 0: it is the distance of neighbouring lattice points")
+    rate(level, size)  # refuses what cannot be drawn
+    if box is None:
+        return Planar(size, level)
+    region = Box(*(int(c) for c in box))
+    if region.left > region.right or region.bottom > region.top:
+        raise InputError("box must be left,bottom,right,top with left <= right and bottom <= top, got an empty one")
+    return Planar(size, level, region)
+
+
+@lru_cache(maxsize=32)
+def normaliser(level: Level, step: Fraction, bits: int) -> arb:
+    """Z = Σ e^(−θ√(i²+j²)) over the lattice, θ = ε·step, a ball of about `bits` bits.
+
+    The square |i|, |j| ≤ R is summed by its eighth. Beyond it max(|i|, |j|) = m on 8m points at distance ≥ m, so the
+    rest is at most Σ_{m>R} 8m·q^m = 8q^(R+1)·((R+1)/(1−q) + q/(1−q)²), q = e^(−θ).
+    """
+    from flint import arb, ctx
+
+    theta = rate(level, step).theta(bits + 64)
+    reach = int(float(bits + 24) * 0.7 / float(theta)) + 2
+    if reach * reach > 2 * MOST_TERMS:
+        raise InputError("epsilon times step must be larger to write the law out: draws need no law")
+    with ctx.workprec(bits + 64):
+        total = arb(1)
+        for i in range(1, reach + 1):
+            total += sum(
+                ((8 if 0 < j < i else 4) * (-theta * arb(i * i + j * j).sqrt()).exp() for j in range(i + 1)), arb(0)
+            )
+        q = (-theta).exp()
+        rest = 8 * q ** (reach + 1) * ((reach + 1) / (1 - q) + q / (1 - q) ** 2)
+        return total + rest / 2 + arb(0, 1) * rest / 2

@@ -1,0 +1,201 @@
+"""The staircase mechanism on whole numbers (Geng and Viswanath, "The optimal mechanism in differential privacy").
+
+For a query of whole sensitivity Δ, noise whose law goes down in steps: Pr[0 ≤ i < r] = a, Pr[r ≤ i < Δ] = a·α, every
+further block of Δ is α times the one before, and it is symmetric. a = (1−α)/(2(r + α(Δ−r)) − (1−α)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost.channel import Channel
+from utmost.channel.channel import trusted
+from utmost.errors import InputError
+from utmost.exact import Level, Number, whole
+from utmost.mechanisms.inputs import whole_numbers
+from utmost.noise import draw, geometric_noise, row_table
+from utmost.noise.bits import Source, system
+from utmost.noise.tables import Table
+from utmost.spaces import Space
+from utmost.spaces.space import integer_distances
+
+LARGEST_SENSITIVITY = 1000
+LARGEST_MATRIX = 500  # upper end of a count whose matrix is written out
+LARGEST_INPUT = 1 << 53
+
+
+@dataclass(frozen=True, slots=True)
+class Staircase:
+    """x + noise, the noise with the law above; `width` is r, from 1 to `sensitivity`.
+
+    Inputs at distance ≤ Δ give every answer within a factor e^ε, attained. With r chosen for the least expected
+    |noise|, no ε-private noise that is the same for every input has less (Geng and Viswanath); at Δ = 1 it is the
+    geometric.
+    """
+
+    sensitivity: int
+    level: Level
+    width: int
+
+    @property
+    def top(self) -> Number:
+        """a = Pr[noise = 0]."""
+        rest = 1 - self.level.alpha
+        return rest / (2 * self._block - rest)
+
+    @property
+    def _block(self) -> Number:
+        """The sum of the first block's weights, 1 for a high step and α for a low one."""
+        return self.width + self.level.alpha * (self.sensitivity - self.width)
+
+    def probability(self, noise: int) -> Number:
+        """Pr[noise], exact.
+
+        >>> from utmost.exact import alpha
+        >>> [str(Staircase(3, alpha("1/2"), 1).probability(i)) for i in (0, 1, 2, 3, -3, 4)]
+        ['1/7', '1/14', '1/14', '1/14', '1/14', '1/28']
+        """
+        blocks, place = divmod(abs(noise), self.sensitivity)
+        return self.top * self.level.power(blocks + (place >= self.width))
+
+    def tail(self, noise: int) -> Number:
+        """Pr[N ≥ noise] for noise ≥ 1: the rest of its block, then α + α² + … of whole blocks."""
+        blocks, place = divmod(noise, self.sensitivity)
+        high, low = max(self.width - place, 0), self.sensitivity - max(self.width, place)
+        rest = high + self.level.alpha * low + self._block * self.level.alpha / (1 - self.level.alpha)
+        return self.top * self.level.power(blocks) * rest
+
+    def law(self, x: int, outputs: Iterable[int]) -> list[Number]:
+        """Pr[x + N = y] for each output y; the support is all whole numbers."""
+        return [self.probability(y - x) for y in outputs]
+
+    def expected_error(self) -> Number:
+        """E|N| = 2a·(Δ·α/(1−α)²·(r + α(Δ−r)) + (r(r−1)/2 + α(Δ(Δ−1) − r(r−1))/2)/(1−α))."""
+        alpha, r, span = self.level.alpha, self.width, self.sensitivity
+        below = Fraction(r * (r - 1), 2)
+        inside = below + alpha * (Fraction(span * (span - 1), 2) - below)
+        return 2 * self.top * (span * alpha * self._block / (1 - alpha) + inside) / (1 - alpha)
+
+    def noise(self, count: int, source: Source | None = None) -> npt.NDArray[Any]:
+        """`count` exact draws of N = ±(Δ·G + J): G geometric, J the place in a block, a fair sign, and −0 drawn again.
+
+        With D two-sided geometric, G = D where D ≥ 0 and −1 − D where not has Pr[G = g] = (1−α)α^g. Of the pairs (sign,
+        i) each i ≥ 1 stands for two values and 0 is kept with one of its signs: Pr[±i] ∝ α^⌊i/Δ⌋·step, as it must be.
+        """
+        words, parts, missing = system() if source is None else source, [], count
+        while missing:
+            size = missing + missing // 8 + 8
+            values = self._signed(size, words)[:missing]
+            parts.append(values)
+            missing -= len(values)
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+    def _signed(self, count: int, source: Source) -> npt.NDArray[Any]:
+        """The draws that are left of `count` without those of −0."""
+        two_sided = geometric_noise(self.level, count, source)
+        blocks = np.where(two_sided >= 0, two_sided, -1 - two_sided)
+        sizes = blocks * self.sensitivity + draw(_places(self), count, source)
+        negative = draw(_coin(), count, source) == 1
+        signed = np.where(negative, -sizes, sizes)
+        kept: npt.NDArray[Any] = signed[~(negative & (sizes == 0).astype(bool))]
+        return kept
+
+    def draw(self, inputs: npt.ArrayLike, source: Source | None = None) -> npt.NDArray[Any]:
+        """x + N for each input, whole array; the noise is drawn before the inputs are added."""
+        values = whole_numbers(inputs, -LARGEST_INPUT, LARGEST_INPUT, "whole numbers between -2^53 and 2^53")
+        return self.noise(len(values), source) + values
+
+    def truncated(self, size: int) -> TruncatedStaircase:
+        """The same for counts 0 … size, what falls outside told as the nearer end."""
+        end = whole(size, "size")
+        if not 0 <= end <= LARGEST_INPUT:
+            raise InputError("size must be the count's upper end, from 0 to 2^53")
+        return TruncatedStaircase(self, end)
+
+
+@dataclass(frozen=True, slots=True)
+class TruncatedStaircase:
+    """A staircase on the counts 0 … size with absorbing ends."""
+
+    untruncated: Staircase
+    size: int
+
+    @property
+    def level(self) -> Level:
+        """The guarantee, for inputs at most the sensitivity apart."""
+        return self.untruncated.level
+
+    def law(self, x: int) -> list[Number]:
+        """The law of the answer when the count is x."""
+        if not 0 <= x <= self.size:
+            raise InputError(f"input must be a count from 0 to {self.size}")
+        if self.size == 0:
+            return [Fraction(1)]
+        inner = self.untruncated.law(x, range(1, self.size))
+        return [self._beyond(x), *inner, self._beyond(self.size - x)]
+
+    def _beyond(self, distance: int) -> Number:
+        """Pr[N ≥ distance], also for 0."""
+        return self.untruncated.tail(distance) if distance else (1 + self.untruncated.top) / 2
+
+    def channel(self) -> Channel:
+        """The matrix, exact."""
+        if self.size > LARGEST_MATRIX:
+            raise InputError(f"size must be at most {LARGEST_MATRIX} to write the matrix out, got {self.size}")
+        counts = tuple(range(self.size + 1))
+        rows = np.empty((len(counts), len(counts)), dtype=object)
+        for x in counts:
+            rows[x] = self.law(x)
+        return trusted(counts, counts, rows)
+
+    def draw(self, inputs: npt.ArrayLike, source: Source | None = None) -> npt.NDArray[np.int64]:
+        """One exact draw for each input, clamped to 0 … size."""
+        values = whole_numbers(inputs, 0, self.size, f"counts from 0 to {self.size}")
+        answers: npt.NDArray[np.int64] = np.clip(self.untruncated.draw(values, source), 0, self.size).astype(np.int64)
+        return answers
+
+
+def staircase(sensitivity: int, level: Level, width: int | None = None) -> Staircase:
+    """The staircase mechanism; the width left out is the one with the least expected |noise|, decided exactly."""
+    span = whole(sensitivity, "sensitivity")
+    if not 1 <= span <= LARGEST_SENSITIVITY:
+        raise InputError(f"sensitivity must be a whole number from 1 to {LARGEST_SENSITIVITY}")
+    if not level.is_inner:
+        raise InputError("the staircase mechanism needs a level with 0 < alpha < 1, that is 0 < epsilon < infinity")
+    if width is None:
+        return min((Staircase(span, level, r) for r in range(1, span + 1)), key=Staircase.expected_error)
+    high = whole(width, "width")
+    if not 1 <= high <= span:
+        raise InputError(f"width must be from 1 to the sensitivity {span}")
+    return Staircase(span, level, high)
+
+
+def neighbours(size: int, sensitivity: int) -> Space:
+    """The counts 0 … size at distance ⌈|x−x′|/Δ⌉: 1 is what one change can do, and paths of 1s make every distance.
+
+    >>> [str(d) for d in neighbours(4, 2).distances[0]]
+    ['0', '1', '1', '2', '2']
+    """
+    counts = np.arange(size + 1)
+    apart = -(-np.abs(counts[:, None] - counts[None, :]) // sensitivity)
+    edges = tuple((int(x), int(y)) for x, y in np.argwhere(np.triu(apart == 1)))
+    return Space(f"line:{size + 1}/{sensitivity}", tuple(range(size + 1)), integer_distances(apart), edges)
+
+
+@lru_cache(maxsize=64)
+def _places(mechanism: Staircase) -> Table:
+    """The law of the place in a block: 1 for a high step, α for a low one, divided by their sum."""
+    steps = [1 if k < mechanism.width else mechanism.level.alpha for k in range(mechanism.sensitivity)]
+    return row_table([step / mechanism._block for step in steps])
+
+
+@lru_cache(maxsize=1)
+def _coin() -> Table:
+    return row_table([Fraction(1, 2), Fraction(1, 2)])

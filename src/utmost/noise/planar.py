@@ -1,0 +1,237 @@
+"""Planar Laplace noise on the lattice ℤ², drawn exactly: Pr[(i, j)] ∝ e^(−θ√(i²+j²)).
+
+By rejection. Two independent two-sided geometrics of a dyadic rate β ≤ θ/√2 propose (i, j) with Pr ∝ e^(−β(|i|+|j|)),
+and the proposal is accepted with probability e^(−γ), γ = θ√(i²+j²) − β(|i|+|j|). Since |i|+|j| ≤ √2·√(i²+j²), γ ≥ 0;
+the product of the two is the law above. About π/4 of the proposals are accepted when θ is small, more when it is not.
+
+To accept with probability e^(−γ) is to accept when U < e^(−γ), U uniform in [0, 1) and revealed 64 bits at a time. For
+whole arrays, integers a ≤ e^(−γ)·2³² ≤ b are computed with directed rounding; the top half u of the first word accepts
+when u + 1 ≤ a and rejects when u ≥ b. What lies between, a few in 10⁹, is decided one by one: balls enclose e^(−γ) with
+more bits than are revealed, and further words are taken until U is on one side. So the law is exact, and the only
+floats are first guesses of integer square roots, which are accepted after r² ≤ n < (r+1)² holds in integers.
+
+The secret is no argument here: it is added when the noise is there, so neither time nor words depend on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, isqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost.errors import InputError, UndecidedError
+from utmost.exact import Level, ball, ends, epsilon, rational
+from utmost.exact.reals import midpoint
+from utmost.noise.bits import Source, system
+from utmost.noise.lattice import geometric_noise
+
+if TYPE_CHECKING:
+    from flint import arb
+
+Words = npt.NDArray[np.uint64]
+
+ONE = np.uint64(1)
+HALF = 32  # bits of the fixed-point numbers γ, a, b
+SLACK = 6  # how far `lower_exponential` can be below the truth, in units of 2^−32
+REACH = 1 << 30  # coordinates from here on are decided one by one
+CHUNK = 1 << 16  # proposals at a time
+RATE_BITS = 24  # of β: within 2^−23 of θ/√2
+LEAST_RATE, LARGEST_RATE = Fraction(1, 10**7), Fraction(1000)
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """θ = ε·step with low ≤ θ·2^shift ≤ high in whole numbers, and β = proposal/2^place ≤ θ/√2."""
+
+    level: Level
+    step: Fraction
+    low: int = 0
+    high: int = 0
+    shift: int = 0
+    proposal: int = 0
+    place: int = 0
+
+    @property
+    def beta(self) -> Fraction:
+        """The rate of the proposals."""
+        return Fraction(self.proposal) / Fraction(2) ** self.place
+
+    def theta(self, bits: int) -> arb:
+        """A ball that contains θ."""
+        from flint import ctx
+
+        if self.level.exponent is not None:
+            return ball(self.level.exponent * self.step, bits)
+        with ctx.workprec(bits):
+            return self.level.epsilon_ball(bits) * ball(self.step, bits)
+
+    def gamma(self, i: int, j: int, bits: int) -> arb:
+        """A ball that contains γ = θ√(i²+j²) − β(|i|+|j|)."""
+        from flint import arb, ctx
+
+        with ctx.workprec(bits):
+            return self.theta(bits) * arb(i * i + j * j).sqrt() - ball(self.beta * (abs(i) + abs(j)), bits)
+
+
+@lru_cache(maxsize=64)
+def rate(level: Level, step: Fraction) -> Rate:
+    """The constants of a level and a step: θ to 32 bits and β to 24, rounded as they must be and proved so by balls."""
+    from flint import arb, ctx
+
+    if not level.is_inner:
+        raise InputError("planar noise needs a level with 0 < alpha < 1, that is 0 < epsilon < infinity")
+    bare = Rate(level, step)
+    low, high = ends(bare.theta(128))
+    if high < LEAST_RATE or low > LARGEST_RATE:
+        raise InputError("epsilon times step must be from 1e-7 to 1000: take a step nearer to 1/epsilon")
+    with ctx.workprec(128):
+        diagonal, _ = ends(bare.theta(128) / arb(2).sqrt())
+    mantissa, shift = _floating(low, HALF)
+    proposal, place = _floating(diagonal, RATE_BITS)
+    return Rate(level, step, mantissa, ceil(high * Fraction(2) ** shift), shift, proposal, place)
+
+
+def _floating(value: Fraction, bits: int) -> tuple[int, int]:
+    """(m, s) with m = ⌊value·2^s⌋ of at most `bits` bits, at least `bits` − 1."""
+    shift = bits - 1 - (value.numerator.bit_length() - value.denominator.bit_length())
+    mantissa = int(value * Fraction(2) ** shift // 1)
+    return (mantissa, shift) if mantissa < 1 << bits else (mantissa >> 1, shift - 1)
+
+
+def planar_noise(level: Level, step: object, count: int, source: Source | None = None) -> npt.NDArray[Any]:
+    """`count` lattice points (i, j), a row each, with Pr ∝ e^(−ε·step·√(i²+j²)): exact, independent of each other.
+
+    int64, or Python integers in the event (below e^−76 a draw) that a coordinate needs them.
+    """
+    if count < 0:
+        raise InputError(f"count must be >= 0, got {count}")
+    scale, words = rate(level, rational(step, "step")), system() if source is None else source
+    proposals, parts, missing = epsilon(scale.beta), [], count
+    while missing:
+        size = min(CHUNK, missing + missing // 3 + 8)
+        points = np.stack([geometric_noise(proposals, size, words) for _ in range(2)], axis=1)
+        accepted = points[accept(scale, points, words)][:missing]
+        parts.append(accepted)
+        missing -= len(accepted)
+    return np.concatenate(parts) if parts else np.zeros((0, 2), dtype=np.int64)
+
+
+def accept(scale: Rate, points: npt.NDArray[Any], source: Source) -> npt.NDArray[np.bool_]:
+    """For each proposal, true with probability e^(−γ), exactly. One word each, more for the undecided few."""
+    words = source.words(len(points))
+    near = (np.abs(points) < REACH).all(axis=1).astype(bool)
+    low, high = acceptance(scale, np.where(near[:, None], points, 0).astype(np.int64))
+    top = words >> np.uint64(HALF)
+    taken: npt.NDArray[np.bool_] = top < low
+    for k in np.flatnonzero((~taken & (top < high)) | ~near):
+        taken[k] = settle(scale, int(points[k, 0]), int(points[k, 1]), int(words[k]), source)
+    return taken
+
+
+def acceptance(scale: Rate, points: npt.NDArray[np.int64]) -> tuple[Words, Words]:
+    """Integers a ≤ e^(−γ)·2³² ≤ b for each point, |i|, |j| < 2³⁰; b − a is a few units and some 2^−30 of θ√(i²+j²)."""
+    least, most = exponent(scale, points)
+    low = lower_exponential(most)
+    return low, low + (most - least) + np.uint64(SLACK)  # e^(−x) falls by at most what x grows
+
+
+def exponent(scale: Rate, points: npt.NDArray[np.int64]) -> tuple[Words, Words]:
+    """Integers x ≤ γ·2³² ≤ y for each point, x ≥ 0.
+
+    With r = ⌊√(n·4^h)⌋ of 31 bits and θ·2^t between `low` and `high` of 32: low·r ≤ θ√n·2^(t+h) ≤ high·(r+1) < 2⁶⁴, to
+    be shifted by t + h − 32. Where that is below 2 (θ√n ≥ 2²⁸) nothing is said: x = 0 and y = 2⁶².
+    """
+    size = np.abs(points).astype(np.uint64)
+    root, half = normal_root(size[:, 0] * size[:, 0] + size[:, 1] * size[:, 1])
+    down = scale.shift - HALF + half
+    silent, by = down < 2, np.clip(down, 0, 63).astype(np.uint64)
+    steps = _steps(scale, size[:, 0] + size[:, 1])
+    most = (np.uint64(scale.high) * (root + ONE) >> by) + ONE
+    least = np.uint64(scale.low) * root >> by
+    least -= np.minimum(least, steps + ONE)
+    most -= np.minimum(most, steps)
+    return np.where(silent, np.uint64(0), least), np.where(silent, np.uint64(1 << 62), most)
+
+
+def _steps(scale: Rate, lengths: Words) -> Words:
+    """⌊β·length·2³²⌋, where that is below 2⁶² (it is at most ⌊θ√n·2³²⌋)."""
+    product = np.uint64(scale.proposal) * lengths  # of 24 and 31 bits
+    down = scale.place - HALF
+    return product >> np.uint64(min(down, 63)) if down >= 0 else product << np.uint64(min(-down, 63))
+
+
+def normal_root(squares: Words) -> tuple[Words, npt.NDArray[np.int64]]:
+    """r and h with r = ⌊√(n·4^h)⌋ and n·4^h in [2⁶⁰, 2⁶²), for 0 < n < 2⁶²; 0 and 31 for n = 0. Proved in integers."""
+    squares, half = squares.copy(), np.zeros(len(squares), dtype=np.int64)
+    for jump in (32, 16, 8, 4, 2):
+        small = squares < np.uint64(1 << (62 - jump))
+        squares <<= small * np.uint64(jump)
+        half += small * np.int64(jump // 2)
+    root = np.minimum(np.sqrt(squares.astype(np.float64)), 2.0**31).astype(np.uint64)  # a guess
+    root -= root * root > squares
+    root += (root + ONE) * (root + ONE) <= squares
+    wrong = (root * root > squares) | ((root + ONE) * (root + ONE) <= squares)
+    for k in np.flatnonzero(wrong):
+        root[k] = isqrt(int(squares[k]))
+    return root, half
+
+
+def lower_exponential(exponents: Words) -> Words:
+    """a with e^(−x)·2³² − 6 ≤ a ≤ e^(−x)·2³², x = exponent/2³².
+
+    x = h + m + z, z < 2^−20: two tables of exponentials rounded down (off by at most 1 each), their product rounded
+    down (so by at most 3), and e^(−z) ≥ 1 − z (off by less than 2^−9). From x = 32 on the answer is 0, as it must be.
+    """
+    coarse, fine = tables()
+    x = np.minimum(exponents, np.uint64((32 << HALF) - 1))
+    value = coarse[x >> np.uint64(24)] * fine[(x >> np.uint64(12)) & np.uint64(4095)] >> np.uint64(HALF)
+    drop = (value * (x & np.uint64(4095)) >> np.uint64(HALF)) + ONE
+    result: Words = value - np.minimum(drop, value)
+    return result
+
+
+@lru_cache(maxsize=1)
+def tables() -> tuple[Words, Words]:
+    """min(⌊e^(−x)·2³²⌋, 2³² − 1) for x = k/2⁸, k < 2¹³, and for x = k/2²⁰, k < 2¹²."""
+    return _exponentials(1 << 8, 1 << 13), _exponentials(1 << 20, 1 << 12)
+
+
+def _exponentials(parts: int, count: int) -> Words:
+    """min(⌊e^(−k/parts)·2³²⌋, 2³² − 1) for k < count, from balls that leave no other floor."""
+    from flint import arb, ctx, fmpq
+
+    with ctx.workprec(96):
+        floors = [(arb(fmpq(-k, parts)).exp() * (1 << HALF)).floor() for k in range(count)]
+    if not all(floor.is_exact() for floor in floors):
+        raise UndecidedError("96 bits must tell the floors of a table of exponentials, and do not")
+    return np.array([min(int(midpoint(floor)), (1 << HALF) - 1) for floor in floors], dtype=np.uint64)
+
+
+def settle(scale: Rate, i: int, j: int, word: int, source: Source) -> bool:
+    """Is U < e^(−γ), the first 64 bits of U being `word`: decided by balls, with more words where it must."""
+    known, revealed = word, 64
+    while True:
+        low, high = _enclosed(scale, i, j, revealed)
+        if known + 1 <= low:
+            return True
+        if known >= high:
+            return False
+        known, revealed = known << 64 | int(source.words(1)[0]), revealed + 64
+
+
+def _enclosed(scale: Rate, i: int, j: int, bits: int) -> tuple[Fraction, Fraction]:
+    """Rational ends around e^(−γ)·2^bits, narrower than 2^−32; 0 and 1 where γ > bits, since e > 2."""
+    from flint import ctx
+
+    precision = bits + 96 + (i * i + j * j).bit_length()
+    gamma = scale.gamma(i, j, precision)
+    if gamma > bits:
+        return Fraction(0), Fraction(1)
+    with ctx.workprec(precision):
+        low, high = ends((-gamma).exp())
+    return low * (1 << bits), high * (1 << bits)

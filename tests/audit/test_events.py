@@ -1,0 +1,110 @@
+"""Values and the events made of them."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.audit.events import GRID, Interval, Members, chosen, thresholds
+from utmost.audit.values import comparable, features, grid_step, lowest_bit, places_of, sample, trailing_zeros
+from utmost.errors import InputError
+
+
+def samples(first, second):
+    ours, theirs = [comparable(v) for v in first], [comparable(v) for v in second]
+    places = places_of([*ours, *theirs])
+    return sample(ours, places), sample(theirs, places)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (np.int64(3), 3),
+        (np.float32(0.5), 0.5),
+        (np.array([1.0, 2.0]), (1.0, 2.0)),
+        (np.str_("a"), "a"),
+        (True, True),
+        (None, "None"),
+        (math.nan, "nan"),
+        (Decimal("NaN"), "nan"),
+        (Decimal("0.1"), Fraction(1, 10)),
+        (Decimal("-Infinity"), -math.inf),
+        (Decimal("1e999999"), math.inf),
+        (1 + 2j, (1.0, 2.0)),
+        ([1, ("a", None)], (1, ("a", "None"))),
+        (b"ab", b"ab"),
+    ],
+)
+def test_what_a_box_may_return_is_made_comparable(value, expected):
+    assert comparable(value) == expected
+
+
+@pytest.mark.parametrize("value", [object(), {"a": 1}, {1, 2}, [0] * 1001], ids=["object", "dict", "set", "long"])
+def test_what_cannot_be_compared_is_refused_by_name(value):
+    with pytest.raises(InputError, match="audited value must"):
+        comparable(value)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False).filter(bool))
+def test_the_lowest_bit_is_that_of_the_fraction(value):
+    exact, k = Fraction(value), int(lowest_bit(np.array([value]))[0])
+    assert (exact / Fraction(2) ** k) % 2 == 1
+    assert 0 <= trailing_zeros(np.array([value]))[0] <= 52
+
+
+def test_numbers_on_a_grid_are_seen_to_be():
+    assert grid_step(np.array([0.07, 1.1, math.inf, math.nan])) == 0.01
+    assert grid_step(np.array([3 / 1024])) == 2.0**-10
+    assert grid_step(np.array([1e300])) is None
+    assert grid_step(np.array([])) is None
+
+
+@settings(max_examples=40)
+@given(st.lists(st.floats(-100, 100), min_size=1, max_size=400))
+def test_thresholds_are_values_and_few(numbers):
+    found = thresholds(np.array(numbers))
+    assert set(found.tolist()) <= set(numbers)
+    assert len(found) <= 2 * GRID
+    assert len(found) == len(set(numbers)) or len(set(numbers)) > GRID
+
+
+@settings(max_examples=40)
+@given(st.lists(st.integers(-5, 5), min_size=8, max_size=60), st.data())
+def test_the_chosen_intervals_count_what_they_say(values, data):
+    others = data.draw(st.lists(st.integers(-5, 5), min_size=len(values), max_size=len(values)))
+    first, second = samples(values, others)
+    for candidate in chosen(first, second, 6):
+        event = candidate.event
+        if isinstance(event, Members):
+            assert event.count(first) == sum(v in event.values for v in values)
+        elif isinstance(event, Interval) and event.feature.name == "value" and not event.feature.note:
+            assert event.count(first) == sum(event.low <= v <= event.high for v in values)
+
+
+def best(first, second):
+    return str(chosen(*samples(first, second), 1)[0].event)
+
+
+def test_each_kind_of_leak_has_its_event():
+    many = 200
+    assert best([0] * many, [1] * many) == "value = 0"
+    assert best(["yes", "no"] * many, ["no"] * 2 * many) == "value = 'yes'"
+    assert "value mod 3" in best([*range(0, 3 * many, 3)], [*range(1, 3 * many, 3)])
+    assert "coordinate 2" in best([(0, k) for k in range(many)], [(0, k + many) for k in range(many)])
+    assert "minus sign" in best([-0.0] * many, [0.0] * many)
+    assert "lowest bit" in best([k * 2.0**-60 for k in range(1, many, 2)], [k * 2.0**-40 for k in range(1, many, 2)])
+    assert best([math.nan] * many, [1.0] * many) in ("value = 'nan'", "value = 1")
+    words = [f"w{k}" for k in range(40)]
+    assert "one of" in best([words[k % 20] for k in range(800)], [words[20 + k % 20] for k in range(800)])
+
+
+def test_a_number_beyond_doubles_stays_a_number():
+    first, _ = samples([10**400, -(10**400)], [0, 1])
+    assert first.columns[-1].tolist() == [math.inf, -math.inf]
+    assert features(first)
