@@ -84,6 +84,7 @@ def setups() -> dict[str, Any]:
     from utmost.channel import Channel
     from utmost.noise import channel_table, draw_channel, row_table
     from utmost.noise.lattice import lattice
+    from utmost.noise.planar import planar_noise
 
     uniform, size = [Fraction(1, 10**4)] * 10**4, 1000
     rational, irrational = (ut.geometric(10**4 - 1, level).law(5000) for level in (ut.alpha("1/2"), ut.epsilon("0.1")))
@@ -99,6 +100,7 @@ def setups() -> dict[str, Any]:
         "row, ε = 0.1": best(lambda: row_table(irrational), 3),
         "channel 1000 × 1000": channel,
         "10^5 draws from it": best(lambda: draw_channel(laws, inputs), 3),
+        "10^6 planar draws, ε·step = 0.1": best(lambda: planar_noise(ut.epsilon("0.1"), 1, DRAWS), 3),
     }
 
 

@@ -116,7 +116,9 @@ def _real_cuts(weights: Sequence[Number]) -> list[Cut]:
 
     From S_y ≥ 1/2 on the sum from the other end is taken, 1 − S_y: a ball around a small number is a narrow one.
     """
-    if any(sign(weight) < 0 for weight in weights if not ball(weight, 64) >= 0):
+    balls = cache(lambda bits: [ball(weight, bits) for weight in weights])
+    narrow = zip(weights, balls(WORD + GUARD), strict=True)
+    if any(sign(weight) < 0 for weight, interval in narrow if not interval >= 0):
         raise InputError("the weights of a row to draw from must be >= 0 and sum to exactly 1")
     if _total(weights) != 1:
         raise InputError("the weights of a row to draw from must sum to exactly 1")
@@ -126,9 +128,8 @@ def _real_cuts(weights: Sequence[Number]) -> list[Cut]:
     def sums(bits: int) -> tuple[list[arb], list[arb]]:
         from flint import ctx
 
-        balls = [ball(weight, bits) for weight in weights]
         with ctx.workprec(bits):
-            return list(accumulate(balls)), list(accumulate(reversed(balls)))
+            return list(accumulate(balls(bits))), list(accumulate(reversed(balls(bits))))
 
     def found(y: int) -> Cut:
         if sums(WORD + GUARD)[0][y] < 0.5:
