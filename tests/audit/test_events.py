@@ -104,6 +104,34 @@ def test_each_kind_of_leak_has_its_event():
     assert "one of" in best([words[k % 20] for k in range(800)], [words[20 + k % 20] for k in range(800)])
 
 
+def test_a_few_values_are_all_named():
+    assert str(Members((3,))) == "value = 3"
+    assert str(Members((3, 2))) == "value is 3 or 2"
+    assert str(Members((3, 2, "a"))) == "value is 3, 2 or 'a'"
+    assert str(Members((4, 3, 2, 1))) == "value is one of 4, such as 4, 3, 2"
+
+
+def test_a_half_line_is_preferred_to_a_residue_that_says_the_same():
+    first, second = samples([*range(10)] * 40, [*range(8)] * 50)
+    names = [str(c.event) for c in chosen(first, second, 4) if c.forward]
+    assert names.index("value ≥ 8") < min([names.index(n) for n in names if "mod" in n], default=len(names))
+
+
+def test_a_rare_event_under_one_secret_only_keeps_its_place_among_many_likelier_ones():
+    common = [(k % 2, k % 3, k % 5, k % 7) for k in range(9970)]
+    first, second = samples([*common, *["a"] * 30][::-1], [*common, *["b"] * 30][::-1])
+    order = np.random.default_rng(1).permutation(10_000)
+    first, second = samples(*([side.values[k] for k in order] for side in (first, second)))
+    found = chosen(first, second, 4)
+    assert {(str(c.event), c.forward) for c in found if c.alone} == {("value = 'a'", True), ("value = 'b'", False)}
+
+
+def test_events_that_are_almost_sure_under_both_secrets_are_not_counted():
+    first, second = samples([0] * 995 + ["a"] * 5, [0] * 995 + ["b"] * 5)
+    assert all(0 not in c.event.values for c in chosen(first, second, 4) if isinstance(c.event, Members))
+    assert len(chosen(*samples([7] * 100, [7] * 100), 4)) == 1
+
+
 def test_a_number_beyond_doubles_stays_a_number():
     first, _ = samples([10**400, -(10**400)], [0, 1])
     assert first.columns[-1].tolist() == [math.inf, -math.inf]

@@ -15,6 +15,7 @@ from scipy.stats import binom
 import utmost as ut
 from audit.boxes import laplace, right, textbook, wrong_clamp, wrong_clamp_channel
 from utmost.audit import channel_bound, command, each, finding, load, sampled_bound
+from utmost.audit.values import comparable
 from utmost.channel import channel
 from utmost.errors import InputError
 from utmost.mechanisms import geometric
@@ -56,7 +57,7 @@ def test_a_channel_s_claim_is_decided_to_the_last_digit():
     [
         ({"pair": (0, 0)}, "must differ"),
         ({"pair": (0, 9)}, "not an input"),
-        ({"pair": (0, 1), "distance": 0}, "distance must be > 0"),
+        ({"pair": (0, 1), "distance": 0}, "distance must be from"),
         ({"pair": (0, 1), "points": ut.line(6)}, "without a space"),
     ],
 )
@@ -94,6 +95,34 @@ def test_the_impossible_outputs_of_a_float_sampler_are_caught():
     assert "bit" in found.event
     assert found.counts[1] == 0
     assert sampled_bound(each(load("numpy.random:laplace")), (0.0, 1.0), samples=5000).lower > 4
+
+
+def test_a_leak_once_in_a_thousand_draws_is_caught():
+    """25 times in the second half under one secret, never under the other."""
+    generator = np.random.default_rng(20)
+
+    def rare(secrets, _):
+        return [f"leak{x}" if u < 0.001 else 0 for x, u in zip(secrets, generator.random(len(secrets)), strict=True)]
+
+    found = [sampled_bound(rare, (0, 1), samples=50_000, claimed=TENTH) for _ in range(10)]
+    assert sum(f.verdict == "refuted" for f in found) >= 9
+    assert {f.event for f in found if f.event} <= {"value = 'leak0'", "value = 'leak1'"}
+
+
+@settings(max_examples=40)
+@given(st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3).filter(any), min_size=2, max_size=5))
+def test_of_named_inputs_every_pair_counts(weights):
+    rows = [[Fraction(w, sum(row)) for w in row] for row in weights]
+    names = [f"x{k}" for k in range(len(rows))]
+    found = channel_bound(channel(rows, names))
+    pairs = [channel_bound(channel(rows, names), pair=(a, b)) for a in names for b in names if a != b]
+    assert found.neighbours == "any two inputs"
+    assert found.lower == max(pair.lower for pair in pairs)
+
+
+def test_a_plainer_event_is_named_if_the_verdict_is_the_same():
+    found = sampled_bound(right(9, ut.alpha("1/2")), (8, 9), samples=4000)
+    assert "mod" not in found.event
 
 
 RIGHT = {
@@ -267,3 +296,27 @@ def test_a_program_s_lines_are_numbers_tuples_or_text():
     with pytest.raises(InputError, match="line break"):
         lines(["a\nb"], 10)
     assert sampled_bound(lines, (0, 1), samples=500).lower > 3
+
+
+@pytest.mark.parametrize("distance", ["1e400", "1e-400", 0, -1])
+def test_a_distance_beyond_use_is_refused_before_anything_is_drawn(distance: object) -> None:
+    def never(*_: object) -> list[object]:
+        raise AssertionError("a draw was made")
+
+    with pytest.raises(InputError, match="distance must be"):
+        sampled_bound(never, (0, 1), distance=distance)  # type: ignore[arg-type]
+
+
+class Spiteful(int):
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("no comparisons")
+
+    __hash__ = int.__hash__
+
+
+def test_values_that_misbehave_when_compared_or_never_end_are_tamed() -> None:
+    assert comparable(Spiteful(3)) == 3
+    endless: list[object] = []
+    endless.append(endless)
+    with pytest.raises(InputError, match="nested"):
+        comparable(endless)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from decimal import Context, Decimal
 
 import pytest
 
 GEOMETRIC = ("mechanism", "geometric", "--size", 5, "--alpha", "1/2", "--output", "g.csv")
-KEYS = ["lower", "confidence", "event", "samples", "claimed", "verdict", "witness"]
+KEYS = ["lower", "confidence", "event", "samples", "claimed", "verdict", "witness", "neighbours"]
+COLOURS = "in,red,green,blue\nred,1/2,1/4,1/4\ngreen,1/4,1/2,1/4\nblue,1/6,1/6,2/3\n"
 
 
 @pytest.fixture
@@ -33,6 +35,44 @@ def test_a_channel_s_epsilon_is_exact_with_its_witness(utmost):
     said = utmost("audit", "g.csv", "--alpha", "1/2", "--secrets", "0,3", "--distance", "3")
     assert "holds, decided" in said.out
     assert utmost("audit", "g.csv", "--space", "line:6", "--json").document["verdict"] is None
+
+
+def test_of_inputs_with_names_any_two_are_neighbours_and_it_is_said(utmost, tmp_path):
+    (tmp_path / "rb.csv").write_text(COLOURS)
+    found = utmost("audit", "rb.csv", "--json").document
+    assert (found["neighbours"], found["witness"]["ratio"]) == ("any two inputs", "3")
+    assert "Any two inputs are neighbours" in utmost("audit", "rb.csv").out
+    pairs = [utmost("audit", "rb.csv", "--secrets", s, "--json").document for s in ('"red","blue"', "red,blue")]
+    assert pairs[0] == pairs[1]
+    assert (pairs[0]["neighbours"], pairs[0]["witness"]["high"]) == ("pair", "red")
+    (tmp_path / "grid.csv").write_text("in,a,b\n0.5,1/4,3/4\n1.5,3/4,1/4\n")
+    assert utmost("audit", "grid.csv", "--secrets", "0.5,1.5", "--json").document["witness"]["ratio"] == "3"
+    assert utmost("audit", "grid.csv", "--json").document["witness"]["ratio"] == "3"
+    utmost(*GEOMETRIC)
+    assert utmost("audit", "g.csv", "--json").document["neighbours"] == "line:6"
+
+
+@pytest.mark.parametrize("ratio", [2, 3, 5, 7, 10, 11])
+def test_the_bound_in_a_document_is_never_above_the_exact_one(utmost, tmp_path, ratio):
+    """ln 3 = 1.098612288668…: twelve digits to the nearest would be above it. The oracle has 40 digits."""
+    (tmp_path / "c.csv").write_text(
+        f"in,a,b\n0,{ratio}/{ratio + 1},1/{ratio + 1}\n1,1/{ratio + 1},{ratio}/{ratio + 1}\n"
+    )
+    lower = utmost("audit", "c.csv", "--json").document["lower"]
+    assert 0 <= Decimal(ratio).ln(Context(prec=40)) - Decimal(repr(lower)) < Decimal("2e-11")
+
+
+def test_the_claim_is_exact_in_a_document_and_a_refuted_one_exits_with_0(utmost):
+    utmost(*GEOMETRIC)
+    for option, value, exact in (
+        ("--alpha", "1/2", "ln(2)"),
+        ("--alpha", "2/3", "ln(3/2)"),
+        ("--epsilon", "0.1", "1/10"),
+    ):
+        said = utmost("audit", "g.csv", option, value, "--json")
+        assert (said.code, said.document["claimed"]) == (0, exact)
+    assert utmost("audit", "g.csv", "--alpha", "1", "--json").document["claimed"] == "0"
+    assert utmost("audit", "g.csv", "--alpha", "0", "--json").document["claimed"] == "inf"
 
 
 def test_a_function_in_this_directory_is_audited(utmost, module):
@@ -120,3 +160,26 @@ def test_the_help_has_examples(utmost):
     said = utmost("audit", "--help")
     assert "utmost audit" in said.out.split("Examples:")[1]
     assert max(map(len, said.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--seconds", "1e400"),
+        ("--seconds", "1e-400"),
+        ("--confidence", "1e500"),
+        ("--distance", "1e400"),
+        ("--distance", "1e-400"),
+    ],
+)
+def test_numbers_beyond_use_end_with_code_2_and_one_line(utmost, options):
+    said = utmost("audit", "math:floor", "--secrets", "0,1", *options)
+    assert said.code == 2
+    assert options[0].strip("-") in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_half_a_character_is_no_line_for_a_program(utmost):
+    said = utmost("audit", "--command", "cat", "--secrets", '"\\ud800","a"')
+    assert said.code == 2
+    assert "half a character" in said.err

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from utmost.channel import files
+from utmost.channel import channel, files
 from utmost.exact import alpha, epsilon, number
 from utmost.mechanisms import Geometric, geometric
 
@@ -163,6 +163,65 @@ def test_a_channel_of_a_file_is_shown_with_its_epsilon_for_any_two_inputs(utmost
     assert (found["inputs"], found["outputs"], found["alpha"]) == (["yes", "no"], ["red", "green", 3], "1/2")
     assert utmost("mechanism", "kept.csv", "--output", "copy.json").err == "saved copy.json\n"
     assert utmost("mechanism", "copy.json", "--json").document == found
+    assert found["space"] == "discrete:2"
+    assert "Any two inputs were taken for neighbours" in " ".join(utmost("mechanism", "kept.csv").out.split())
+
+
+@pytest.mark.parametrize("inputs", [(0, 1, 2, 3), (3, 0, 2, 1)])
+def test_a_file_whose_inputs_are_counts_has_the_epsilon_that_check_finds(utmost, tmp_path, inputs):
+    files.write(geometric(3, alpha("1/2")).channel().restrict(inputs), tmp_path / "counts.csv")
+    found = utmost("mechanism", "counts.csv", "--json").document
+    checked = utmost("check", "counts.csv", "--json").document
+    assert (found["alpha"], found["space"]) == ("1/2", "line:4") == (checked["alpha"], checked["space"])
+    assert found["epsilon"] == checked["epsilon"]
+    said = " ".join(utmost("mechanism", "counts.csv").out.split())
+    assert "Inputs that differ by 1 were taken for neighbours" in said
+
+
+def test_inputs_that_are_no_counts_from_0_on_are_all_neighbours(utmost, tmp_path):
+    made = geometric(3, alpha("1/2")).channel()
+    files.write(channel(made.rows, (1, 2, 3, 4), made.outputs), tmp_path / "others.csv")
+    found = utmost("mechanism", "others.csv", "--json").document
+    assert (found["alpha"], found["space"]) == ("1/8", "discrete:4")
+
+
+@pytest.mark.parametrize("spelled", ["1/2", "0.5", "2/4", " 5e-1 "])
+def test_an_input_of_a_file_is_found_by_its_number(utmost, spelled):
+    """At ε = 40 a half, 20 a step, another answer than the input's or one beside it has probability below 1e-17."""
+    assert utmost(*LAPLACE, "--epsilon", 40, "--output", "grid.csv").code == 0
+    assert utmost("mechanism", "grid.csv", "--sample", 1, "--input", spelled).out in {"1/2\n", "1/4\n", "3/4\n"}
+
+
+def test_a_spelling_comes_before_a_number_and_two_of_one_number_are_refused(utmost, tmp_path):
+    (tmp_path / "twice.csv").write_text("in,a,b\n1/2,1,0\n0.5,0,1\n")
+    for spelled, answer in (("1/2", "a"), ("0.5", "b")):
+        assert utmost("mechanism", "twice.csv", "--sample", 1, "--input", spelled).out == f"{answer}\n"
+    assert "spelled as there" in utmost("mechanism", "twice.csv", "--sample", 1, "--input", "2/4").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told", "nothing"),
+    [
+        (("geometric", "--size", 3, "--input", 2), {2}, {0}),
+        (("response", "--size", 3, "--input", 2), {2}, {0, 1, 2}),
+        (("response-dual", "--size", 3, "--input", 2), {0, 1}, {0, 1, 2}),
+        (("exponential", "--scores", "0,2,1", "--input", 0), {1}, {0, 1, 2}),
+    ],
+    ids=lambda value: " ".join(map(str, value)),
+)
+def test_a_finite_mechanism_is_drawn_from_at_the_ends_of_privacy(utmost, arguments, told, nothing):
+    """300 draws miss one of k answers of equal probability with probability at most 3·(2/3)^300 < 1e-52."""
+    for level, answers in ((("--alpha", 0), told), (("--epsilon", 0), nothing)):
+        found = utmost("mechanism", *arguments, *level, "--sample", 300, "--json").document
+        assert set(found["samples"]) == answers
+
+
+def test_the_level_asked_for_is_told_beside_the_epsilon_found(utmost):
+    row = ("mechanism", "exponential", "--scores", "0,2", "--epsilon", 1)
+    found = utmost(*row, "--json").document
+    assert (found["epsilon"], found["level"]) == ("0", {"epsilon": "1", "alpha": "exp(-1)"})
+    assert "It was made for ε = 1." in " ".join(utmost(*row).out.split())
+    assert "made for" not in utmost(*GEOMETRIC).out
 
 
 BAD = [
@@ -188,10 +247,11 @@ BAD = [
     ((*GEOMETRIC, "--input", 3), "--sample"),
     ((*GEOMETRIC, "--sample", 3, "--input", 6), "--input must be a whole number from 0 to 5"),
     ((*GEOMETRIC, "--sample", 3, "--input", 1, "--output", "a.csv"), "--output"),
-    ((*GEOMETRIC[:-2], "--epsilon", 0, "--sample", 3, "--input", 1), "epsilon must be > 0"),
-    ((*GEOMETRIC[:-2], "--alpha", 0, "--sample", 3, "--input", 1), "alpha must be > 0"),
+    ((*LAPLACE, "--alpha", 0, "--sample", 3, "--input", 1), "alpha must be > 0"),
+    (("mechanism", "geometric", "--size", 10**12, "--epsilon", "0.1"), "--sample needs no matrix"),
     ((*GEOMETRIC[:3], 10**13, *GEOMETRIC[4:], "--sample", 3, "--input", 1), "--size must be"),
     (PLANAR, "--sample"),
+    ((*PLANAR, "--box", "0,0,1,1"), "no numbers that can be written down exactly: say --sample"),
     ((*PLANAR, "--sample", 1, "--input", "1"), "--input must be 2 exact numbers"),
     ((*PLANAR, "--sample", 1, "--input", "1,1", "--box", "0,0,0.33,1"), "--box in steps must be a whole number"),
     ((*PLANAR, "--sample", 1, "--input", "1,1", "--box", "1,0,0,1"), "box must be"),
@@ -230,6 +290,8 @@ def test_what_cannot_be_done_is_one_line_and_no_sample(utmost, arguments, names)
         (*LAPLACE, "--epsilon", 1, "--input", "77..5"),
         (*PLANAR, "--input", "1,77x"),
         ("mechanism", "kept.csv", "--input", "77"),
+        ("mechanism", "exponential", "--scores", "0,77x", "--epsilon", 1, "--input", 0),
+        ("mechanism", "exponential", "--scores", "0,1;77..5,2", "--epsilon", 1, "--input", 0),
     ],
     ids=lambda value: " ".join(map(str, value))[10:50],
 )

@@ -109,7 +109,7 @@ def test_the_ends_of_privacy() -> None:
     [
         ([], 1, "scores"),
         ([[1, 2], [1]], 1, "scores"),
-        ([1.5], 1, "score must be exact"),
+        ([1.5], 1, "score must be an exact number"),
         (["nan"], 1, "score"),
         ([1], 0, "sensitivity"),
         ([1], -1, "sensitivity"),
@@ -128,3 +128,14 @@ def test_what_is_no_input_is_refused_before_any_word(inputs) -> None:
     assert source.taken == 0
     with pytest.raises(InputError, match="input"):
         exponential([1, 2], epsilon(1)).law(3)
+
+
+@pytest.mark.parametrize("scores", [5, "12", [[1], 2], [[1, 2], "34"], ["1e400", 0], [[0, "1e7"]]])
+def test_what_is_no_table_of_scores_is_refused_without_its_numbers(scores: object) -> None:
+    with pytest.raises(InputError, match=r"scores? must be") as caught:
+        exponential(scores, epsilon(1))  # type: ignore[arg-type]
+    assert not any(word in str(caught.value) for word in ("1e400", "12", "34", "1e7"))
+
+
+def test_an_array_of_whole_scores_is_a_table() -> None:
+    assert exponential(np.array([[1, 2], [3, 4]]), epsilon(1)) == exponential([[1, 2], [3, 4]], epsilon(1))

@@ -105,8 +105,8 @@ def shlex_split(line: str) -> list[str]:
 
 def _line(secret: object) -> str:
     text = secret if isinstance(secret, str) else json.dumps(secret)
-    if "\n" in text or "\r" in text:
-        raise InputError("--secrets must be one line each for --command, got a line break: write them otherwise")
+    if "\n" in text or "\r" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise InputError("--secrets must be one line of text each for --command, got a line break or half a character")
     return text
 
 

@@ -17,7 +17,9 @@ GRID = 64  # thresholds of one feature
 ATOMS = 8  # of them: values that come often
 CAREFUL = 5.0  # standard errors by which one of many thousand intervals must stand out
 PLAIN = 3.0  # the same for a set that other draws have chosen
-FANCY = 0.01  # of the score; what an interval must be better than a half-line
+FANCY = 0.01  # of the score; what each step away from a half-line must gain
+SLIGHT = 0.01  # a logarithm of counts so small that the event, almost sure under both secrets, is not worth counting
+FEW = 8  # times; what came less often, even under one secret only, shows nothing
 SHOWN = 3  # members of a set that are named
 
 
@@ -26,6 +28,10 @@ class Event(Protocol):
 
     def count(self, sample: Sample) -> int:
         """How many values are in it."""
+
+    @property
+    def fancy(self) -> int:
+        """How hard it is to read: 0 for a half-line or a value."""
 
     def __str__(self) -> str: ...
 
@@ -42,6 +48,11 @@ class Interval:
         """How many values have the feature within the ends."""
         numbers = self.feature.of(sample)
         return int(np.count_nonzero((numbers >= self.low) & (numbers <= self.high)))
+
+    @property
+    def fancy(self) -> int:
+        """One step for a second end, one for a feature that is not the value itself."""
+        return int(math.isfinite(self.low) and math.isfinite(self.high) and self.low != self.high) + self.feature.fancy
 
     def __str__(self) -> str:
         name, low, high = self.feature.name, _shown(self.low), _shown(self.high)
@@ -66,20 +77,31 @@ class Members:
         inside = frozenset(self.values)
         return sum(value in inside for value in sample.values)
 
+    @property
+    def fancy(self) -> int:
+        """0 for one value, 1 for a few that are all named, 2 for more."""
+        return 0 if len(self.values) == 1 else 1 if len(self.values) <= SHOWN else 2
+
     def __str__(self) -> str:
-        named = ", ".join(repr(value)[:40] for value in self.values[:SHOWN])
+        named = [repr(value)[:40] for value in self.values[:SHOWN]]
         if len(self.values) == 1:
-            return f"value = {named}"
-        return f"value is one of {len(self.values)}, such as {named}"
+            return f"value = {named[0]}"
+        if len(self.values) <= SHOWN:
+            return f"value is {', '.join(named[:-1])} or {named[-1]}"
+        return f"value is one of {len(self.values)}, such as {', '.join(named)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An event that may be likelier under one secret: under the first if `forward`, else under the second."""
+    """An event that may be likelier under one secret: under the first if `forward`, else under the second.
+
+    `alone`: it came several times under that one, never under the other.
+    """
 
     score: float
     event: Event
     forward: bool
+    alone: bool
 
 
 def _shown(number: float) -> str:
@@ -87,18 +109,34 @@ def _shown(number: float) -> str:
 
 
 def chosen(first: Sample, second: Sample, count: int) -> list[Candidate]:
-    """The `count` most promising events for these samples of equal size: the best of each feature each way, ranked."""
+    """The `count` ≥ 2 most promising events for samples of this size: the best of each feature each way, ranked.
+
+    One place each way is kept for an event that came under one secret only: rare as it may be, it can show a large ε.
+    """
     pooled = Sample([], {p: np.concatenate([first.columns[p], second.columns[p]]) for p in first.columns})
     found = [best for feature in features(pooled) for best in _intervals(feature, first, second)]
     found += _sets(first.values, second.values)
     distinct: dict[tuple[float, bool], Candidate] = {}
     for candidate in found:  # one score, one event under several names: the plainest comes first
-        distinct.setdefault((round(candidate.score, 9), candidate.forward), candidate)
-    return sorted(distinct.values(), key=lambda candidate: -candidate.score)[:count]
+        if math.isfinite(candidate.score):
+            distinct.setdefault((round(candidate.score, 9), candidate.forward), candidate)
+    ranked = sorted(distinct.values(), key=lambda candidate: -candidate.score)
+    kept = [next((c for c in ranked if c.alone and c.forward is way), None) for way in (True, False)]
+    first_places = [c for c in kept if c is not None][:count]
+    rest = [c for c in ranked if not any(c is one for one in first_places)]
+    best = sorted(first_places + rest[: count - len(first_places)], key=lambda candidate: -candidate.score)
+    return best or found[:1]
+
+
+def _merit(high: Numbers, low: Numbers, draws: int, z: float) -> Numbers:
+    """The score; −∞ where it is not positive and the counts are almost equal, as those of near-certain events are."""
+    merit = score(high, low, draws, z)
+    slight = np.log((high + 1) / (low + 1)) < SLIGHT
+    return np.where((merit <= 0) & slight, -np.inf, merit)
 
 
 def _intervals(feature: Feature, first: Sample, second: Sample) -> Iterator[Candidate]:
-    """The best interval of a feature each way, ends on a grid of thresholds."""
+    """The best interval of a feature each way, and the best that came under one secret only; ends on thresholds."""
     sides = [np.sort(numbers[~np.isnan(numbers)]) for numbers in (feature.of(first), feature.of(second))]
     grid = thresholds(np.concatenate(sides))
     if not len(grid):
@@ -107,10 +145,13 @@ def _intervals(feature: Feature, first: Sample, second: Sample) -> Iterator[Cand
     tables = [_counts(side, lows, highs) for side in sides]
     for forward in (True, False):
         high, low = tables if forward else tables[::-1]
-        merit = np.where(lows[:, None] <= highs[None, :], score(high, low, len(first.values), CAREFUL), -np.inf)
-        merit[1:, :-1] -= FANCY  # a half-line is easier to read
-        i, j = np.unravel_index(int(np.argmax(merit)), merit.shape)
-        yield Candidate(float(merit[i, j]), Interval(feature, float(lows[i]), float(highs[j])), forward)
+        merit = np.where(lows[:, None] <= highs[None, :], _merit(high, low, len(first.values), CAREFUL), -np.inf)
+        merit[1:, :-1] -= np.where(lows[1:, None] == highs[None, :-1], 0, FANCY)  # a half-line is easier to read
+        alone = (low == 0) & (high >= FEW)
+        for table in (merit, np.where(alone, merit, -np.inf)):
+            i, j = np.unravel_index(int(np.argmax(table)), table.shape)
+            event = Interval(feature, float(lows[i]), float(highs[j]))
+            yield Candidate(float(table[i, j]) - FANCY * feature.fancy, event, forward, bool(alone[i, j]))
 
 
 def _counts(ordered: Numbers, lows: Numbers, highs: Numbers) -> Numbers:
@@ -134,24 +175,31 @@ def thresholds(numbers: Numbers) -> Numbers:
 
 
 def _sets(first: Iterable[Hashable], second: Iterable[Hashable]) -> Iterator[Candidate]:
-    """Sets of values, made by one half of these draws and ranked by the other: single values, the likelier ones."""
+    """Sets of values, made by one half of these draws and ranked by the other: single values, the likelier ones.
+
+    Counts of a half are scaled to all draws, since so many will judge the set in the end.
+    """
     ours, theirs = list(first), list(second)
-    half = len(ours) // 2
-    makers, judges = [(Counter(s[:half]), Counter(s[half:])) for s in (ours, theirs)], len(ours) - half
+    draws, half = len(ours), len(ours) // 2
+    makers = [(Counter(s[:half]), Counter(s[half:])) for s in (ours, theirs)]
+    judged = draws / (draws - half)
     for forward in (True, False):
         (high, high_judge), (low, low_judge) = makers if forward else makers[::-1]
-        for members in _made(high, low, half):
-            up, down = (np.array([sum(judge[v] for v in members)]) for judge in (high_judge, low_judge))
-            yield Candidate(float(score(up, down, judges, PLAIN)[0]), Members(members), forward)
+        for members in _made(high, low, draws / half, draws):
+            up, down = (judged * np.array([sum(j[v] for v in members)]) for j in (high_judge, low_judge))
+            event = Members(members)
+            merit = float(_merit(up, down, draws, PLAIN)[0]) - FANCY * event.fancy
+            alone = bool(up[0] >= FEW) and not down[0] and not any(low[v] for v in members)
+            yield Candidate(merit, event, forward, alone)
 
 
-def _made(high: Counter[Hashable], low: Counter[Hashable], draws: int) -> Iterator[tuple[Hashable, ...]]:
+def _made(high: Counter[Hashable], low: Counter[Hashable], scale: float, draws: int) -> Iterator[tuple[Hashable, ...]]:
     """The best single value, the values seen under one secret only, and the best run of values by likelihood ratio."""
     values = sorted(high, key=lambda v: (-(high[v] + 0.5) / (low[v] + 0.5), -high[v]))
-    ups, downs = (np.array([side[v] for v in values]) for side in (high, low))
-    yield (values[int(np.argmax(score(ups, downs, draws, PLAIN)))],)
+    ups, downs = (scale * np.array([side[v] for v in values]) for side in (high, low))
+    yield (values[int(np.argmax(_merit(ups, downs, draws, PLAIN)))],)
     only = tuple(v for v in values if not low[v])
     if only:
         yield only
-    runs = score(np.cumsum(ups), np.cumsum(downs), draws, PLAIN)
+    runs = _merit(np.cumsum(ups), np.cumsum(downs), draws, PLAIN)
     yield tuple(values[: int(np.argmax(runs)) + 1])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from utmost.audit.bounds import log_ratio
 from utmost.audit.boxes import Box
@@ -14,12 +16,16 @@ from utmost.audit.events import Candidate, chosen
 from utmost.audit.values import Sample, places_of, sample
 from utmost.channel import Channel, Leak, Mechanism, channel_of, least_epsilon
 from utmost.errors import InputError
-from utmost.exact import Level, Number, number, rational, sign
+from utmost.exact import Level, Number, decimal, number, rational
 from utmost.spaces import Label, Space, line, space
+from utmost.spaces.space import integer_distances
 
 MOST_SAMPLES = 10**7
+NEAREST, FARTHEST = Fraction(1, 10**9), Fraction(10**9)  # distances
 TESTED = 4  # events counted on the second half; each costs a share of the risk
+PLAINER = 0.02  # of a bound; what is given up for each step towards an event that is easier to read
 CONFIDENCE = Fraction(99, 100)
+ANY = "any two inputs"
 SAMPLES = 50_000  # of each secret
 SECONDS = 60.0
 
@@ -28,9 +34,10 @@ SECONDS = 60.0
 class Finding:
     """ε ≥ `lower` per unit of distance, since `event` is likelier under `high` than under `low` by that much.
 
-    Of a channel: exact, `confidence` 1, and `leak` has the ratio. Of a black box: Pr[lower > ε] ≤ 1 − confidence over
-    the draws, whatever the box is, as long as its draws are independent; of the `samples`/2 draws of the second half
-    `counts` were in the event under `high` and under `low`. `samples` are the draws of each secret; nothing found: 0.
+    Of a channel: `confidence` 1, `leak` has the exact ratio, and `lower` is the double nearest to ε. Of a black box:
+    Pr[lower > ε] ≤ 1 − confidence over the draws, whatever the box is, as long as its draws are independent; of the
+    `samples`/2 draws of the second half `counts` were in the event under `high` and under `low`. `samples` are the
+    draws of each secret; nothing found: 0.
     """
 
     lower: float
@@ -43,6 +50,7 @@ class Finding:
     tested: int = 1
     claimed: Level | None = None
     leak: Leak | None = None
+    neighbours: str = "pair"  # else the space, `any two inputs` or `line:N`
 
     @property
     def verdict(self) -> str | None:
@@ -61,7 +69,9 @@ def channel_bound(
     distance: object = 1,
     claimed: Level | None = None,
 ) -> Finding:
-    """The ε of a channel, exact: on a space (a line, if none is given), or for one pair at the distance given.
+    """The ε of a channel, exact: on a space, or for one pair at the distance given.
+
+    If neither is given, inputs 0 … n−1 are a line and of any other inputs any two are neighbours.
 
     Pr[S|x] ≤ e^ε·Pr[S|x′] for every set S of outputs if it holds for each single one (the mediant inequality), so the
     event that attains ε is one output.
@@ -81,9 +91,25 @@ def channel_bound(
         gap = _distance(distance)
         source = source.restrict(pair)
         points = space([[0, gap], [gap, 0]], pair, "pair")
-    leak = least_epsilon(source, points if points is not None else line(len(source.inputs)))
+    ground = points if points is not None else _usual(source)
+    leak = least_epsilon(source, ground)
     event = f"output {leak.output}" if leak.ratio != 1 else None
-    return Finding(leak.epsilon, Fraction(1), event, 0, leak.high, leak.low, claimed=claimed, leak=leak)
+    found = Finding(leak.epsilon, Fraction(1), event, 0, leak.high, leak.low, claimed=claimed, leak=leak)
+    return replace(found, neighbours=ground.name)
+
+
+def _usual(source: Channel) -> Space:
+    """A line for the inputs 0 … n−1; for others all distances are 1.
+
+    An output tells most of the pair of inputs under which it is likeliest and least likely, so only those are edges.
+    """
+    size = len(source.inputs)
+    if set(map(str, source.inputs)) == set(map(str, range(size))):
+        return line(size)
+    columns = (column.tolist() for column in source.rows.T)
+    ends = (sorted((column.index(max(column)), column.index(min(column)))) for column in columns)
+    edges = {(x, other) for x, other in ends if x != other}
+    return Space(ANY, source.inputs, integer_distances(1 - np.eye(size, dtype=np.int64)), tuple(sorted(edges)))
 
 
 def sampled_bound(
@@ -101,7 +127,8 @@ def sampled_bound(
 
     The first half chooses at most `TESTED` events; the second half counts them. For each, ln(p/q) is bounded below by
     Clopper–Pearson bounds on p and q, the risk 1 − confidence shared equally among the 2·`TESTED` bounds (union bound).
-    The largest is the answer. Which events were looked at in the first half costs nothing: the halves are independent.
+    The largest is the answer, or one up to a twentieth smaller if its event is plainer and the verdict the same. Which
+    events were looked at in the first half costs nothing: the halves are independent.
 
     >>> def broken(secrets, seconds):
     ...     return secrets
@@ -116,7 +143,8 @@ def sampled_bound(
     risk = float(1 - sure) / len(candidates)
     after = _samples(draws.second, draws)
     tested = [_tested(candidate, *after, risk) for candidate in candidates]
-    best, counts, candidate = max(tested, key=lambda item: item[0])
+    least = math.inf if claimed is None else claimed.epsilon * gap
+    best, counts, candidate = max(tested, key=lambda item: (item[0] > least, _readable(item[0], item[2])))
     high, low = secrets if candidate.forward else secrets[::-1]
     size = 2 * len(draws.first[0])
     if best <= 0:
@@ -138,17 +166,22 @@ def _tested(
     return log_ratio(high, low, len(first.values), risk), (high, low), candidate
 
 
+def _readable(bound: float, candidate: Candidate) -> float:
+    """The bound, less a little for each step away from an event that is easy to read."""
+    return bound * (1 - PLAINER * candidate.event.fancy) if bound > 0 else bound
+
+
 def _confidence(value: object) -> Fraction:
     sure = rational(value, "confidence")
     if not Fraction(1, 2) <= sure < 1 or 1 - sure < Fraction(1, 10**12):
-        raise InputError(f"confidence must be from 0.5 to 1 - 1e-12, got {float(sure):g}: say for instance 0.99")
+        raise InputError(f"confidence must be from 0.5 to 1 - 1e-12, got {decimal(sure)}: say for instance 0.99")
     return sure
 
 
 def _distance(value: object) -> Number:
     gap = number(value, "distance")
-    if sign(gap) <= 0:
-        raise InputError("distance must be > 0: how far the two secrets are apart, 1 for neighbours")
+    if not NEAREST <= gap <= FARTHEST:
+        raise InputError("distance must be from 1e-9 to 1e9: how far the two secrets are apart, 1 for neighbours")
     return gap
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from utmost.errors import InputError
 Numbers: TypeAlias = npt.NDArray[np.float64]
 WHOLE = -1  # the place of a value that is itself a number
 MOST_PLACES = 8  # coordinates of a tuple that are looked at one by one
+DEEPEST = 8  # tuples inside tuples
 LARGEST_VALUE = 1000  # numbers or texts inside one value
 MODULI = (2, 3, 4, 5, 7, 8, 9, 10, 16, 32, 64, 128)
 EXACT = 2.0**53
@@ -32,19 +33,23 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Feature:
-    """A number read off a value: `name` in a condition, `note` after it, `read` from the column at `place`."""
+    """A number read off a value: `name` in a condition, `note` after it, `read` from the column at `place`.
+
+    `fancy` is 1 if it is not the number itself.
+    """
 
     name: str
     note: str
     place: int
     read: Callable[[Numbers], Numbers]
+    fancy: int = 1
 
     def of(self, sample: Sample) -> Numbers:
         """The feature of each value; nan where it has none."""
         return self.read(sample.columns[self.place])
 
 
-def comparable(value: object) -> Hashable:
+def comparable(value: object, depth: int = 0) -> Hashable:
     """A value as a number, text or a tuple of such. Any map of results is sound: it can only lower ε.
 
     >>> comparable(np.float32(0.5)), comparable(float("nan")), comparable([1, None])
@@ -53,7 +58,7 @@ def comparable(value: object) -> Hashable:
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        return _tuple(value)
+        return _tuple(value, depth)
     if isinstance(value, complex):
         return (comparable(value.real), comparable(value.imag))
     if isinstance(value, Decimal):
@@ -62,16 +67,21 @@ def comparable(value: object) -> Hashable:
         return "nan"
     if value is None:
         return "None"
-    if isinstance(value, int | float | Fraction | str | bytes):
-        return value
+    plain: type[Any]
+    for plain in (bool, int, float, Fraction, str, bytes):
+        if isinstance(value, plain):
+            result: Hashable = value if type(value) is plain else plain(value)  # a subclass may compare as it likes
+            return result
     kind = type(value).__name__[:40]
     raise InputError(f"an audited value must be a number, text or a tuple of such, got {kind}: wrap the function")
 
 
-def _tuple(value: Sequence[object]) -> Hashable:
+def _tuple(value: Sequence[object], depth: int) -> Hashable:
+    if depth > DEEPEST:
+        raise InputError(f"an audited value must be nested at most {DEEPEST} deep: summarise it")
     if len(value) > LARGEST_VALUE:
         raise InputError(f"an audited value must have at most {LARGEST_VALUE} parts, got {len(value)}: summarise it")
-    return tuple(comparable(part) for part in value)
+    return tuple(comparable(part, depth + 1) for part in value)
 
 
 def _decimal(value: Decimal) -> Hashable:
@@ -120,7 +130,7 @@ def features(first: Sample) -> list[Feature]:
             continue
         name = "value" if place == WHOLE else f"coordinate {place + 1}"
         found += [
-            Feature(name, "", place, lambda numbers: numbers),
+            Feature(name, "", place, lambda numbers: numbers, 0),
             *_bits(name, place),
             *_residues(name, place, column),
         ]

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ from utmost.errors import InputError
 
 if TYPE_CHECKING:
     from utmost.audit import Box, Finding
+    from utmost.channel import Leak
     from utmost.exact import Level
 
 EXAMPLES = (
@@ -77,15 +79,22 @@ def _channel(path: str, space: Text, secrets: Text, distance: Text, claimed: Lev
 
     if distance is not None and secrets is None:
         raise InputError("--distance must come with --secrets, got none: a space has its own distances")
-    labels = None if secrets is None else _labels(secrets)
     points = None if space is None else spaces.parse(space)
-    return audit.channel_bound(files.read(path), points, labels, 1 if distance is None else distance, claimed)
+    source = files.read(path)
+    labels = None if secrets is None else _labels(secrets, source.inputs)
+    return audit.channel_bound(source, points, labels, 1 if distance is None else distance, claimed)
 
 
-def _labels(text: str) -> tuple[str | int, str | int]:
-    from utmost.channel.files import label
-
-    parts = [label(part) for part in text.split(",")]
+def _labels(text: str, inputs: tuple[str | int, ...]) -> tuple[str | int, str | int]:
+    """Two inputs of a channel: red,blue or, as in JSON, "red","blue"."""
+    try:
+        parts = documents.loads(f"[{text}]")
+    except (ValueError, RecursionError):
+        parts = []
+    if not any(isinstance(part, str) for part in parts):  # bare names and numbers, as the file has them
+        parts = text.split(",")
+    named = {str(label): label for label in inputs}
+    parts = [named.get(str(part).strip(), part) for part in parts]
     if len(parts) != 2:
         raise InputError(f'--secrets must be two inputs of the channel such as 0,1, got "{text[:40]}"')
     return parts[0], parts[1]
@@ -127,12 +136,18 @@ def _sampled(box: Box, pair: tuple[Any, Any], plan: dict[str, Text], distance: T
         box,
         pair,
         samples=SAMPLES if count is None else whole(count, "--samples"),
-        seconds=SECONDS if time_ is None else float(rational(time_, "--seconds")),
+        seconds=SECONDS if time_ is None else _seconds(rational(time_, "--seconds")),
         confidence=CONFIDENCE if sure is None else rational(sure, "--confidence"),
         distance=1 if distance is None else distance,
         claimed=claimed,
         progress=_teller(),
     )
+
+
+def _seconds(value: Fraction) -> float:
+    if not Fraction(1, 1000) <= value <= 10**6:
+        raise InputError("--seconds must be from 0.001 to 1000000: how long the draws may take")
+    return float(value)
 
 
 @contextmanager
@@ -182,17 +197,35 @@ def _document(found: Finding) -> None:
     leak, level = found.leak, found.claimed
     show.document(
         {
-            "lower": below(found.lower) if leak is None else show.epsilon_of(leak, level),
+            "lower": below(found.lower) if leak is None else _exact_lower(leak, level),
             "confidence": str(found.confidence),
             "event": found.event,
             "samples": found.samples,
-            "claimed": None
-            if level is None
-            else show.plain(level.epsilon if level.exponent is None else level.exponent),
+            "claimed": None if level is None else _exponent(level),
             "verdict": found.verdict,
             "witness": _witness(found),
+            "neighbours": found.neighbours,
         }
     )
+
+
+def _exact_lower(leak: Leak, level: Level | None) -> str | float:
+    """The ε of a channel: text where it is rational, else 12 digits that are not above it."""
+    from math import nextafter
+
+    from utmost.cli import show
+
+    value = show.epsilon_of(leak, level)
+    return value if isinstance(value, str) else below(nextafter(leak.epsilon, 0.0))
+
+
+def _exponent(level: Level) -> str:
+    """The ε of a level, exact: 1/10, or ln(2) for α = 1/2."""
+    if level.exponent is not None:
+        return str(level.exponent)
+    if not level.alpha:
+        return "inf"
+    return "0" if level.alpha == 1 else f"ln({1 / level.alpha})"
 
 
 def _witness(found: Finding) -> dict[str, Any] | None:
@@ -209,10 +242,15 @@ def _witness(found: Finding) -> dict[str, Any] | None:
 
 
 def _text(found: Finding) -> None:
+    from utmost.audit.finding import ANY
     from utmost.cli import show
 
     if found.leak is not None:
         show.say(show.leak_sentence(found.leak, found.claimed))
+        if found.neighbours == ANY:
+            show.say(
+                "Any two inputs are neighbours here, since they are not the counts 0 to n; --secrets takes one pair."
+            )
     else:
         _say_draws(found)
     if found.claimed is None:
@@ -239,8 +277,14 @@ def _say_draws(found: Finding) -> None:
 
 
 def _cut(value: float) -> str:
-    """Four decimals, rounded down."""
-    return f"{int(value * 10**4) / 10**4:.4f}"
+    """Four decimals, rounded down.
+
+    >>> _cut(0.6299999999999999), _cut(6.5)
+    ('0.6299', '6.5000')
+    """
+    from decimal import ROUND_FLOOR, Decimal
+
+    return str(Decimal(value).quantize(Decimal("0.0001"), ROUND_FLOOR))
 
 
 def _percent(found: Finding) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.named import TAKES, Chosen, chosen_by, inner
+from utmost.cli.named import TAKES, Chosen, chosen_by
 from utmost.cli.options import CHANNELS, PICTURES, Alpha, Epsilon, Json, Output, Plot, ending, save
 from utmost.errors import InputError
 
@@ -33,7 +33,9 @@ def command(
     granularity: Annotated[Text, typer.Option(metavar="G", help="Step of the grid on the range.")] = None,
     sensitivity: Annotated[Text, typer.Option(metavar="D", help="How far one change moves the value; or 1.")] = None,
     step: Annotated[Text, typer.Option(metavar="S", help="Step of the lattice in the plane.")] = None,
-    box: Annotated[Text, typer.Option(metavar="L,B,R,T", help="Keep answers in left,bottom,right,top.")] = None,
+    box: Annotated[
+        Text, typer.Option(metavar="L,B,R,T", help="Keep answers in left,bottom,right,top: coordinates, as --input.")
+    ] = None,
     scores: Annotated[Text, typer.Option(metavar="1,2;3,4", help="A row of scores for each input.")] = None,
     monotone: Annotated[bool, typer.Option("--monotone", help="One change moves all scores one way.")] = False,
     alpha: Alpha = None,
@@ -84,8 +86,6 @@ def _sample(chosen: Chosen, count: int, point: str | None, json: bool) -> None:
     """Draw, then print all at once: a run that fails has printed no sample."""
     from utmost.cli import show
 
-    if chosen.level is not None:
-        inner(chosen.level)
     if point is None:
         raise InputError("--input must be given to draw samples, got none: it is the true value")
     x = chosen.point(point)
@@ -115,11 +115,15 @@ def _show(chosen: Chosen, channel: Channel, leak: Leak, json: bool) -> None:
     if json:
         content: dict[str, Any] = show.channel_document(channel)
         content |= {"epsilon": show.epsilon_of(leak, chosen.level), "alpha": show.plain(leak.alpha)}
+        content |= {} if chosen.level is None else {"level": _levels(chosen.level)}
+        content |= {} if chosen.space is None else {"space": chosen.space}
         show.document(content | chosen.facts)
         return
     show.say(f"{chosen.title}. Rows: {chosen.rows}. Columns: answers.")
     show.channel_table(channel)
-    show.say(show.leak_sentence(leak, chosen.level))
+    level = chosen.level
+    asked = f"It was made for {level}." if level and level.is_inner and not show.attains(leak, level) else ""
+    show.say(" ".join(filter(None, [show.leak_sentence(leak, level), chosen.assumed, asked])))
 
 
 def _draw(chosen: Chosen, channel: Channel, plot: str | None) -> None:

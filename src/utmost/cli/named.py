@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from utmost.channel import Channel, Leak
-    from utmost.exact import Level
+    from utmost.exact import Level, Number
     from utmost.mechanisms.response import Response
 
 LARGEST = 500  # upper end of a count whose matrix is written out here
@@ -46,7 +46,8 @@ class Chosen:
     """The mechanism that was asked for.
 
     `channel` makes its matrix or says why there is none, `leak` recomputes its ε, `point` reads an --input, `draw`
-    gives that many samples for it as a document has them; `facts` join the document.
+    gives that many samples for it as a document has them; `facts` join the document. `space` names the neighbours that
+    were assumed where the mechanism itself does not say, `assumed` says it in words.
     """
 
     title: str
@@ -57,6 +58,8 @@ class Chosen:
     draw: Callable[[Any, int], list[Any]]
     level: Level | None
     facts: dict[str, Any] = field(default_factory=dict)
+    space: str | None = None
+    assumed: str = ""
 
 
 def chosen_by(name: str, given: dict[str, str], alpha: str | None, epsilon: str | None) -> Chosen:
@@ -152,7 +155,8 @@ def _planar(given: dict[str, str], level: Level) -> Chosen:
         return [[spelled(i), spelled(j)] for i, j in made.draw([x] * count).tolist()]
 
     def channel() -> Channel:
-        raise InputError("planar has no matrix to write out, its lattice has no end: say --sample K --input X,Y")
+        why = "its probabilities are no numbers that can be written down exactly"
+        raise InputError(f"planar has no matrix to write out, since {why}: say --sample K --input X,Y")
 
     return Chosen(
         "The planar Laplace mechanism",
@@ -204,7 +208,7 @@ def _exponential(given: dict[str, str], level: Level) -> Chosen:
     from utmost.mechanisms.exponential import exponential
     from utmost.mechanisms.response import pairwise_leak
 
-    rows = [_numbers(row, "--scores") for row in given["--scores"].split(";")]
+    rows = [_data(row, "--scores") for row in given["--scores"].split(";")]
     made = exponential(rows, level, given.get("--sensitivity", "1"), "--monotone" in given)
 
     def channel() -> Channel:
@@ -249,27 +253,49 @@ def _staircase(given: dict[str, str], level: Level) -> Chosen:
 
 
 def _file(name: str) -> Chosen:
-    from utmost.channel import files
+    from utmost.channel import files, least_epsilon
     from utmost.mechanisms.response import pairwise_leak
     from utmost.noise import channel_table, draw_channel
+    from utmost.spaces import line
 
     source = files.read(name)
-    tables = cache(lambda: channel_table(source))
-
-    def point(text: str) -> int:
-        if files.label(text) not in source.inputs:
-            raise InputError("--input must be an input of the channel in the file, spelled as there")
-        return source.inputs.index(files.label(text))
-
+    tables, size = cache(lambda: channel_table(source)), len(source.inputs)
+    ordered = set(map(str, source.inputs)) == set(map(str, range(size)))
+    counts = f"Inputs that differ by 1 were taken for neighbours, since they are the counts 0 to {size - 1}."
     return Chosen(
         "The channel in the file",
-        "inputs, any two of them neighbours",
+        "inputs",
         lambda: source,
-        pairwise_leak,
-        point,
+        (lambda channel: least_epsilon(channel, line(size))) if ordered else pairwise_leak,
+        lambda text: _labelled(text, source),
         lambda x, count: [source.outputs[y] for y in draw_channel(tables(), [x] * count).tolist()],
         None,
+        space=f"line:{size}" if ordered else f"discrete:{size}",
+        assumed=counts if ordered else "Any two inputs were taken for neighbours, since they are no counts from 0 on.",
     )
+
+
+def _labelled(text: str, source: Channel) -> int:
+    """The place of an input by its label: as it is spelled, else the one that is the same number, as 0.5 is 1/2."""
+    from utmost.channel import files
+
+    label = files.label(text)
+    if label in source.inputs:
+        return source.inputs.index(label)
+    value = _number_if_any(text)
+    same = [x for x, other in enumerate(source.inputs) if value is not None and _number_if_any(other) == value]
+    if len(same) != 1:
+        raise InputError("--input must be an input of the channel in the file, spelled as there")
+    return same[0]
+
+
+def _number_if_any(label: object) -> Number | None:
+    from utmost.exact import number
+
+    try:
+        return number(label)
+    except InputError:
+        return None
 
 
 def _upper_end(text: str) -> int:
@@ -301,6 +327,7 @@ def _written(size: int, level: Level | None, words: str = "--size must be", most
     limit = min(most, LARGEST_IRRATIONAL if irrational else LARGEST)
     if size > limit:
         advice = "a rational --alpha goes further" if irrational and most == LARGEST else "show a smaller one"
+        advice += ", and --sample needs no matrix"
         raise InputError(f"{words} from 0 to {limit} to write the matrix out at this level, got {size}: {advice}")
     return size
 
@@ -313,6 +340,13 @@ def inner(level: Level) -> None:
         raise InputError("epsilon must be > 0 for this, got 0 (alpha 1): noise without end tells nothing")
     if sign(level.alpha) == 0:
         raise InputError("alpha must be > 0 for this, got 0: that would tell the input itself")
+
+
+def _data(text: str, name: str) -> list[Fraction]:
+    """Exact numbers with commas between them that are data: a refusal does not repeat them."""
+    from utmost.mechanisms.inputs import exact_number
+
+    return [exact_number(part, name) for part in text.split(",")]
 
 
 def _numbers(text: str, name: str, count: int | None = None) -> list[Fraction]:

@@ -14,11 +14,12 @@ from utmost.channel import Channel
 from utmost.channel.channel import trusted
 from utmost.errors import InputError
 from utmost.exact import Level, Number, rational
-from utmost.mechanisms.inputs import whole_numbers
-from utmost.noise import draw_channel
+from utmost.mechanisms.inputs import exact_number, whole_numbers
+from utmost.noise import checked_level, draw_channel
 from utmost.noise.bits import Source
 
 LARGEST = 10**6  # scores in all
+WIDEST = 10**6  # sensitivities between the scores of one input; beyond, the law is a point to any precision of use
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,10 @@ class Exponential:
         return [weight / total for weight in weights]
 
     def draw(self, inputs: npt.ArrayLike, source: Source | None = None) -> npt.NDArray[np.int64]:
-        """One exact draw for each input: the position of the answer. Rows that no input names are not set up."""
+        """One exact draw for each input: the position of the answer.
+
+        Rows that no input names are not set up, so the time of a first draw depends on how many rows are named.
+        """
         last = len(self.scores) - 1
         values = whole_numbers(inputs, 0, last, f"whole numbers from 0 to {last}: they number the rows of the scores")
         if not len(values):
@@ -80,12 +84,21 @@ def exponential(
     reach = rational(sensitivity, "sensitivity")
     if reach <= 0:
         raise InputError(f"sensitivity must be > 0, got {reach if abs(reach) < 10**30 else 'a large negative number'}")
-    return Exponential(table, reach, level, 1 if monotone else 2)
+    if any(max(row) - min(row) > WIDEST * reach for row in table):
+        raise InputError(f"scores must be within {WIDEST} sensitivities of each other: divide them by a larger number")
+    return Exponential(table, reach, checked_level(level), 1 if monotone else 2)
+
+
+def _is_row(value: object) -> bool:
+    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
 
 
 def _rows(scores: Sequence[Any]) -> tuple[tuple[Fraction, ...], ...]:
-    nested = len(scores) > 0 and not isinstance(scores[0], str) and isinstance(scores[0], Sequence)
-    rows = tuple(tuple(rational(s, "score") for s in row) for row in (scores if nested else [scores]))
+    nested = _is_row(scores) and len(scores) > 0 and _is_row(scores[0])
+    table = list(scores) if nested else [scores]
+    if not all(_is_row(row) for row in table):
+        raise InputError("scores must be a list of numbers, or a list of such lists, one for each input")
+    rows = tuple(tuple(exact_number(s, "score") for s in row) for row in table)
     if not rows[0] or any(len(row) != len(rows[0]) for row in rows):
         raise InputError("scores must be at least one number, and as many for every input")
     if len(rows) * len(rows[0]) > LARGEST:

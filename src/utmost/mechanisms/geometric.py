@@ -15,7 +15,7 @@ from utmost.channel import Channel, deterministic
 from utmost.channel.channel import trusted
 from utmost.errors import InputError
 from utmost.exact import Level, Number, whole
-from utmost.noise import Source, geometric_noise
+from utmost.noise import Source, checked_level, geometric_noise
 from utmost.noise.lattice import SAFE
 
 LARGEST_LAW = 10**6  # upper end of a count whose laws are written out
@@ -127,9 +127,7 @@ def geometric(size: int, level: Level) -> Geometric:
     end = whole(size, "size")
     if end < 0 or end > 10**12:
         raise InputError(f"size must be the count's upper end, from 0 to 10^12, got {end if end < 10**30 else 'more'}")
-    if not isinstance(level, Level):
-        raise InputError(f'level must be made by alpha("1/2") or epsilon("0.1"), got {type(level).__name__}')
-    return Geometric(end, level)
+    return Geometric(end, checked_level(level))
 
 
 def weights(size: int, level: Level) -> Sequence[Number]:

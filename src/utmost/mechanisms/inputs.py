@@ -1,11 +1,40 @@
-"""Inputs of a draw: checked as a whole before any word is taken."""
+"""Inputs of a draw: checked as a whole before any word is taken, and never repeated by a refusal."""
 
 from __future__ import annotations
+
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from utmost.errors import InputError
+from utmost.exact import rational
+
+
+def exact_number(value: object, name: str = "input") -> Fraction:
+    """An exact rational number out of the data; a refusal tells what kind of thing it was, and never the thing.
+
+    >>> exact_number("41.5"), exact_number(np.int8(3))
+    (Fraction(83, 2), Fraction(3, 1))
+    """
+    found = _read(value)
+    if found is None:
+        raise InputError(f'{name} must be an exact number such as 3, "1/2" or "41.5", got {_kind(value)}')
+    return found
+
+
+def _read(value: object) -> Fraction | None:
+    """The number, or nothing: the error that repeats the value ends here, and is not even the context of the next."""
+    try:
+        return rational(value)
+    except ValueError:
+        return None
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, float | np.floating):
+        return "a float: write it as text"
+    return "text that is not one" if isinstance(value, str) else type(value).__name__
 
 
 def whole_numbers(inputs: npt.ArrayLike, low: int, high: int, words: str) -> npt.NDArray[np.int64]:

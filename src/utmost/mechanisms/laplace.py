@@ -21,6 +21,8 @@ from utmost.channel.channel import trusted
 from utmost.errors import InputError, UndecidedError
 from utmost.exact import Level, Number, Real, power, rational
 from utmost.mechanisms.geometric import Geometric
+from utmost.mechanisms.inputs import exact_number
+from utmost.noise import checked_level
 from utmost.noise.bits import Source
 from utmost.spaces import line
 
@@ -122,7 +124,7 @@ class Laplace:
 
     def position(self, x: object) -> int:
         """The position of the grid point nearest to an exact number in [low, high]; a tie goes up."""
-        exact = rational(int(x) if isinstance(x, np.integer) else x, "input")
+        exact = exact_number(x)
         if not self.low <= exact <= self.high:
             raise InputError(f"input must be in the range from {self.low} to {self.high}: clamp it first")
         return floor((exact - self.low) / self.granularity + Fraction(1, 2))
@@ -193,7 +195,7 @@ def laplace(low: object, high: object, granularity: object, sensitivity: object,
         raise InputError(f"granularity must divide the range, got {_short(g)} for a length of {_short(b - a)}")
     if (b - a) / g > LARGEST_GRID:
         raise InputError("granularity must leave at most 10^12 steps in the range: take a coarser one")
-    if not level.is_inner:
+    if not checked_level(level).is_inner:
         raise InputError("the Laplace mechanism needs a level with 0 < alpha < 1, that is 0 < epsilon < infinity")
     return Laplace(a, b, g, reach, level)
 

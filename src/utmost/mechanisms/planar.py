@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.errors import InputError
-from utmost.exact import Level, rational, sign
-from utmost.mechanisms.inputs import whole_numbers
+from utmost.exact import Level, rational, sign, whole
+from utmost.mechanisms.inputs import exact_number, whole_numbers
+from utmost.noise import checked_level
 from utmost.noise.bits import Source
 from utmost.noise.planar import planar_noise, rate
 
@@ -69,7 +70,10 @@ class Planar:
 
     def position(self, place: Iterable[object]) -> tuple[int, int]:
         """The lattice point nearest to a place (two exact numbers); a tie goes up."""
-        i, j = (floor(rational(c, "input") / self.step + Fraction(1, 2)) for c in place)
+        found = [floor(exact_number(c) / self.step + Fraction(1, 2)) for c in place]
+        if len(found) != 2:
+            raise InputError("input must be a place in the plane: two exact numbers")
+        i, j = found
         if max(abs(i), abs(j)) > FARTHEST:
             raise InputError("input must be within 2^53 steps of the origin")
         return i, j
@@ -99,7 +103,10 @@ class Planar:
 
 
 def planar(step: object, level: Level, box: Sequence[int] | None = None) -> Planar:
-    """The planar Laplace mechanism on the lattice of this step; `box` is left, bottom, right, top in steps.
+    """The planar Laplace mechanism on the lattice of this step.
+
+    `box` is left, bottom, right, top in whole steps, as `draw` takes and gives its points: `position` turns the corners
+    of a box in coordinates into them.
 
     >>> from utmost.exact import epsilon
     >>> mechanism = planar("1/10", epsilon(2), box=(0, 0, 9, 9))
@@ -110,10 +117,13 @@ def planar(step: object, level: Level, box: Sequence[int] | None = None) -> Plan
     size = rational(step, "step")
     if sign(size) <= 0:
         raise InputError("step must be > 0: it is the distance of neighbouring lattice points")
-    rate(level, size)  # refuses what cannot be drawn
+    rate(checked_level(level), size)  # refuses what cannot be drawn
     if box is None:
         return Planar(size, level)
-    region = Box(*(int(c) for c in box))
+    corners = [whole(c, "box in steps") for c in box]
+    if len(corners) != 4:
+        raise InputError(f"box must be left,bottom,right,top in steps, got {len(corners)} numbers")
+    region = Box(*corners)
     if region.left > region.right or region.bottom > region.top:
         raise InputError("box must be left,bottom,right,top with left <= right and bottom <= top, got an empty one")
     return Planar(size, level, region)

@@ -14,8 +14,8 @@ from utmost.channel.channel import trusted
 from utmost.errors import InputError
 from utmost.exact import Level, Number, whole
 from utmost.mechanisms.inputs import whole_numbers
-from utmost.noise import draw, row_table, table
-from utmost.noise.bits import Source, system
+from utmost.noise import checked_level, draw, row_table, table
+from utmost.noise.bits import Source, opened
 from utmost.noise.tables import Table
 
 LARGEST_MATRIX = 2000  # values whose matrix is written out
@@ -68,7 +68,7 @@ class Response:
 
         The shift is there before the inputs are looked at, so words and time do not depend on them.
         """
-        values, words = _checked(inputs, self.size), system() if source is None else source
+        values, words = _checked(inputs, self.size), opened(source)
         if self.size == 1:
             return values
         lies = draw(_truth_table(self.truth), len(values), words)
@@ -79,12 +79,12 @@ class Response:
 
 def response(size: int, level: Level) -> Response:
     """k-ary randomised response: the truth with probability e^ε/(e^ε + k − 1), else any other value alike."""
-    return Response(_counted(size), level, Fraction(1), level.alpha)
+    return Response(_counted(size), checked_level(level), Fraction(1), level.alpha)
 
 
 def response_dual(size: int, level: Level) -> Response:
     """Its dual R°: the truth with probability 1/(1 + (k−1)e^ε), any other value e^ε times as likely (FMPD23 §VI-B)."""
-    return Response(_counted(size), level, level.alpha, Fraction(1))
+    return Response(_counted(size), checked_level(level), level.alpha, Fraction(1))
 
 
 def pairwise_leak(source: Channel) -> Leak:

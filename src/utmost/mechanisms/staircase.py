@@ -20,8 +20,9 @@ from utmost.channel.channel import trusted
 from utmost.errors import InputError
 from utmost.exact import Level, Number, whole
 from utmost.mechanisms.inputs import whole_numbers
-from utmost.noise import draw, geometric_noise, row_table
-from utmost.noise.bits import Source, system
+from utmost.noise import checked_level, draw, geometric_noise, row_table
+from utmost.noise.bits import Source, opened
+from utmost.noise.lattice import SAFE
 from utmost.noise.tables import Table
 from utmost.spaces import Space
 from utmost.spaces.space import integer_distances
@@ -89,8 +90,10 @@ class Staircase:
         With D two-sided geometric, G = D where D ≥ 0 and −1 − D where not has Pr[G = g] = (1−α)α^g. Of the pairs (sign,
         i) each i ≥ 1 stands for two values and 0 is kept with one of its signs: Pr[±i] ∝ α^⌊i/Δ⌋·step, as it must be.
         """
-        words, parts, missing = system() if source is None else source, [], count
-        while missing:
+        words, parts, missing = opened(source), [], whole(count, "count")
+        if missing < 0:
+            raise InputError(f"count must be >= 0, got {missing}")
+        while missing > 0:
             size = missing + missing // 8 + 8
             values = self._signed(size, words)[:missing]
             parts.append(values)
@@ -101,6 +104,8 @@ class Staircase:
         """The draws that are left of `count` without those of −0."""
         two_sided = geometric_noise(self.level, count, source)
         blocks = np.where(two_sided >= 0, two_sided, -1 - two_sided)
+        if blocks.max(initial=0) >= SAFE // self.sensitivity - 1:
+            blocks = blocks.astype(object)  # 64 bits would not hold the product
         sizes = blocks * self.sensitivity + draw(_places(self), count, source)
         negative = draw(_coin(), count, source) == 1
         signed = np.where(negative, -sizes, sizes)
@@ -167,7 +172,7 @@ def staircase(sensitivity: int, level: Level, width: int | None = None) -> Stair
     span = whole(sensitivity, "sensitivity")
     if not 1 <= span <= LARGEST_SENSITIVITY:
         raise InputError(f"sensitivity must be a whole number from 1 to {LARGEST_SENSITIVITY}")
-    if not level.is_inner:
+    if not checked_level(level).is_inner:
         raise InputError("the staircase mechanism needs a level with 0 < alpha < 1, that is 0 < epsilon < infinity")
     if width is None:
         return min((Staircase(span, level, r) for r in range(1, span + 1)), key=Staircase.expected_error)

@@ -1,7 +1,7 @@
 """Noise, drawn exactly."""
 
 from utmost.noise.bits import Source, system
-from utmost.noise.lattice import geometric_noise
+from utmost.noise.lattice import checked_level, geometric_noise
 from utmost.noise.rows import ChannelTable, channel_table, draw_channel, draw_row, row_table
 from utmost.noise.tables import Table, draw, table
 
@@ -10,6 +10,7 @@ __all__ = [
     "Source",
     "Table",
     "channel_table",
+    "checked_level",
     "draw",
     "draw_channel",
     "draw_row",

@@ -19,6 +19,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from utmost.errors import InputError
+
 Words: TypeAlias = npt.NDArray[np.uint64]
 
 RESEED = 1 << 26  # bytes made from one key: 2^22 blocks, told from random with an advantage below 2^-84 if AES is sound
@@ -80,6 +82,15 @@ def system() -> Source:
     (3,)
     """
     return _SYSTEM
+
+
+def opened(source: Source | None) -> Source:
+    """The source given to a draw, or the system's where none is given."""
+    if source is None:
+        return _SYSTEM
+    if not callable(getattr(source, "words", None)):
+        raise InputError(f"source must have a method words(count), got {type(source).__name__}: leave it out")
+    return source
 
 
 def _own() -> Keystream:

@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from utmost.errors import InputError
 from utmost.exact import Level, Number
-from utmost.noise.bits import Source, Words, system
+from utmost.noise.bits import Source, Words, opened
 from utmost.noise.cuts import Cut, ball_cut, complement
 from utmost.noise.tables import SLAB, Positions, Table, cut_table, draw, fill, room, slabs, workspace
 
@@ -63,6 +63,13 @@ class Lattice:
         return np.int64 if (self.reach + 1) * self.block < SAFE else np.object_
 
 
+def checked_level(level: Level) -> Level:
+    """A level, refused at the door if it is anything else, such as a bare number for ε."""
+    if not isinstance(level, Level):
+        raise InputError(f'level must be made by alpha("1/2") or epsilon("0.1"), got {type(level).__name__}')
+    return level
+
+
 def geometric_noise(level: Level, count: int, source: Source | None = None) -> npt.NDArray[Any]:
     """`count` independent draws of Δ: 64-bit integers within ±2^62, or Python's integers where those would not do.
 
@@ -70,14 +77,14 @@ def geometric_noise(level: Level, count: int, source: Source | None = None) -> n
     >>> geometric_noise(epsilon("0.1"), 4).dtype
     dtype('int64')
     """
-    if not level.is_inner:
+    if not checked_level(level).is_inner:
         raise InputError("geometric noise needs 0 < alpha < 1, that is a finite epsilon > 0")
-    tables, cells = lattice(level), room(count)
-    stream = system() if source is None else source
-    result: npt.NDArray[Any] = cells if tables.kind is np.int64 else np.empty(len(cells), dtype=object)
+    cells, stream = room(count), opened(source)
+    tables, size = lattice(level), len(cells)
+    result: npt.NDArray[Any] = cells if tables.kind is np.int64 else np.empty(size, dtype=object)
     late: dict[int, int] = {}
-    scratch, digits = workspace(count), room(min(count, SLAB))
-    for start, slab in zip(range(0, count, SLAB), slabs(cells), strict=True):
+    scratch, digits = workspace(size), room(min(size, SLAB))
+    for start, slab in zip(range(0, size, SLAB), slabs(cells), strict=True):
         late |= {start + k: more for k, more in _beyond(tables, slab, stream, scratch).items()}
         _lengthen(tables, slab, result[start : start + SLAB], stream, (scratch, digits[: len(slab)]))
     return _added(result, late)

@@ -25,10 +25,10 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.errors import InputError, UndecidedError
-from utmost.exact import Level, ball, ends, epsilon, rational
+from utmost.exact import Level, ball, ends, epsilon, rational, whole
 from utmost.exact.reals import midpoint
-from utmost.noise.bits import Source, system
-from utmost.noise.lattice import geometric_noise
+from utmost.noise.bits import Source, opened
+from utmost.noise.lattice import checked_level, geometric_noise
 
 if TYPE_CHECKING:
     from flint import arb
@@ -108,10 +108,11 @@ def planar_noise(level: Level, step: object, count: int, source: Source | None =
 
     int64, or Python integers in the event (below e^−76 a draw) that a coordinate needs them.
     """
-    if count < 0:
-        raise InputError(f"count must be >= 0, got {count}")
-    scale, words = rate(level, rational(step, "step")), system() if source is None else source
-    proposals, parts, missing = epsilon(scale.beta), [], count
+    missing, words = whole(count, "count"), opened(source)
+    if missing < 0:
+        raise InputError(f"count must be >= 0, got {missing}")
+    scale = rate(checked_level(level), rational(step, "step"))
+    proposals, parts = epsilon(scale.beta), []
     while missing:
         size = min(CHUNK, missing + missing // 3 + 8)
         points = np.stack([geometric_noise(proposals, size, words) for _ in range(2)], axis=1)

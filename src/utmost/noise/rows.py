@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from utmost.errors import InputError
 from utmost.exact import Number, Real, ball, is_exact, sign
-from utmost.noise.bits import Source, Words, system
+from utmost.noise.bits import Source, Words, opened
 from utmost.noise.cuts import GUARD, Cut, Cuts, ball_cut, complement, cut
 from utmost.noise.tables import WORD, Positions, Table, assembled, clipped, draw, settled
 
@@ -170,7 +170,7 @@ def draw_channel(channel: Rows | ChannelTable, inputs: npt.ArrayLike, source: So
     """
     laws = channel if isinstance(channel, ChannelTable) else channel_table(channel)
     chosen = _places(inputs, len(laws.cuts))
-    stream = system() if source is None else source
+    stream = opened(source)
     words = stream.words(len(chosen))
     answers = _counted(laws.thresholds, chosen, words)
     if not laws.thresholds.shape[1]:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from utmost.errors import InputError
 from utmost.exact import Number, whole
-from utmost.noise.bits import Source, Words, system
+from utmost.noise.bits import Source, Words, opened
 from utmost.noise.cuts import Cut, Cuts, cut
 
 Positions = npt.NDArray[np.int64]
@@ -111,8 +111,8 @@ def draw(law: Table, count: int, source: Source | None = None) -> Positions:
     One word a draw, and more only for a draw whose first word is undecided, which has probability at most
     len(thresholds)·2^−64.
     """
-    result, stream = room(count), system() if source is None else source
-    scratch = workspace(count)
+    result, stream = room(count), opened(source)
+    scratch = workspace(len(result))
     for slab in slabs(result):
         fill(law, slab, stream, scratch)
     return result
