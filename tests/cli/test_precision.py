@@ -19,9 +19,9 @@ def test_the_numbers_of_the_document_make_the_formula(utmost):
     assert found["delta0"] == pytest.approx(2**-53)
     assert shift == pytest.approx(found["k"] * found["delta0"] + found["delta_n"], rel=1e-6)
     assert found["R"] == pytest.approx(4 * shift / (step - 2 * shift))
-    assert found["epsilon_prime"] == pytest.approx(1 + math.log1p(found["R"] * math.exp(step + shift)))
-    assert 1 < found["epsilon_sharp"] < found["epsilon_prime"]
-    assert "1/2" in found["advice"]
+    assert found["epsilon_theorem"] == pytest.approx(1 + math.log1p(found["R"] * math.exp(step + shift)))
+    assert 1 < found["epsilon_prime"] == found["epsilon_sharp"] < found["epsilon_theorem"]
+    assert "too fine for the machine: rounded to multiples of 1 " in found["advice"]
 
 
 def test_a_range_that_no_double_can_serve_is_answered_honestly(utmost):
@@ -64,7 +64,37 @@ def test_a_target_chooses_level_and_rounding(utmost):
 
 def test_a_computed_sum_has_a_larger_sensitivity(utmost):
     found = utmost(*LAPLACE, "--range", "0,10", "--terms", "1000000", "--json").document
-    assert Fraction(found["sensitivity"]) > 1 if isinstance(found["sensitivity"], str) else found["sensitivity"] > 1
+    assert found["sensitivity"] == "1"
+    assert found["sensitivity_implemented"] > 1
+    plain = utmost(*LAPLACE, "--range", "0,10", "--json").document
+    assert plain["sensitivity"] == plain["sensitivity_implemented"] == "1"
+
+
+def test_what_a_computed_sum_costs_is_said_in_decimals_rounded_up(utmost):
+    command = ("precision", "laplace", "--epsilon", "1", "--range", "0,2000", "--round", "1", "--terms", "1000000000")
+    said = " ".join(utmost(*command).out.split())
+    assert "sensitivity 1 → 223.045 (2δ_f = 222.045): the noise's scale must be 223.045/ε" in said
+    assert "raises the sensitivity from 1 to 223.045" in said
+    document = utmost(*command, "--json").document
+    assert "223.045" in document["advice"]
+    assert document["sensitivity_implemented"] == pytest.approx(1 + 2 * 10**18 * 2**-53, rel=1e-6)
+
+
+def test_a_range_that_was_widened_is_said(utmost):
+    command = ("precision", "laplace", "--epsilon", "1", "--range", "0,10", "--round", "20")
+    document = utmost(*command, "--json").document
+    assert (document["range"], document["range_used"]) == (["0", "10"], ["0", "20"])
+    said = " ".join(utmost(*command).out.split())
+    assert "0, 10, used as 0, 20: the ends are moved out to multiples of L" in said
+    assert "too fine" not in said
+    plane = utmost("precision", "planar", "--epsilon", "1", "--range", "0,1/3", "--round", "1/4", "--json").document
+    assert plane["range_used"] == ["0", "1/2", "0", "1/2"]
+
+
+def test_a_promise_near_epsilon_is_told_as_epsilon_and_the_rest(utmost):
+    said = utmost(*LAPLACE, "--range", "0,10").out
+    assert "ε′     1 + 2.01e-08  what this implementation promises" in said
+    assert "δ₀     1.11022303e-16" in said  # 2^−53 = 1.110223024…e-16, rounded up
 
 
 def test_alpha_generator_and_ulps_are_heard(utmost):
@@ -79,7 +109,10 @@ def test_alpha_generator_and_ulps_are_heard(utmost):
 def test_the_attack_shows_the_leak_and_nothing_of_ours(utmost, tmp_path):
     said = utmost("precision", "attack", "--draws", "200", "--plot", "leak.svg")
     assert said.code == 0
-    assert "its ε is infinite" in " ".join(said.out.split())
+    words = " ".join(said.out.split())
+    assert (
+        "assuming noise ±b·ln v with v a multiple of 2^-52, which none of 400 draws contradicts; if so, ε is" in words
+    )
     assert "utmost's draws: 0 of 400" in said.out
     assert max(map(len, said.out.splitlines())) <= 80
     assert (tmp_path / "leak.svg").read_text().startswith("<svg")
@@ -89,6 +122,10 @@ def test_the_attack_s_document(utmost):
     found = utmost("precision", "attack", "--sampler", "numpy.random:laplace", "--draws", "200", "--json").document
     assert found["epsilon"] == "inf"
     assert found["judge"] == "fine quantiles"
+    assert found["assumption"] == "noise ±b·ln v with v a multiple of 2^-53"
+    few = utmost("precision", "attack", "--draws", "99", "--json").document
+    assert (few["judge"], few["epsilon"]) == (None, None)
+    assert "--draws must be at least 100" in few["nothing_found"]
     assert found["utmost"]["certain"] == [0, 0]
     assert len(found["samples"]) == 10
     ours = utmost("precision", "attack", "--sampler", "utmost", "--draws", "100", "--json").document
@@ -119,7 +156,7 @@ BAD = [
     ((*LAPLACE, "--range", "0,1", "--target", "1"), "--target chooses"),
     ((*LAPLACE, "--range", "0,1", "--terms", "10", "--method", "kahan"), "method must be one of"),
     (("precision", "laplace", "--epsilon", "0", "--range", "0,1", "--round", "1"), "epsilon must be > 0"),
-    (("precision", "laplace", "--range", "0,100", "--target", "1.1"), "25 will do"),
+    (("precision", "laplace", "--range", "0,100", "--target", "1.1"), "27 will do"),
     ((*PLANAR, "--range", "0,1,2"), "--range must be two numbers"),
     (("precision", "attack", "--sampler", "gauss"), "--sampler must be textbook"),
     (("precision", "attack", "--sampler", "math:nothing"), "sampler must be MODULE:FUNCTION"),
@@ -162,5 +199,5 @@ def test_a_bound_is_shown_no_smaller_than_it_is(value):
 
 
 def test_a_bound_beyond_doubles_is_text():
-    assert above(Fraction(10) ** 400) == "1.00000e+400"
+    assert above(Fraction(10) ** 400) == "1e+400"
     assert above(None) == "inf"

@@ -57,9 +57,25 @@ def test_the_five_known_errata_are_said(report: Report) -> None:
 
 def test_figure_1_s_laws_share_no_result() -> None:
     series = figures.figure1().series
-    assert not any(a and b for a, b in zip(series[0].y, series[1].y, strict=True))
-    assert any(series[0].y)
-    assert any(series[1].y)
+    assert not set(series[0].x) & set(series[1].x)
+    for line in series:
+        assert line.stems
+        assert min(line.y) > 0
+
+
+def test_figure_2_pairs_what_runs_with_what_is_meant() -> None:
+    series = figures.figure2().series
+    assert [(line.stems, line.colour) for line in series] == [(True, 0), (False, 0), (True, 1), (False, 1)]
+    assert all(sum(line.y) <= figures.VALUES for line in series)
+
+
+def test_the_pictures_titles_are_claims_and_the_applications_show_where_epsilon_prime_ends() -> None:
+    for item in (figures.figure1(), figures.figure2(), applications.section5(), applications.section6()):
+        assert len(item.claim.split()) > 5
+    for item in (applications.section5(), applications.section6()):
+        line, wall = item.series
+        assert "ε′ = ∞" in wall.name
+        assert wall.x[0] == wall.x[1] >= max(line.x)
 
 
 def test_the_price_grows_with_the_range() -> None:

@@ -57,6 +57,16 @@ def test_a_large_channel_is_shown_by_five_of_its_laws():
     assert middle == [float(value) for value in source.rows[40]]
 
 
+def test_a_law_of_points_is_drawn_as_points_and_pairs_share_a_colour():
+    law, meant = Curve("law", (0, 1), (2, 3), stems=True, colour=1), Curve("meant", (0, 1), (2.5, 2.5), colour=1)
+    drawn = curves([law, meant], "t", x="result").to_dict()
+    assert [layer["mark"]["type"] for layer in drawn["layer"]] == ["line", "rule", "point"]
+    colours = drawn["layer"][0]["encoding"]["color"]["scale"]
+    assert colours["domain"] == ["law", "meant"]
+    assert len(set(colours["range"])) == 1
+    assert drawn["layer"][0]["transform"] == [{"filter": 'indexof(["law"], datum.name) < 0'}]
+
+
 def test_curves_keep_their_points_and_names_in_order():
     chart = curves([Curve("b", (0, 1), (2, 3)), Curve("a", (0, 1), (4, 5))], "t", x="ε", y="loss")
     assert [(p["name"], p["y"]) for p in data(chart)] == [("b", 2.0), ("b", 3.0), ("a", 4.0), ("a", 5.0)]

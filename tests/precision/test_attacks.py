@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from utmost.errors import InputError
 from utmost.exact import alpha
 from utmost.precision import attack, uniform
-from utmost.precision.attacks import JUDGES, fine_quantiles, lattice_points, load, quantiles, sums
+from utmost.precision.attacks import JUDGES, fine_quantiles, lattice_points, load, quantiles, sums, telling
 from utmost.precision.samplers import (
     largest_ratio,
     last_digits,
@@ -84,10 +84,50 @@ def test_a_sampler_nobody_knows_is_attacked_by_its_sums():
 )
 def test_the_attack_finds_nothing_in_utmost_s_draws(secrets, judges):
     """Far from 0 only `sums` is asked: there the quantiles are so dense that hundreds of lattice points can fit them
-    by chance, and a judge that fits by chance says nothing."""
+    by chance; the next test is about that."""
     found = attack(lattice, secrets, 2.0, 400, judges)
     assert not found.leaks
     assert found.success == Fraction(1, 2)
+
+
+def rounded_laplace(secret, scale, count):
+    """Laplace noise in fractions, the sum rounded once: every double near by is possible, as in a sound sampler."""
+    rng = np.random.default_rng()
+    noise = rng.laplace(0.0, scale, count)
+    finer = rng.integers(-(2**20), 2**20, count)
+    return [
+        float(Fraction(secret) + Fraction(float(x)) * (1 + Fraction(int(k), 2**70)) + Fraction(int(k), 2**90))
+        for x, k in zip(noise, finer, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("secrets", [(0.0, 1.0), (1000.0, 1001.0), (0.0, 1000.0)])
+@pytest.mark.parametrize("draws", [1, 10, 99, 150])
+def test_a_sampler_that_fits_no_judge_is_not_called_infinite_by_chance(secrets, draws):
+    for _ in range(5):
+        assert not attack(rounded_laplace, secrets, draws=draws).leaks
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_a_judge_that_few_draws_did_not_contradict_is_not_believed(name):
+    assert attack(textbook, draws=99, judges={name: JUDGES[name]}).judge is None
+
+
+def test_a_judge_that_accepts_nearly_everything_is_not_believed():
+    """At 1000 the quantiles of textbook noise fill all doubles: that they fit is no evidence, even of textbook."""
+    found = attack(textbook, (1000.0, 1001.0), 1.0, 300)
+    assert found.judge is None
+    assert not telling(lambda y, secret, scale: True, (0.0, 1.0), 1.0, [[0.1 * k for k in range(500)]] * 2)
+
+
+def test_the_same_result_again_is_no_new_evidence():
+    assert not telling(lambda y, secret, scale: y == 0.5, (0.0, 1.0), 1.0, [[0.5] * 500] * 2)
+    assert telling(lambda y, secret, scale: False, (0.0, 1.0), 1.0, [[0.1 * k for k in range(100)]] * 2)
+
+
+def test_the_assumption_is_said():
+    assert attack(textbook, draws=200).assumption == "noise ±b·ln v with v a multiple of 2^-52"
+    assert attack(textbook, draws=5).assumption is None
 
 
 def test_what_is_known_of_utmost_s_draws_leaves_no_result_to_one_secret_even_where_they_are_far_apart():
@@ -169,3 +209,16 @@ def test_polar_noise_has_the_radius_and_the_angle_meant():
     radius = np.hypot(points[:, 0], points[:, 1])
     assert abs(radius.mean() - 4) < 6 * math.sqrt(8) / math.sqrt(3000)
     assert np.abs((points / radius[:, None]).mean(axis=0)).max() < 6 * math.sqrt(0.5 / 3000)
+
+
+def test_a_sampler_that_ends_the_program_or_never_ends_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "leaving.py").write_text("import sys\nsys.exit(5)\n")
+    body = "import itertools, sys\ndef leave(*a): sys.exit(0)\ndef endless(*a): return itertools.repeat(1.0)\n"
+    (tmp_path / "odd_sampler.py").write_text(body)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match="MODULE:FUNCTION"):
+        load("leaving:anything")
+    with pytest.raises(InputError, match="SystemExit"):
+        load("odd_sampler:leave")(0.0, 1.0, 5)
+    with pytest.raises(InputError, match="as many finite numbers"):
+        attack(load("odd_sampler:endless"), draws=5)

@@ -18,6 +18,7 @@ from utmost.precision.advice import laplace_advice
 from utmost.precision.certificate import Implementation
 from utmost.precision.closeness import BITS, ball, close, fix_point, hopeless, up
 from utmost.precision.formats import KINDS
+from utmost.precision.shown import cost, promise, upward
 from utmost.precision.truth import (
     as_channel,
     beats_the_printed_theorem,
@@ -57,8 +58,8 @@ def test_the_exact_epsilon_of_an_enumerated_machine_is_never_above_the_certifica
     made = laplace.certify(task, run)
     assume(made.finite)
     found = exact_epsilon(task, run, [Fraction(k, 8) for k in range(9)], ends)
-    assert found.within(made.sharp)
-    assert made.sharp <= made.epsilon_prime
+    assert found.within(made.epsilon_prime)
+    assert made.epsilon_prime == min(made.theorem, made.sharp)
 
 
 @pytest.mark.parametrize("run", MACHINES, ids=lambda run: f"{run.format.name}-{run.generator.count}")
@@ -129,7 +130,7 @@ def test_no_cell_beats_the_sharp_bound(eps, step, share, place):
     inner = laplace_mass(eps, place + shift, place + step - shift)
     assume(inner > 1e-9)
     assert math.log(outer / inner) <= float(bound) + 1e-6
-    assert bound <= laplace.from_shift(task, Fraction(shift)).epsilon_prime - Fraction(eps)
+    assert bound <= laplace.from_shift(task, Fraction(shift)).theorem - Fraction(eps)
 
 
 def test_the_formula_is_the_one_of_the_theorem_with_epsilon_in_the_exponent():
@@ -137,8 +138,9 @@ def test_the_formula_is_the_one_of_the_theorem_with_epsilon_in_the_exponent():
     made = laplace.from_shift(task, "1/100")
     ratio = 4 * 0.01 / (0.25 - 0.02)
     assert float(made.robustness) == pytest.approx(ratio)
-    assert float(made.epsilon_prime) == pytest.approx(2 + math.log1p(ratio * math.exp(2 * 0.26 / 3)))
-    assert float(made.sharp) < float(made.epsilon_prime)
+    assert float(made.theorem) == pytest.approx(2 + math.log1p(ratio * math.exp(2 * 0.26 / 3)))
+    assert made.sharp < made.theorem
+    assert made.epsilon_prime == made.sharp
 
 
 def test_delta_t_is_the_paper_s_formula_to_first_order():
@@ -196,9 +198,44 @@ def test_a_plan_keeps_its_promise(promised, width):
 
 
 def test_an_impossible_plan_names_a_range_that_will_do():
-    with pytest.raises(InputError, match=r"range must be narrower .* got 100: 25 will do"):
-        laplace.planned("1.1", 1, 0, 100, DOUBLE)
-    laplace.planned("1.1", 1, 0, 25, DOUBLE)
+    with pytest.raises(InputError, match=r"range must be narrower .* got 1000: [0-9.]+ will do") as refusal:
+        laplace.planned(1, 1, 0, 1000, DOUBLE)
+    width = Fraction(str(refusal.value).partition("got 1000: ")[2].split()[0])
+    assert width >= 26
+    laplace.planned(1, 1, 0, width, DOUBLE)
+    with pytest.raises(InputError, match="will do"):
+        laplace.planned(1, 1, 0, width + Fraction(1, 10), DOUBLE)
+
+
+def test_a_plan_is_for_the_range_asked_wherever_it_lies():
+    """3 to 10 and 0 to 7 are as wide, so the same rounding serves both."""
+    steps = {laplace.planned(1, 1, low, low + 7, DOUBLE)[0].rounding for low in (0, 3)}
+    assert len(steps) == 1
+
+
+@pytest.mark.parametrize(("step", "words"), [("64", "too coarse"), ("1e-9", "too fine")])
+def test_the_advice_says_on_which_side_the_rounding_is_wrong(step, words):
+    task = laplace.setting(epsilon(1), 1, 0, 10, step)
+    advice = laplace_advice(task, DOUBLE, laplace.certify(task, DOUBLE), (Fraction(0), Fraction(10)))
+    assert words in advice
+    assert "multiples of 1 it would be ε′ = 1 + 3.5e-11" in advice
+
+
+@given(st.fractions(Fraction(1, 10**6), 10**6), st.integers(2, 12))
+def test_a_bound_in_decimals_is_never_below_itself(value, digits):
+    assert value <= Fraction(upward(value, digits)) <= value * (1 + Fraction(10, 10**digits))
+
+
+@given(st.fractions(Fraction(1, 10), 8), st.fractions(0, 1))
+def test_a_promise_as_text_is_never_below_itself(eps, price):
+    text = promise(epsilon(eps), eps + price / 10**4)
+    assert sum(map(Fraction, text.split(" + "))) >= eps + price / 10**4
+
+
+def test_what_irrational_levels_cost_is_not_rounded_down():
+    level, bound = alpha("1/2"), Fraction(7, 10)
+    with ctx.workprec(BITS):
+        assert ball(cost(level, bound)) >= ball(bound) - arb(2).log()
 
 
 def test_levels_may_be_given_by_alpha():
@@ -271,3 +308,13 @@ def test_a_range_beyond_the_format_is_refused():
 
 def test_kinds_are_all_used():
     assert {"open", "centred", "closed"} == set(KINDS)
+
+
+@pytest.mark.parametrize(("digits", "size", "rate"), [(8, 128, "1/64"), (10, 512, "1/64"), (11, 1024, "1/16")])
+def test_a_correctly_rounded_logarithm_is_still_half_a_step_off(digits, size, rate):
+    """The shift claimed bounds the shift that is, with `ulps` 0 too."""
+    task = laplace.setting(epsilon(rate), 1, 0, 4, 4)
+    run = Implementation(fixed(digits), uniform(size, "centred"), 0)
+    found = laplace.certify(task, run)
+    assert found.closeness is not None
+    assert wasserstein(task, run) <= found.closeness.delta_t

@@ -64,3 +64,8 @@ def test_bad_sums_are_refused(arguments, names):
         sum_error(BINARY64, *arguments)
     with pytest.raises(InputError, match="sensitivity"):
         implemented_sensitivity(0, Fraction(0))
+
+
+def test_a_sum_without_a_correct_digit_is_refused():
+    with pytest.raises(InputError, match="terms must be fewer"):
+        sum_error(BINARY16, 5 * 10**9, 1, "naive")

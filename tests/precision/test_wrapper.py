@@ -74,6 +74,20 @@ def test_the_plane_has_points_or_nothing():
     assert far.release([(1, 1), (1, 1)]) == [None, None]
 
 
+SECRET = [["41.7x"], "41.7", 41.7, [None], [math.nan], {"41.7": 1}, [[41.7]]]
+
+
+@pytest.mark.parametrize("answers", SECRET)
+def test_a_refused_answer_is_not_repeated(answers):
+    for made in (
+        wrap(TASK, DOUBLE, lambda count: [0.0] * count),
+        wrap_planar(PLANE, DOUBLE, lambda count: [(0.0, 0.0)]),
+    ):
+        with pytest.raises(InputError, match="answers must be") as refusal:
+            made.release(answers)
+        assert "41" not in str(refusal.value)
+
+
 def test_samplers_that_break_the_contract_are_refused():
     for noise in ([], [math.nan]):
         with pytest.raises(InputError, match="noise must"):

@@ -129,8 +129,9 @@ def _chart(item: Item) -> Any:
     from utmost import pictures
 
     if item.series:
-        lines = [pictures.Curve(line.name, line.x, line.y) for line in item.series]
-        return pictures.curves(lines, item.name, item.caption, x=item.series[0].x_name, y=item.series[0].y_name)
+        lines = [pictures.Curve(line.name, line.x, line.y, line.stems, line.colour) for line in item.series]
+        title, below = (item.claim, f"{item.name}: {item.caption}") if item.claim else (item.name, item.caption)
+        return pictures.curves(lines, title, below, x=item.series[0].x_name, y=item.series[0].y_name)
     mechanism = _mechanism(item.computed)
     return None if mechanism is None else pictures.picture(mechanism, item.name, item.caption)
 

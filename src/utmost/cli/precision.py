@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -70,11 +71,13 @@ def laplace_command(
     json: Json = False,
 ) -> None:
     """ε′ of Laplace noise drawn by inverting its distribution."""
+    from utmost.exact import rational
     from utmost.precision import laplace, laplace_advice
 
     run = _implementation(numbers, generator, ulps)
     low, high = _pair(range_, "--range")
     width = _sensitivity(sensitivity, run, terms, bound, method)
+    asked = _Asked(rational(sensitivity, "sensitivity"), (low, high), terms is not None)
     if target is not None:
         if rounding is not None or epsilon is not None or alpha is not None:
             raise InputError("--target chooses the level and the rounding itself, got one of them too: leave it out")
@@ -82,7 +85,8 @@ def laplace_command(
     else:
         task = laplace.setting(level_of(alpha, epsilon), width, low, high, _required(rounding))
         made = laplace.certify(task, run)
-    _show(task, run, _numbers(run, made, laplace.slope(task)), laplace_advice(task, run, made), json)
+    advice = laplace_advice(task, run, made, (low, high))
+    _show(asked, task, run, (made, laplace.slope(task)), advice, json)
 
 
 @app.command("planar", epilog=EXAMPLES)
@@ -100,6 +104,7 @@ def planar_command(
     json: Json = False,
 ) -> None:
     """ε′ of planar Laplace noise drawn by radius and angle."""
+    from utmost.exact import rational
     from utmost.precision import planar, planar_advice
 
     run = _implementation(numbers, generator, ulps)
@@ -108,7 +113,8 @@ def planar_command(
     sides = _pair(x, "--range"), _pair(y, "--range")
     task = planar.setting(level_of(alpha, epsilon), sensitivity, *sides, _required(rounding))
     made = planar.certify(task, run)
-    _show(task, run, _numbers(run, made, planar.slope(task)), planar_advice(task, run, made), json)
+    asked = _Asked(rational(sensitivity, "sensitivity"), (*sides[0], *sides[1]))
+    _show(asked, task, run, (made, planar.slope(task)), planar_advice(task, run, made, sides), json)
 
 
 @app.command("attack", epilog=EXAMPLES)
@@ -187,27 +193,53 @@ def _sampler(name: str) -> Any:
     return attacks.load(name)
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What was asked for, before the sum's error is added to the sensitivity and the range's ends are moved."""
+
+    sensitivity: Fraction
+    ends: tuple[Fraction, ...]
+    computed: bool = False  # is the answer a computed sum
+
+
 def above(value: Fraction | None) -> float | str | None:
     """A bound as a document has it: 12 digits that, as written, are not below it; "inf" if there is no bound.
 
-    >>> above(Fraction(1, 3)), above(None)
-    (0.333333333334, 'inf')
+    >>> above(Fraction(1, 3)), above(None), above(Fraction(10) ** 400)
+    (0.333333333334, 'inf', '1e+400')
     """
-    from utmost.exact import decimal
+    from utmost.precision.shown import FLOATS, upward
 
     if value is None:
         return "inf"
-    if value and not Fraction(1, 10**300) < abs(value) < 10**300:
-        return decimal(value)
-    text = f"{float(value):.11e}"
-    step = Fraction(10) ** (int(text.partition("e")[2]) - 11)
-    shown = Fraction(text)
-    return float(shown if shown >= value else shown + step)
+    text = upward(value, 12)
+    return float(text) if not value or FLOATS[0] < abs(value) < FLOATS[1] else text
 
 
-def _numbers(run: Implementation, made: Certificate, slope: Fraction | None) -> dict[str, Any]:
-    near = made.closeness
+def _short(value: Fraction) -> float | str | None:
+    """An exact number as a document has it; one with a long name as a bound."""
+    return str(value) if len(str(value)) <= 40 else above(value)
+
+
+def _ends(task: Setting | PlanarSetting) -> tuple[Fraction, ...]:
+    low, high = task.low, task.high
+    if isinstance(low, tuple) and isinstance(high, tuple):
+        return low[0], high[0], low[1], high[1]
+    return low, high  # type: ignore[return-value]
+
+
+def _document(
+    asked: _Asked, task: Setting | PlanarSetting, run: Implementation, made: Certificate, slope: Fraction | None
+) -> dict[str, Any]:
+    near, level = made.closeness, task.level
     return {
+        "epsilon": level.epsilon if level.exponent is None else str(level.exponent),
+        "sensitivity": _short(asked.sensitivity),
+        "sensitivity_implemented": above(task.sensitivity) if asked.computed else _short(asked.sensitivity),
+        "range": [str(end) for end in asked.ends],
+        "range_used": [str(end) for end in _ends(task)],
+        "format": run.format.name,
+        "generator": str(run.generator.count),
         "delta0": above(run.delta0),
         "delta_n": None if near is None else above(near.delta_n),
         "k": above(slope if near is None else near.k),
@@ -216,57 +248,78 @@ def _numbers(run: Implementation, made: Certificate, slope: Fraction | None) -> 
         "L": str(made.rounding),
         "diameter": above(made.diameter),
         "epsilon_prime": above(made.epsilon_prime),
+        "epsilon_theorem": above(made.theorem),
         "epsilon_sharp": None if made.sharp is None else above(made.sharp),
     }
 
 
-def _show(task: Setting | PlanarSetting, run: Implementation, found: dict[str, Any], advice: str, json: bool) -> None:
+def _show(
+    asked: _Asked,
+    task: Setting | PlanarSetting,
+    run: Implementation,
+    found: tuple[Certificate, Fraction | None],
+    advice: str,
+    json: bool,
+) -> None:
     from utmost.cli import show
+    from utmost.precision import sum_advice
 
+    if asked.computed:
+        advice += " " + sum_advice(asked.sensitivity, task.sensitivity)
     if json:
-        show.document({**_given(task, run), **found, "advice": advice})
+        show.document({**_document(asked, task, run, *found), "advice": advice})
         return
-    show.facts(_lines(task, run, found))
+    show.facts(_given(asked, task) + _bounds(task, run, *found))
     show.say(advice)
 
 
-def _given(task: Setting | PlanarSetting, run: Implementation) -> dict[str, Any]:
-    level, low, high = task.level, task.low, task.high
-    epsilon = level.epsilon if level.exponent is None else str(level.exponent)
-    flat = [low[0], high[0], low[1], high[1]] if isinstance(low, tuple) and isinstance(high, tuple) else [low, high]
-    return {
-        "epsilon": epsilon,
-        "sensitivity": str(task.sensitivity) if len(str(task.sensitivity)) <= 40 else above(task.sensitivity),
-        "range": [str(end) for end in flat],
-        "format": run.format.name,
-        "generator": str(run.generator.count),
-    }
+def _given(asked: _Asked, task: Setting | PlanarSetting) -> list[tuple[str, str]]:
+    """What was asked, and what became of it."""
+    from utmost.precision.shown import upward
+
+    level, used = task.level, upward(task.sensitivity)
+    words = [("ε", f"{level.epsilon if level.exponent is None else level.exponent} at distance {used}")]
+    if asked.computed:
+        extra = upward(task.sensitivity - asked.sensitivity)
+        change = f"{upward(asked.sensitivity)} → {used} (2δ_f = {extra})"
+        words.append(("Δ", f"sensitivity {change}: the noise's scale must be {used}/ε"))
+    ends = ", ".join(map(str, asked.ends))
+    if _ends(task) != asked.ends:
+        ends += f", used as {', '.join(map(str, _ends(task)))}: the ends are moved out to multiples of L"
+    return [*words, ("range", ends)]
 
 
-def _lines(task: Setting | PlanarSetting, run: Implementation, found: dict[str, Any]) -> list[tuple[str, str]]:
-    given = _given(task, run)
-    bits = run.generator.count.bit_length() - 1
+def _bounds(
+    task: Setting | PlanarSetting, run: Implementation, made: Certificate, slope: Fraction | None
+) -> list[tuple[str, str]]:
+    """Every bound, rounded up, with its name."""
+    from utmost.precision.shown import promise
+
+    near, bits = made.closeness, run.generator.count.bit_length() - 1
     count = f"2^{bits}" if run.generator.count == 2**bits else str(run.generator.count)
+
+    def least(bound: Fraction | None) -> str:
+        return "∞ (none)" if bound is None else promise(task.level, bound)
+
     words = [
-        ("ε", f"{given['epsilon']} at distance {given['sensitivity']}"),
-        ("range", ", ".join(given["range"])),
-        ("δ₀", f"{_brief(found['delta0'])}  the generator, {count} values, against a uniform number"),
-        ("δ_n", f"{_brief(found['delta_n'])}  rounding in {run.format.name}"),
-        ("k", f"{_brief(found['k'])}  how much the noise stretches an error of the generator"),
-        ("δ_t", f"{_brief(found['delta_t'])}  = kδ₀ + δ_n, how far the noise is from the noise meant"),
-        ("L", f"{found['L']}  results are multiples of this"),
-        ("R", f"{_brief(found['R'])}  of a cell that δ_t can move across its edge"),
-        ("ε′", f"{_brief(found['epsilon_prime'])}  what this implementation promises"),
+        ("δ₀", f"{_brief(run.delta0)}  the generator, {count} values, against a uniform number"),
+        ("δ_n", f"{'-' if near is None else _brief(near.delta_n)}  rounding in {run.format.name}"),
+        ("k", f"{_brief(near.k if near else slope)}  how much the noise stretches an error of the generator"),
+        ("δ_t", f"{_brief(near.delta_t if near else None)}  = kδ₀ + δ_n, how far the noise is from the noise meant"),
+        ("L", f"{made.rounding}  results are multiples of this"),
+        ("R", f"{_brief(made.robustness)}  of a cell that δ_t can move across its edge"),
+        ("ε′", f"{least(made.epsilon_prime)}  what this implementation promises"),
     ]
-    if found["epsilon_sharp"] is not None:
-        words.append(("", f"{_brief(found['epsilon_sharp'])}  by the sharper bound for Laplace noise"))
+    if made.sharp is not None:
+        words.append(("", f"{least(made.theorem)}  by the paper's theorem, put right"))
+        words.append(("", f"{least(made.sharp)}  by the sharper bound for Laplace noise"))
     return words
 
 
-def _brief(value: float | str | None) -> str:
-    if value is None:
-        return "-"
-    return "∞ (none)" if value == "inf" else str(value) if isinstance(value, str) else f"{value:.9g}"
+def _brief(value: Fraction | None) -> str:
+    from utmost.precision.shown import upward
+
+    return "∞ (none)" if value is None else upward(value, 9)
 
 
 def _attack_document(found: Attack, ours: Attack, name: str) -> None:
@@ -279,6 +332,8 @@ def _attack_document(found: Attack, ours: Attack, name: str) -> None:
             "scale": found.scale,
             "draws": found.draws,
             "judge": found.judge,
+            "assumption": found.assumption,
+            "nothing_found": _silence(found),
             "certain": list(found.certain),
             "success": float(found.success),
             "epsilon": "inf" if found.leaks else None,
@@ -286,6 +341,18 @@ def _attack_document(found: Attack, ours: Attack, name: str) -> None:
             "samples": _rows(found),
         }
     )
+
+
+def _silence(found: Attack) -> str | None:
+    """Why nothing was found; None if something was looked for."""
+    from utmost.precision.attacks import LEAST_DRAWS
+
+    if found.judge is not None:
+        return None
+    if found.draws < LEAST_DRAWS:
+        few = f"--draws must be at least {LEAST_DRAWS} to test what an attack assumes of a sampler"
+        return f"{few}, so nothing was found; that proves nothing"
+    return "no attack here fits this sampler, or fits it by more than chance, so nothing was found; that proves nothing"
 
 
 def _rows(found: Attack) -> list[dict[str, Any]]:
@@ -298,7 +365,7 @@ def _attack_text(found: Attack, ours: Attack, name: str) -> None:
     from utmost.cli import show
 
     if found.judge is None:
-        show.say(f"{name}: no attack here fits this sampler, so nothing was found; that proves nothing.")
+        show.say(f"{name}: {_silence(found)}.")
         return
     words = {True: "yes", False: "NO"}
     header = ("result", "drawn from", *(f"possible from {secret:g}" for secret in found.secrets))
@@ -308,7 +375,8 @@ def _attack_text(found: Attack, ours: Attack, name: str) -> None:
     if found.leaks:
         show.say(
             f"{name}: {sum(found.certain)} of {2 * found.draws} results ({sure:.1f} %) can come from one secret only, "
-            f"so its ε is infinite; an attacker names the secret {100 * float(found.success):.1f} % of the time."
+            f"assuming {found.assumption}, which none of {2 * found.draws} draws contradicts; if so, ε is infinite, "
+            f"and an attacker names the secret {100 * float(found.success):.1f} % of the time."
         )
     else:
         show.say(f"{name}: each of {2 * found.draws} results can come from either secret; this attack finds nothing.")
@@ -332,6 +400,7 @@ def _draw(found: Attack, ours: Attack, name: str, plot: str | None) -> None:
     lines = [
         pictures.Curve(title, middle, tuple(100 * made.share(edge, edge + step) for edge in edges))
         for title, made in ((name, found), ("utmost", ours))
+        if made.judge is not None
     ]
     title = "Results that only one of the two secrets can give"
     claim = (

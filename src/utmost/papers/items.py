@@ -27,13 +27,15 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One line of a plot: y over x, with the names of both."""
+    """One line of a plot: y over x, with the names of both; `stems`, `colour` as in `pictures.Curve`."""
 
     name: str
     x_name: str
     y_name: str
     x: tuple[float, ...]
     y: tuple[float, ...]
+    stems: bool = False
+    colour: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class Item:
     """One figure, example or claim: what was published, what comes out here.
 
     `published` is None where the paper gives no value. `agrees` is decided exactly; None where there is nothing to
-    compare with.
+    compare with. `claim` is the title of its picture, the name if there is none.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Item:
     agrees: bool | None
     note: str = ""
     series: tuple[Series, ...] = ()
+    claim: str = ""
 
 
 @dataclass(frozen=True, slots=True)

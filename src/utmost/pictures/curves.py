@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,11 +19,16 @@ DASHES = ([1, 0], [9, 5], [2, 4])  # so that lines on top of each other are all 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A named line through points (x_k, y_k)."""
+    """A named line through points (x_k, y_k); with `stems` the points alone, each on a stem: a discrete law.
+
+    `colour` counts in the palette, for curves that belong together; the curve's place if it is None.
+    """
 
     name: str
     x: tuple[float, ...]
     y: tuple[float, ...]
+    stems: bool = False
+    colour: int | None = None
 
 
 def curves(
@@ -35,10 +41,11 @@ def curves(
     points = [
         {"name": line.name, "x": float(a), "y": float(b)} for line in lines for a, b in zip(line.x, line.y, strict=True)
     ]
-    colours = alt.Scale(domain=names, range=[PALETTE[k % len(PALETTE)] for k in range(len(names))])
+    places = [k if line.colour is None else line.colour for k, line in enumerate(lines)]
+    colours = alt.Scale(domain=names, range=[PALETTE[k % len(PALETTE)] for k in places])
     dashes = alt.Scale(domain=names, range=[DASHES[k % len(DASHES)] for k in range(len(names))])
     chart = (
-        alt.Chart(alt.InlineData(values=points), title=titled(title, subtitle))
+        alt.Chart(alt.InlineData(values=points))
         .mark_line(strokeWidth=2.4)
         .encode(
             x=alt.X("x:Q", title=x or None, scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(grid=False)),
@@ -46,6 +53,20 @@ def curves(
             color=alt.Color("name:N", title=legend or None, scale=colours, sort=None),
             strokeDash=alt.StrokeDash("name:N", title=legend or None, scale=dashes, sort=None),
         )
-        .properties(width=560, height=300)
     )
-    return styled(chart)  # type: ignore[no-any-return]
+    drawn = _stemmed(chart, [line.name for line in lines if line.stems])
+    return styled(drawn.properties(title=titled(title, subtitle), width=560, height=300))  # type: ignore[no-any-return]
+
+
+def _stemmed(chart: alt.Chart, names: Sequence[str]) -> alt.Chart | alt.LayerChart:
+    """The chart, its curves of these names drawn as points on stems."""
+    import altair as alt
+
+    if not names:
+        return chart
+    chosen = f"indexof({json.dumps(list(names))}, datum.name)"
+    kept = {name: chart.encoding[name] for name in ("x", "y", "color")}
+    bare = alt.Chart(chart.data).transform_filter(f"{chosen} >= 0").encode(**kept)
+    stems = bare.mark_rule(strokeWidth=1.4, opacity=0.6).encode(y2=alt.datum(0))
+    lines = alt.Chart(chart.data).transform_filter(f"{chosen} < 0").mark_line(strokeWidth=2).encode(**kept)
+    return alt.LayerChart(layer=[lines, stems, bare.mark_point(filled=True, size=38, opacity=1)])

@@ -1,7 +1,7 @@
 """What finite precision costs: formats, closeness, ε′ of Laplace and planar noise, attacks, the exact truth (GMP13)."""
 
 from utmost.precision import laplace, planar
-from utmost.precision.advice import laplace_advice, planar_advice
+from utmost.precision.advice import laplace_advice, planar_advice, sum_advice
 from utmost.precision.attacks import Attack, attack
 from utmost.precision.certificate import Certificate, Implementation, implementation
 from utmost.precision.closeness import Closeness
@@ -31,6 +31,7 @@ __all__ = [
     "laplace_advice",
     "planar",
     "planar_advice",
+    "sum_advice",
     "sum_error",
     "uniform",
     "wasserstein",

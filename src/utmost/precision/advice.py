@@ -1,54 +1,78 @@
-"""What to do about an ε′: one sentence for the person who has to decide."""
+"""What to do about an ε′: one sentence for the person who has to decide, one more if the answer is a computed sum."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
+from typing import TypeAlias
 
-from utmost.exact import decimal
+from utmost.exact import Level, decimal
 from utmost.precision import laplace, planar
 from utmost.precision.certificate import Certificate, Implementation
 from utmost.precision.closeness import down
+from utmost.precision.shown import cost, promise, upward
 
+Pair: TypeAlias = tuple[Fraction, Fraction]
 CHEAP = Fraction(1, 100)  # share of ε that nobody will miss
 EXACT = "exact draws (utmost mechanism) need no allowance at all"
 
 
-def laplace_advice(task: laplace.Setting, run: Implementation, made: Certificate) -> str:
-    """For Laplace noise: charge it, round more, or narrow the range."""
+def laplace_advice(task: laplace.Setting, run: Implementation, made: Certificate, asked: Pair | None = None) -> str:
+    """For Laplace noise: charge it, round otherwise, or narrow the range; `asked` is the range before it is widened."""
     if _cheap(made):
-        return _charge(made)
-    best = laplace.best_rounding(task, run)
+        return _charge(task.level, made)
+    low, high = asked or (task.low, task.high)
+    best = laplace.best_rounding(replace(task, low=low, high=high), run)
     if best is not None and not laplace.within(made, best.epsilon_prime):
-        return _coarser(made, best)
+        return _other(task.level, made, best)
     if made.finite:
-        return _charge(made)
+        return _charge(task.level, made)
     return _narrower(task.high - task.low, laplace.widest(task, run), task.rounding, run, "range")
 
 
-def planar_advice(task: planar.Setting, run: Implementation, made: Certificate) -> str:
-    """The same for planar noise."""
+def planar_advice(
+    task: planar.Setting, run: Implementation, made: Certificate, asked: tuple[Pair, Pair] | None = None
+) -> str:
+    """The same for planar noise; `asked` are the ranges of x and of y."""
     if _cheap(made):
-        return _charge(made)
-    best = planar.best_rounding(task, run)
+        return _charge(task.level, made)
+    x, y = asked or tuple(zip(task.low, task.high, strict=True))
+    best = planar.best_rounding(replace(task, low=(x[0], y[0]), high=(x[1], y[1])), run)
     if best is not None and not laplace.within(made, best.epsilon_prime):
-        return _coarser(made, best)
+        return _other(task.level, made, best)
     if made.finite:
-        return _charge(made)
+        return _charge(task.level, made)
     side = max(top - bottom for bottom, top in zip(task.low, task.high, strict=True))
     return _narrower(side, planar.widest(task, run), task.rounding, run, "square")
+
+
+def sum_advice(sensitivity: Fraction, implemented: Fraction) -> str:
+    """What a computed sum costs: noise of scale (Δ + 2δ_f)/ε, which is not ε's but the answer's doing.
+
+    >>> sum_advice(Fraction(1), Fraction(5, 4))
+    'The computed sum raises the sensitivity from 1 to 1.25: the noise must be 1.25 times as wide, its scale 1.25/ε.'
+    """
+    raised = upward(implemented)
+    return (
+        f"The computed sum raises the sensitivity from {upward(sensitivity)} to {raised}: the noise must be "
+        f"{upward(implemented / sensitivity)} times as wide, its scale {raised}/ε."
+    )
 
 
 def _cheap(made: Certificate) -> bool:
     return made.price is not None and made.price <= CHEAP * made.epsilon
 
 
-def _charge(made: Certificate) -> str:
-    return f"Charge ε′, not ε: the arithmetic costs {decimal(made.price or Fraction(0), 3)}; {EXACT}."
+def _charge(level: Level, made: Certificate) -> str:
+    bound = made.epsilon_prime or made.epsilon
+    return f"Charge ε′, not ε: the arithmetic costs {upward(cost(level, bound), 3)}; {EXACT}."
 
 
-def _coarser(made: Certificate, best: Certificate) -> str:
-    start = "This rounding is too fine for the machine" if made.finite else "No finite ε′ at this rounding"
-    reached = decimal(best.epsilon_prime or Fraction(0))
+def _other(level: Level, made: Certificate, best: Certificate) -> str:
+    """Another rounding is better: this one is too fine for the machine, or coarser than it need be."""
+    side = "too fine for the machine" if made.rounding < best.rounding else "too coarse"
+    start = f"This rounding is {side}" if made.finite else f"No finite ε′, this rounding is {side}"
+    reached = promise(level, best.epsilon_prime or made.epsilon, 6)
     return f"{start}: rounded to multiples of {best.rounding} it would be ε′ = {reached}; {EXACT}."
 
 

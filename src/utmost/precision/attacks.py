@@ -11,9 +11,14 @@ Three judges, each *sound* for samplers of its kind: it calls a result impossibl
 - `fine quantiles`: the same with v a multiple of 2^−53. numpy takes 2 − u − u for u ≥ ½, where the first difference
   is rounded.
 
-A judge that calls a result impossible under the very secret that gave it does not fit the sampler, and is not used. So
-a verdict holds for samplers that draw as the judge assumes, which no result drawn has contradicted. A fourth judge,
-`lattice`, is asked for by name: it knows that utmost's draws are multiples of 2^−10, each possible under every secret.
+A judge that calls a result impossible under the very secret that gave it does not fit the sampler, and is not used.
+That none of the draws contradicts a judge says something only if an arbitrary sampler would have been contradicted.
+So a judge is believed from `LEAST_DRAWS` draws of each secret on, and if, of the doubles next to the results, it calls
+so many impossible that an arbitrary sampler with as many different results would be contradicted `CONTRADICTIONS` times
+on average (no contradiction at all has then a chance of about e^−20; with 100 draws of each secret this is a tenth of
+the doubles). Far from 0 the quantiles are so dense that they fit nearly everything, and are not believed. A verdict
+still rests on the judge's `assumption`. A fourth judge, `lattice`, is asked for by name and is no guess: utmost's draws
+are multiples of 2^−10, each possible under every secret.
 """
 
 from __future__ import annotations
@@ -23,6 +28,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
+from itertools import islice
 from typing import Any, TypeAlias
 
 from utmost.errors import InputError
@@ -32,6 +38,13 @@ Judge: TypeAlias = Callable[[float, float, float], bool]  # result, secret, scal
 MOST = 4096  # values of v that are tried for one result; with more it counts as possible
 SMALLEST, LARGEST = 1e-5, 1e6  # scale of the noise
 MARGIN = 8  # values of v more on each side, for the rounding of exp
+LEAST_DRAWS = 100  # of each secret, before a judge is believed
+CONTRADICTIONS = 20  # that an arbitrary sampler would have met, on average
+ASSUMED = {
+    "quantiles": "noise ±b·ln v with v a multiple of 2^-52",
+    "fine quantiles": "noise ±b·ln v with v a multiple of 2^-53",
+    "sums": "results that are sums of two doubles, the secret and the noise",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +65,9 @@ class Example:
 class Attack:
     """What an attacker learns from single results of two secrets, `draws` of each.
 
-    `certain[i]` counts the results of secret i that the other secret cannot give. `judge` is None if no judge fits the
-    sampler; then nothing was found. `examples` are all the results, those of the first secret first.
+    `certain[i]` counts the results of secret i that the other secret cannot give, if the `assumption` holds. `judge` is
+    None if no judge fits the sampler, or none could be put to the test; then nothing was found. `examples` are all the
+    results, those of the first secret first.
     """
 
     secrets: tuple[float, float]
@@ -64,8 +78,13 @@ class Attack:
     examples: tuple[Example, ...]
 
     @property
+    def assumption(self) -> str | None:
+        """What the judge assumes of the sampler and no draw contradicts; None if it is known, or there is no judge."""
+        return ASSUMED.get(self.judge or "")
+
+    @property
     def leaks(self) -> bool:
-        """Was one result enough, once: then the sampler has no finite ε."""
+        """Was one result enough, once: then, if the assumption holds, the sampler has no finite ε."""
         return any(self.certain)
 
     def share(self, low: float, high: float) -> float:
@@ -143,9 +162,26 @@ def attack(
         raise InputError(f"draws must be from 1 to {10**6}")
     results = [_drawn_from(sampler, secret, scale, draws) for secret in secrets]
     for name, judge in judges.items():
-        if all(judge(y, secret, scale) for secret, made in zip(secrets, results, strict=True) for y in made):
+        fits = all(judge(y, secret, scale) for secret, made in zip(secrets, results, strict=True) for y in made)
+        if fits and (name not in ASSUMED or telling(judge, secrets, scale, results)):
             return _summed(name, judge, secrets, scale, results)
     return Attack(secrets, scale, draws, None, (0, 0), ())
+
+
+def telling(judge: Judge, secrets: tuple[float, float], scale: float, results: Sequence[Sequence[float]]) -> bool:
+    """Would these draws have contradicted the judge, had they come from an arbitrary sampler: see above.
+
+    Each different result counts once, by the share of its two neighbours that the judge calls impossible.
+    """
+    if min(map(len, results)) < LEAST_DRAWS:
+        return False
+    refused = 0
+    for secret, made in zip(secrets, results, strict=True):
+        for y in dict.fromkeys(made):
+            refused += sum(not judge(math.nextafter(y, end), secret, scale) for end in (-math.inf, math.inf))
+            if refused >= 2 * CONTRADICTIONS:
+                return True
+    return False
 
 
 def _drawn_from(sampler: Sampler, secret: float, scale: float, draws: int) -> list[float]:
@@ -180,7 +216,9 @@ def load(path: str) -> Sampler:
         found: Any = import_module(module)
         for name in names.split("."):
             found = getattr(found, name)
-    except Exception:  # whatever a stranger's module does when it is imported
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # whatever a stranger's module does when it is imported, sys.exit included
         raise InputError(f'sampler must be MODULE:FUNCTION that can be imported, got "{path[:60]}"') from None
     if not callable(found):
         raise InputError(f'sampler must be a function, got "{path[:60]}", which is none')
@@ -192,8 +230,10 @@ def _guarded(function: Callable[..., Any]) -> Sampler:
 
     def sampler(secret: float, scale: float, count: int) -> Sequence[float]:
         try:
-            return [float(y) for y in function(secret, scale, count)]
-        except Exception as problem:
+            return [float(y) for y in islice(function(secret, scale, count), count + 1)]
+        except KeyboardInterrupt:
+            raise
+        except BaseException as problem:  # sys.exit included
             kind = type(problem).__name__
             raise InputError(f"sampler must answer sampler(secret, scale, count), but it raised {kind}") from None
 

@@ -18,8 +18,8 @@ The paper prints e^{(L+δ_t)/Δ}, without ε: that holds for ε ≤ 1 only, see 
 points further than τ from the range narrowed by δ_t. Along the normals of a convex set volume does not shrink and the
 density falls at most like e^{−βτ}, so G(τ) ≥ e^{−βτ}G(0). With τ = cδ_t, c = 2 in one dimension and 1 + √2 for a box
 of the plane (its corners), every point further than τ is cut off even after a shift of δ_t. So P₁(∞) ≤ e^{ε +
-cβδ_t}·P₂(∞). The same with c = 2 holds for each end alone in one dimension (Remark 2). `epsilon_prime` is the larger
-of the two bounds.
+cβδ_t}·P₂(∞). The same with c = 2 holds for each end alone in one dimension (Remark 2). `theorem_bound`
+is the larger of the two.
 
 *Cells that the range cuts.* R is about whole cells. If the range ends inside a cell, the piece left is smaller and
 its R larger; the paper does not see this. Here results are rounded first, and kept if the rounded value is in the
@@ -65,8 +65,11 @@ class Implementation:
         return self.generator.delta0 + lost
 
     def off(self, magnitude: Fraction) -> Fraction:
-        """The most that a library function is wrong by where its value is at most this: `ulps` steps."""
-        return 2 * self.ulps * self.format.rounding(magnitude)
+        """The most that a library function is wrong by where its value is at most this.
+
+        `ulps` steps; with 0 it is rounded correctly, which is still half a step off.
+        """
+        return max(2 * self.ulps, 1) * self.format.rounding(magnitude)
 
 
 def implementation(numbers: Format, generator: Generator | None = None, ulps: int = 1) -> Implementation:
@@ -81,8 +84,8 @@ class Certificate:
     """ε′ and all that it was made of; every number is a proven upper bound (`rate` is β = ε/Δ).
 
     `closeness` is None where the noise cannot be bounded at all, `robustness` and `epsilon_prime` where the cells are
-    not wider than 2δ_t: then no ε′ is promised. `sharp` is the better bound that holds for one-dimensional Laplace
-    noise.
+    not wider than 2δ_t: then no ε′ is promised. `theorem` is the bound of Thm 4.5 as proved above, `sharp` the one that
+    holds for one-dimensional Laplace noise. Both are proven, so the smaller is what is promised: `epsilon_prime`.
     """
 
     epsilon: Fraction
@@ -91,8 +94,13 @@ class Certificate:
     diameter: Fraction
     closeness: Closeness | None
     robustness: Fraction | None
-    epsilon_prime: Fraction | None
+    theorem: Fraction | None
     sharp: Fraction | None = None
+
+    @property
+    def epsilon_prime(self) -> Fraction | None:
+        """The least ε′ that is proven, hence the one to charge."""
+        return self.theorem if self.theorem is None or self.sharp is None else min(self.theorem, self.sharp)
 
     @property
     def finite(self) -> bool:

@@ -13,6 +13,7 @@ is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -161,7 +162,7 @@ def certify(task: Setting, run: Implementation) -> Certificate:
     >>> from utmost.precision.certificate import implementation
     >>> from utmost.precision.formats import BINARY64
     >>> made = certify(setting(epsilon(1), 1, 0, 10, "1/1024"), implementation(BINARY64))
-    >>> 1 < made.sharp < made.epsilon_prime < 1 + Fraction(1, 10**6)
+    >>> 1 < made.sharp == made.epsilon_prime < made.theorem < 1 + Fraction(1, 10**6)
     True
     """
     numbers, edge = run.format, max(abs(task.low), abs(task.high)) + task.rounding
@@ -189,7 +190,7 @@ def from_closeness(task: Setting, near: Closeness | None) -> Certificate:
     if near is None or ratio is None:
         return Certificate(top, beta, task.rounding, task.rounding, near, None, None)
     bound = theorem_bound(task.level, task.sensitivity, ratio, diameter, near.delta_t, arb(2))
-    sharp = min(bound, sharp_bound(task, near.delta_t))
+    sharp = sharp_bound(task, near.delta_t)
     return Certificate(top, beta, task.rounding, task.rounding, near, up(ratio), bound, sharp)
 
 
@@ -235,13 +236,14 @@ def planned(
 ) -> tuple[Setting, Certificate]:
     """The setting that keeps ε′ ≤ promised: noise for (1 − share)·promised, the finest rounding that the rest pays for.
 
-    Refused, with the widest range that would do, if no rounding pays.
+    Refused, with the widest range that will do (its first three digits), if no rounding pays.
     """
     target, part = rational(promised, "epsilon-prime"), rational(share, "share")
     if target <= 0 or not 0 < part < 1:
         raise InputError("epsilon-prime must be > 0 and share in (0, 1)")
     level = epsilon(target * (1 - part))
-    task = setting(level, sensitivity, low, high, rational(high, "range") - rational(low, "range"))
+    ends = rational(low, "range"), rational(high, "range")
+    task = replace(setting(level, sensitivity, *ends, ends[1] - ends[0] or 1), low=ends[0], high=ends[1])
     made = best_rounding(task, run, target)
     if made is None:
         raise InputError(_impossible(task, run, target))
@@ -250,11 +252,29 @@ def planned(
 
 def _impossible(task: Setting, run: Implementation, target: Fraction) -> str:
     width = task.high - task.low
+
+    def fits(narrow: Fraction) -> bool:
+        return best_rounding(replace(task, high=task.low + narrow), run, target) is not None
+
     for halvings in range(1, 60):
-        narrow = setting(task.level, task.sensitivity, task.low, task.low + width / 2**halvings, width / 2**halvings)
-        if best_rounding(narrow, run, target) is not None:
+        if fits(width / 2**halvings):
+            limit = _limit(fits, width / 2**halvings, width / 2 ** (halvings - 1))
             return (
                 f"range must be narrower for this epsilon-prime on {run.format.name}, got {decimal(width)}: "
-                f"{decimal(width / 2**halvings)} will do, or draw exactly with utmost mechanism"
+                f"{decimal(limit)} will do, or draw exactly with utmost mechanism"
             )
     return f"epsilon-prime cannot be kept on {run.format.name} with any range: draw exactly with utmost mechanism"
+
+
+def _limit(fits: Callable[[Fraction], bool], good: Fraction, bad: Fraction) -> Fraction:
+    """The largest number of three digits or so from good to bad that fits, by bisection; it was tried itself.
+
+    >>> _limit(lambda x: x * x < 700, Fraction("15.625"), Fraction("31.25"))
+    Fraction(132, 5)
+    """
+    unit = Fraction(10) ** (int(f"{float(good):e}".partition("e")[2]) - 2)
+    low, high = good // unit, -(-bad // unit)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle * unit) else (low, middle)
+    return low * unit if low * unit > good else good

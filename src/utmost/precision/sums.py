@@ -17,6 +17,8 @@ from utmost.precision.formats import Format
 METHODS = ("naive", "pairwise", "fsum")
 LEAF = 128  # terms that numpy's pairwise sum adds one after the other, at most
 
+HOPELESS = 32  # h·u beyond which a sum has no correct digit, and its bound none worth writing
+
 
 def depth(method: str, terms: int) -> int:
     """The most roundings that one term goes through.
@@ -55,10 +57,12 @@ def sum_error(numbers: Format, terms: object, bound: object, method: str = "naiv
 
 
 def growth(unit: Fraction, steps: int) -> Fraction:
-    """An upper bound of (1+u)^h − 1: hu/(1 − hu) where hu < 1, and 2^{2hu} else; exactly u for h = 1."""
+    """An upper bound of (1+u)^h − 1: hu/(1 − hu) where hu < 1, 2^{2hu} up to hu = 32; exactly u for h = 1."""
     if steps <= 1:
         return unit * steps
     product = unit * steps
+    if product > HOPELESS:
+        raise InputError("terms must be fewer for this format: so many rounding errors leave nothing of the sum")
     return product / (1 - product) if product < 1 else Fraction(2) ** -int(-2 * product // 1)
 
 

@@ -228,7 +228,7 @@ def beats_the_printed_theorem(epsilon: object, cells: int = 8) -> Beaten:
     task = setting(level, 1, 0, 2, 1)
     ratio = robustness(Fraction(1), grid / 2) or Fraction(0)
     printed = up(printed_bound(level, Fraction(1), ratio, Fraction(1), grid / 2))
-    certified = from_shift(task, grid / 2).epsilon_prime or Fraction(0)
+    certified = from_shift(task, grid / 2).theorem or Fraction(0)
     return Beaten(actual, printed, certified, grid / 2)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from utmost.errors import InputError
+from utmost.errors import InputError, UtmostError
 from utmost.exact import rational
 from utmost.precision import laplace, planar
 from utmost.precision.certificate import Certificate, Implementation
@@ -35,7 +35,7 @@ class Wrapped:
     def release(self, answers: Sequence[object]) -> list[Fraction | float]:
         """One result for each answer: a multiple of the rounding step, or ∞."""
         task = self.setting
-        values = [min(max(_exactly(a), task.low), task.high) for a in answers]
+        values = [min(max(_exactly(a), task.low), task.high) for a in _listed(answers)]
         noise = self.noise(len(values))
         if len(noise) != len(values):
             raise InputError("noise must give as many numbers as asked for: noise(count)")
@@ -56,10 +56,11 @@ class WrappedPlanar:
 
     def release(self, answers: Sequence[tuple[object, object]]) -> list[tuple[Fraction, Fraction] | None]:
         """One rounded point for each answer, or None for ∞."""
-        noise = self.noise(len(answers))
-        if len(noise) != len(answers):
+        points = [_point(answer) for answer in _listed(answers)]
+        noise = self.noise(len(points))
+        if len(noise) != len(points):
             raise InputError("noise must give as many points as asked for: noise(count)")
-        return [_rounded_point(self.setting, a, x) for a, x in zip(answers, noise, strict=True)]
+        return [_rounded_point(self.setting, point, x) for point, x in zip(points, noise, strict=True)]
 
 
 def wrap(task: laplace.Setting, run: Implementation, noise: Noise, ends: bool = False) -> Wrapped:
@@ -94,13 +95,29 @@ def _promising(made: Certificate) -> Certificate:
     return made
 
 
+def _listed(answers: object) -> list[object]:
+    """The answers as a list; refused, without a word of what they are, if they are none."""
+    if isinstance(answers, Iterable) and not isinstance(answers, str | bytes | Mapping):
+        return list(answers)
+    raise InputError("answers must be a list of numbers (of points, in the plane), got something else: put it in [ ]")
+
+
 def _exactly(answer: object) -> Fraction:
-    """An answer as an exact number; a double is the number that it is."""
-    if isinstance(answer, float):
-        if not math.isfinite(answer):
-            raise InputError("answers must be finite numbers")
-        return Fraction(answer)
-    return rational(answer, "answer")
+    """An answer as an exact number; a double is the number that it is. A refusal does not repeat it: it is secret."""
+    try:
+        if isinstance(answer, float) and math.isfinite(answer):
+            return Fraction(answer)
+        return rational(answer, "answer")
+    except UtmostError:
+        raise InputError('answers must be finite numbers such as 0.5, "1/3" or 2, got one that is not') from None
+
+
+def _point(answer: object) -> tuple[Fraction, Fraction]:
+    """A point's two coordinates, exactly."""
+    pair = _listed(answer)
+    if len(pair) != 2:
+        raise InputError("answers must be points (x, y), got one that has not two coordinates")
+    return _exactly(pair[0]), _exactly(pair[1])
 
 
 def _result(task: laplace.Setting, value: Fraction, noise: float, ends: bool) -> Fraction | float:
@@ -111,13 +128,13 @@ def _result(task: laplace.Setting, value: Fraction, noise: float, ends: bool) ->
 
 
 def _rounded_point(
-    task: planar.Setting, answer: tuple[object, object], noise: Sequence[float]
+    task: planar.Setting, answer: tuple[Fraction, Fraction], noise: Sequence[float]
 ) -> tuple[Fraction, Fraction] | None:
     if not all(map(math.isfinite, noise)):
         return None
     made = []
     for k in range(2):
-        value = min(max(_exactly(answer[k]), task.low[k]), task.high[k]) + Fraction(float(noise[k]))
+        value = min(max(answer[k], task.low[k]), task.high[k]) + Fraction(float(noise[k]))
         made.append(round(value / task.rounding) * task.rounding)
     inside = all(task.low[k] <= made[k] <= task.high[k] for k in range(2))
     return (made[0], made[1]) if inside else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from utmost.exact import Level, alpha, decimal, nearest
@@ -15,6 +16,7 @@ DIGITS, DOUBLINGS = 6, 2  # d = 6 and b = 2^2
 SECOND = Fraction(7, 32)  # 3·2^−4 + 2^−5
 VALUES = 64  # of the generator of Figure 2
 REACH = 12
+ASIDE = 0.1  # that the points of the two secrets stand beside their result, so that all are seen
 
 
 def items() -> tuple[Item, ...]:
@@ -55,18 +57,25 @@ def figure1() -> Item:
     rows = [[law.get(x, Fraction(0)) for x in near] for law in laws.values()]
     grid = Grid("result", list(laws), near, [list(cells) for cells in zip(*rows, strict=True)])
     note = "r₂ − r₁ = (2²·3 + 2)/2⁶ = 7/32: the text's (2^{n+k+h})/2^d is (2^n·k + h)/2^d"
-    return found(
-        "Figure 1", "b = 4, k = 3, h = 2: no result has a positive chance under both", grid, note, _lines(laws)
+    made = found(
+        "Figure 1",
+        "b = 4, d = 6 digits, k = 3, h = 2: the laws of the results for r₁ = 0 and r₂ = 7/32",
+        grid,
+        note,
+        _lines(laws),
     )
+    return replace(made, claim="No result has a positive chance under both secrets")
 
 
 def _lines(laws: dict[str, Law]) -> tuple[Series, ...]:
+    """The results that have a chance, and no others: a law of points, nothing between them."""
     spots = [Fraction(k, 64) for k in range(-24, 41, 2)]
-    x = tuple(float(spot) for spot in spots)
-    return tuple(
-        Series(name, "result", "probability", x, tuple(float(law.get(spot, 0)) for spot in spots))
-        for name, law in laws.items()
-    )
+    made = []
+    for name, law in laws.items():
+        taken = [spot for spot in spots if law.get(spot)]
+        chances = tuple(float(law[spot]) for spot in taken)
+        made.append(Series(name, "result", "probability", tuple(map(float, taken)), chances, stems=True))
+    return tuple(made)
 
 
 def level() -> Level:
@@ -106,14 +115,18 @@ def figure2() -> Item:
     ]
     grid = Grid("result", ("secret 0", "secret 1", "meant, 0", "meant, 1"), places, rows)
     caption = f"how many of the N = {VALUES} values lead to each result, and how many should"
-    return found("Figure 2", caption, grid, "where 1.5 are meant there are 1 or 2", _steps(laws))
+    made = found("Figure 2", caption, grid, "where 1.5 are meant there are 1 or 2", _steps(laws))
+    return replace(made, claim="A generator of 64 values turns a ratio of 4/3 into 2, and into ∞ further out")
 
 
 def _steps(laws: Sequence[Law]) -> tuple[Series, ...]:
     places = tuple(range(-REACH, REACH + 1))
-    x = tuple(float(k) for k in places)
-    made = [("secret 0", [float(laws[0][Fraction(k)]) for k in places])]
-    made.append(("secret 1", [float(laws[1][Fraction(k)]) for k in places]))
-    made.append(("meant, secret 0", [nearest(ideal_step(level(), 0, k)) for k in places]))
-    made.append(("meant, secret 1", [nearest(ideal_step(level(), 1, k)) for k in places]))
-    return tuple(Series(name, "result", "probability", x, tuple(y)) for name, y in made)
+    axis, made = f"values of the generator, of {VALUES}", []
+    for r, law in enumerate(laws):
+        side = (2 * r - 1) * ASIDE
+        runs = [(k + side, float(law[Fraction(k)] * VALUES)) for k in places if law[Fraction(k)]]
+        meant = [(float(k), nearest(ideal_step(level(), r, k) * VALUES)) for k in places]
+        for name, points, stems in (("as it runs (points)", runs, True), ("as meant (line)", meant, False)):
+            x, y = zip(*points, strict=True)
+            made.append(Series(f"secret {r}, {name}", "result", axis, x, y, stems, r))
+    return tuple(made)

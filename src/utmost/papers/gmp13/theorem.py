@@ -101,10 +101,10 @@ def truth() -> Item:
 def _compared(task: laplace.Setting, run: Implementation, made: Certificate) -> tuple[list[Value], bool]:
     plain, ends = (exact_epsilon(task, run, SECRETS, flag) for flag in (False, True))
     distance = wasserstein(task, run)
-    if made.epsilon_prime is None or made.sharp is None or made.closeness is None:
+    if made.theorem is None or made.sharp is None or made.closeness is None:
         return [decimal(plain.epsilon), decimal(ends.epsilon), "∞", "∞", decimal(distance, 3), "∞"], True
-    fine = plain.within(made.sharp) and ends.within(made.sharp) and made.sharp <= made.epsilon_prime
-    shown = (plain.epsilon, ends.epsilon, made.epsilon_prime, made.sharp)
+    fine = plain.within(made.sharp) and ends.within(made.sharp) and made.sharp <= made.theorem
+    shown = (plain.epsilon, ends.epsilon, made.theorem, made.sharp)
     gaps = (decimal(distance, 3), decimal(made.closeness.delta_t, 3))
     fine = fine and distance <= made.closeness.delta_t and not math.isinf(plain.epsilon)
     return [*(decimal(value, 5) for value in shown), *gaps], fine
