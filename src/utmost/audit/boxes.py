@@ -10,9 +10,9 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Hashable, Sequence
-from importlib import import_module
 from typing import Any, TypeAlias
 
+from utmost import foreign
 from utmost.audit.values import comparable
 from utmost.errors import InputError
 
@@ -27,21 +27,7 @@ def load(name: str) -> Callable[[Any], object]:
     >>> load("math:floor")(2.5)
     2
     """
-    module, _, path = name.partition(":")
-    try:
-        found: Any = import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as problem:  # whatever a foreign module does when it is imported
-        kind = type(problem).__name__
-        raise InputError(
-            f'the audited function "{name[:80]}" could not be loaded ({kind}): give MODULE:FUNCTION'
-        ) from None
-    if not path or not callable(found):
-        raise InputError(f'the audited function must be MODULE:FUNCTION, got "{name[:80]}", which cannot be called')
-    return found  # type: ignore[no-any-return]
+    return foreign.function(name, "the audited function")
 
 
 def each(function: Callable[[Any], object]) -> Box:

@@ -27,10 +27,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import import_module
 from itertools import islice
 from typing import Any, TypeAlias
 
+from utmost import foreign
 from utmost.errors import InputError
 
 Sampler: TypeAlias = Callable[[float, float, int], Sequence[float]]  # secret, scale, how many
@@ -204,25 +204,8 @@ def _summed(
 
 
 def load(path: str) -> Sampler:
-    """The sampler `module:function`, called as function(secret, scale, count): `numpy.random:laplace`.
-
-    >>> load("math:nothing")
-    Traceback (most recent call last):
-        ...
-    utmost.errors.InputError: sampler must be MODULE:FUNCTION that can be imported, got "math:nothing"
-    """
-    module, _, names = path.partition(":")
-    try:
-        found: Any = import_module(module)
-        for name in names.split("."):
-            found = getattr(found, name)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # whatever a stranger's module does when it is imported, sys.exit included
-        raise InputError(f'sampler must be MODULE:FUNCTION that can be imported, got "{path[:60]}"') from None
-    if not callable(found):
-        raise InputError(f'sampler must be a function, got "{path[:60]}", which is none')
-    return _guarded(found)
+    """The sampler `module:function`, called as function(secret, scale, count): `numpy.random:laplace`."""
+    return _guarded(foreign.function(path, "sampler"))
 
 
 def _guarded(function: Callable[..., Any]) -> Sampler:

@@ -33,7 +33,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from utmost.errors import InputError
-from utmost.exact import Level
+from utmost.exact import Level, rational
 from utmost.precision.closeness import BITS, Closeness, ball, up
 from utmost.precision.formats import Format, Generator, usual_generator
 
@@ -153,3 +153,17 @@ def printed_bound(
     with ctx.workprec(BITS):
         exponent = ball((diameter + shift) / sensitivity)
         return level.epsilon_ball(BITS) + (ball(robustness) * exponent.exp()).log1p()
+
+
+def within_format(numbers: Format, edge: Fraction) -> None:
+    """Refuse results that a format has no numbers for."""
+    if numbers.largest is not None and edge > numbers.largest:
+        raise InputError(f"range must stay within the largest number of {numbers.name}: take a wider format")
+
+
+def shifted(shift: object, reach: Fraction) -> Closeness:
+    """How close a sampler is of which only a bound on the shift of its noise is known."""
+    bound = rational(shift, "shift")
+    if bound < 0:
+        raise InputError("shift must be >= 0: it bounds a distance")
+    return Closeness(Fraction(0), Fraction(0), bound, bound, reach)

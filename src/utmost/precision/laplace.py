@@ -19,7 +19,16 @@ from fractions import Fraction
 
 from utmost.errors import InputError
 from utmost.exact import Level, decimal, epsilon, rational
-from utmost.precision.certificate import Certificate, Implementation, inner, positive, rate, theorem_bound
+from utmost.precision.certificate import (
+    Certificate,
+    Implementation,
+    inner,
+    positive,
+    rate,
+    shifted,
+    theorem_bound,
+    within_format,
+)
 from utmost.precision.closeness import BITS, Closeness, ball, fix_point, up
 
 MOST_CELLS = 10**15
@@ -165,18 +174,13 @@ def certify(task: Setting, run: Implementation) -> Certificate:
     >>> 1 < made.sharp == made.epsilon_prime < made.theorem < 1 + Fraction(1, 10**6)
     True
     """
-    numbers, edge = run.format, max(abs(task.low), abs(task.high)) + task.rounding
-    if numbers.largest is not None and edge > numbers.largest:
-        raise InputError(f"range must stay within the largest number of {numbers.name}: take a wider format")
+    within_format(run.format, max(abs(task.low), abs(task.high)) + task.rounding)
     return from_closeness(task, closeness(task, run))
 
 
 def from_shift(task: Setting, shift: object) -> Certificate:
     """ε′ of any sampler whose noise is within `shift` of Laplace noise wherever the result is kept."""
-    bound = rational(shift, "shift")
-    if bound < 0:
-        raise InputError("shift must be >= 0: it bounds a distance")
-    return from_closeness(task, Closeness(Fraction(0), Fraction(0), bound, bound, task.reach))
+    return from_closeness(task, shifted(shift, task.reach))
 
 
 def from_closeness(task: Setting, near: Closeness | None) -> Certificate:
