@@ -70,7 +70,8 @@ class Geometric:
         Δ is drawn before the inputs are looked at, so the words it takes do not depend on them. For 0 ≤ x ≤ size noise
         beyond ±size does what ±size does, so sums of 64-bit integers suffice.
         """
-        counts = _integers(inputs)
+        given = np.asarray(inputs)
+        counts = given if given.dtype == np.int64 and given.ndim == 1 else _integers(given)
         if counts.dtype == object or (counts.size and int(counts.view(np.uint64).max()) > self.size):
             raise InputError("inputs must be counts from 0 to size")
         if not self.level.is_inner:
