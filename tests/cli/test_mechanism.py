@@ -211,7 +211,7 @@ def test_a_spelling_comes_before_a_number_and_two_of_one_number_are_refused(utmo
 )
 def test_a_finite_mechanism_is_drawn_from_at_the_ends_of_privacy(utmost, arguments, told, nothing):
     """300 draws miss one of k answers of equal probability with probability at most 3·(2/3)^300 < 1e-52."""
-    for level, answers in ((("--alpha", 0), told), (("--epsilon", 0), nothing)):
+    for level, answers in ((("--alpha", 0), told), (("--alpha", 1), nothing)):
         found = utmost("mechanism", *arguments, *level, "--sample", 300, "--json").document
         assert set(found["samples"]) == answers
 
@@ -235,6 +235,8 @@ BAD = [
     ((*LAPLACE[:5], "2/3", *LAPLACE[6:], "--epsilon", 1), "granularity must divide the range"),
     ((*LAPLACE[:5], "1/1000", *LAPLACE[6:], "--epsilon", 1), "--granularity must leave"),
     ((*LAPLACE, "--epsilon", 0, "--sample", 1, "--input", 0), "epsilon must be > 0"),
+    (("mechanism", "geometric", "--size", 5, "--epsilon", 0, "--sample", 1, "--input", 0), "epsilon must be > 0"),
+    (("mechanism", "response", "--size", 3, "--epsilon", 0, "--sample", 1, "--input", 0), "epsilon must be > 0"),
     ((*LAPLACE, "--epsilon", 1, "--sample", 1, "--input", "2"), "input must be in the range"),
     ((*LAPLACE, "--epsilon", 1, "--sample", 1, "--input", "nan"), "--input must be an exact number"),
     ((*LAPLACE, "--epsilon", 1, "--size", 3), "--size must not be given for laplace"),

@@ -56,6 +56,8 @@ def command(
     count = _count(sample, point, plot or output)
     chosen = chosen_by(name, {key: value for key, value in given.items() if value is not None}, alpha, epsilon)
     if count:
+        if epsilon is not None and chosen.level is not None and chosen.level.alpha == 1:
+            raise InputError("epsilon must be > 0 to draw, got 0: for answers that tell nothing say --alpha 1")
         _sample(chosen, count, point, json)
         return
     channel = chosen.channel()
