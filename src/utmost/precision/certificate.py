@@ -155,6 +155,14 @@ def printed_bound(
         return level.epsilon_ball(BITS) + (ball(robustness) * exponent.exp()).log1p()
 
 
+def rates(level: Level, sensitivity: Fraction) -> tuple[Fraction, Fraction]:
+    """Upper bounds of ε and of β = ε/Δ."""
+    from flint import ctx
+
+    with ctx.workprec(BITS):
+        return up(level.epsilon_ball(BITS)), up(rate(level, sensitivity))
+
+
 def within_format(numbers: Format, edge: Fraction) -> None:
     """Refuse results that a format has no numbers for."""
     if numbers.largest is not None and edge > numbers.largest:

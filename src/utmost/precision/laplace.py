@@ -25,6 +25,7 @@ from utmost.precision.certificate import (
     inner,
     positive,
     rate,
+    rates,
     shifted,
     theorem_bound,
     within_format,
@@ -185,11 +186,10 @@ def from_shift(task: Setting, shift: object) -> Certificate:
 
 def from_closeness(task: Setting, near: Closeness | None) -> Certificate:
     """ε′ where the noise is known to be so close."""
-    from flint import arb, ctx
+    from flint import arb
 
-    with ctx.workprec(BITS):
-        top, beta = up(task.level.epsilon_ball(BITS)), up(rate(task.level, task.sensitivity))
-        diameter = ball(task.rounding)
+    top, beta = rates(task.level, task.sensitivity)
+    diameter = ball(task.rounding)
     ratio = None if near is None else robustness(task.rounding, near.delta_t)
     if near is None or ratio is None:
         return Certificate(top, beta, task.rounding, task.rounding, near, None, None)

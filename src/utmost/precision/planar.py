@@ -28,6 +28,7 @@ from utmost.precision.certificate import (
     inner,
     positive,
     rate,
+    rates,
     shifted,
     theorem_bound,
     within_format,
@@ -220,8 +221,8 @@ def from_closeness(task: Setting, near: Closeness | None) -> Certificate:
     """ε′ where the noise is known to be so close."""
     from flint import arb, ctx
 
+    top, beta = rates(task.level, task.sensitivity)
     with ctx.workprec(BITS):
-        top, beta = up(task.level.epsilon_ball(BITS)), up(rate(task.level, task.sensitivity))
         diagonal, corner = ball(task.rounding) * arb(2).sqrt(), 1 + arb(2).sqrt()
     ratio = None if near is None else robustness(task.rounding, near.delta_t)
     if near is None or ratio is None:

@@ -1,0 +1,59 @@
+"""`python bench/monotone.py`: random consumers whose losses are monotone on each side of a best reading φ(i).
+
+For each it is decided exactly whether the remapped geometric mechanism is optimal (design.count); with φ non-decreasing
+it always must be (docs/papers/grs12.md), with φ arbitrary it need not be.
+"""
+
+from __future__ import annotations
+
+import datetime
+import random
+from collections.abc import Callable
+from fractions import Fraction
+
+import utmost as ut
+from utmost.design.count import remapped_geometric
+
+RNG = random.Random(2026)
+EACH = 5000
+
+
+def row(size: int, best: int) -> list[int]:
+    """Losses that do not rise up to `best` and do not fall from there on."""
+    result = [0] * size
+    for way in (range(best + 1, size), range(best - 1, -1, -1)):
+        total = 0
+        for j in way:
+            total += RNG.randint(0, 4) * RNG.choice((1, 1, 10))
+            result[j] = total
+    return result
+
+
+def objects(largest: int, choose: Callable[[int], list[int]]) -> bool:
+    """Is a random consumer served better by another mechanism."""
+    size = RNG.randint(2, largest + 1)
+    weights = [RNG.choice((0, 0, 1, 2, 5, 10)) for _ in range(size)]
+    weights[RNG.randrange(size)] += 1
+    prior = ut.priors.explicit([Fraction(w, sum(weights)) for w in weights])
+    reader = ut.Consumer(prior, ut.losses.matrix([row(size, best) for best in choose(size)]))
+    level = ut.alpha(Fraction(RNG.randint(1, 19), 20))
+    return remapped_geometric(level, reader.costs()).objection is not None
+
+
+FAMILIES: list[tuple[str, int, Callable[[int], list[int]]]] = [
+    ("φ(i) = i, two sides of their own for each i, n ≤ 8", 8, lambda size: list(range(size))),
+    ("φ non-decreasing, n ≤ 5", 5, lambda size: sorted(RNG.randrange(size) for _ in range(size))),
+    ("φ arbitrary, n ≤ 5", 5, lambda size: [RNG.randrange(size) for _ in range(size)]),
+]
+
+
+def main() -> None:
+    """Try and print."""
+    print(f"{datetime.date.today()} · python bench/monotone.py\n")
+    print("| losses | tried | not served best |\n| --- | --- | --- |")
+    for name, largest, choose in FAMILIES:
+        print(f"| {name} | {EACH} | {sum(objects(largest, choose) for _ in range(EACH))} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
