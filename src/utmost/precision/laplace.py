@@ -186,10 +186,11 @@ def from_shift(task: Setting, shift: object) -> Certificate:
 
 def from_closeness(task: Setting, near: Closeness | None) -> Certificate:
     """ε′ where the noise is known to be so close."""
-    from flint import arb
+    from flint import arb, ctx
 
     top, beta = rates(task.level, task.sensitivity)
-    diameter = ball(task.rounding)
+    with ctx.workprec(BITS):
+        diameter = ball(task.rounding)
     ratio = None if near is None else robustness(task.rounding, near.delta_t)
     if near is None or ratio is None:
         return Certificate(top, beta, task.rounding, task.rounding, near, None, None)
