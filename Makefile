@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 2
 TESTS := -n $(WORKERS) --dist loadfile
 
-.PHONY: help demo test check lint types layers doctests docs coverage bench oracles clean
+.PHONY: help demo test check lint types layers doctests docs coverage bench oracles engines clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -51,6 +51,8 @@ bench: .venv/.run ## ratios against peers, in one run
 
 oracles: .venv/.oracles ## install the test oracles
 
+engines: .venv/.engines ## install the clients of PostgreSQL and Spark, and dp-accounting
+
 clean: ## remove .venv and all that was built
 	rm -rf .venv build dist .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -60,7 +62,8 @@ clean: ## remove .venv and all that was built
 .venv/.test: EXTRA := [test]
 .venv/.check: EXTRA := [test,check]
 .venv/.oracles: EXTRA := [test,oracles]
-.venv/.run .venv/.test .venv/.check .venv/.oracles: pyproject.toml | $(BIN)/python
+.venv/.engines: EXTRA := [test,postgres,spark,accounting]
+.venv/.run .venv/.test .venv/.check .venv/.oracles .venv/.engines: pyproject.toml | $(BIN)/python
 	@echo "installing utmost$(EXTRA) into .venv"
 	@rm -f $@
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.$(EXTRA)' || \

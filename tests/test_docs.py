@@ -3,6 +3,7 @@
 A python block is a doctest if it holds `>>>`, else it is executed; blocks of one page share their names. In a console
 block each line `$ utmost …` is run in an empty directory; the lines that follow must be what it prints. A line `...`
 stands for any number of lines, and `...` inside a line for any text. Files that commands write land in that directory.
+A block that names a file, as in ```toml survey.toml, is written there before the commands and the Python of the page run.
 """
 
 from __future__ import annotations
@@ -19,11 +20,17 @@ from utmost.cli import main
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FILE = re.compile(r"^```\w+ ([\w.-]+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def blocks(page: Path, kind: str) -> list[str]:
     return [body for found, body in BLOCK.findall(page.read_text(encoding="utf-8")) if found == kind]
+
+
+def files_into(page: Path, folder: Path) -> None:
+    for name, body in FILE.findall(page.read_text(encoding="utf-8")):
+        (folder / name).write_text(body, encoding="utf-8")
 
 
 def named(page: Path) -> str:
@@ -50,6 +57,7 @@ def matches(expected: str, printed: str) -> bool:
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_python_in_the_docs_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    files_into(page, tmp_path)
     names: dict[str, object] = {}
     for body in blocks(page, "python"):
         if ">>>" not in body:
@@ -68,6 +76,7 @@ def test_commands_in_the_docs_print_what_the_docs_say(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    files_into(page, tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     for body in blocks(page, "console"):
         for command, expected in sessions(body):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from utmost.mechanisms.planar import planar
     from utmost.mechanisms.response import response, response_dual
     from utmost.mechanisms.staircase import staircase
+    from utmost.publish.run import preview, release
     from utmost.spaces import Space, databases, line, space
 
 __version__ = "0.1.0"
@@ -52,6 +53,7 @@ _HOMES = {
         "response_dual",
         "staircase",
     ),
+    "utmost.publish.run": ("preview", "release"),
     "utmost.spaces": ("Space", "databases", "line", "space"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -85,9 +87,11 @@ __all__ = [
     "optimal",
     "planar",
     "posterior",
+    "preview",
     "priors",
     "read",
     "readings",
+    "release",
     "remap_of",
     "response",
     "response_dual",

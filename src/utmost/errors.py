@@ -5,7 +5,10 @@
     UtmostError
     ├── InputError        an argument is not what it must be (also a ValueError)
     │   ├── MetricError   distances that are not a metric
-    │   └── ChannelError  entries that are not a channel
+    │   ├── ChannelError  entries that are not a channel
+    │   └── BudgetError   a budget that is short
+    ├── LedgerError       a ledger that cannot be reached, read or written
+    ├── DataError         a table that its engine cannot open or read
     ├── UndecidedError    a question about real numbers that the precision at hand cannot decide
     ├── SolverError       a linear program whose answer could not be certified
     └── InfeasibleError   a linear program without a solution
@@ -28,6 +31,18 @@ class MetricError(InputError):
 
 class ChannelError(InputError):
     """Entries that are not a channel; the message names the row or the entry."""
+
+
+class BudgetError(InputError):
+    """A budget that is short; the message says what is left, what was asked and what to do."""
+
+
+class LedgerError(UtmostError):
+    """A ledger that cannot be reached, read or written; the message never holds a password."""
+
+
+class DataError(UtmostError):
+    """A table that its engine cannot open or read. The engine's own words are withheld: they may quote a row."""
 
 
 class UndecidedError(UtmostError):

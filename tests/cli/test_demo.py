@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from utmost.cli.demo import personas
 from utmost.consumer.kernel import read, readings
 from utmost.exact import epsilon
-from utmost.mechanisms.geometric import Geometric
+from utmost.publish import answering
 
 TRUE_COUNT = "393"  # respondents who expect to vote for Dole: docs/data.md
 SIZE = 945
 
 
+def answering_with(monkeypatch, count):
+    """Makes the count answer as told; the other queries keep their noise."""
+    noisy = answering.noisy
+    monkeypatch.setattr(
+        answering, "noisy", lambda numbers, law: [count] if law.epsilon * 10 == 1 else noisy(numbers, law)
+    )
+
+
 @pytest.fixture
 def drawn(monkeypatch):
-    """Makes the mechanism answer 420."""
-    monkeypatch.setattr(Geometric, "draw", lambda self, inputs: [420 for _ in inputs])
+    answering_with(monkeypatch, 420)
 
 
-def test_the_document_has_the_answer_and_three_readings_of_it(utmost):
+def test_the_document_has_the_release_and_three_readings_of_its_count(utmost):
     found = utmost("demo", "--json").document
     assert 0 <= found["value"] <= 944
-    assert found["epsilon"] == "1/10"
-    assert "geometric" in found["mechanism"]
+    assert found["release"]["guarantee"]["epsilon"] == "1"
+    assert [query["kind"] for query in found["release"]["queries"]] == ["count", "histogram", "mean", "quantile"]
     assert [(c["prior"], c["loss"]) for c in found["consumers"]] == [
         ("uniform", "absolute"),
         ("binomial:9/20", "squared"),
         ("half on 400", "binary"),
     ]
+
+
+def test_run_again_it_costs_nothing_and_says_the_same(utmost):
+    first = utmost("demo", "--json").document
+    again = utmost("demo", "--json").document
+    assert again == first
+    assert "nothing: the ledger remembers this release" in " ".join(utmost("demo").out.split())
 
 
 @pytest.mark.usefixtures("drawn")
@@ -54,21 +70,24 @@ def test_reading_well_halves_the_pollster_s_and_the_checker_s_loss(utmost):
 @pytest.mark.usefixtures("drawn")
 def test_neither_text_nor_document_nor_picture_contains_the_true_count(utmost, tmp_path):
     said, document = utmost("demo"), utmost("demo", "--json")
-    assert TRUE_COUNT not in said.out + said.err + document.out + document.err
     assert "420" in said.out
-    assert f">{TRUE_COUNT}<" not in (tmp_path / "utmost-demo.svg").read_text()
+    for text in (said.out, said.err, document.err):
+        assert not re.search(rf"(?<![\d.]){TRUE_COUNT}(?!\d)", text)
+    assert f">{TRUE_COUNT}<" not in (tmp_path / "utmost-demo" / "readings.svg").read_text()
+    assert TRUE_COUNT not in [str(q["value"]) for q in document.document["release"]["queries"]]
 
 
 @pytest.mark.usefixtures("drawn")
-def test_the_text_names_source_mechanism_epsilon_and_theorem_within_80_columns(utmost):
+def test_the_text_names_source_cost_guarantee_and_theorem_within_80_columns(utmost):
     said = utmost("demo")
     words = " ".join(said.out.split())
-    for claim in ("American National Election Study", "public domain", "geometric mechanism", "ε = 1/10, recomputed"):
+    for claim in ("American National Election Study", "public domain", "ε 1; budget survey: ε 0 spent, ε 1 left"):
         assert claim in words
+    assert "replacing one row by any other changes the probability" in words
     assert "GRS12 Theorem 3.2" in words
     assert "▲ the answer 420" in said.out
     assert max(map(len, said.out.splitlines())) <= 80
-    assert said.err == "drew utmost-demo.svg\n"
+    assert said.err == "drew utmost-demo/readings.svg\n"
 
 
 def test_every_loss_of_the_demonstration_is_legal():
@@ -78,20 +97,27 @@ def test_every_loss_of_the_demonstration_is_legal():
 def test_the_picture_goes_where_it_is_told(utmost, tmp_path):
     assert utmost("demo", "--plot", "beliefs.png").err == "drew beliefs.png\n"
     assert (tmp_path / "beliefs.png").read_bytes().startswith(b"\x89PNG")
-    assert not (tmp_path / "utmost-demo.svg").exists()
+    assert not (tmp_path / "utmost-demo" / "readings.svg").exists()
 
 
 def test_a_default_picture_that_cannot_be_written_is_only_a_remark(utmost, tmp_path):
-    (tmp_path / "utmost-demo.svg").mkdir()
+    (tmp_path / "utmost-demo" / "readings.svg").mkdir(parents=True)
     said = utmost("demo")
     assert said.code == 0
     assert "no picture" in said.err
     assert "GRS12" in said.out
 
 
+def test_a_folder_that_cannot_be_made_is_told_in_one_line(utmost, tmp_path):
+    (tmp_path / "file").write_text("")
+    said = utmost("demo", "file")
+    assert said.code == 2
+    assert said.err.startswith("utmost: folder must be one that can be written to")
+
+
 @pytest.mark.parametrize("answer", [0, 944])
 def test_an_answer_at_an_end_is_shown_too(utmost, monkeypatch, answer):
-    monkeypatch.setattr(Geometric, "draw", lambda self, inputs: [answer])
+    answering_with(monkeypatch, answer)
     said = utmost("demo")
     assert said.code == 0
     assert ("the answer 944 ▲" if answer else "▲ the answer 0") in said.out

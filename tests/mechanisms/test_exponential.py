@@ -14,6 +14,7 @@ from utmost.channel import least_epsilon
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon
 from utmost.mechanisms.exponential import exponential
+from utmost.noise import row_table
 from utmost.spaces import line, space
 
 LEVELS = st.sampled_from([alpha("1/2"), alpha("1/4"), epsilon("0.1"), epsilon(2)])
@@ -139,3 +140,24 @@ def test_what_is_no_table_of_scores_is_refused_without_its_numbers(scores: objec
 
 def test_an_array_of_whole_scores_is_a_table() -> None:
     assert exponential(np.array([[1, 2], [3, 4]]), epsilon(1)) == exponential([[1, 2], [3, 4]], epsilon(1))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(-6, 6), min_size=1, max_size=7),
+    st.sampled_from([alpha("1/2"), alpha("1/4"), epsilon("1/3"), epsilon(2), epsilon(900)]),
+    st.booleans(),
+)
+def test_the_table_drawn_from_is_that_of_the_law_written_out(scores, level, monotone):
+    """Threshold for threshold, equal scores included, where a share is a multiple of 2^-64."""
+    mechanism = exponential(scores, level, 1, monotone)
+    drawn, written = mechanism.table(0), row_table(mechanism.law(0))
+    assert drawn.thresholds.tolist() == written.thresholds.tolist()
+    assert drawn.split.tolist() == written.split.tolist()
+    for y in range(len(scores) - 1):
+        assert drawn.cuts(y, 200) == written.cuts(y, 200)
+
+
+def test_ten_thousand_answers_are_drawn_without_writing_the_law_out():
+    mechanism = exponential([-abs(k - 3000) * 100 for k in range(10_000)], epsilon(1), 1)
+    assert mechanism.draw([0, 0, 0]).tolist() == [3000, 3000, 3000]

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from utmost import __version__
-from utmost.cli import audit, check, demo, mechanism, optimal, papers, precision
+from utmost.cli import audit, budget, calibrate, check, demo, estimate, mechanism, obfuscate, optimal, papers, precision
+from utmost.cli import recover, release
 
 app = typer.Typer(
     name="utmost",
@@ -18,8 +19,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
 )
-for module in (demo, mechanism, optimal, check, papers, audit):
+for module in (demo, release, estimate, obfuscate, recover, mechanism, optimal, check, papers, audit):
     app.command(module.__name__.rpartition(".")[2], epilog=module.EXAMPLES)(module.command)
+app.add_typer(budget.app, name="budget")
+app.add_typer(calibrate.app, name="calibrate")
 app.add_typer(precision.app, name="precision")
 
 

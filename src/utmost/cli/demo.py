@@ -1,9 +1,11 @@
-"""`utmost demo`: a count of real people released privately, and what three consumers make of the same answer."""
+"""`utmost demo`: the main job on real people: a plan, its cost, the release, and what three consumers make of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,17 +14,16 @@ from utmost.cli.options import PICTURES, Json, ending
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
-    from utmost.channel import Leak
     from utmost.consumer import Consumer
-    from utmost.data import Bundled
     from utmost.exact import Level
-    from utmost.mechanisms.geometric import Geometric
+    from utmost.publish.record import Release
 
 EXAMPLES = "Examples: utmost demo;  utmost demo --plot beliefs.png;  utmost demo --json"
-QUESTION = "How many of them expect to vote for Dole?"
-EPSILON = "0.1"
+FOLDER = "utmost-demo"
+PLAN, PICTURE = "survey.toml", "readings.svg"
+QUERY = "dole voters"
+BUDGET = "1"
 CLAIM = 400  # what the fact checker has read in the paper
-DEFAULT_PLOT = "utmost-demo.svg"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,33 +48,66 @@ class Outcome:
 
 
 def command(
+    folder: Annotated[str, typer.Argument(metavar="[FOLDER]", help="Where plan, ledger and release go.")] = FOLDER,
     plot: Annotated[
-        str, typer.Option(metavar="FILE", help="Where the picture goes: .svg, .png or .html.")
-    ] = DEFAULT_PLOT,
+        str | None,
+        typer.Option(metavar="FILE", help="Where the picture goes, instead of FOLDER: .svg, .png or .html."),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """A private count, and what three consumers make of it.
+    """The main job on a real survey: a plan is released under a budget, and three consumers read one of its answers.
 
-    Counts the bundled survey of 1996, releases the count with ε = 0.1 and lets three consumers read the same answer.
+    Makes FOLDER with a plan and a ledger. Run again, it costs nothing and gives the same answers: the ledger remembers.
     """
-    from utmost import exact
-    from utmost.data import anes96, count
-    from utmost.mechanisms import geometric
+    from utmost.cli import beliefs
+    from utmost.publish import run
 
     ending(plot, PICTURES, "--plot")
-    survey, level = anes96(), exact.epsilon(EPSILON)
-    mechanism = geometric(len(survey.rows), level)
-    value = int(mechanism.draw([count(survey, lambda row: row["vote"] == 1)])[0])
-    leak = recomputed(mechanism, value)
-    outcomes = [outcome(persona, level, value) for persona in personas(len(survey.rows) + 1)]
-    _draw(value, outcomes, plot)
-    _document(value, leak, mechanism, outcomes) if json else _text(value, leak, survey, outcomes)
+    place = prepared(Path(folder))
+    with run.prepared(place / PLAN) as ready:
+        if not json:
+            _introduction(ready.preview)
+        made = ready.spend()
+    outcomes = read(made)
+    beliefs.draw(_value(made), outcomes, plot or str(place / PICTURE), plot is not None)
+    _document(made, outcomes) if json else _text(made, outcomes, place)
+
+
+def prepared(folder: Path) -> Path:
+    """The folder with the plan in it and a budget open; what is there already is kept."""
+    from importlib.resources import files
+
+    from utmost import ledger
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / PLAN).exists():
+            (folder / PLAN).write_text((files("utmost.data") / PLAN).read_text("utf-8"), "utf-8")
+    except OSError as problem:
+        raise InputError(f"folder must be one that can be written to, got {type(problem).__name__}") from None
+    with ledger.opened("ledger.sqlite", folder) as books:
+        if not (folder / "ledger.sqlite").exists():
+            books.open(ledger.Budget("survey", Fraction(BUDGET)))
+    return folder
+
+
+def read(made: Release) -> list[Outcome]:
+    """What the three consumers make of the released count."""
+    from utmost import exact
+
+    assert made.units is not None
+    level = exact.epsilon(made[QUERY].epsilon)
+    return [outcome(persona, level, _value(made)) for persona in personas(made.units + 1)]
+
+
+def _value(made: Release) -> int:
+    value = made[QUERY].value
+    assert isinstance(value, int)
+    return value
 
 
 def personas(size: int) -> list[Persona]:
     """Three consumers of a count from 0 to size − 1, each with a legal loss, so that GRS12 Thm 3.2 speaks of her."""
-    from fractions import Fraction
-
     from utmost.consumer import Consumer, losses, priors
 
     rest = Fraction(1, 2 * (size - 1))
@@ -96,22 +130,19 @@ def outcome(persona: Persona, level: Level, value: int) -> Outcome:
     return Outcome(persona, belief, int(every.remap[value]), every.expected_loss, every.face_value_loss)
 
 
-def recomputed(mechanism: Geometric, value: int) -> Leak:
-    """The largest leak between neighbours at both ends and at the answer, from their exact laws.
-
-    By T[x,y] = κ_y·α^|x−y| every other pair of neighbours has the same ratios.
-    """
-    from utmost.channel import channel, least_epsilon
-    from utmost.spaces import line
-
-    last = mechanism.size - 1
-    pairs = ((x, x + 1) for x in sorted({0, min(value, last), last}))
-    leaks = [least_epsilon(channel([mechanism.law(x), mechanism.law(y)]), line(2)) for x, y in pairs]
-    return max(leaks, key=lambda leak: leak.epsilon)
-
-
-def _document(value: int, leak: Leak, mechanism: Geometric, outcomes: Sequence[Outcome]) -> None:
+def _introduction(seen: Any) -> None:
     from utmost.cli import show
+    from utmost.cli.release import show_preview
+    from utmost.data import anes96
+
+    survey = anes96()
+    show.say(f"{survey.title}: {len(survey.rows)} respondents; {survey.licence}. Source: {survey.source}.\n")
+    show_preview(seen)
+
+
+def _document(made: Release, outcomes: Sequence[Outcome]) -> None:
+    from utmost.cli import show
+    from utmost.publish.encode import content
 
     consumers = [
         {
@@ -124,34 +155,27 @@ def _document(value: int, leak: Leak, mechanism: Geometric, outcomes: Sequence[O
         }
         for found in outcomes
     ]
-    name = f"geometric, truncated to 0..{mechanism.size}"
-    show.document({"value": value, "epsilon": show.epsilon_of(leak), "mechanism": name, "consumers": consumers})
+    show.document({"query": QUERY, "value": _value(made), "consumers": consumers, "release": content(made)})
 
 
-def _text(value: int, leak: Leak, survey: Bundled, outcomes: Sequence[Outcome]) -> None:
+def _text(made: Release, outcomes: Sequence[Outcome], folder: Path) -> None:
     from utmost.cli import show
+    from utmost.cli.beliefs import bars
+    from utmost.cli.release import show_release
 
-    people = len(survey.rows)
-    show.facts(
-        [
-            ("data", f"{survey.title}: {people} respondents; {survey.licence}. Source: {survey.source}."),
-            ("question", f"{QUESTION} The true count is not shown."),
-            ("mechanism", f"the geometric mechanism truncated to 0..{people}, drawn exactly"),
-            ("privacy", f"ε = {show.epsilon_of(leak)}, recomputed from exact laws at both ends and at the answer"),
-            ("released", str(value)),
-        ]
-    )
-    show.say()
-    show.say("What three consumers make of it. Losses are expected ones, over all answers:")
+    show_release(made)
+    show.say(f"\nThree consumers read the same count, {QUERY}. Losses are expected ones, over all answers:")
     _table(outcomes)
     show.say()
-    for line in bars(value, outcomes, min(show.console().width, 100)):
+    for line in bars(_value(made), outcomes, min(show.console().width, 100)):
         show.say(line)
     if all(found.persona.consumer.legality().legal for found in outcomes):
         show.say(
-            f"\nNo other mechanism with ε = {show.epsilon_of(leak)} can give any of them a smaller expected loss, "
+            f"\nNo other mechanism with ε = {made[QUERY].epsilon} can give any of them a smaller expected loss, "
             "whatever she believes: GRS12 Theorem 3.2, whose condition on losses was checked for each."
         )
+    release = folder / f"{Path(PLAN).stem}.release.json"
+    show.say(f"\nRead it yourself:  utmost estimate {release} --query '{QUERY}' --prior binomial:0.45 --loss absolute")
 
 
 def _table(outcomes: Sequence[Outcome]) -> None:
@@ -170,59 +194,3 @@ def _table(outcomes: Sequence[Outcome]) -> None:
         for found in outcomes
     ]
     show.table(["", "believes", "minimises", "reads", "her loss", "at face value"], rows, left=3)
-
-
-def window(value: int, outcomes: Sequence[Outcome], margin: int) -> range:
-    """The counts around the answer and the readings."""
-    places = [value, *(found.estimate for found in outcomes)]
-    return range(max(min(places) - margin, 0), min(max(places) + margin + 1, len(outcomes[0].belief)))
-
-
-def bars(value: int, outcomes: Sequence[Outcome], width: int) -> list[str]:
-    """Beliefs as rows of blocks over the counts around the answer, each to its own scale, the reading marked below."""
-    label = max(len(found.persona.name) for found in outcomes) + 2
-    counts = window(value, outcomes, 24)
-    step = -(-len(counts) // max(width - label, 10))
-    cells = [range(k, min(k + step, counts.stop)) for k in range(counts.start, counts.stop, step)]
-    lines = []
-    for found in outcomes:
-        lines.append(f"{found.persona.name:<{label}}{_blocks(found, cells)}".rstrip())
-        lines.append(_mark(f"reads {found.estimate}", label + (found.estimate - counts.start) // step, width))
-    return [*lines, _mark(f"the answer {value}", label + (value - counts.start) // step, width)]
-
-
-def _blocks(found: Outcome, cells: Sequence[range]) -> str:
-    heights = [sum(found.belief[k] for k in cell) for cell in cells]
-    top = max(heights)
-    return "".join(" ▁▂▃▄▅▆▇█"[round(8 * height / top)] for height in heights)
-
-
-def _mark(text: str, place: int, width: int) -> str:
-    """A mark at a place of a line, with its text on the side that has room."""
-    return " " * place + f"▲ {text}" if place + len(text) + 2 <= width else f"{text} ▲".rjust(place + 1)
-
-
-def _draw(value: int, outcomes: Sequence[Outcome], plot: str) -> None:
-    """The picture; a default one that cannot be written is a remark, one that was asked for an error."""
-    from utmost import pictures
-    from utmost.cli.show import remark
-
-    counts = window(value, outcomes, 32)
-    beliefs = [_belief(found, counts) for found in outcomes]
-    title = f"One private answer, {value}, three readings"
-    claim = "Bars: what each believes after the answer. Dashed: the answer. Solid: her best reading of it."
-    try:
-        pictures.write(pictures.beliefs(value, beliefs, title, claim), plot)
-        remark(f"drew {plot}")
-    except InputError as problem:
-        if plot != DEFAULT_PLOT:
-            raise
-        remark(f"no picture, {problem}: --plot FILE puts it elsewhere")
-
-
-def _belief(found: Outcome, counts: range) -> Any:
-    from utmost.pictures import Belief
-
-    who = found.persona
-    words = f"{who.name}: believes {who.believes}; minimises {who.minimises}; reads {found.estimate}"
-    return Belief(words, tuple(counts), tuple(found.belief[k] for k in counts), found.estimate)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +18,13 @@ from utmost.channel.channel import trusted
 from utmost.errors import InputError
 from utmost.exact import Level, Number, rational
 from utmost.mechanisms.inputs import exact_number, whole_numbers
-from utmost.noise import checked_level, draw_channel
-from utmost.noise.bits import Source
+from utmost.noise import checked_level, draw
+from utmost.noise.bits import Source, opened
+from utmost.noise.cuts import GUARD, Cut, ball_cut, complement
+from utmost.noise.tables import Table, cut_table
+
+if TYPE_CHECKING:
+    from flint import arb
 
 LARGEST = 10**6  # scores in all
 WIDEST = 10**6  # sensitivities between the scores of one input; beyond, the law is a point to any precision of use
@@ -64,13 +72,72 @@ class Exponential:
 
         Rows that no input names are not set up, so the time of a first draw depends on how many rows are named.
         """
-        last = len(self.scores) - 1
+        last, words = len(self.scores) - 1, opened(source)
         values = whole_numbers(inputs, 0, last, f"whole numbers from 0 to {last}: they number the rows of the scores")
-        if not len(values):
-            return values
-        used, places = np.unique(values, return_inverse=True)
-        kept = Exponential(tuple(self.scores[x] for x in used), self.sensitivity, self.level, self.factor)
-        return draw_channel(kept.channel(), places, source)
+        result = np.empty_like(values)
+        for x in np.unique(values).tolist():
+            here = values == x
+            result[here] = draw(self.table(x), int(here.sum()), words)
+        return result
+
+    def table(self, x: int) -> Table:
+        """The law of input x ready to draw from, without writing it out: its cumulative weights are known by balls."""
+        best, unit = max(self.scores[x]), self.factor * self.sensitivity
+        falls = Falls(tuple((best - score) / unit for score in self.scores[x]), self.level)
+        return cut_table(falls.cut, len(falls.distances))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Falls:
+    """Weights α^d for the distances d of the answers, and where their running sums cut the words.
+
+    S_y is a running sum over the whole sum. Of the sums from both ends the one from the end that is nearer to y is
+    taken: 1 − S_y has a narrow ball where S_y is near 1.
+    """
+
+    distances: tuple[Fraction, ...]
+    level: Level
+    known: dict[int, tuple[list[arb], list[arb]]] = field(default_factory=dict, repr=False)
+
+    def cut(self, y: int, bits: int) -> Cut:
+        """⌊S_y·2^bits⌋, and whether S_y·2^bits is an integer."""
+        sums, _ = self.sums(bits + GUARD)
+        if 2 * sums[y] < sums[-1]:
+            return ball_cut(lambda more: _share(self.sums(more)[0], y, more), lambda: self._exact(0, y + 1), bits)
+        beyond = partial(self._exact, y + 1, len(self.distances))
+        return complement(ball_cut(lambda more: _share(self.sums(more)[1], y, more), beyond, bits), bits)
+
+    def sums(self, bits: int) -> tuple[list[arb], list[arb]]:
+        """The running sums of the weights, and what lies beyond each answer; in both the whole sum stands last."""
+        if bits not in self.known:
+            powers = {d: self.level.power_ball(d, bits) for d in set(self.distances)}
+            weights = [powers[d] for d in self.distances]
+            backward = _running(weights[::-1], bits)
+            self.known[bits] = _running(weights, bits), [*reversed(backward[:-1]), backward[-1]]
+        return self.known[bits]
+
+    def _exact(self, start: int, end: int) -> Number:
+        """The weights from `start` up to `end` over all of them; asked only where balls leave it undecided."""
+
+        def total(distances: Sequence[Fraction]) -> Number:
+            counted = Counter(distances)
+            return sum((times * self.level.power(d) for d, times in counted.items()), Fraction(0))
+
+        return total(self.distances[start:end]) / total(self.distances)
+
+
+def _running(weights: list[arb], bits: int) -> list[arb]:
+    from flint import ctx
+
+    with ctx.workprec(bits):
+        return list(accumulate(weights))
+
+
+def _share(sums: list[arb], y: int, bits: int) -> arb:
+    from flint import ctx
+
+    with ctx.workprec(bits):
+        return sums[y] / sums[-1]
 
 
 def exponential(

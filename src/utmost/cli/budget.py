@@ -1,0 +1,179 @@
+"""`utmost budget`: opens budgets in a ledger and shows what was charged to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from utmost.cli.options import Json
+
+if TYPE_CHECKING:
+    from utmost.ledger import Budget, Charge, State
+
+EXAMPLES = (
+    "Examples: utmost budget open survey --epsilon 1;  utmost budget show survey;  "
+    "utmost budget open panel --epsilon 2 --delta 1e-6 --composition pld --ledger postgresql://..."
+)
+LEDGER = "ledger.sqlite"  # the plan's default too
+DIGEST = 12  # characters of a plan's digest in the terminal
+
+app = typer.Typer(
+    help="Open budgets in a ledger, and see what was charged to them.",
+    epilog=f"Each takes --json. {EXAMPLES}",
+    rich_markup_mode=None,
+)
+
+
+@app.callback(invoke_without_command=True)
+def group(context: typer.Context) -> None:
+    """Open budgets in a ledger, and see what was charged to them."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The budget's name.")]
+Place = Annotated[str, typer.Option("--ledger", metavar="LEDGER", help="An SQLite file, or postgresql://...")]
+
+
+@app.command("open", epilog=EXAMPLES)
+def open_command(
+    name: Name,
+    epsilon: Annotated[str, typer.Option(metavar="E", help="ε that all releases may tell together: 1.")],
+    ledger: Place = LEDGER,
+    delta: Annotated[str, typer.Option(metavar="D", help="δ of (ε, δ), with composition pld: 1e-6.")] = "0",
+    composition: Annotated[str, typer.Option(metavar="HOW", help="pure (ε adds up) or pld.")] = "pure",
+    unit: Annotated[str, typer.Option(metavar="UNIT", help="row, or the column that names a person.")] = "row",
+    neighbours: Annotated[str, typer.Option(metavar="KIND", help="replace or add-remove.")] = "replace",
+    remember: Annotated[
+        bool, typer.Option("--remember/--no-remember", help="Give the same release again for free, or not.")
+    ] = True,
+    json: Json = False,
+) -> None:
+    """Open a budget; the first one makes the ledger."""
+    from utmost import ledger as ledgers
+    from utmost.exact import rational
+
+    asked = ledgers.Budget(
+        name, rational(epsilon, "--epsilon"), rational(delta, "--delta"), composition, unit, neighbours, remember
+    )
+    with ledgers.opened(ledger) as books:
+        opened = books.open(asked)
+        _show(opened, books.state(name), json)
+
+
+@app.command("show", epilog=EXAMPLES)
+def show_command(name: Name, ledger: Place = LEDGER, json: Json = False) -> None:
+    """What a budget has spent and left."""
+    from utmost import ledger as ledgers
+
+    with ledgers.opened(ledger) as books:
+        _show(books.budget(name), books.state(name), json)
+
+
+@app.command("list", epilog=EXAMPLES)
+def list_command(ledger: Place = LEDGER, json: Json = False) -> None:
+    """All budgets of a ledger."""
+    from utmost import ledger as ledgers
+    from utmost.cli import show
+
+    with ledgers.opened(ledger) as books:
+        found = [(budget, books.state(budget.name)) for budget in books.budgets()]
+    if json:
+        show.document({"budgets": [_document(budget, state) for budget, state in found]})
+        return
+    header = ["budget", "protects", "ε", "spent", "left", "charges"]
+    show.table(header, [_row(budget, state) for budget, state in found], left=2)
+
+
+@app.command("history", epilog=EXAMPLES)
+def history_command(name: Name, ledger: Place = LEDGER, json: Json = False) -> None:
+    """What was charged to a budget, and when."""
+    from utmost import ledger as ledgers
+    from utmost.cli import show
+
+    with ledgers.opened(ledger) as books:
+        charges, state = books.history(name), books.state(name)
+    if json:
+        amounts = {"spent": str(state.spent), "left": str(state.left)}
+        show.document({"name": name, **amounts, "charges": [_charge(charge) for charge in charges]})
+        return
+    header = ["entry", "charged", "plan", "queries", "part", "ε"]
+    show.table(header, [_line(charge) for charge in charges], left=5)
+    show.say(f"spent {_amount(state.spent)}, left {_amount(state.left)}")
+
+
+def _show(budget: Budget, state: State, json: bool) -> None:
+    from utmost.cli import show
+
+    if json:
+        show.document(_document(budget, state))
+        return
+    at = f" at δ = {_amount(budget.delta)}" if budget.delta else ""
+    how = "ε adds up" if budget.composition == "pure" else "privacy-loss distributions"
+    show.facts(
+        [
+            ("budget", budget.name),
+            ("protects", f"{_protects(budget)}"),
+            ("ε", f"{_amount(budget.epsilon)}{at}, {how}"),
+            ("spent", f"{_amount(state.spent)} in {state.charges} charge{'' if state.charges == 1 else 's'}"),
+            ("left", _amount(state.left)),
+            ("remembers", "yes" if budget.remember else "no"),
+            ("opened", budget.opened),
+        ]
+    )
+
+
+def _protects(budget: Budget) -> str:
+    unit = "each row" if budget.unit == "row" else f"each value of {budget.unit}"
+    return f"{unit}, {budget.neighbours}"
+
+
+def _amount(value: Any) -> str:
+    from utmost.ledger.records import amounts
+
+    return amounts(value)[0]
+
+
+def _row(budget: Budget, state: State) -> list[str]:
+    numbers = (budget.epsilon, state.spent, state.left)
+    return [budget.name, _protects(budget), *map(_amount, numbers), str(state.charges)]
+
+
+def _line(charge: Charge) -> list[str]:
+    queries = ", ".join(cost.query for cost in charge.costs)
+    part = "" if charge.part is None else " = ".join(charge.part)
+    return [str(charge.number), charge.charged, charge.plan[:DIGEST], queries, part, _amount(charge.epsilon)]
+
+
+def _document(budget: Budget, state: State) -> dict[str, Any]:
+    return {
+        "name": budget.name,
+        "epsilon": str(budget.epsilon),
+        "delta": str(budget.delta),
+        "composition": budget.composition,
+        "unit": budget.unit,
+        "neighbours": budget.neighbours,
+        "remember": budget.remember,
+        "opened": budget.opened,
+        "spent": str(state.spent),
+        "left": str(state.left),
+        "charges": state.charges,
+    }
+
+
+def _charge(charge: Charge) -> dict[str, Any]:
+    costs = [
+        {"query": cost.query, "epsilon": str(cost.epsilon), "law": cost.law, "steps": cost.steps}
+        for cost in charge.costs
+    ]
+    return {
+        "entry": charge.number,
+        "charged": charge.charged,
+        "plan": charge.plan,
+        "fingerprint": charge.fingerprint,
+        "part": None if charge.part is None else {"column": charge.part[0], "equals": charge.part[1]},
+        "epsilon": str(charge.epsilon),
+        "costs": costs,
+        "kept": charge.kept,
+    }

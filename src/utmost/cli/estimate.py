@@ -1,0 +1,260 @@
+"""`utmost estimate`: a consumer's best reading of a release, and how good it is."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from utmost.cli.options import PICTURES, Json, Plot, ending
+from utmost.errors import InputError
+
+if TYPE_CHECKING:
+    from utmost.exact import Number
+    from utmost.publish.reading.result import Estimate, Losses, Reading
+    from utmost.publish.record import Answer, Release
+
+EXAMPLES = (
+    "Examples: utmost estimate survey.release.json --prior binomial:0.45;  "
+    "utmost estimate survey.release.json --query dole --loss squared --plot dole.svg"
+)
+MOST_CELLS = 24  # of a histogram in the terminal
+Refused = tuple["Answer", str]  # an answer that was not read, and why
+PRIORS = "uniform, 1/4,0,3/4, binomial:0.3, poisson:12.5, zipf:1 or FILE."
+LOSSES = "absolute, squared, binary, power:1.5, asymmetric:2,1 or matrix:FILE."
+
+
+def command(
+    release: Annotated[
+        str, typer.Argument(metavar="RELEASE", help="A file that utmost release wrote.", show_default=False)
+    ],
+    prior: Annotated[str, typer.Option(metavar="PRIOR", help=PRIORS)] = "uniform",
+    loss: Annotated[str, typer.Option(metavar="LOSS", help=LOSSES)] = "absolute",
+    query: Annotated[str | None, typer.Option(metavar="NAME", help="Only this answer; else all of them.")] = None,
+    cell: Annotated[str | None, typer.Option(metavar="KEY", help="Only this cell of a histogram.")] = None,
+    coverage: Annotated[str, typer.Option(metavar="P", help="How much of her belief an interval holds.")] = "0.95",
+    at_least: Annotated[str | None, typer.Option(metavar="A", help="The least value held possible.")] = None,
+    at_most: Annotated[str | None, typer.Option(metavar="B", help="The largest value held possible.")] = None,
+    grid: Annotated[str | None, typer.Option(metavar="M", help="How many points carry the prior.")] = None,
+    plot: Plot = None,
+    json: Json = False,
+) -> None:
+    """The best reading of released numbers for a prior and a loss.
+
+    Bounds and losses are in the value's own unit. Face value is the released number itself, taken for the truth.
+    """
+    from utmost.publish import document
+
+    ending(plot, PICTURES, "--plot")
+    found = document.read(release)
+    wanted = [found[query]] if query is not None else list(found)
+    if plot is not None and len(wanted) != 1:
+        raise InputError(f"--plot must be of one answer, got {len(wanted)}: pick one with --query NAME")
+    options = {"coverage": coverage, "at_least": at_least, "at_most": at_most, "grid": grid, "cell": cell}
+    estimates = _estimates(wanted, prior, loss, options)
+    _draw(estimates, plot)
+    asked = {"prior": prior, "loss_function": loss, "coverage": coverage}
+    _document(found, estimates, asked) if json else _text(found, estimates, asked)
+
+
+def _estimates(wanted: list[Answer], prior: str, loss: str, options: dict[str, Any]) -> list[Estimate | Refused]:
+    """The estimate of each answer, or why there is none; if there is none at all, that is bad input."""
+    estimates: list[Estimate | Refused] = []
+    problems: list[InputError] = []
+    for answer in wanted:
+        chosen = options if answer.kind == "histogram" or len(wanted) == 1 else options | {"cell": None}
+        try:
+            estimates.append(answer.estimate(prior, loss, **chosen))
+        except InputError as problem:
+            problems.append(problem)
+            estimates.append((answer, str(problem)))
+    if len(problems) == len(wanted):
+        raise problems[0] if problems else InputError("release must have answers to be read, got none")
+    return estimates
+
+
+def _draw(estimates: list[Estimate | Refused], plot: str | None) -> None:
+    if plot is None:
+        return
+    from utmost.cli.show import remark
+    from utmost.pictures import write
+    from utmost.publish.reading.drawn import picture
+
+    found = estimates[0]
+    assert not isinstance(found, tuple)
+    write(picture(found), plot)
+    remark(f"drew {plot}")
+
+
+def _document(release: Release, estimates: list[Estimate | Refused], asked: dict[str, Any]) -> None:
+    """One document; where there is one answer its keys are at the top too."""
+    from utmost.cli import show
+    from utmost.exact import rational
+
+    entries = [_entry(found) for found in estimates]
+    content: dict[str, Any] = {"title": release.title, "epsilon": str(release.epsilon)} | asked
+    content["coverage"] = float(rational(asked["coverage"], "coverage"))
+    if len(entries) == 1:
+        content |= entries[0]
+    show.document(content | {"queries": entries})
+
+
+def _entry(found: Estimate | Refused) -> dict[str, Any]:
+    if isinstance(found, tuple):
+        return {"name": found[0].name, "kind": found[0].kind, "problem": found[1]}
+    reader, answer = found.reader, found.answer
+    entry: dict[str, Any] = {"name": answer.name, "kind": answer.kind, "query_epsilon": str(answer.epsilon)}
+    if found.cells:
+        cells = [{"cell": name} | _numbers(r) for name, r in zip(found.cells, found.readings, strict=True)]
+        entry |= {key: [cell[key] for cell in cells] for key in ("value", "estimate", "interval", "unbiased")}
+        entry |= {"cells": cells, "loss": {"before": _losses(found.before)}, "total": _total(found)}
+    else:
+        entry |= _numbers(found.readings[0])
+        if entry["loss"] is not None:
+            entry["loss"]["before"] = _losses(found.before)
+    if reader is not None:
+        entry |= {"prior": reader.prior.name[:200], "points": reader.axis.size}
+    return entry | {"rank": _plain(found.rank), "optimal": found.claim, "remark": found.remark or None}
+
+
+def _numbers(reading: Reading) -> dict[str, Any]:
+    """A reading: whole numbers and irrational ones as numbers, fractions as text with their decimals beside them."""
+    interval = None if reading.interval is None else [_plain(end) for end in reading.interval]
+    entry: dict[str, Any] = {"value": _plain(reading.value), "estimate": _plain(reading.estimate), "interval": interval}
+    if isinstance(reading.value, Fraction) or isinstance(reading.estimate, Fraction):
+        entry["value_decimal"], entry["estimate_decimal"] = _double(reading.value), _double(reading.estimate)
+        entry["interval_decimal"] = None if reading.interval is None else [_double(end) for end in reading.interval]
+    whole = isinstance(reading.value, int)
+    return entry | {"unbiased": _unbiased(reading.unbiased, whole), "loss": _losses(reading.loss)}
+
+
+def _plain(value: Number | int | float | None) -> Any:
+    from utmost.cli import show
+
+    return value if isinstance(value, int) else show.plain(value)
+
+
+def _double(value: Number | int) -> Any:
+    return _plain(float(value))
+
+
+def _unbiased(value: Number | None, whole: bool) -> Any:
+    """An irrational reading is a number, a rational one as the value is written."""
+    if value is None or not isinstance(value, Fraction):
+        return None if value is None else _double(value)
+    return int(value) if whole else str(value)
+
+
+def _losses(losses: Losses | None) -> dict[str, Any] | None:
+    if losses is None:
+        return None
+    return {
+        "expected": _plain(losses.expected),
+        "face_value": _plain(losses.face_value),
+        "gain": _plain(float(losses.gain)),
+    }
+
+
+def _total(found: Estimate) -> dict[str, Any] | None:
+    if found.total is None:
+        return None
+    value, error = found.total
+    return {"unbiased": _unbiased(value, True), "standard_error_at_most": _plain(error)}
+
+
+def _text(release: Release, estimates: list[Estimate | Refused], asked: dict[str, Any]) -> None:
+    from utmost.cli import show
+
+    title = release.title or release.source.name
+    show.say(f"{title}: {len(release)} answers, released with ε = {release.epsilon} in all.")
+    for found in estimates:
+        show.say()
+        if isinstance(found, tuple):
+            show.facts([("query", f"{found[0].name}: {found[0].kind}"), ("not read", found[1])])
+        else:
+            _said(found, asked)
+
+
+def _said(found: Estimate, asked: dict[str, Any]) -> None:
+    from utmost.cli import show
+
+    answer, reader = found.answer, found.reader
+    where = f" where {answer.where}" if answer.where else ""
+    facts = [("query", f"{answer.name}: {answer.kind}{where}, ε = {answer.epsilon}")]
+    if reader is not None:
+        ends = f"{_short(reader.axis.first)} … {_short(reader.axis.last)}"
+        points = "" if reader.axis.step == 1 else f" on {reader.axis.size} points"
+        facts.append(
+            ("reader", f"prior {reader.prior.name[:40]} over {ends}{points}, loss {asked['loss_function'][:40]}")
+        )
+    if found.cells:
+        show.facts(facts)
+        _cells(found)
+    else:
+        show.facts(facts + _one(found))
+    _losses_table(found)
+    for words in (found.remark, f"{found.claim[:1].upper()}{found.claim[1:]}."):
+        if words:
+            show.say(words)
+
+
+def _one(found: Estimate) -> list[tuple[str, str]]:
+    (reading,) = found.readings
+    facts = [("released", _short(reading.value) + _corrected(reading))]
+    if reading.interval is None or found.reader is None:
+        return facts
+    low, high = (_short(end) for end in reading.interval)
+    share = _short(100 * found.reader.coverage)
+    return [*facts, ("best reading", f"{_short(reading.estimate)}; from {low} to {high} with probability {share} %")]
+
+
+def _corrected(reading: Reading) -> str:
+    """The unbiased reading, where it is not the value."""
+    if reading.unbiased is None or reading.unbiased == reading.value:
+        return ""
+    return f" (an end that absorbs: to add it up with others, count {_short(reading.unbiased)})"
+
+
+def _losses_table(found: Estimate) -> None:
+    from utmost.cli import show
+
+    given = found.readings[0].loss if not found.cells else None
+    named = (("given this answer", given), ("over all answers", found.before))
+    rows = [
+        [name, _short(losses.expected), _short(losses.face_value), f"{_short(losses.gain)} ×"]
+        for name, losses in named
+        if losses is not None
+    ]
+    if rows:
+        show.say()
+        show.table(["expected loss", "best reading", "face value", "gain"], rows)
+        show.say()
+
+
+def _cells(found: Estimate) -> None:
+    from utmost.cli import show
+
+    assert found.reader is not None
+    share = f"{_short(100 * found.reader.coverage)} %"
+    rows = []
+    for name, reading in list(zip(found.cells, found.readings, strict=True))[:MOST_CELLS]:
+        assert reading.interval is not None
+        assert reading.loss is not None
+        ends = "–".join(_short(end) for end in reading.interval)
+        losses = (_short(reading.loss.expected), _short(reading.loss.face_value))
+        numbers = (_short(reading.value), _short(reading.unbiased), _short(reading.estimate))
+        rows.append([name, *numbers, ends, *losses])
+    show.say()
+    show.table(["cell", "released", "unbiased", "reads", share, "her loss", "face value"], rows)
+    if len(found.cells) > MOST_CELLS:
+        show.say(f"The first {MOST_CELLS} of {len(found.cells)} cells; --json has them all.")
+    if found.total is not None:
+        value, error = found.total
+        show.say(f"Total of all cells {_short(value)}, unbiased; its standard error is at most {_short(error)}.")
+
+
+def _short(value: Number | int | float | None) -> str:
+    from utmost.exact import decimal
+
+    return "" if value is None else str(value) if isinstance(value, int) else decimal(value, 6)

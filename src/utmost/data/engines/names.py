@@ -1,0 +1,52 @@
+"""Which table of a database is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from utmost.errors import InputError
+
+MOST_NAMES = 20
+
+
+def named(table: str | None, tables: Sequence[tuple[str, str]], default: str) -> tuple[str, str]:
+    """(schema, name) of `table` among the (schema, name) there are: a name of the default schema, or schema.name.
+
+    >>> named("people", [("main", "people"), ("old", "people")], "main")
+    ('main', 'people')
+    >>> named("old.people", [("main", "people"), ("old", "people")], "main")
+    ('old', 'people')
+    """
+    known = {name if schema == default else f"{schema}.{name}": (schema, name) for schema, name in tables}
+    known |= {f"{schema}.{name}": (schema, name) for schema, name in tables if f"{schema}.{name}" not in known}
+    if table is not None and table in known:
+        return known[table]
+    short = sorted(
+        name for name, (schema, _) in known.items() if schema != default or not name.startswith(f"{schema}.")
+    )
+    got = "got none" if table is None else f"got {table!r}"
+    raise InputError(f"table must be one of {listed(short)}, {got}{meant(table, short)}")
+
+
+def listed(names: Sequence[str]) -> str:
+    """The names, at most twenty of them.
+
+    >>> listed([])
+    'none (there are none)'
+    """
+    if not names:
+        return "none (there are none)"
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
+
+
+def meant(name: str | None, names: Sequence[str]) -> str:
+    """A question after the nearest name, or what to do.
+
+    >>> meant("agge", ["age", "vote"])
+    ': did you mean age?'
+    """
+    lower = {known.lower(): known for known in names}
+    near = get_close_matches((name or "").lower(), list(lower), n=1)
+    return f": did you mean {lower[near[0]]}?" if near else ": name one of those"

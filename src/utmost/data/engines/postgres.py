@@ -1,0 +1,84 @@
+"""PostgreSQL: a table or view of a database, read in one read-only transaction, so that every answer sees one state.
+
+The URL may hold the password; so may PostgreSQL's own environment and password file. No error repeats any of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from utmost.data.engines.engine import Engine, Row, guarded
+from utmost.data.engines.names import named
+from utmost.errors import InputError
+
+PATIENCE = 10  # seconds to connect
+TABLES = """
+    SELECT n.nspname, c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
+      AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+"""
+ENUMERATION = "enum"
+COLUMNS = """
+    SELECT a.attname, CASE t.typtype WHEN 'e' THEN 'enum' ELSE pg_catalog.format_type(a.atttypid, a.atttypmod) END
+    FROM pg_catalog.pg_attribute a
+    JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+    JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE a.attnum > 0 AND NOT a.attisdropped AND n.nspname = %s AND c.relname = %s
+    ORDER BY a.attnum
+"""
+
+
+@contextmanager
+def database(url: str, table: str | None) -> Iterator[tuple[Engine, Any]]:
+    """A table or view of a database; `table` may name its schema, as in public.people."""
+    words = "location must be a PostgreSQL database whose catalogue can be read: check the user's rights"
+    with _engine(url) as engine:
+        run = engine.backend.con.execute
+        (current,) = guarded(lambda: run("SELECT current_schema()").fetchone(), words)
+        schema, name = named(table, guarded(lambda: run(TABLES).fetchall(), words), current or "public")
+        columns = guarded(lambda: run(COLUMNS, (schema, name)).fetchall(), words)
+        yield engine, engine.table({column: _dtype(kind) for column, kind in columns}, name, schema)
+
+
+@contextmanager
+def _engine(url: str) -> Iterator[Engine]:
+    try:
+        import psycopg
+    except ImportError:
+        raise InputError("location needs PostgreSQL's client: pip install 'utmost[postgres]'") from None
+    connection = guarded(
+        lambda: psycopg.connect(url, connect_timeout=PATIENCE),
+        "location must be a PostgreSQL database that answers: check host, port, name, user and password, "
+        "as in postgresql://user@host:5432/name",
+    )
+    try:
+        connection.read_only, connection.isolation_level = True, psycopg.IsolationLevel.REPEATABLE_READ
+        yield _wrapped(connection)
+    finally:
+        connection.close()
+
+
+def _wrapped(connection: Any) -> Engine:
+    from ibis.backends.postgres import Backend  # sets the time zone to UTC
+
+    def rows(statement: str) -> list[Row]:
+        found: list[Row] = connection.execute(statement.encode()).fetchall()
+        return found
+
+    return Engine("postgres", Backend.from_connection(connection), rows)
+
+
+def _dtype(kind: str) -> Any:
+    """PostgreSQL's type as ibis has it. An enumeration is a text."""
+    import ibis.expr.datatypes as dt
+    from ibis.backends.sql.datatypes import PostgresType
+
+    if kind == ENUMERATION:
+        return dt.string
+    try:
+        return PostgresType.from_string(kind)
+    except Exception:
+        return dt.unknown

@@ -1,0 +1,165 @@
+"""Spark: CSV and Parquet files, and tables of the session's catalogue.
+
+The session is the one that runs already, or else a new one, without its web page, which is stopped at the end. Spark
+writes what fails to its log, rows included, so the session's log is switched off and stays so.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from utmost.data.engines.engine import Engine, Row, guarded
+from utmost.data.engines.names import named
+from utmost.data.engines.texts import Layout, typed
+from utmost.errors import InputError
+
+QUIET = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",
+}
+SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.variable.substitute": "false",  # ${…} inside a text is that text
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",  # as ibis sets it
+}
+READER = {
+    "header": True,
+    "multiLine": True,
+    "quote": '"',
+    "escape": '"',
+    "mode": "PERMISSIVE",
+    "nullValue": "",
+    "emptyValue": "",
+    "columnPruning": False,
+    "maxCharsPerColumn": -1,
+}
+WILD = "*?[]{}\\"
+_numbers = count()
+
+
+@contextmanager
+def parquet(path: Path) -> Iterator[tuple[Engine, Any]]:
+    """A Parquet file, or a directory of them."""
+    words = f"location must be a Parquet file that can be read, got {path.name!r}: write it again"
+    with _session() as session:
+        made = guarded(lambda: session.read.option("recursiveFileLookup", True).parquet(_literal(path)), words)
+        with _viewed(session, made) as name:
+            engine = _engine(session)
+            yield engine, _described(engine, made, name)
+
+
+@contextmanager
+def csv(path: Path, layout: Layout) -> Iterator[tuple[Engine, Any]]:
+    """A CSV file; the kinds of the columns are found where they are not declared."""
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    words = f"location must be a CSV file that can be read, got {path.name!r}: see that it is text in UTF-8"
+    texts = StructType([StructField(name, StringType()) for name in layout.names])
+    with _session() as session:
+        reader = session.read.schema(texts).options(**READER).option("recursiveFileLookup", True)
+        made = guarded(lambda: reader.csv(_literal(path)), words)
+        with _viewed(session, made) as name:
+            engine = _engine(session)
+            yield engine, typed(_described(engine, made, name), layout, engine)
+
+
+@contextmanager
+def catalogue(table: str | None) -> Iterator[tuple[Engine, Any]]:
+    """A table or view of the session's current database; `table` may name another database, as in old.people."""
+    words = "table must be one that Spark can open: read it outside utmost to see why it cannot"
+    with _session() as session:
+        current = session.catalog.currentDatabase()
+        here = [(entry.namespace[-1] if entry.namespace else current, entry.name) for entry in _tables(session, table)]
+        schema, name = named(table, here, current)
+        temporary = any(entry.isTemporary for entry in session.catalog.listTables() if entry.name == name)
+        place = [name] if temporary and schema == current else [schema, name]
+        quoted = ".".join(f"`{part.replace('`', '``')}`" for part in place)
+        made = guarded(lambda: session.table(quoted), words)
+        engine = _engine(session)
+        yield engine, _described(engine, made, name, None if len(place) == 1 else schema)
+
+
+def _tables(session: Any, table: str | None) -> list[Any]:
+    """The tables of the current database, and of the one that `table` names."""
+    found = list(session.catalog.listTables())
+    schema, dot, _ = (table or "").partition(".")
+    if dot and session.catalog.databaseExists(schema) and schema != session.catalog.currentDatabase():
+        found += [entry for entry in session.catalog.listTables(schema) if not entry.isTemporary]
+    return found
+
+
+@contextmanager
+def _session() -> Iterator[Any]:
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise InputError("engine needs Spark: pip install 'utmost[spark]' and a Java runtime, 17 or later") from None
+    running = SparkSession.getActiveSession()
+    session = running or _started(SparkSession.builder.appName("utmost"))
+    before = {name: str(session.conf.get(name)) for name in SETTINGS}
+    try:
+        session.sparkContext.setLogLevel("OFF")
+        _set(session, SETTINGS)
+        yield session
+    finally:
+        _set(session, before)
+        if running is None:
+            session.stop()
+
+
+def _set(session: Any, settings: Mapping[str, str]) -> None:
+    for name, value in settings.items():
+        session.conf.set(name, value)
+
+
+def _started(builder: Any) -> Any:
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    for name, value in QUIET.items():
+        builder = builder.config(name, value)
+    return guarded(builder.getOrCreate, "engine cannot start Spark: see that a Java runtime, 17 or later, is installed")
+
+
+@contextmanager
+def _viewed(session: Any, frame: Any) -> Iterator[str]:
+    """A name for the frame while it is used."""
+    name = f"utmost_{os.getpid()}_{next(_numbers)}"
+    frame.createTempView(name)
+    try:
+        yield name
+    finally:
+        session.catalog.dropTempView(name)
+
+
+def _engine(session: Any) -> Engine:
+    import ibis
+
+    def rows(statement: str) -> list[Row]:
+        return [tuple(row) for row in session.sql(statement).collect()]
+
+    return Engine("spark", ibis.pyspark.connect(session), rows)
+
+
+def _described(engine: Engine, frame: Any, name: str, schema: str | None = None) -> Any:
+    columns = {field.name: _dtype(field.dataType) for field in frame.schema.fields}
+    return engine.table(columns, name, schema)
+
+
+def _dtype(kind: Any) -> Any:
+    import ibis.expr.datatypes as dt
+    from ibis.backends.pyspark.datatypes import PySparkType
+
+    try:
+        return PySparkType.to_ibis(kind)
+    except Exception:
+        return dt.unknown
+
+
+def _literal(path: Path) -> str:
+    """The local path as a pattern that matches it alone."""
+    return "file://" + "".join(f"\\{letter}" if letter in WILD else letter for letter in str(path))

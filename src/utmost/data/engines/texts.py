@@ -1,0 +1,135 @@
+"""CSV: a file of texts, and what the texts mean.
+
+The first line names the columns. Values are parted by commas, may be quoted by ", and a quote inside quotes is doubled.
+An empty value is NULL. A line with too few values has NULL for the rest; values beyond the last column are left out.
+
+Each column has a kind, declared or found by reading the whole file, and a value means what its kind says: `12`, `+12`
+and `12.0` are integers; a number is written in decimals with or without an exponent, or is `inf`; a truth is true, t,
+yes, y, 1 or false, f, no, n, 0 in any case; a date is 2020-01-31; a time is a date, a blank or T, and 12:00, 12:00:00
+or 12:00:00.5. **What does not fit its kind is NULL**, also an integer beyond 64 bits: a run that stopped at one row
+would tell that the row is there. The rules are written in expressions that DuckDB and Spark read alike.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from utmost.data.engines.engine import Engine
+from utmost.data.engines.names import meant
+from utmost.data.kinds import Kind
+from utmost.errors import InputError
+
+INTEGER = r"^[+-]?[0-9]+\z"
+POINTED = r"^([+-]?[0-9]+)[.]0*\z"  # an integer written as a number
+NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\z|^[+-]?[iI][nN][fF]([iI][nN][iI][tT][yY])?\z"
+DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}\z"
+CLOCK = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,6})?)?"
+TIME = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[ T]{CLOCK}\z"
+TRUE, FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
+FORMS = {
+    Kind.INTEGER: (INTEGER, "int64"),
+    Kind.NUMBER: (NUMBER, "float64"),
+    Kind.DATE: (DATE, "date"),
+    Kind.TIME: (TIME, "timestamp"),
+}
+FOUND = (Kind.INTEGER, Kind.NUMBER, Kind.TRUTH, Kind.DATE, Kind.TIME)  # the first that fits every value; else text
+SAMPLE = 1000  # rows that rule kinds out before the whole file is read for those that are left
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The names of a CSV file's columns, and the kinds that were declared."""
+
+    names: tuple[str, ...]
+    declared: Mapping[str, Kind]
+
+
+def layout(path: Path, columns: Mapping[str, str]) -> Layout:
+    """The first line of the file, and the declared kinds of its columns."""
+    names = _header(path)
+    lower = [name.lower() for name in names]
+    if "" in lower or len(set(lower)) < len(lower):
+        raise InputError(
+            f"location must have a first line of distinct column names, got a repeated or an empty one in "
+            f"{path.name!r} (upper and lower case are the same): name its columns"
+        )
+    for name, kind in columns.items():
+        if name not in names:
+            raise InputError(f"columns must name columns of the file, got {name!r}{meant(name, names)}")
+        if kind not in (*FORMS, Kind.TRUTH, Kind.TEXT):
+            raise InputError(f"columns must be integer, number, text, truth, date or time, got {kind!r} for {name}")
+    return Layout(names, {name: Kind(kind) for name, kind in columns.items()})
+
+
+def _header(path: Path) -> tuple[str, ...]:
+    """The names in the first line, without a byte order mark."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            names = tuple(next(csv.reader(lines), ()))
+    except (OSError, ValueError, csv.Error):
+        names = ()
+    if not names:
+        raise InputError(f"location must be a CSV file in UTF-8 whose first line names its columns, got {path.name!r}")
+    return names
+
+
+def typed(raw: Any, layout: Layout, engine: Engine) -> Any:
+    """The texts of the file as values of their kinds. In a file of one column an empty line is no row."""
+    if len(layout.names) == 1:
+        raw = raw.filter(raw[layout.names[0]].notnull())
+    kinds = {**_found([name for name in layout.names if name not in layout.declared], raw, engine), **layout.declared}
+    return raw.select(**{name: meaning(raw[name], kinds[name]) for name in layout.names})
+
+
+def meaning(text: Any, kind: Kind) -> Any:
+    """What a text means as a value of a kind; NULL where it means nothing."""
+    import ibis
+
+    if kind is Kind.TEXT:
+        return text
+    value = text.strip()
+    if kind is Kind.TRUTH:
+        word = value.lower()
+        return ibis.cases((word.isin(TRUE), True), (word.isin(FALSE), False), else_=ibis.null("boolean"))
+    form, dtype = FORMS[kind]
+    forms = [(value.re_search(form), value.try_cast(dtype))]
+    if kind is Kind.INTEGER:
+        forms.append((value.re_search(POINTED), value.re_extract(POINTED, 1).try_cast(dtype)))
+    return ibis.cases(*forms, else_=ibis.null(dtype))
+
+
+def _found(names: list[str], raw: Any, engine: Engine) -> dict[str, Kind]:
+    """The kind of each column: the first that every value fits, which is integer for a column without a value."""
+    sample = _fitting(dict.fromkeys(names, FOUND), raw.limit(SAMPLE), engine)
+    left = {name: [*kinds, Kind.TEXT] for name, kinds in sample.items()}
+    pending = names
+    while pending:
+        asked = {name: left[name][:1] for name in pending if left[name][0] is not Kind.TEXT}
+        pending = [name for name, kinds in _fitting(asked, raw, engine).items() if not kinds]
+        for name in pending:
+            left[name].pop(0)
+    return {name: kinds[0] for name, kinds in left.items()}
+
+
+def _fitting(kinds: Mapping[str, Sequence[Kind]], rows: Any, engine: Engine) -> dict[str, list[Kind]]:
+    """Of each column those of its kinds that all its values fit."""
+    pairs = [(name, kind) for name, asked in kinds.items() for kind in asked]
+    if not pairs:
+        return {name: [] for name in kinds}
+    misses = {f"c{place}": (~_fits(rows[name], kind)).sum() for place, (name, kind) in enumerate(pairs)}
+    missed = engine.numbers(rows.aggregate(**misses))
+    fits = [pair for pair, number in zip(pairs, missed, strict=True) if number == 0]
+    return {name: [kind for found, kind in fits if found == name] for name in kinds}
+
+
+def _fits(text: Any, kind: Kind) -> Any:
+    """Whether a text is missing or a value of the kind; of truths only true and false are, of numbers nan is too."""
+    word = text.strip().lower()
+    if kind is Kind.TRUTH:
+        return text.isnull() | word.isin(("true", "false"))
+    fits = text.isnull() | meaning(text, kind).notnull()
+    return fits | (word == "nan") if kind is Kind.NUMBER else fits

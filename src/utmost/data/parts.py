@@ -1,0 +1,15 @@
+"""A part of a table: the rows with one value in one column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from utmost.data.asked import Key
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The rows where `column` = `equals`. Parts of one column with different values share no row."""
+
+    column: str
+    equals: Key

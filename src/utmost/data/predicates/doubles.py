@@ -1,0 +1,74 @@
+"""Arithmetic in floats that cannot fail on any row and rounds alike in every engine.
+
+Overflow, and underflow to 0, are errors in PostgreSQL. So arithmetic reads a column's float as unknown where it is
+larger than 1e60 or infinite, and as 0 where it is smaller than 1e-60. From there on every value v has |v| ≤ size and
+is a multiple of 2^grain, bounds that follow the operations: sizes are added or multiplied; a sum is a multiple of the
+finer grain, a product of both grains' product, and rounding to a double, which only drops low bits, keeps that. A result
+other than 0 is at least 2^grain, so with grain ≥ −1074 it does not underflow; with size ≤ 2^1000 it does not overflow.
+Where the bounds say otherwise the predicate is refused. The same IEEE 754 operations in the same order, from the left,
+then give the same result everywhere.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import frexp
+from typing import Any
+
+from utmost.data.predicates import readings
+from utmost.data.predicates.folding import DOUBLE, nearest
+from utmost.data.predicates.values import Double, Extent, Value, Whole
+from utmost.data.predicates.wholes import of
+from utmost.data.predicates.words import refusal
+
+LARGE, SMALL = 1e60, 1e-60
+TAMED = Extent(Fraction(LARGE), frexp(SMALL)[1] - DOUBLE.digits)
+WIDEST = Extent(Fraction(2) ** 1000, DOUBLE.least)
+OF_INTEGERS = Extent(Fraction(2) ** 64, 0)
+
+
+def rounded(sign: str, one: Value, other: Value, at: int) -> Double:
+    """one sign other in doubles, with a sign of + - *."""
+    (left, extent), (right, far) = _tame(one, at), _tame(other, at)
+    if sign == "*":
+        extent = Extent(extent.size * far.size, extent.grain + far.grain)
+    else:
+        extent = Extent(extent.size + far.size, min(extent.grain, far.grain))
+    if extent.size > WIDEST.size or extent.grain < WIDEST.grain:
+        raise refusal(at, "the result may be too large or too small for a float", "multiply four floats at most")
+    return Double(of(sign, left, right), extent=extent)
+
+
+def as_double(value: Value, at: int) -> Any:
+    """A value as a double; a whole number is rounded to the nearest one, a decimal is refused."""
+    if isinstance(value, Double):
+        return value.held
+    if isinstance(value, Whole) and value.scale == 0 and value.dtype.is_integer():
+        return value.held.cast("float64")
+    problem = "a float cannot be mixed with a decimal or a result of more than 64 bits, which engines round differently"
+    raise refusal(at, problem, "compare each with a number")
+
+
+def _tame(value: Value, at: int) -> tuple[Any, Extent]:
+    """A value as arithmetic in doubles reads it, and its extent."""
+    import ibis
+
+    if isinstance(value, Fraction):
+        return _constant(value, at)
+    held = as_double(value, at)
+    if not isinstance(value, Double):
+        return held, OF_INTEGERS
+    if value.extent is not None:
+        return held, value.extent
+    size = held.abs()
+    large, small, zero = (readings.double(end) for end in (LARGE, SMALL, 0.0))
+    return ibis.cases((size > large, ibis.null("float64")), (size < small, zero), else_=held), TAMED
+
+
+def _constant(number: Fraction, at: int) -> tuple[Any, Extent]:
+    """The double nearest to a number, and its extent."""
+    value = nearest(number, DOUBLE)
+    if value is None:
+        raise refusal(at, "a number is too large for arithmetic with a float")
+    grain = (value.numerator & -value.numerator).bit_length() - value.denominator.bit_length()
+    return readings.double(float(value)), Extent(abs(value), grain if value else 0)

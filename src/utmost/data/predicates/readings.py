@@ -1,0 +1,100 @@
+"""How columns and constants are read, so that all engines read them alike and none can fail on a row.
+
+Constants reach an engine as ibis literals only, never as pieces of a statement.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table
+
+WIDE = "decimal(38, 0)"
+
+
+def reading(table: Table, name: str) -> Any:
+    """The column, with NULL for what is no value.
+
+    NaN is NULL, in floats and in PostgreSQL's numeric. DuckDB's hugeint reaches past the 38 digits that ibis takes it
+    for, and a conversion could fail on a row: what is longer is NULL. A text is made a plain one, so that a value
+    unknown to an enumeration is merely unequal. The cast to the same type is kept by turning its nullability over.
+    """
+    import ibis
+
+    column: Any = table[name]
+    dtype = column.type()
+    same = dtype.copy(nullable=not dtype.nullable)
+    if dtype.is_floating():
+        return column.isnan().ifelse(ibis.null(dtype), column)
+    if dtype.is_string():
+        return column.cast(same)
+    if dtype.is_decimal() and _engine(table) == "postgres":
+        plain = column.cast(same)
+        return (plain == ibis.literal(Decimal("NaN"), "decimal")).ifelse(ibis.null(dtype), plain)
+    if dtype.is_decimal() and _engine(table) == "duckdb" and (dtype.precision, dtype.scale) == (38, 0):
+        return column.try_cast(same)
+    return column
+
+
+def text(value: str) -> Any:
+    """A text. Spark replaces ${…} wherever it stands in a statement, so the two signs are kept apart."""
+    import ibis
+
+    first, *rest = (ibis.literal(piece) for piece in re.split(r"(?<=\$)(?=\{)", value))
+    for piece in rest:
+        first = first + piece
+    return first
+
+
+def whole(value: int, dtype: Any) -> Any:
+    """A whole number as an integer type, or as decimal(38, 0)."""
+    import ibis
+
+    return ibis.literal(value, dtype) if dtype.is_integer() else decimal(value, 0, dtype)
+
+
+def decimal(value: int, scale: int, dtype: Any) -> Any:
+    """value·10^−scale as a decimal type: read from its digits, which is exact in every engine."""
+    import ibis
+
+    return ibis.literal(digits(value, scale)).cast(dtype)
+
+
+def digits(value: int, scale: int) -> str:
+    """value·10^−scale written out.
+
+    >>> digits(-125, 2), digits(5, 3), digits(7, 0)
+    ('-1.25', '0.005', '7')
+    """
+    written = str(abs(value)).rjust(scale + 1, "0")
+    point = len(written) - scale
+    return ("-" if value < 0 else "") + written[:point] + ("." + written[point:] if scale else "")
+
+
+def double(value: float) -> Any:
+    """A finite double: read from its shortest digits, which every engine rounds to the nearest."""
+    import ibis
+
+    return ibis.literal(repr(value)).cast("float64")
+
+
+def day(value: date) -> Any:
+    """A date."""
+    import ibis
+
+    return ibis.literal(value)
+
+
+def moment(value: str, dtype: Any) -> Any:
+    """A time of the column's type; one with a time zone is read in UTC."""
+    import ibis
+
+    return ibis.literal(value + ("+00:00" if dtype.timezone and value[-1].isdigit() else "")).cast(dtype)
+
+
+def _engine(table: Table) -> str:
+    return str(table.get_backend().name)

@@ -1,0 +1,144 @@
+"""Where a table is, and opening it.
+
+A location is a path to a .csv, .parquet, .duckdb or .ddb file, relative to the plan's folder; postgresql://…;
+bundled:anes96; or nothing, for a table in the catalogue of a running Spark session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from importlib.resources import as_file, files
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlsplit
+
+from utmost.data.engines import Engine
+from utmost.data.engines.texts import layout
+from utmost.data.table import Table
+from utmost.errors import InputError
+
+BUNDLED = {"bundled:anes96": "anes96.csv"}
+URLS = ("postgresql://", "postgres://")
+KINDS = {".csv": "csv", ".parquet": "parquet", ".duckdb": "duckdb", ".ddb": "duckdb"}
+ENGINES = {"csv": ("duckdb", "spark"), "parquet": ("duckdb", "spark"), "duckdb": ("duckdb",)}
+ENGINES |= {"postgres": ("postgres",), "catalogue": ("spark",)}
+
+Opened = AbstractContextManager[tuple[Engine, Any]]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Source:
+    """A location, the table in it, the engine that reads it, and the kinds of a CSV file's columns.
+
+    >>> Source("postgresql://ann:secret@db.example/survey", table="people")
+    Source(postgresql://db.example/survey, table='people')
+    """
+
+    location: str = ""
+    table: str | None = None
+    engine: str | None = None
+    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def kind(self) -> str:
+        """csv, parquet, duckdb, postgres or catalogue."""
+        if self.location.startswith(URLS):
+            return "postgres"
+        if self.location in BUNDLED:
+            return "csv"
+        if not self.location and self.engine == "spark":
+            return "catalogue"
+        kind = KINDS.get(Path(self.location).suffix.lower())
+        if kind is None or "://" in self.location:
+            raise InputError(
+                "location must be a .csv, .parquet, .duckdb or .ddb file, postgresql://… or bundled:anes96, "
+                f'got {self.name!r}: with engine = "spark" it may be left out, for a table of the catalogue'
+            )
+        return kind
+
+    @property
+    def name(self) -> str:
+        """The location as it may be shown: a file's name, or a database without user, password and options."""
+        if self.location in BUNDLED or not self.location:
+            return self.location or "catalogue"
+        if "://" not in self.location:
+            return Path(self.location).name
+        try:
+            parts = urlsplit(self.location)
+            port = f":{parts.port}" if parts.port else ""
+            return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
+        except ValueError:
+            return self.location.partition("://")[0] + "://…"
+
+    def __repr__(self) -> str:
+        """The source without a password."""
+        table = f", table={self.table!r}" if self.table is not None else ""
+        engine = f", engine={self.engine!r}" if self.engine is not None else ""
+        return f"Source({self.name}{table}{engine})"
+
+
+@contextmanager
+def opened(source: Source, folder: Path) -> Iterator[Table]:
+    """The table, to be asked while the context lasts. Everything is read-only; paths are relative to `folder`.
+
+    >>> from utmost.data.asked import Count, Unit
+    >>> with opened(Source("bundled:anes96"), Path(".")) as table:
+    ...     table.count(Count("vote = 0"), Unit(), None)
+    551
+    """
+    _checked(source)
+    with _path(source, folder) as path, _connected(source, path) as (engine, rows):
+        yield Table(engine, rows)
+
+
+def _checked(source: Source) -> None:
+    """See that engine, table and columns go with the location."""
+    allowed = ENGINES[source.kind]
+    if source.engine is not None and source.engine not in allowed:
+        raise InputError(
+            f"engine must be {' or '.join(allowed)} for {source.name!r}, got {source.engine!r}: leave it out"
+        )
+    if source.columns and source.kind != "csv":
+        raise InputError(f"columns must be left out for {source.name!r}: only a CSV file has no types of its own")
+    if source.table is not None and source.kind in ("csv", "parquet"):
+        raise InputError(f"table must be left out for {source.name!r}: the file is the table")
+
+
+@contextmanager
+def _path(source: Source, folder: Path) -> Iterator[Path]:
+    """The file of the source, which exists; the folder itself where the source is no file."""
+    if source.location in BUNDLED:
+        with as_file(files("utmost.data").joinpath(BUNDLED[source.location])) as path:
+            yield path
+        return
+    if source.kind in ("postgres", "catalogue"):
+        yield folder
+        return
+    path = (folder / source.location).resolve()
+    if not path.exists() or (path.is_dir() and source.kind != "parquet"):
+        raise InputError(
+            f"location must be a file that exists, got {source.name!r}: paths are relative to the plan's folder"
+        )
+    yield path
+
+
+def _connected(source: Source, path: Path) -> Opened:
+    kind = source.kind
+    if kind == "postgres":
+        from utmost.data.engines import postgres
+
+        return postgres.database(source.location, source.table)
+    if source.engine == "spark":
+        from utmost.data.engines import spark
+
+        if kind == "csv":
+            return spark.csv(path, layout(path, source.columns))
+        return spark.parquet(path) if kind == "parquet" else spark.catalogue(source.table)
+    from utmost.data.engines import embedded
+
+    if kind == "csv":
+        return embedded.csv(path, layout(path, source.columns))
+    return embedded.parquet(path) if kind == "parquet" else embedded.file(path, source.table)

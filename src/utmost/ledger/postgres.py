@@ -1,0 +1,165 @@
+"""A ledger in a PostgreSQL database, for many machines.
+
+A charge locks its budget's row first (SELECT … FOR UPDATE) and reads the charges after it has the lock. That is right
+only under READ COMMITTED, where each statement sees what others have committed before it, so the transaction asks for
+that whatever the server's default is. synchronous_commit is on for each of them: a commit is on the disk when it
+returns, if the server's fsync is on. No message of the driver is passed on: it could quote the URL and its password.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from utmost.errors import LedgerError
+from utmost.ledger.stores import PATIENCE, Row
+
+if TYPE_CHECKING:
+    import psycopg
+
+CONNECT = 10  # seconds to wait for the server
+MAKER = 7_810_921_001  # the advisory lock of whoever makes the tables
+PLACE = re.compile(r"(\[[0-9A-Fa-f:.]*\]|[\w.-]*)(:[0-9]*)?(/[\w-]*)?", re.ASCII)
+
+WORDS = {
+    "55P03": f"is in use by others for more than {PATIENCE} seconds: try again later",
+    "57014": "took longer than the server allows: try again later",
+    "40P01": "is in use by others: try again",
+    "25006": "cannot be written: the server or the database is read-only",
+    "42501": "may not be used by this user: let it make tables, read and insert, and update utmost_budgets",
+    "53100": "cannot be written: the server's disk is full",
+}
+
+
+class PostgresSession:
+    """One transaction of a PostgreSQL database."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+
+    def rows(self, statement: str, *values: object) -> list[Row]:
+        """All rows that a SELECT finds."""
+        return self._connection.execute(_bytes(statement), values).fetchall()
+
+    def add(self, statement: str, *values: object) -> int:
+        """Insert one row; its id."""
+        ((number,),) = self._connection.execute(_bytes(f"{statement} RETURNING id"), values).fetchall()
+        return int(number)
+
+    def add_all(self, statement: str, rows: list[Row]) -> None:
+        """Insert rows without an id."""
+        with self._connection.cursor() as cursor:
+            cursor.executemany(_bytes(statement), rows)
+
+    def run(self, statement: str) -> None:
+        """Run a statement that has no values and no rows."""
+        self._connection.execute(_bytes(statement))
+
+
+class PostgresStore:
+    """A database; one connection, made when it is first needed."""
+
+    exists = "SELECT count(to_regclass('utmost_ledger'))"
+    locked = " FOR UPDATE"
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self.types = {"number": "BIGINT", "counter": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"}
+        self._connection: psycopg.Connection[Any] | None = None
+        self.name = f"ledger {shown(url)}"
+
+    @contextmanager
+    def reading(self) -> Iterator[PostgresSession]:
+        """A transaction that sees one state and changes nothing."""
+        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[PostgresSession]:
+        """A transaction in which each statement sees what was committed before it."""
+        with self._transaction("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE") as session:
+            session.run("SET LOCAL synchronous_commit TO on")
+            session.run(f"SET LOCAL lock_timeout TO '{PATIENCE}s'")
+            yield session
+
+    @contextmanager
+    def making(self) -> Iterator[PostgresSession]:
+        """The same, one at a time: two that make the same table at once would fail."""
+        with self.writing() as session:
+            session.rows("SELECT pg_advisory_xact_lock(?)", MAKER)
+            yield session
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[PostgresSession]:
+        connection = self._connected()
+        import psycopg
+
+        try:
+            connection.execute(begin.encode())
+            yield PostgresSession(connection)
+            connection.execute(b"COMMIT")
+        except BaseException as problem:
+            told = self._told(problem) if isinstance(problem, psycopg.Error) else problem
+            _undo(connection)
+            raise told from None
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        try:
+            import psycopg
+        except ImportError:
+            raise LedgerError(
+                "a ledger in PostgreSQL needs psycopg, which is not installed: pip install 'utmost[postgres]'"
+            ) from None
+        if self._connection is None or self._connection.closed:
+            try:
+                self._connection = psycopg.connect(
+                    self._url, autocommit=True, connect_timeout=CONNECT, prepare_threshold=None
+                )
+            except (psycopg.Error, UnicodeError, ValueError):
+                raise LedgerError(
+                    f"{self.name} cannot be reached: check host, port, database, user and password, and the server"
+                ) from None
+        return self._connection
+
+    def _told(self, problem: psycopg.Error) -> LedgerError:
+        """An error of the driver in our own words."""
+        lost = "lost its connection; a charge under way may have been made: look at utmost budget history"
+        if self._connection is None or self._connection.closed:
+            return LedgerError(f"{self.name} {lost}")
+        return LedgerError(f"{self.name} {WORDS.get(problem.sqlstate or '', f'failed (SQLSTATE {problem.sqlstate})')}")
+
+
+def shown(url: str) -> str:
+    """Host, port and database of a URL, if nothing in it can be a piece of a password that was not escaped.
+
+    >>> shown("postgresql://ann:secret@db.example:5433/ledger"), shown("postgresql://ann:se@cret@db/ledger")
+    ('postgresql://db.example:5433/ledger', 'postgresql://…')
+    """
+    plain, _, options = url.partition("://")[2].partition("?")
+    user, _, place = plain.rpartition("@")
+    if "/" in user or "@" in user or "@" in options or not PLACE.fullmatch(place):
+        return "postgresql://…"
+    return f"postgresql://{place}"
+
+
+def _undo(connection: psycopg.Connection[Any]) -> None:
+    """Roll back; a connection that cannot is closed, which does the same."""
+    import psycopg
+
+    try:
+        connection.execute(b"ROLLBACK")
+    except psycopg.Error:
+        connection.close()
+
+
+def _bytes(statement: str) -> bytes:
+    """A statement as the driver wants it: %s for ?."""
+    return statement.replace("?", "%s").encode()

@@ -1,0 +1,241 @@
+"""What a ledger holds: budgets, what is asked of them, what was charged. Plain data, checked when it is made.
+
+Amounts are exact fractions. A unit is "row" or the name of the column whose values are the persons protected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from utmost.errors import BudgetError, InputError
+from utmost.exact import decimal, rational
+from utmost.exact.levels import LARGEST_EPSILON
+
+ROW = "row"
+COMPOSITIONS = ("pure", "pld")
+NEIGHBOURS = ("replace", "add-remove")
+LAWS = ("geometric", "any")
+LONGEST_NAME = 100  # characters
+LONGEST_TEXT = 1000
+LONGEST_AMOUNT = 40  # digits above or below the line of a fraction
+LARGEST_STEPS = 2**63 - 1
+MOST_COSTS = 10_000  # of one charge
+LEAST_DELTA = Fraction(1, 10**9)  # below it floating-point composition cannot be trusted
+PLACES = 12  # decimals of an amount that is shown as a decimal
+
+Part = tuple[str, str]  # a column and the value that the rows of the part have there
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """ε, or (ε, δ), that all charges together may tell of one unit; `unit` and `neighbours` are fixed for good.
+
+    `pure` composition adds up ε and has δ = 0. `pld` composes privacy-loss distributions at δ > 0. A budget that
+    remembers gives the release of the same plan on the same fingerprint again for free. `opened` is set by the ledger.
+    """
+
+    name: str
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+    composition: str = "pure"
+    unit: str = ROW
+    neighbours: str = "replace"
+    remember: bool = True
+    opened: str = ""
+
+    def __post_init__(self) -> None:
+        """Check every field; numbers may be text."""
+        object.__setattr__(self, "epsilon", _epsilon(self.epsilon, "epsilon"))
+        object.__setattr__(self, "delta", _fraction(self.delta, "delta"))
+        checked_name(self.name)
+        _one_of(self.composition, COMPOSITIONS, "composition")
+        _one_of(self.neighbours, NEIGHBOURS, "neighbours")
+        _text(self.unit, "unit")
+        _check_delta(self.delta, self.composition)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one query tells: `epsilon` in all, and the law of its noise, which pld composition may use.
+
+    `geometric`: one number, a whole number of lattice steps, which a unit moves by at most `steps`, with noise
+    Pr[Δ = δ] ∝ e^(−ε·|δ|/steps). `any`: nothing is known but ε.
+    """
+
+    query: str
+    epsilon: Fraction
+    law: str = "any"
+    steps: int = 1
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        object.__setattr__(self, "epsilon", _epsilon(self.epsilon, "epsilon of a cost"))
+        _text(self.query, "query of a cost")
+        _one_of(self.law, LAWS, "law of a cost")
+        if not 1 <= self.steps <= LARGEST_STEPS:
+            raise InputError(f"steps of a cost must be from 1 to 2^63 - 1, got {self.steps}")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a release would cost: its queries' costs, on the whole table or on the rows where column = value.
+
+    `plan` is a digest that stands for all that was asked, `fingerprint` the curator's name for the state of the data.
+    """
+
+    budget: str
+    unit: str
+    neighbours: str
+    costs: tuple[Cost, ...]
+    part: Part | None = None
+    plan: str = ""
+    fingerprint: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        checked_name(self.budget)
+        _one_of(self.neighbours, NEIGHBOURS, "neighbours")
+        _text(self.unit, "unit")
+        _text(self.plan, "plan", least=0)
+        if not 1 <= len(self.costs) <= MOST_COSTS:
+            raise InputError(f"costs must be from 1 to {MOST_COSTS}, got {len(self.costs)}")
+        if self.fingerprint is not None:
+            _text(self.fingerprint, "fingerprint")
+        if self.part is not None:
+            _text(self.part[0], "column of a part")
+            _text(self.part[1], "value of a part", least=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What was charged: its number in the ledger, when (UTC), for what, and whether its release was kept."""
+
+    number: int
+    charged: str
+    plan: str
+    fingerprint: str | None
+    part: Part | None
+    costs: tuple[Cost, ...]
+    kept: bool
+
+    @property
+    def epsilon(self) -> Fraction:
+        """Σ of the costs: what it tells by itself."""
+        return sum((cost.epsilon for cost in self.costs), Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the charges of a budget, `charges` in number, have spent together, and what is left."""
+
+    spent: Fraction
+    left: Fraction
+    charges: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A charge just made: its number in the ledger, and what its budget has spent and left after it."""
+
+    id: int
+    spent: Fraction
+    left: Fraction
+
+
+def short(budget: Budget, left: Fraction, cost: Fraction) -> BudgetError:
+    """The refusal of a plan that costs more than is left.
+
+    >>> short(Budget("survey", Fraction(1)), Fraction(1, 4), Fraction(1, 2)).args[0]
+    "budget 'survey' has ε 0.25 left, this plan costs 0.50: lower its epsilons or open a new budget"
+    """
+    has, costs = amounts(left, cost)
+    return BudgetError(
+        f"budget '{budget.name}' has ε {has} left, this plan costs {costs}: lower its epsilons or open a new budget"
+    )
+
+
+def amounts(*values: Fraction) -> list[str]:
+    """Amounts in words: decimals with as many places each where all are short decimals, else each by itself.
+
+    >>> amounts(Fraction(1, 4), Fraction(1, 2)), amounts(Fraction(1, 3), Fraction(1, 2)), amounts(Fraction(2))
+    (['0.25', '0.50'], ['1/3', '0.5'], ['2'])
+    """
+    places = [_places(value) for value in values]
+    longest = max((count for count in places if count is not None), default=0)
+    if None in places:
+        return [
+            _fixed(value, count) if count is not None else _long(value)
+            for value, count in zip(values, places, strict=True)
+        ]
+    return [_fixed(value, longest) for value in values]
+
+
+def checked_name(name: str) -> str:
+    """A budget's name: 1 to 100 printable characters, no spaces at its ends."""
+    if (
+        not isinstance(name, str)
+        or not 1 <= len(name) <= LONGEST_NAME
+        or not name.isprintable()
+        or name != name.strip()
+    ):
+        raise InputError(
+            f"name of a budget must be 1 to {LONGEST_NAME} printable characters without spaces at the ends"
+        )
+    return name
+
+
+def _places(value: Fraction) -> int | None:
+    """How many decimals write the value exactly; None if more than PLACES."""
+    scaled = value * 10**PLACES
+    if scaled.denominator != 1:
+        return None
+    return PLACES - next(k for k in range(PLACES, -1, -1) if scaled.numerator % 10**k == 0)
+
+
+def _fixed(value: Fraction, places: int) -> str:
+    digits = str(int(value * 10**places)).zfill(places + 1)
+    return f"{digits[:-places]}.{digits[-places:]}" if places and value else str(int(value))
+
+
+def _long(value: Fraction) -> str:
+    is_brief = max(value.numerator.bit_length(), value.denominator.bit_length()) <= 40
+    return str(value) if is_brief else f"about {decimal(value)}"
+
+
+def _fraction(value: object, name: str) -> Fraction:
+    amount = rational(value, name)
+    if max(abs(amount.numerator), amount.denominator) >= 10**LONGEST_AMOUNT:
+        raise InputError(f"{name} must be a number of at most {LONGEST_AMOUNT} digits, got a longer one: round it")
+    return amount
+
+
+def _epsilon(value: object, name: str) -> Fraction:
+    amount = _fraction(value, name)
+    if not 0 < amount <= LARGEST_EPSILON:
+        raise InputError(f"{name} must be > 0 and at most {LARGEST_EPSILON}, got {decimal(amount)}")
+    return amount
+
+
+def _check_delta(delta: Fraction, composition: str) -> None:
+    if not 0 <= delta < 1:
+        raise InputError(f"delta must be from 0 to below 1, got {decimal(delta)}")
+    if composition == "pure" and delta:
+        raise InputError(f"delta must be 0 with pure composition, got {decimal(delta)}: say composition pld")
+    if composition == "pld" and delta < LEAST_DELTA:
+        raise InputError(
+            f"delta must be at least 1e-9 with pld composition, got {decimal(delta)}: say for instance 1e-6"
+        )
+
+
+def _one_of(value: str, allowed: tuple[str, ...], name: str) -> None:
+    if value not in allowed:
+        raise InputError(f'{name} must be {" or ".join(allowed)}, got "{str(value)[:40]}"')
+
+
+def _text(value: str, name: str, least: int = 1) -> None:
+    """Text that every database can hold."""
+    if not isinstance(value, str) or not least <= len(value) <= LONGEST_TEXT:
+        raise InputError(f"{name} must be text of {least} to {LONGEST_TEXT} characters")
+    if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise InputError(f"{name} must be text without the character 0 and without halves of characters")

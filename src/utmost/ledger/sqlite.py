@@ -1,0 +1,131 @@
+"""A ledger in one SQLite file.
+
+Durable: with a rollback journal a commit is the moment the journal's file is gone. synchronous = EXTRA writes the
+journal, the file and then, unlike FULL, the directory without the journal to the disk before a commit returns; else a
+power cut could bring the journal back and undo a charge whose noise has been drawn. WAL would be as durable and let
+readers read on, but needs memory that all processes share, and keeps the newest charges in a second file that a copy of
+the ledger would miss. A charge is so small that readers hardly wait.
+
+A file is opened for each transaction: a ledger that was moved away or put back is seen at the next one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from utmost.errors import InputError, LedgerError, UtmostError
+from utmost.ledger.stores import DAMAGED, HOW_TO_OPEN, PATIENCE, Row
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+class SqliteSession:
+    """One transaction of an SQLite file."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def rows(self, statement: str, *values: object) -> list[Row]:
+        """All rows that a SELECT finds."""
+        return self._connection.execute(statement, values).fetchall()
+
+    def add(self, statement: str, *values: object) -> int:
+        """Insert one row; its id."""
+        return int(self._connection.execute(statement, values).lastrowid or 0)
+
+    def add_all(self, statement: str, rows: list[Row]) -> None:
+        """Insert rows without an id."""
+        self._connection.executemany(statement, rows)
+
+    def run(self, statement: str) -> None:
+        """Run a statement that has no values and no rows."""
+        self._connection.execute(statement)
+
+
+class SqliteStore:
+    """A file; nothing is held open between transactions."""
+
+    exists = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'utmost_ledger'"
+    locked = ""  # BEGIN IMMEDIATE has locked the file
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.types = {"number": "INTEGER", "counter": "INTEGER PRIMARY KEY AUTOINCREMENT"}
+        self.name = f"ledger {path.name}"
+
+    @contextmanager
+    def reading(self) -> Iterator[SqliteSession]:
+        """A transaction that sees one state and changes nothing."""
+        self._present()
+        with self._transaction("BEGIN", "rw") as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[SqliteSession]:
+        """A transaction that has the file for itself."""
+        self._present()
+        with self._transaction("BEGIN IMMEDIATE", "rw") as session:
+            yield session
+
+    @contextmanager
+    def making(self) -> Iterator[SqliteSession]:
+        """The same; a file that is not there is made, one with other tables is refused."""
+        if not os.path.isdir(self._path.parent):
+            raise InputError(f"{self.name} must be in a directory that exists, got one that does not: make it first")
+        self._no_directory()
+        with self._transaction("BEGIN IMMEDIATE", "rwc") as session:
+            names = [name for (name,) in session.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            if names and "utmost_ledger" not in names:
+                raise InputError(f"{self.name} must be a ledger, got an SQLite file of another kind: name another")
+            yield session
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _present(self) -> None:
+        self._no_directory()
+        if not os.path.exists(self._path):
+            raise InputError(f"{self.name} must exist, got no such file: {HOW_TO_OPEN}")
+
+    def _no_directory(self) -> None:
+        if os.path.isdir(self._path):
+            raise InputError(f"{self.name} must be a file, got a directory: name a file in it")
+
+    @contextmanager
+    def _transaction(self, begin: str, mode: str) -> Iterator[SqliteSession]:
+        import sqlite3
+
+        where = f"{self._path.as_uri()}?mode={mode}"
+        try:
+            with closing(sqlite3.connect(where, timeout=PATIENCE, isolation_level=None, uri=True)) as connection:
+                connection.execute("PRAGMA synchronous = EXTRA")
+                connection.execute(begin)
+                yield SqliteSession(connection)
+                connection.execute("COMMIT")
+        except sqlite3.Error as problem:
+            raise self._told(problem) from None
+
+    def _told(self, problem: sqlite3.Error) -> UtmostError:
+        """An error of the driver in our own words."""
+        kind = str(getattr(problem, "sqlite_errorname", "SQLITE_ERROR"))
+        if kind.startswith("SQLITE_NOTADB"):
+            return InputError(f"{self.name} must be a ledger, got a file that is no SQLite file: name another")
+        words = next((words for start, words in WORDS.items() if kind.startswith(start)), f"failed ({kind})")
+        return LedgerError(f"{self.name} {words}")
+
+
+WORDS = {
+    "SQLITE_BUSY": f"is in use by others for more than {PATIENCE} seconds: try again later",
+    "SQLITE_LOCKED": "is in use by others: try again later",
+    "SQLITE_READONLY": "cannot be written: make the file and its directory writable",
+    "SQLITE_CANTOPEN": "cannot be opened: make the file and its directory readable and writable",
+    "SQLITE_PERM": "cannot be opened: make the file and its directory readable and writable",
+    "SQLITE_FULL": "cannot be written: the disk is full",
+    "SQLITE_CORRUPT": DAMAGED,
+    "SQLITE_IOERR": "cannot be read or written: the disk or the network file system fails",
+}

@@ -1,0 +1,191 @@
+"""The consumer's side of a release: the best reading of an answer for a prior and a loss, and how good it is.
+
+A count, a cell, a sum and a mean of a public number of rows are lattice numbers (`reading.lattice`); a mean of a secret
+number of rows is a ratio of two (`reading.ratio`); a quantile has no posterior, and is read at face value.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from utmost.consumer import losses
+from utmost.consumer.losses import Loss
+from utmost.consumer.priors import Prior
+from utmost.data.asked import Grid
+from utmost.errors import InputError
+from utmost.exact import decimal, rational, whole
+from utmost.publish.reading import axis, lattice, ratio
+from utmost.publish.reading.axis import Axis, Wish
+from utmost.publish.reading.reader import Floats, Reader
+from utmost.publish.reading.result import Belief, Estimate, Losses, Reading
+from utmost.publish.reading.sound import checked
+from utmost.publish.reading.unbiased import total
+from utmost.publish.record import Answer, Choice, Lattice, Ratio
+
+__all__ = ["Belief", "Estimate", "Losses", "Reading", "belief", "cells", "estimate", "remap"]
+
+MOST_CELLS = 12  # that a message lists
+BY_THEOREM = (
+    "optimal: no mechanism with ε = {0} gives this reader a smaller expected loss, not even one made for her ({1})"
+)
+LEGAL = "GRS12 Thm 3.2"
+TWO_SIDED = "GRS12 Thm 3.2, extended to losses with two different sides: docs/papers/grs12.md"
+NOT_MONOTONE = "none claimed: GRS12 Thm 3.2 is about losses that do not fall away from the truth, and this one does"
+OWN_POINTS = "none claimed for points of her own: GRS12 Thm 3.2 is about priors on all values that there are"
+NO_POSTERIOR = (
+    "A quantile is drawn by a law that depends on all rows, not on the true quantile alone, so there is no posterior "
+    "for any prior: it is read at face value. With probability {0} % fewer than {1} rows lie on the wrong side of it."
+)
+FLAT_ROWS = "Every number of rows is taken to be as likely; at most 10^-12 of the posterior is left out."
+
+
+def estimate(
+    answer: Answer,
+    prior: Prior | str = "uniform",
+    loss: Loss | str = "absolute",
+    *,
+    coverage: object = 0.95,
+    at_least: object = None,
+    at_most: object = None,
+    grid: object = None,
+    cell: str | None = None,
+) -> Estimate:
+    """The best reading of an answer, its credible interval, and the expected losses of it and of face value.
+
+    `at_least` and `at_most` bound what she holds possible, in the value's unit; they are needed where the release has
+    no public end. `grid` is how many points between them carry her prior; by default every value there is, up to 10⁷
+    for a count and 10⁶ otherwise, else as many as tell the noise apart, from 1001 to 100001. `cell` picks one of a
+    histogram.
+    """
+    fear = losses.parse(loss) if isinstance(loss, str) else loss
+    share = _share(coverage)
+    checked(answer)
+    if isinstance(answer.mechanism, Choice):
+        return _face_value(answer, answer.mechanism, share)
+    wish = Wish(_bound(at_least, "at-least"), _bound(at_most, "at-most"), None if grid is None else whole(grid, "grid"))
+    listed = axis.listed_prior(prior)
+    points = _points(answer, wish, None if listed is None else listed.size)
+    reader = Reader(points, axis.prior_on(points, prior, listed), fear, share)
+    if isinstance(answer.mechanism, Ratio):
+        return _of_ratio(answer, answer.mechanism, reader)
+    return _of_lattice(answer, answer.mechanism, reader, cell)
+
+
+def _share(coverage: object) -> float:
+    share = coverage if isinstance(coverage, float) else rational(coverage, "coverage")
+    if not (0 < share < 1 and 0 < float(share) < 1):
+        raise InputError(f"coverage must be strictly between 0 and 1, got {decimal(share)}: 0.95 is usual")
+    return float(share)
+
+
+def _bound(value: object, name: str) -> Fraction | None:
+    return None if value is None else rational(value, name)
+
+
+def _points(answer: Answer, wish: Wish, weights: int | None) -> Axis:
+    law = answer.mechanism
+    if isinstance(law, Lattice):
+        return axis.of_lattice(law, answer.kind, wish, weights)
+    assert isinstance(law, Ratio)
+    grid = Grid(*(rational(answer.asked[name], name) for name in ("low", "high", "step")))
+    noises = float((grid.high - grid.low) / law.total.unit * law.total.epsilon * max(_parts(answer)[1], 1))
+    return axis.between(grid, wish, wish.grid or weights or axis.round_size(grid.size, noises))
+
+
+def _parts(answer: Answer) -> tuple[int, int]:
+    assert answer.parts is not None
+    return answer.parts
+
+
+def _of_lattice(answer: Answer, law: Lattice, reader: Reader, cell: str | None) -> Estimate:
+    numbers, names = _numbers(answer, law, cell)
+    readings, before = lattice.read(reader, law, numbers)
+    both = total(law, numbers) if names and cell is None else None
+    return Estimate(answer, reader, tuple(readings), before, claim(answer, reader), cells=names, total=both)
+
+
+def _numbers(answer: Answer, law: Lattice, cell: str | None) -> tuple[list[int], tuple[str, ...]]:
+    """The lattice numbers that were released, and the cells they belong to."""
+    if not isinstance(answer.value, tuple):
+        if cell is not None:
+            raise InputError(f"cell must not be given for a {answer.kind}, which has no cells: leave it out")
+        return [law.number(Fraction(answer.value))], ()
+    names, numbers = cells(answer), [law.number(Fraction(value)) for value in answer.value]
+    if cell is None:
+        return numbers, names
+    if cell not in names:
+        shown = "; ".join(names[:MOST_CELLS]) + ("; …" if len(names) > MOST_CELLS else "")
+        raise InputError(f'cell must be one of {shown}: got "{cell[:60]}"')
+    return [numbers[names.index(cell)]], (cell,)
+
+
+def cells(answer: Answer) -> tuple[str, ...]:
+    """The names of a histogram's cells: their keys, with a comma between the keys of one cell."""
+    return tuple(
+        ",".join(str(key["date"]) if isinstance(key, dict) else str(key) for key in keys)
+        for keys in answer.asked.get("cells", [])
+    )
+
+
+def _of_ratio(answer: Answer, law: Ratio, reader: Reader) -> Estimate:
+    assert not isinstance(answer.value, tuple)
+    reading = ratio.read(reader, law, _parts(answer), answer.value)
+    return Estimate(answer, reader, (reading,), None, answer.optimal, FLAT_ROWS)
+
+
+def _face_value(answer: Answer, law: Choice, coverage: float) -> Estimate:
+    """A quantile: its value, and the rank that Pr[loss ≥ t] ≤ candidates·e^(−rate·t) bounds (`laws`)."""
+    assert not isinstance(answer.value, tuple)
+    row = rational(answer.asked["probability"], "probability").denominator
+    rank = (math.log(law.candidates) - math.log1p(-coverage)) / (float(law.rate) * row)
+    words = NO_POSTERIOR.format(decimal(100 * coverage, 4), decimal(rank, 4))
+    return Estimate(answer, None, (Reading(answer.value, answer.value),), None, answer.optimal, words, rank=rank)
+
+
+def claim(answer: Answer, reader: Reader) -> str:
+    """In which sense no mechanism would serve this reader better: by GRS12 Thm 3.2 for a count that a unit moves by 1.
+
+    Her remapped loss is then the least of all mechanisms with this ε. For other answers the release says what is
+    claimed; nothing is for a loss that falls away from the truth, or for a prior on points of her own.
+    """
+    law = answer.mechanism
+    if not isinstance(law, Lattice) or answer.optimal.startswith("none"):
+        return answer.optimal
+    if not lattice.on_lattice(reader.axis, law):
+        return OWN_POINTS
+    if not reader.monotone:
+        return NOT_MONOTONE
+    if answer.kind != "count" or answer.sensitivity != 1 or law.epsilon != answer.epsilon:
+        return answer.optimal
+    return BY_THEOREM.format(answer.epsilon, LEGAL if _legal(reader) else TWO_SIDED)
+
+
+def _legal(reader: Reader) -> bool:
+    fear = reader.loss
+    return fear.under == fear.over if isinstance(fear, losses.Linear) else losses.legality(fear, reader.axis.size).legal
+
+
+def belief(found: Estimate, place: int = 0) -> Belief:
+    """Prior, likelihood and posterior over the points of her axis, for the reading at this place among the cells."""
+    if found.reader is None:
+        raise InputError(f"a {found.answer.kind} has no posterior: its law depends on all the rows")
+    law, reader = found.answer.mechanism, found.reader
+    if isinstance(law, Ratio):
+        logs = ratio.likelihood(reader, law, _parts(found.answer))
+    else:
+        assert isinstance(law, Lattice)
+        logs = lattice.likelihood(reader.axis, law, law.number(Fraction(found.readings[place].value)))
+    alone = np.exp(logs - logs.max())
+    return Belief(reader.axis, np.exp(reader.prior.logs()), alone / alone.sum(), reader.after(logs))
+
+
+def remap(found: Estimate, values: list[Fraction]) -> Floats:
+    """w(y) of the answers that stand for these values: how she would have read them."""
+    law, reader = found.answer.mechanism, found.reader
+    if reader is None or not isinstance(law, Lattice):
+        raise InputError(f"only a lattice number has a reading for each answer, not a {found.answer.kind}")
+    readings, _ = lattice.read(reader, law, [law.number(value) for value in values])
+    return np.array([float(reading.estimate) for reading in readings])

@@ -1,0 +1,230 @@
+"""Tables in files, a piece at a time: CSV and Parquet, told apart by their endings.
+
+Memory does not grow with the number of rows. What is written appears whole or not at all: it is made in a folder of its
+own beside the target, put on disk, and renamed. An engine's own words are never repeated, since they may quote a row.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from utmost.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ENDINGS = (".csv", ".parquet")
+BLOCK = 1 << 21  # bytes of CSV read at a time
+PIECE = 1 << 16  # rows handed on at a time
+SHOWN = 8  # column names in a complaint
+STRUCTURE = frozenset(',"\r\n')
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """An opened table: its wanted columns with their types, in the file's order, and its rows in pieces.
+
+    No column is a dictionary: that would list values of rows that are elsewhere.
+    """
+
+    kinds: Mapping[str, pa.DataType]
+    pieces: Iterable[pa.RecordBatch]
+
+
+def ending(path: Path, name: str) -> str:
+    """`.csv` or `.parquet`; anything else is refused."""
+    found = path.suffix.lower()
+    if found not in ENDINGS:
+        raise InputError(f'{name} must be a file that ends in .csv or .parquet, got "{path.name[:60]}": rename it')
+    return found
+
+
+@contextmanager
+def told(words: str) -> Iterator[None]:
+    """What goes wrong in the engine or the file system, in our words alone."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except InputError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, KeyError) as problem:
+        raise InputError(f"{words} ({type(problem).__name__})") from None
+
+
+@contextmanager
+def opened(path: Path, columns: Iterable[str], name: str, progress: Progress | None = None) -> Iterator[Reader]:
+    """The table in a file, its wanted columns alone. CSV cells are text, as they are written."""
+    wanted, kind = list(columns), ending(path, name)
+    with told(f"{name} must be a {kind[1:]} file that can be read, got {path.name[:60]}"):
+        stream: Any = path.open("rb")
+    with stream:
+        opener = _csv if kind == ".csv" else _parquet
+        yield opener(stream, path, wanted, name, progress or _silent)
+
+
+def _silent(task: str, share: float) -> None:
+    pass
+
+
+def _unreadable(name: str, path: Path, kind: str) -> str:
+    return f"{name} must be a {kind} file that can be read from its first row to its last, got {path.name[:60]}"
+
+
+def _csv(stream: Any, path: Path, wanted: list[str], name: str, progress: Progress) -> Reader:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    size, words = max(path.stat().st_size, 1), _unreadable(name, path, "CSV")
+    parse, read = csv.ParseOptions(newlines_in_values=True), csv.ReadOptions(block_size=BLOCK)
+    with told(words), path.open("rb") as first:
+        names = csv.open_csv(first, read_options=read, parse_options=parse).schema.names
+    chosen = _chosen(names, wanted, name)
+    kinds = dict.fromkeys(chosen, pa.string())
+    convert = csv.ConvertOptions(include_columns=chosen, column_types=kinds, strings_can_be_null=False, null_values=[])
+    with told(words):
+        reader = csv.open_csv(stream, read_options=read, parse_options=parse, convert_options=convert)
+    return Reader(kinds, _pieces(iter(reader), words, lambda: progress("reading", min(stream.tell() / size, 1.0))))
+
+
+def _parquet(stream: Any, path: Path, wanted: list[str], name: str, progress: Progress) -> Reader:
+    from pyarrow import parquet
+
+    words = _unreadable(name, path, "Parquet")
+    with told(words):
+        file = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=1 << 20)
+        names, rows = list(file.schema_arrow.names), max(file.metadata.num_rows, 1)
+    chosen = _chosen(names, wanted, name)
+    kinds = {column: _decoded(file.schema_arrow.field(column).type) for column in chosen}
+    done = 0
+
+    def report() -> None:
+        nonlocal done
+        done += PIECE
+        progress("reading", min(done / rows, 1.0))
+
+    return Reader(kinds, _pieces(file.iter_batches(PIECE, columns=chosen), words, report))
+
+
+def _pieces(batches: Iterator[Any], words: str, report: Callable[[], None]) -> Iterator[Any]:
+    """The rows of a file in small pieces; what the engine says of a bad one is not repeated."""
+    while True:
+        with told(words):
+            batch = next(batches, None)
+        if batch is None:
+            return
+        report()
+        for start in range(0, batch.num_rows, PIECE):
+            yield _plain(batch.slice(start, PIECE))
+
+
+def _decoded(kind: pa.DataType) -> pa.DataType:
+    import pyarrow as pa
+
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same rows with their dictionaries looked up."""
+    import pyarrow as pa
+
+    arrays = [c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for c in batch.columns]
+    return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
+
+
+def _chosen(names: list[str], wanted: list[str], name: str) -> list[str]:
+    """The wanted columns in the file's order."""
+    for column in wanted:
+        if names.count(column) != 1:
+            listed = ", ".join(names[:SHOWN])[:200] + (", …" if len(names) > SHOWN else "")
+            times = "is not there" if column not in names else "is there more than once"
+            raise InputError(f'{name} must have the column "{column[:60]}", which {times}: it has {listed}')
+    return [column for column in names if column in wanted]
+
+
+@contextmanager
+def staged(target: Path) -> Iterator[Path]:
+    """A folder beside the target for what is not finished; it is gone afterwards, whatever happens."""
+    with told("OUT must be in a folder that can be written to"):
+        folder = TemporaryDirectory(dir=target.absolute().parent, prefix=".utmost-", ignore_cleanup_errors=True)
+    with folder:
+        yield Path(folder.name)
+
+
+def written(batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path, plain: bool) -> int:
+    """Write a table to a new file, by its ending, through to the disk; returns how many rows it has.
+
+    `plain` says that no text in it needs quotes in a CSV file.
+    """
+    words, rows = f"OUT must be a file that can be written with columns of these types, got {path.name[:60]}", 0
+    with told(words):
+        sink = path.open("wb")
+    with sink:
+        with told(words):
+            writer = _writer(sink, path, schema, plain)
+        try:
+            for batch in batches:
+                rows += batch.num_rows
+                with told(words):
+                    writer.write_batch(batch)
+        finally:
+            with told(words):
+                writer.close()
+        with told(words):
+            sink.flush()
+            os.fsync(sink.fileno())
+    return rows
+
+
+def _writer(sink: Any, path: Path, schema: pa.Schema, plain: bool) -> Any:
+    import csv as text
+
+    from pyarrow import csv, parquet
+
+    if path.suffix.lower() == ".parquet":
+        return parquet.ParquetWriter(sink, schema)
+    header = io.StringIO()
+    text.writer(header, lineterminator="\n").writerow(schema.names)
+    sink.write(header.getvalue().encode())
+    options = csv.WriteOptions(include_header=False, quoting_style="none" if plain else "needed")
+    return csv.CSVWriter(sink, schema, write_options=options)
+
+
+def is_plain(texts: Iterable[str]) -> bool:
+    """Does a CSV file need no quotes around any of these."""
+    return not any(STRUCTURE.intersection(text) for text in texts)
+
+
+def flushed(path: Path) -> None:
+    """Wait until a file or folder is on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def placed(data: Path, note: Path, target: Path, beside: Path) -> None:
+    """Rename a finished table and its finished note to where they belong.
+
+    The old note goes first and the new one comes last, so that a machine that stops in between leaves a table without
+    a note, which nobody misreads, and never a table beside another one's note.
+    """
+    with told(f"OUT must be a file that can be replaced, got {target.name[:60]}"):
+        for path in (target, beside):
+            if path.is_dir():
+                raise InputError(f"OUT must be a file, got a folder of the name {path.name[:60]}: choose another")
+        beside.unlink(missing_ok=True)
+        data.replace(target)
+        note.replace(beside)
+        if os.name == "posix":
+            flushed(target.absolute().parent)

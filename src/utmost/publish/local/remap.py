@@ -1,0 +1,224 @@
+"""What a reader makes of obfuscated places: beliefs over a grid, by Bayes' rule, and the best guess for a loss.
+
+A person at the grid's point g is reported at y with probability ∝ e^(−ε·d(y, g)), so after the report the belief in g
+is ∝ π_g·e^(−ε·d(y, g)), π the prior. The guess is the grid's point w with the least Σ_g belief_g·ℓ(w, g). A prior that
+nobody knows is estimated from all the reports together: the weights that make them most likely, by EM.
+
+Floats, in log space, in chunks: memory does not grow with the number of reports times the number of grid points.
+Beliefs are single floats, so that losses are good to about six digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost.errors import InputError
+
+Doubles = npt.NDArray[np.float64]
+Singles = npt.NDArray[np.float32]
+
+ENTRIES = 1 << 20  # of a matrix of reports by grid points that is made at a time
+HELD = 1 << 25  # entries that are kept from one round of EM to the next rather than made again
+LOSSES = ("euclidean", "squared", "binary")
+MOST_POINTS = 20_000  # of a grid
+ROUNDS, GAP = 200, 1e-3
+TINY = 1e-300  # in place of a likelihood that underflows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """Places as rows (x, y), in the unit that ε is for, and their weights, which sum to 1."""
+
+    places: Doubles
+    weights: Doubles
+
+    def __post_init__(self) -> None:
+        """Check the shape and the weights."""
+        count = len(self.weights)
+        if not 1 <= count <= MOST_POINTS or self.places.shape != (count, 2) or self.weights.ndim != 1:
+            raise InputError(f"a grid must have from 1 to {MOST_POINTS} places x, y with a weight each")
+        if not np.isfinite(self.places).all() or not (np.isfinite(self.weights) & (self.weights >= 0)).all():
+            raise InputError("a grid must have finite places and weights >= 0")
+        if not np.isclose(self.weights.sum(), 1.0):
+            raise InputError("the weights of a grid must sum to 1")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Remapped:
+    """For each report the number of the grid's point to guess, and what that guess costs on average."""
+
+    guesses: npt.NDArray[np.intp]
+    losses: Doubles
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Deconvolved:
+    """Estimated weights, the rounds it took, and a bound on what is missing to the largest log-likelihood a report."""
+
+    weights: Doubles
+    rounds: int
+    gap: float
+
+
+def weighted(places: npt.ArrayLike, weights: npt.ArrayLike) -> Grid:
+    """A grid with these weights, scaled to sum to 1.
+
+    >>> weighted([[0, 0], [1, 0]], [1, 3]).weights.tolist()
+    [0.25, 0.75]
+    """
+    mass = np.asarray(weights, dtype=np.float64)
+    total = float(mass.sum()) if mass.size and np.isfinite(mass).all() else 0.0
+    if not total > 0 or not np.isfinite(total):
+        raise InputError("the weights of a grid must be finite, none below 0, and some above")
+    return Grid(np.asarray(places, dtype=np.float64), mass / total)
+
+
+def rectangle(left: float, bottom: float, right: float, top: float, cells: int) -> Doubles:
+    """The middles of equal cells on a rectangle, `cells` of them along its longer side, rows from the bottom."""
+    width, height = right - left, top - bottom
+    size = max(width, height) / cells if max(width, height) > 0 else 1.0
+    across, up = (max(1, round(length / size)) for length in (width, height))
+    xs = left + width * (np.arange(across) + 0.5) / across
+    ys = bottom + height * (np.arange(up) + 0.5) / up
+    return np.stack([np.tile(xs, up), np.repeat(ys, across)], axis=1)
+
+
+def distances(points: Doubles, places: Doubles) -> Doubles:
+    """The Euclidean distance of each point from each place, by √(dx² + dy²): coordinates are far from overflow."""
+    found: Doubles = points[:, :1] - places[:, 0]
+    rest: Doubles = points[:, 1:] - places[:, 1]
+    found *= found
+    rest *= rest
+    found += rest
+    return np.sqrt(found, out=found)
+
+
+def likelihoods(points: Doubles, places: Doubles, epsilon: float) -> Doubles:
+    """e^(−ε·d) of each report from each place, over its largest in the row: a row's factor cancels in every belief."""
+    gaps = distances(points, places)
+    gaps -= gaps.min(axis=1, keepdims=True)
+    gaps *= -epsilon
+    result: Doubles = np.exp(gaps, out=gaps)
+    return result
+
+
+def remapped(points: npt.ArrayLike, prior: Grid, loss: str, epsilon: float) -> Remapped:
+    """The best guess for each report under a loss: `euclidean` (distance), `squared` (its square), `binary` (a miss).
+
+    >>> grid = weighted([[0, 0], [1, 0]], [1, 3])
+    >>> remapped([[0.2, 0.0], [-3.0, 0.0]], grid, "binary", 1.0).guesses.tolist()
+    [1, 1]
+    """
+    if loss not in LOSSES:
+        raise InputError(f'loss must be one of {", ".join(LOSSES)}, got "{loss[:40]}"')
+    reports = checked(points)
+    costs = _costs(prior.places, loss).astype(np.float32)
+    guesses, losses = np.zeros(len(reports), dtype=np.intp), np.zeros(len(reports))
+    for part in chunks(len(reports), len(prior.weights)):
+        expected = beliefs(reports[part], prior, epsilon) @ costs
+        guesses[part] = expected.argmin(axis=1)
+        losses[part] = expected.min(axis=1)
+    return Remapped(guesses, losses)
+
+
+def beliefs(points: Doubles, prior: Grid, epsilon: float) -> Singles:
+    """Bayes' rule: the belief in each of the grid's points after each report."""
+    logs = distances(points, prior.places)
+    logs *= -epsilon
+    with np.errstate(divide="ignore"):
+        logs += np.log(prior.weights)
+    logs -= logs.max(axis=1, keepdims=True)
+    mass: Singles = np.exp(logs.astype(np.float32))
+    mass /= mass.sum(axis=1, keepdims=True)
+    return mass
+
+
+def _costs(places: Doubles, loss: str) -> Doubles:
+    """ℓ(w, g), a row for each g."""
+    if loss == "binary":
+        return 1.0 - np.eye(len(places))
+    gaps = distances(places, places)
+    return gaps if loss == "euclidean" else gaps**2
+
+
+def deconvolved(
+    points: npt.ArrayLike,
+    places: Doubles,
+    epsilon: float,
+    counts: npt.ArrayLike | None = None,
+    rounds: int = ROUNDS,
+    gap: float = GAP,
+) -> Deconvolved:
+    """The weights π on places under which the reports are most likely, from equal weights on, by EM.
+
+    A round multiplies π_g by r_g = mean over the reports of K_g/Σ_h π_h·K_h, K = e^(−ε·d). The log-likelihood never
+    falls, and for any other weights it is larger by at most log max_g r_g a report (Jensen; the problem is concave):
+    rounds end when that is below `gap`. `counts` says how many reports each point stands for.
+    """
+    reports = checked(points)
+    mass = np.ones(len(reports)) if counts is None else np.asarray(counts, dtype=np.float64)
+    if not len(reports) or not mass.sum() > 0:
+        raise InputError("weights can be estimated from some reports, got none")
+    mass = mass / mass.sum()
+    weights, short, done = np.full(len(places), 1.0 / len(places)), np.inf, 0
+    held = _Likelihoods(reports, places, epsilon)
+    while done < rounds and short > gap:
+        ratios = np.zeros(len(places))
+        for part, likely in held:
+            ratios += (mass[part] / np.maximum(likely @ weights, TINY)) @ likely
+        short, done = float(np.log(ratios.max())), done + 1
+        if short > gap:
+            weights = weights * ratios
+            weights /= weights.sum()
+    return Deconvolved(weights, done, max(short, 0.0))
+
+
+@dataclass(slots=True)
+class _Likelihoods:
+    """The matrix K in chunks: kept where it is small enough, made again each round where it is not."""
+
+    points: Doubles
+    places: Doubles
+    epsilon: float
+    kept: list[Doubles] | None = None
+
+    def __iter__(self) -> Iterator[tuple[slice, Doubles]]:
+        parts = chunks(len(self.points), len(self.places))
+        if self.kept is None and len(self.points) * len(self.places) <= HELD:
+            self.kept = [likelihoods(self.points[part], self.places, self.epsilon) for part in parts]
+        for k, part in enumerate(parts):
+            made = self.kept[k] if self.kept else likelihoods(self.points[part], self.places, self.epsilon)
+            yield part, made
+
+
+def gathered(points: npt.ArrayLike, width: float) -> tuple[Doubles, npt.NDArray[np.int64]]:
+    """Reports put together: the middles of the squares of this width that hold some, and how many each holds.
+
+    A report moves by at most width/√2, so each log-likelihood by at most ε·width/√2.
+    """
+    squares = np.floor(checked(points) / width)
+    low = squares.min(axis=0)
+    across = squares[:, 0].max() - low[0] + 1
+    if not across * (squares[:, 1].max() - low[1] + 1) < 2.0**53:
+        raise InputError("reports must lie within 2^26 widths of each other to be put together")
+    names, counts = np.unique(((squares - low) @ [1.0, across]).astype(np.int64), return_counts=True)
+    found = np.stack([names % int(across), names // int(across)], axis=1)
+    return (found + low + 0.5) * width, counts.astype(np.int64)
+
+
+def checked(points: npt.ArrayLike) -> Doubles:
+    """Reports as rows (x, y) of finite doubles."""
+    found = np.asarray(points, dtype=np.float64)
+    if found.ndim != 2 or found.shape[1] != 2 or not np.isfinite(found).all():
+        raise InputError("points must be rows of two finite numbers")
+    return found
+
+
+def chunks(rows: int, columns: int) -> list[slice]:
+    """Slices of rows so that a chunk has a bounded number of entries."""
+    step = max(1, ENTRIES // max(columns, 1))
+    return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]

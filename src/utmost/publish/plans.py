@@ -1,0 +1,300 @@
+"""A plan: what to publish from which table, for whom it must be private, and what it may cost. Read from TOML.
+
+Numbers are read exactly: `epsilon = 0.1` is 1/10. A key that is not known is refused, with the one it resembles.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from utmost.data.asked import Count, Grid, Histogram, Key, Mean, Neighbours, Quantile, Query, Sum, Unit
+from utmost.data.parts import Part
+from utmost.data.sources import Source
+from utmost.errors import InputError
+from utmost.exact import epsilon as level_of
+from utmost.publish.fields import Fields
+
+LARGEST = 1 << 20  # bytes of a plan
+MOST_QUERIES = 1000
+LONGEST_NAME = 100
+LEDGER = "ledger.sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One query of a plan: its name, what it may cost, and what it asks."""
+
+    name: str
+    epsilon: Fraction
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything a release needs but the data. Locations are relative to `folder`, where the plan was found."""
+
+    title: str | None
+    neighbours: Neighbours
+    budget: str
+    ledger: str
+    output: Path | None
+    source: Source
+    fingerprint: str | None
+    unit: Unit
+    part: Part | None
+    queries: tuple[Asked, ...]
+    folder: Path
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What the plan costs: its queries are about the same units, so their ε add up."""
+        return sum((asked.epsilon for asked in self.queries), Fraction(0))
+
+
+def read(path: str | Path) -> Plan:
+    """The plan in a TOML file."""
+    place = Path(path)
+    try:
+        with place.open("rb") as stream:
+            raw = stream.read(LARGEST + 1)
+        text = raw.decode("utf-8")
+    except (OSError, ValueError) as problem:
+        raise InputError(f"plan must name a readable text file, got {place.name}: {type(problem).__name__}") from None
+    if len(raw) > LARGEST:
+        raise InputError(f"plan must be at most {LARGEST >> 20} MiB, got a larger file")
+    found = parsed(text, place.absolute().parent)
+    return replace(found, output=found.output or found.folder / f"{place.stem}.release.json")
+
+
+def parsed(text: str, folder: Path | None = None) -> Plan:
+    """The plan in a text of TOML; refused with one line that names the key.
+
+    >>> plan = parsed('''
+    ... neighbours = "replace"
+    ... budget = "survey"
+    ... source = {location = "bundled:anes96"}
+    ... [[query]]
+    ... name = "dole"
+    ... kind = "count"
+    ... epsilon = 0.1
+    ... where = "vote = 1"
+    ... ''')
+    >>> plan.epsilon, plan.queries[0].query
+    (Fraction(1, 10), Count(where='vote = 1'))
+    """
+    try:
+        content = tomllib.loads(text, parse_float=Decimal)
+    except (ValueError, RecursionError) as problem:
+        raise InputError(f"plan must be TOML: {_short(str(problem))}") from None
+    return from_mapping(content, folder)
+
+
+def from_mapping(content: Mapping[str, Any], folder: Path | None = None) -> Plan:
+    """The plan in a mapping, as TOML has it."""
+    top, here = Fields(content, "plan"), (folder or Path.cwd()).absolute()
+    output = top.text("output", None)
+    found = Plan(
+        title=top.text("title", None),
+        neighbours=_neighbours(top.text("neighbours")),
+        budget=top.text("budget"),
+        ledger=top.text("ledger", LEDGER),
+        output=None if output is None else here / output,
+        **_source(top.table("source")),
+        unit=_unit(top.table("unit", {})),
+        part=_part(top.table("part", None)),
+        queries=_queries(top.tables("query")),
+        folder=here,
+    )
+    top.finish()
+    return found
+
+
+def _neighbours(word: str) -> Neighbours:
+    try:
+        return Neighbours(word)
+    except ValueError:
+        raise InputError(f'neighbours must be "replace" or "add-remove", got "{_short(word)}"') from None
+
+
+def _source(fields: Fields) -> dict[str, Any]:
+    location, table, engine = fields.text("location", ""), fields.text("table", None), fields.text("engine", None)
+    declared = fields.table("columns", {})
+    columns = {column: declared.text(column) for column in declared.columns()}
+    fingerprint = fields.text("fingerprint", None)
+    fields.finish()
+    return {"source": Source(location, table, engine, columns), "fingerprint": fingerprint}
+
+
+def _unit(fields: Fields) -> Unit:
+    unit = Unit(fields.text("column", None), fields.whole("rows", None), fields.whole("groups", None))
+    fields.finish()
+    if unit.column == "row":
+        raise InputError("[unit]: column must not be called row, which in a ledger means each row: rename it in a view")
+    return unit
+
+
+def _part(fields: Fields | None) -> Part | None:
+    if fields is None:
+        return None
+    part = Part(fields.text("column"), key(fields.value("equals"), "part equals"))
+    fields.finish()
+    return part
+
+
+def _queries(tables: list[Fields]) -> tuple[Asked, ...]:
+    if not 1 <= len(tables) <= MOST_QUERIES:
+        raise InputError(f"plan must have from 1 to {MOST_QUERIES} queries, got {len(tables)}: add [[query]] tables")
+    queries = tuple(_asked(fields) for fields in tables)
+    names = [asked.name for asked in queries]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f'query names must differ, got "{name}" twice')
+    return queries
+
+
+def _asked(fields: Fields) -> Asked:
+    name = fields.text("name")
+    if not name.isprintable() or not 1 <= len(name) <= LONGEST_NAME:
+        raise InputError(f"query name must be 1 to {LONGEST_NAME} printable characters")
+    named = fields.named(f'query "{name}"')
+    kind = named.text("kind")
+    if kind not in _KINDS:
+        raise InputError(f'{named.place}: kind must be one of {", ".join(_KINDS)}, got "{_short(kind)}"')
+    epsilon = _epsilon(named)
+    with naming(name):
+        query = _KINDS[kind](named)
+    named.finish()
+    return Asked(name, epsilon, query)
+
+
+def _epsilon(fields: Fields) -> Fraction:
+    value = fields.number("epsilon")
+    if not value > 0:
+        raise InputError(f"{fields.place}: epsilon must be > 0, got {value}")
+    try:
+        level_of(value)
+    except InputError as problem:
+        raise InputError(f"{fields.place}: {problem}") from None
+    return value
+
+
+def _grid(fields: Fields) -> Grid:
+    return Grid(fields.number("low"), fields.number("high"), fields.number("step"))
+
+
+def _nulls(fields: Fields) -> Fraction | None:
+    return None if fields.raw("nulls") == "drop" else fields.number("nulls", ' or "drop"')
+
+
+def _count(fields: Fields) -> Count:
+    return Count(fields.text("where", None))
+
+
+def _histogram(fields: Fields) -> Histogram:
+    listed = fields.table("keys")
+    keys = {column: tuple(key(v, f"keys of {column}") for v in listed.items(column)) for column in listed.columns()}
+    return Histogram(keys, fields.text("where", None))
+
+
+def _sum(fields: Fields) -> Sum:
+    return Sum(fields.text("column"), _grid(fields), _nulls(fields), fields.text("where", None))
+
+
+def _mean(fields: Fields) -> Mean:
+    return Mean(fields.text("column"), _grid(fields), _nulls(fields), fields.text("where", None))
+
+
+def _quantile(fields: Fields) -> Quantile:
+    share = fields.number("probability")
+    return Quantile(fields.text("column"), _grid(fields), share, _nulls(fields), fields.text("where", None))
+
+
+_KINDS: dict[str, Callable[[Fields], Query]] = {
+    "count": _count,
+    "histogram": _histogram,
+    "sum": _sum,
+    "mean": _mean,
+    "quantile": _quantile,
+}
+KIND_OF: dict[type, str] = {Count: "count", Histogram: "histogram", Sum: "sum", Mean: "mean", Quantile: "quantile"}
+
+
+def key(value: object, name: str) -> Key:
+    """A public key: a text, a whole number, a truth value or a date."""
+    if isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value
+    raise InputError(f"{name} must be texts, whole numbers, true or false, or dates, got {type(value).__name__}")
+
+
+def planned(given: Plan | Mapping[str, Any] | str | Path) -> Plan:
+    """The plan itself, or the one in a mapping or in the file of this name."""
+    if isinstance(given, Plan):
+        return given
+    return from_mapping(given) if isinstance(given, Mapping) else read(given)
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Complaints from within say which query they are about."""
+    try:
+        yield
+    except InputError as problem:
+        place = f'query "{name}"'
+        raise problem if str(problem).startswith(place) else InputError(f"{place}: {problem}") from None
+
+
+def described(query: Query) -> dict[str, Any]:
+    """What belongs to a query's kind, as a release has it."""
+    if isinstance(query, Histogram):
+        keys = {column: [key_out(value) for value in values] for column, values in query.keys.items()}
+        return {"keys": keys, "cells": [[key_out(value) for value in cell] for cell in query.cells]}
+    if isinstance(query, Count):
+        return {}
+    grid, nulls = query.grid, "drop" if query.nulls is None else str(query.nulls)
+    bounds = {name: str(value) for name, value in (("low", grid.low), ("high", grid.high), ("step", grid.step))}
+    share = {"probability": str(query.probability)} if isinstance(query, Quantile) else {}
+    return {"column": query.column, **bounds, "nulls": nulls, **share}
+
+
+def key_out(value: Key) -> Any:
+    """A key as JSON has it; a date is a table with one entry, so that it is not taken for a text."""
+    return {"date": value.isoformat()} if isinstance(value, date) else value
+
+
+def spelt(value: Key) -> str:
+    """A key as one text, told apart by its type."""
+    return json.dumps(key_out(value), ensure_ascii=False)
+
+
+def digest(plan: Plan) -> str:
+    """A fingerprint of everything that decides what is asked of which data; the same plan has the same one."""
+    source, unit, part = plan.source, plan.unit, plan.part
+    location = str(plan.folder / source.location)
+    content = {
+        "source": [location, source.table, source.engine, dict(source.columns)],
+        "neighbours": str(plan.neighbours),
+        "unit": [unit.column, unit.rows, unit.groups],
+        "part": None if part is None else [part.column, spelt(part.equals)],
+        "queries": [
+            [asked.name, KIND_OF[type(asked.query)], str(asked.epsilon), asked.query.where, described(asked.query)]
+            for asked in plan.queries
+        ],
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 80 else f"{line[:77]}..."

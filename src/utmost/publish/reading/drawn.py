@@ -1,0 +1,107 @@
+"""A reading as a picture: the part of the axis where something happens, and the remap beside it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from utmost.errors import InputError
+from utmost.exact import decimal
+from utmost.pictures import reading as pictures
+from utmost.publish.reading.lattice import on_lattice
+from utmost.publish.reading.result import Belief, Estimate
+from utmost.publish.record import Lattice
+
+if TYPE_CHECKING:
+    import altair as alt
+
+EDGE = 1e-3  # of the posterior that may lie outside the picture on each side
+MARGIN = 0.4  # of the width, added on each side
+LEAST_MARGIN = 8  # points
+ANSWERS = 240  # that the remap is drawn from
+MOST_CELLS = 100
+
+
+def picture(found: Estimate) -> alt.TopLevelMixin:
+    """Prior, likelihood, posterior and remap of one number; of several cells one line each."""
+    if len(found.readings) > 1:
+        return _cells(found)
+    if found.reader is None:
+        raise InputError(
+            f"--plot must be of an answer with a posterior, and a {found.answer.kind} has none: leave it out"
+        )
+    (reading,) = found.readings
+    name = f"{found.answer.name}, cell {found.cells[0]}" if found.cells else found.answer.name
+    title = f"{name}: released {decimal(float(reading.value))}, best read as {decimal(float(reading.estimate))}"
+    return pictures.reading(_shown(found), title, _words(found), x=found.answer.kind)
+
+
+def _words(found: Estimate) -> str:
+    assert found.reader is not None
+    share = decimal(100 * found.reader.coverage, 4)
+    return (
+        f"Prior {found.reader.prior.name[:40]}, loss {found.reader.loss.name[:40]}, ε = {found.answer.epsilon}. "
+        f"The bar at the foot holds {share} % of the posterior."
+    )
+
+
+def _shown(found: Estimate) -> pictures.Read:
+    from utmost.publish.estimate import belief
+
+    (reading,) = found.readings
+    assert reading.interval is not None
+    held = belief(found)
+    low, high = window(held, Fraction(reading.value), Fraction(reading.estimate))
+    part = slice(low, high + 1)
+    answers = _answers(found, held, low, high)
+    return pictures.Read(
+        tuple((float(held.axis.first) + float(held.axis.step) * np.arange(low, high + 1)).tolist()),
+        tuple(held.prior[part].tolist()),
+        tuple(held.likelihood[part].tolist()),
+        tuple(held.posterior[part].tolist()),
+        float(reading.value),
+        float(reading.estimate),
+        (float(reading.interval[0]), float(reading.interval[1])),
+        tuple(float(value) for value in answers),
+        _readings(found, answers),
+    )
+
+
+def window(held: Belief, *marks: Fraction) -> tuple[int, int]:
+    """The first and the last point to show: nearly all of the posterior and the marks, with a margin."""
+    mass = np.cumsum(held.posterior)
+    places = [held.axis.nearest(mark) for mark in marks]
+    low = min(int(np.searchsorted(mass, EDGE)), *places)
+    high = max(int(np.searchsorted(mass, 1 - EDGE)), *places)
+    margin = max(round(MARGIN * (high - low)), LEAST_MARGIN)
+    return max(low - margin, 0), min(high + margin, held.axis.size - 1)
+
+
+def _answers(found: Estimate, held: Belief, low: int, high: int) -> list[Fraction]:
+    """Answers evenly over the window, numbers of the lattice; none where an answer is two numbers, or too much work."""
+    law = found.answer.mechanism
+    if not isinstance(law, Lattice) or (found.before is None and on_lattice(held.axis, law)):
+        return []
+    first, last = (int((held.axis.value(place) - law.origin) / law.unit) for place in (low, high))
+    numbers = sorted({first + round(k * (last - first) / ANSWERS) for k in range(ANSWERS + 1)})
+    return [law.value(number) for number in numbers] if len(numbers) > 1 else []
+
+
+def _readings(found: Estimate, answers: list[Fraction]) -> tuple[float, ...]:
+    from utmost.publish.estimate import remap
+
+    return tuple(remap(found, answers).tolist()) if answers else ()
+
+
+def _cells(found: Estimate) -> alt.TopLevelMixin:
+    if len(found.cells) > MOST_CELLS:
+        raise InputError(f"--plot must be of at most {MOST_CELLS} cells, got {len(found.cells)}: pick one with --cell")
+    rows = [
+        pictures.Cell(name, float(r.value), float(r.estimate), (float(r.interval[0]), float(r.interval[1])))
+        for name, r in zip(found.cells, found.readings, strict=True)
+        if r.interval is not None
+    ]
+    words = "Stroke: released. Dot: best reading. " + _words(found).replace("The bar at the foot holds", "A bar holds")
+    return pictures.cells(rows, f"{found.answer.name}: what was released and how it is best read", words, x="count")

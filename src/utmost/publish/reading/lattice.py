@@ -1,0 +1,99 @@
+"""A released lattice number: a count, a cell, a sum, a mean of a public number of rows.
+
+The answer y has the law κ_y·e^(−ε|x − y|) between the ends and at them. A reader who holds x possible from a to b alone
+has the same posterior for every y ≥ b, and for every y ≤ a: x enters only by α^(y − x) = α^(y − b)·α^(b − x). So y is
+brought to her range first, which loses nothing; her losses over all answers are those of the mechanism cut at a and b,
+whatever ends, or none, the release has beyond them.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from utmost.consumer import kernel
+from utmost.consumer.kernel import each, single
+from utmost.consumer.kernel.scan import Ints, sums
+from utmost.errors import InputError
+from utmost.exact import epsilon as level_of
+from utmost.publish.reading.axis import Axis
+from utmost.publish.reading.reader import Floats, Reader
+from utmost.publish.reading.result import Losses, Reading
+from utmost.publish.reading.unbiased import unbiased
+from utmost.publish.record import Lattice
+
+SINGLE = 4  # distinct answers up to which each has a posterior of its own
+
+
+def on_lattice(axis: Axis, law: Lattice) -> bool:
+    """Are the points consecutive numbers of the lattice."""
+    return axis.step == law.unit
+
+
+def read(reader: Reader, law: Lattice, numbers: list[int]) -> tuple[list[Reading], Losses | None]:
+    """The reading of each number, and the losses before an answer is known where they can be had."""
+    if not on_lattice(reader.axis, law):
+        return [_alone(reader, law, number) for number in numbers], None
+    try:
+        every = kernel.readings(reader.prior, level_of(law.epsilon), reader.loss)
+    except InputError:  # a loss that is too much work for all answers at once
+        return [_alone(reader, law, number) for number in numbers], None
+    answers = places(reader.axis, law, numbers)
+    low, high, faced = _rest(reader, law, answers)
+    columns = (every.remap[answers], low, high, every.losses[answers], faced)
+    readings = [
+        _reading(reader, law, number, (best, first, last), (loss, face))
+        for number, best, first, last, loss, face in zip(numbers, *(c.tolist() for c in columns), strict=True)
+    ]
+    return readings, Losses.of(reader.scale, every.expected_loss, every.face_value_loss)
+
+
+def places(axis: Axis, law: Lattice, numbers: list[int]) -> Ints:
+    """Where numbers of the lattice fall among its points from the axis's first on, brought to its range."""
+    start = law.number(axis.first)
+    return np.array([min(max(number - start, 0), axis.size - 1) for number in numbers], dtype=np.int64)
+
+
+def _rest(reader: Reader, law: Lattice, answers: Ints) -> tuple[Ints, Ints, Floats]:
+    """The intervals of these answers, and the losses of their face value: of few one by one, of many all at once."""
+    distinct, where = np.unique(answers, return_inverse=True)
+    if len(distinct) > SINGLE:
+        table = sums(reader.prior.logs(), float(law.epsilon))
+        low, high = each.spans(table, reader.coverage)
+        return low[answers], high[answers], each.faced(table, reader.loss, answers)
+    counts, found = np.arange(reader.axis.size), np.empty((len(distinct), 3))
+    for k, y in enumerate(distinct.tolist()):
+        chances = kernel.posterior(reader.prior, level_of(law.epsilon), y)
+        found[k] = *single.interval(chances, reader.coverage), chances @ reader.loss.array(counts, y)
+    low, high = found[where, :2].T.astype(np.int64)
+    return low, high, found[where, 2]
+
+
+def _alone(reader: Reader, law: Lattice, number: int) -> Reading:
+    """One number by its posterior alone."""
+    chances = reader.after(likelihood(reader.axis, law, number))
+    return _reading(reader, law, number, *reader.best(chances, reader.axis.nearest(law.value(number))))
+
+
+def _reading(
+    reader: Reader, law: Lattice, number: int, chosen: tuple[int, int, int], losses: tuple[float, float]
+) -> Reading:
+    best, low, high = (reader.value(place) for place in chosen)
+    value = law.value(number)
+    whole = law.unit.denominator == law.origin.denominator == 1
+    shown = int(value) if whole else value
+    return Reading(shown, best, (low, high), Losses.of(reader.scale, *losses), unbiased(law, number))
+
+
+def likelihood(axis: Axis, law: Lattice, number: int) -> Floats:
+    """−ε|x_k − y| for every point x_k: the logarithm of its likelihood, up to a constant; y is brought to the range.
+
+    The distance is taken from the point below y, exactly, so that it keeps its digits however large y is.
+    """
+    first, step = (axis.first - law.origin) / law.unit, axis.step / law.unit
+    answer = min(max(Fraction(number), first), first + step * (axis.size - 1))
+    below = math.floor((answer - first) / step)
+    rest = float(answer - first - below * step)
+    return np.asarray(-float(law.epsilon) * np.abs((np.arange(axis.size) - below) * float(step) - rest))

@@ -1,0 +1,78 @@
+"""A reader: the points she believes in, her prior over them, her loss, and the posterior that a likelihood leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost.consumer.kernel import single
+from utmost.consumer.losses import Linear, Loss, Power, Squared, Table
+from utmost.consumer.priors import Prior
+from utmost.errors import InputError
+from utmost.publish.reading.axis import Axis
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Value: TypeAlias = int | Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A prior over the points of an axis, a loss, and how much of the posterior an interval must hold."""
+
+    axis: Axis
+    prior: Prior
+    loss: Loss
+    coverage: float
+
+    def __post_init__(self) -> None:
+        """Check the coverage and the size of a loss given entry by entry."""
+        if not 0 < self.coverage < 1:
+            raise InputError(f"coverage must be strictly between 0 and 1, got {self.coverage}")
+        if isinstance(self.loss, Table):
+            self.loss.check(self.axis.size)
+
+    @property
+    def scale(self) -> float:
+        """What a step between her points costs: losses of distances are in the value's unit, others have none."""
+        step = float(self.axis.step)
+        if isinstance(self.loss, Power):
+            return _power(step, float(self.loss.p))
+        return step if isinstance(self.loss, Linear) else step**2 if isinstance(self.loss, Squared) else 1.0
+
+    def value(self, place: int) -> Value:
+        """The value at a place among her points: a whole number where all of them are."""
+        found = self.axis.value(place)
+        return int(found) if self.axis.step.denominator == self.axis.first.denominator == 1 else found
+
+    def after(self, likelihood: Floats) -> Floats:
+        """Her posterior, from the logarithms of a likelihood known up to a factor."""
+        scores = self.prior.logs() + likelihood
+        weights = np.exp(scores - scores.max())
+        return np.asarray(weights / weights.sum())
+
+    def best(self, chances: Floats, face: int) -> tuple[tuple[int, int, int], tuple[float, float]]:
+        """Of a posterior: the places of the best reading and of the interval's ends; the losses of it and of `face`."""
+        place, least = single.best(chances, self.loss)
+        faced = float(chances @ self.loss.array(np.arange(len(chances)), face))
+        return (place, *single.interval(chances, self.coverage)), (least, faced)
+
+    @property
+    def monotone(self) -> bool:
+        """Does her loss not fall away from the truth on either side: what GRS12 Thm 3.2 and its extension ask for."""
+        if not isinstance(self.loss, Table):
+            return True
+        losses = self.loss.array(np.arange(self.axis.size)[:, None], np.arange(self.axis.size)[None, :])
+        rises = np.diff(losses, axis=1)
+        after = np.arange(self.axis.size - 1)[None, :] >= np.arange(self.axis.size)[:, None]
+        return bool(np.all(np.where(after, rises, -rises) >= 0))
+
+
+def _power(step: float, p: float) -> float:
+    try:
+        return float(step**p)
+    except OverflowError:
+        raise InputError(f"loss power:{p:g} is too steep for values {step:g} apart: take a lower power") from None

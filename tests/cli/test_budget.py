@@ -1,0 +1,145 @@
+"""`utmost budget`: open, show, list, history."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from utmost.ledger import Ask, Budget, Cost, opened
+
+LEDGER = ("--ledger", "ledger.sqlite")
+
+
+def charge(*costs, budget="survey", part=None, fingerprint="f"):
+    with opened("ledger.sqlite") as books:
+        made = tuple(Cost(query, Fraction(epsilon), "geometric", 2) for query, epsilon in costs)
+        asked = Ask(budget, "row", "replace", made, part, "0123456789abcdef" * 4, fingerprint)
+        entry = books.charge(asked)
+        books.keep(entry.id, "{}")
+
+
+def test_a_budget_is_opened_shown_and_listed(utmost):
+    made = utmost("budget", "open", "survey", "--epsilon", "0.7", *LEDGER, "--json").document
+    assert made["opened"].endswith("Z")
+    assert made == {
+        "name": "survey",
+        "epsilon": "7/10",
+        "delta": "0",
+        "composition": "pure",
+        "unit": "row",
+        "neighbours": "replace",
+        "remember": True,
+        "opened": made["opened"],
+        "spent": "0",
+        "left": "7/10",
+        "charges": 0,
+    }
+    assert utmost("budget", "show", "survey", *LEDGER, "--json").document == made
+    utmost("budget", "open", "people", "--epsilon", "1", "--unit", "person", "--no-remember", *LEDGER)
+    listed = utmost("budget", "list", *LEDGER, "--json").document["budgets"]
+    assert listed[0] == made
+    assert (listed[1]["unit"], listed[1]["remember"]) == ("person", False)
+
+
+def test_a_budget_of_loss_distributions_is_opened(utmost):
+    pytest.importorskip("dp_accounting", reason="dp-accounting is not installed: make engines")
+    arguments = ("--epsilon", "1", "--delta", "1e-6", "--composition", "pld", "--neighbours", "add-remove")
+    made = utmost("budget", "open", "panel", *arguments, *LEDGER, "--json").document
+    assert (made["delta"], made["composition"], made["neighbours"]) == ("1/1000000", "pld", "add-remove")
+    assert "1 at δ = 0.000001, privacy-loss distributions" in utmost("budget", "show", "panel", *LEDGER).out
+
+
+def test_spent_and_left_are_shown_exactly(utmost):
+    utmost("budget", "open", "survey", "--epsilon", "1", *LEDGER)
+    charge(("votes", "1/10"), ("ages", "1/5"))
+    shown = utmost("budget", "show", "survey", *LEDGER)
+    assert shown.code == 0
+    assert "0.3 in 1 charge\n" in "\n".join(line.rstrip() + "\n" for line in shown.out.splitlines())
+    assert "0.7" in shown.out
+    charge(("votes", "1/3"))
+    document = utmost("budget", "show", "survey", *LEDGER, "--json").document
+    assert (document["spent"], document["left"], document["charges"]) == ("19/30", "11/30", 2)
+    assert "19/30" in utmost("budget", "list", *LEDGER).out
+
+
+def test_history_has_every_charge_with_its_costs(utmost):
+    utmost("budget", "open", "survey", "--epsilon", "1", *LEDGER)
+    charge(("votes", "1/10"), ("ages", "1/5"), part=("region", "north"))
+    charge(("votes", "1/10"), fingerprint=None)
+    document = utmost("budget", "history", "survey", *LEDGER, "--json").document
+    first, second = document["charges"]
+    assert (document["name"], document["spent"], document["left"]) == ("survey", "2/5", "3/5")
+    assert first == {
+        "entry": 1,
+        "charged": first["charged"],
+        "plan": "0123456789abcdef" * 4,
+        "fingerprint": "f",
+        "part": {"column": "region", "equals": "north"},
+        "epsilon": "3/10",
+        "costs": [
+            {"query": "votes", "epsilon": "1/10", "law": "geometric", "steps": 2},
+            {"query": "ages", "epsilon": "1/5", "law": "geometric", "steps": 2},
+        ],
+        "kept": True,
+    }
+    assert (second["entry"], second["part"], second["kept"], second["fingerprint"]) == (2, None, False, None)
+    text = utmost("budget", "history", "survey", *LEDGER).out
+    assert "votes, ages" in " ".join(text.split())
+    assert "spent 0.4, left 0.6" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("show",), "NAME"),
+        (("show", "survey"), "ledger ledger.sqlite must exist"),
+        (("open", "survey", *LEDGER), "--epsilon"),
+        (("open", "survey", "--epsilon", "0", *LEDGER), "epsilon must be > 0"),
+        (("open", "survey", "--epsilon", "ten", *LEDGER), "--epsilon must be a number"),
+        (("open", "survey", "--epsilon", "1", "--delta", "0.1", *LEDGER), "say composition pld"),
+        (("open", "survey", "--epsilon", "1", "--composition", "rdp", *LEDGER), "composition must be pure or pld"),
+        (
+            ("open", "survey", "--epsilon", "1", "--neighbours", "x", *LEDGER),
+            "neighbours must be replace or add-remove",
+        ),
+        (("open", "", "--epsilon", "1", *LEDGER), "name of a budget must be"),
+        (("open", "there", "--epsilon", "1", "--ledger", "there.sqlite"), "budget 'there' must have a new name"),
+        (("show", "none", "--ledger", "there.sqlite"), "budget 'none' must be in the ledger"),
+        (("show", "survey", "--ledger", "none.sqlite"), "ledger none.sqlite must exist"),
+        (("list", "--ledger", "."), "must be a file, got a directory"),
+        (("list", "--ledger", "people.csv"), "must be a ledger"),
+        (("list", "--ledger", "mysql://ann:secret@db/x"), "ledger must be a file"),
+    ],
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, tuple) else "",
+)
+def test_bad_input_is_one_line_and_code_2(utmost, tmp_path, arguments, words):
+    (tmp_path / "people.csv").write_text("name,age\nann,3\n")
+    with opened("there.sqlite", tmp_path) as books:
+        books.open(Budget("there", Fraction(1)))
+    said = utmost("budget", *arguments)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("utmost: ")
+    assert said.err.count("\n") == 1
+    assert words in said.err
+    assert "secret" not in said.err
+    assert "ann" not in said.err
+
+
+def test_a_server_that_is_not_there_is_one_line_and_code_1(utmost):
+    pytest.importorskip("psycopg", reason="psycopg is not installed: make engines")
+    said = utmost("budget", "list", "--ledger", "postgresql://ann:secret@127.0.0.1:1/ledger")
+    assert (said.code, said.out, said.err.count("\n")) == (1, "", 1)
+    assert "ledger postgresql://127.0.0.1:1/ledger cannot be reached" in said.err
+    assert "secret" not in said.err
+
+
+def test_the_group_shows_its_commands_and_each_its_examples(utmost):
+    said = utmost("budget")
+    assert said.code == 0
+    assert all(f"  {name} " in said.out for name in ("open", "show", "list", "history"))
+    for name in ("open", "show", "list", "history"):
+        page = utmost("budget", name, "--help")
+        assert "--json" in page.out
+        assert "utmost budget" in page.out.split("Examples:")[1]
+        assert max(map(len, page.out.splitlines())) <= 80

@@ -1,0 +1,201 @@
+"""Pure composition against channels written out: every table small enough, every answer, exact ratios.
+
+Costs are whole numbers n of bits: noise with α = 2^−n, so ε = n·ln 2, and the ε claimed for all answers together is N
+bits exactly when some answer is 2^N times as likely under one table as under a neighbour.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from utmost.channel import channel, least_epsilon
+from utmost.exact import alpha
+from utmost.ledger import Ask, Budget, Cost
+from utmost.ledger.composition import Item, asked, pure, spent
+from utmost.mechanisms import geometric
+from utmost.spaces import space
+
+REGIONS, SEXES = ("north", "south", "west"), ("f", "m")
+MOST_ROWS = 2
+
+ROWS = tuple(product(REGIONS, SEXES, (0, 1)))  # region, sex, and a bit that is counted
+COLUMNS = {"region": 0, "sex": 1}
+
+PARTS = st.one_of(
+    st.none(),
+    st.tuples(st.just("region"), st.sampled_from(REGIONS)),
+    st.tuples(st.just("sex"), st.sampled_from(SEXES)),
+)
+CHARGES = st.lists(st.tuples(PARTS, st.integers(1, 4)), min_size=1, max_size=3)
+
+
+def items(charges):
+    return [Item(Fraction(bits), "geometric", 1, part) for part, bits in charges]
+
+
+def within(table, part):
+    return table if part is None else [row for row in table if row[COLUMNS[part[0]]] == part[1]]
+
+
+def tables(neighbours):
+    """All tables of two rows, or of at most two, and how far they are apart in rows replaced, or added and removed."""
+    sizes = [MOST_ROWS] if neighbours == "replace" else range(MOST_ROWS + 1)
+    found = [table for size in sizes for table in combinations_with_replacement(ROWS, size)]
+    counts = [Counter(table) for table in found]
+    differ = [[(one - other).total() + (other - one).total() for other in counts] for one in counts]
+    return found, np.array(differ) // (2 if neighbours == "replace" else 1)
+
+
+def ratio(laws, distances):
+    """The largest ratio of likelihoods between neighbours: a plain loop, no metric needed."""
+    worst = Fraction(1)
+    for x, y in np.argwhere(distances == 1):
+        worst = max(worst, *(a / b for a, b in zip(laws[x], laws[y], strict=True)))
+    return worst
+
+
+def joint(rows_of_laws):
+    """The law of independent answers together."""
+    return [prod(answer) for answer in product(*rows_of_laws)]
+
+
+def counted(table, part, bits):
+    """The law of a count by geometric noise: of the bit on the whole table, of the rows in a part."""
+    number = sum(row[2] for row in table) if part is None else len(within(table, part))
+    return geometric(MOST_ROWS, alpha(Fraction(1, 2**bits))).law(number)
+
+
+@pytest.fixture(scope="module", params=["replace", "add-remove"])
+def relation(request):
+    return request.param, *tables(request.param)
+
+
+@settings(max_examples=40)
+@given(charges=CHARGES)
+def test_counts_by_geometric_noise_tell_exactly_what_is_claimed(relation, charges):
+    neighbours, found, distances = relation
+    laws = [joint([counted(table, part, bits) for part, bits in charges]) for table in found]
+    assert ratio(laws, distances) == 2 ** pure(items(charges), "row", neighbours)
+
+
+def response(bits, outputs, truth):
+    """k-ary randomised response: the truth is 2^bits times as likely as any other output."""
+    weights = [Fraction(2**bits if output == truth else 1) for output in range(outputs)]
+    return [weight / sum(weights) for weight in weights]
+
+
+@settings(max_examples=40)
+@given(charges=CHARGES, seed=st.integers(0, 2**32), outputs=st.integers(2, 3))
+def test_any_answers_from_the_rows_of_a_part_tell_at_most_what_is_claimed(relation, charges, seed, outputs):
+    neighbours, found, distances = relation
+    random = np.random.default_rng(seed)
+    truths = [{} for _ in charges]
+
+    def law(k, table):
+        part, bits = charges[k]
+        truth = truths[k].setdefault(tuple(within(table, part)), int(random.integers(outputs)))
+        return response(bits, outputs, truth)
+
+    laws = [joint([law(k, table) for k in range(len(charges))]) for table in found]
+    assert ratio(laws, distances) <= 2 ** pure(items(charges), "row", neighbours)
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+@settings(max_examples=10)
+@given(bits=st.lists(st.integers(1, 3), min_size=3, max_size=3))
+def test_a_person_is_in_all_parts_so_they_add_up(neighbours, bits):
+    """One person with any set of at most three rows, one in a region; present or absent, or replaced by another."""
+    persons = [
+        tuple(name for name, there in zip(REGIONS, kept, strict=True) if there) for kept in product((0, 1), repeat=3)
+    ]
+    laws = [
+        joint(
+            [
+                geometric(1, alpha(Fraction(1, 2**n))).law(int(name in rows))
+                for name, n in zip(REGIONS, bits, strict=True)
+            ]
+        )
+        for rows in persons
+    ]
+    anyone = np.ones((len(persons), len(persons)), dtype=int) - np.eye(len(persons), dtype=int)
+    claimed = pure(
+        [Item(Fraction(n), "any", 1, ("region", name)) for name, n in zip(REGIONS, bits, strict=True)], "p", neighbours
+    )
+    assert ratio(laws, anyone) == 2**claimed == 2 ** sum(bits)
+
+
+def test_the_library_s_own_least_epsilon_agrees():
+    """Two parts and the whole, tables of one row: 1 + 2 bits of the parts and 1 of the whole."""
+    charges = [(("region", "north"), 1), (("region", "south"), 2), (None, 1)]
+    found = [(row,) for row in ROWS]
+    laws = [joint([counted(table, part, bits) for part, bits in charges]) for table in found]
+    apart = [[int(one != other) for other in found] for one in found]
+    labels = ["-".join(map(str, table[0])) for table in found]
+    leak = least_epsilon(channel(laws, labels), space(apart, labels))
+    assert leak.ratio == 2 ** pure(items(charges), "row", "replace") == 2**4
+
+
+@settings(max_examples=30)
+@given(
+    charges=st.lists(
+        st.tuples(
+            st.one_of(st.none(), st.tuples(st.sampled_from("abc"), st.sampled_from("uvw"))),
+            st.fractions(Fraction(1, 50), 5, max_denominator=50),
+        ),
+        max_size=12,
+    )
+)
+def test_the_claim_is_the_worst_row_that_enters_or_leaves(charges):
+    """Against every row there is: what it touches is charged, one row under add-remove, two under replace."""
+    rows = [dict(zip("abc", values, strict=True)) for values in product("uvw", repeat=3)]
+
+    def told(*changed):
+        touched = (part is None or any(row[part[0]] == part[1] for row in changed) for part, _ in charges)
+        return sum((epsilon for (_, epsilon), hit in zip(charges, touched, strict=True) if hit), Fraction(0))
+
+    made = [Item(epsilon, "any", 1, part) for part, epsilon in charges]
+    assert pure(made, "row", "add-remove") == max(told(row) for row in rows)
+    assert pure(made, "row", "replace") == max(told(one, other) for one, other in product(rows, rows))
+    assert pure(made, "person", "replace") == sum((epsilon for _, epsilon in charges), Fraction(0))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("North", "north "), ("1", "1.0"), ("01", "1"), ("ﬁ", "FI"), ('"north "', '"North"'), (".5", "0.50")],
+)
+def test_values_that_an_engine_may_find_equal_are_one_part(one, other):
+    made = [Item(Fraction(1, 10), "any", 1, ("region", value)) for value in (one, other)]
+    assert pure(made, "row", "add-remove") == Fraction(1, 5)
+
+
+@given(times=st.integers(1, 50), epsilon=st.fractions(Fraction(1, 100), 3, max_denominator=100))
+def test_counting_charges_together_changes_nothing(times, epsilon):
+    one = Item(epsilon, "any", 1, ("a", "b"))
+    assert pure([one] * times, "row", "replace") == pure([Item(epsilon, "any", 1, ("a", "b"), times)], "row", "replace")
+
+
+def test_an_ask_is_spent_as_its_costs_are():
+    costs = (Cost("a", Fraction(1, 3)), Cost("b", Fraction(1, 6), "geometric", 5))
+    ask = Ask("survey", "row", "replace", costs, ("region", "north"), "p")
+    assert asked(ask) == [
+        Item(Fraction(1, 3), "any", 1, ("region", "north")),
+        Item(Fraction(1, 6), "geometric", 5, ("region", "north")),
+    ]
+    assert spent(Budget("survey", Fraction(1)), asked(ask)) == Fraction(1, 2)
+    assert spent(Budget("survey", Fraction(1)), []) == 0
+
+
+@given(charges=CHARGES, more=CHARGES)
+def test_more_charges_never_tell_less(charges, more):
+    for unit, neighbours in product(("row", "person"), ("replace", "add-remove")):
+        before, after = (pure(items(made), unit, neighbours) for made in (charges, charges + more))
+        assume(more)
+        assert before <= after <= before + sum(bits for _, bits in more)

@@ -1,0 +1,212 @@
+"""A ledger against a model of it in plain Python, by random walks over both stores."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from postgres import database, server
+from utmost.errors import BudgetError, InputError
+from utmost.ledger import Ask, Budget, Charge, Cost, Ledger, opened
+
+NAMES = ("a", "b", "ε 'c'")
+UNITS, RELATIONS = ("row", "person"), ("replace", "add-remove")
+VALUES = {"region": ("n", "s", "w"), "sex": ("f", "m")}
+
+PARTS = st.none() | st.sampled_from([(column, value) for column, values in VALUES.items() for value in values])
+COSTS = st.lists(
+    st.builds(
+        Cost,
+        st.sampled_from(["q", "r"]),
+        st.fractions(Fraction(1, 60), 1, max_denominator=60),
+        st.sampled_from(["geometric", "any"]),
+        st.integers(1, 9),
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+@dataclass
+class Model:
+    """A budget as a list; what it has spent by trying every change of a unit."""
+
+    budget: Budget
+    charges: list[Charge] = field(default_factory=list)
+    kept: dict[tuple[str, str], dict] = field(default_factory=dict)
+
+    def spent(self, more: Ask | None = None) -> Fraction:
+        charges = [(charge.part, charge.epsilon) for charge in self.charges]
+        if more is not None:
+            charges.append((more.part, sum((cost.epsilon for cost in more.costs), Fraction(0))))
+        return max(self._told(charges, changed) for changed in self._changes())
+
+    def _changes(self) -> list[list[dict[str, str]]]:
+        """The sets of rows by which neighbours can differ."""
+        rows = [dict(zip(VALUES, values, strict=True)) for values in product(*VALUES.values())]
+        if self.budget.unit != "row":
+            return [rows]
+        return (
+            [[row] for row in rows] if self.budget.neighbours == "add-remove" else list(map(list, product(rows, rows)))
+        )
+
+    def _told(self, charges, changed) -> Fraction:
+        hit = [e for part, e in charges if part is None or any(row[part[0]] == part[1] for row in changed)]
+        return sum(hit, Fraction(0))
+
+
+class Walk(RuleBasedStateMachine):
+    """Every rule does the same to both and compares what comes back; `place` opens an empty store."""
+
+    place = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stack, self.models, self.entries = ExitStack(), {}, {}
+
+    @initialize()
+    def start(self) -> None:
+        self.location = self.stack.enter_context(self.place())
+        self._open()
+
+    def _open(self) -> None:
+        self.context = opened(self.location)
+        self.books: Ledger = self.context.__enter__()
+
+    @rule()
+    def close_and_open_again(self) -> None:
+        self.context.__exit__(None, None, None)
+        self._open()
+
+    @rule(
+        name=st.sampled_from(NAMES),
+        epsilon=st.fractions(Fraction(1, 10), 4, max_denominator=30),
+        unit=st.sampled_from(UNITS),
+        neighbours=st.sampled_from(RELATIONS),
+        remember=st.booleans(),
+    )
+    def open_budget(self, name, epsilon, unit, neighbours, remember) -> None:
+        budget = Budget(name, epsilon, unit=unit, neighbours=neighbours, remember=remember)
+        if name in self.models:
+            with pytest.raises(InputError, match="new name"):
+                self.books.open(budget)
+        else:
+            self.models[name] = Model(self.books.open(budget))
+
+    @precondition(lambda self: self.models)
+    @rule(
+        data=st.data(),
+        costs=COSTS,
+        part=PARTS,
+        plan=st.sampled_from("pq"),
+        fingerprint=st.none() | st.sampled_from("fg"),
+    )
+    def charge(self, data, costs, part, plan, fingerprint) -> None:
+        model = self.models[data.draw(st.sampled_from(sorted(self.models)))]
+        ask = self._ask(model, tuple(costs), part, plan, fingerprint)
+        after, left = model.spent(ask), model.budget.epsilon - model.spent()
+        if after > model.budget.epsilon:
+            for method in (self.books.afford, self.books.charge):
+                with pytest.raises(BudgetError):
+                    method(ask)
+            assert after - model.spent() > left
+            return
+        seen, entry = self.books.afford(ask), self.books.charge(ask)
+        assert (entry.spent, entry.left) == (seen.spent, seen.left) == (after, model.budget.epsilon - after)
+        assert entry.id not in self.entries
+        when = self.books.history(model.budget.name)[-1].charged
+        model.charges.append(Charge(entry.id, when, plan, fingerprint, part, tuple(costs), False))
+        self.entries[entry.id] = model
+
+    @precondition(lambda self: self.models)
+    @rule(data=st.data(), costs=COSTS, unit=st.sampled_from([*UNITS, "Row"]), neighbours=st.sampled_from(RELATIONS))
+    def ask_for_others(self, data, costs, unit, neighbours) -> None:
+        budget = self.models[data.draw(st.sampled_from(sorted(self.models)))].budget
+        ask = Ask(budget.name, unit, neighbours, tuple(costs), None, "p", "f")
+        if (unit, neighbours) != (budget.unit, budget.neighbours):
+            for method in (self.books.afford, self.books.charge, self.books.remembered):
+                with pytest.raises(InputError, match="open another budget"):
+                    method(ask)
+
+    @precondition(lambda self: self.entries)
+    @rule(data=st.data(), content=st.dictionaries(st.text(max_size=3), st.integers() | st.text(max_size=3), max_size=2))
+    def keep(self, data, content) -> None:
+        number = data.draw(st.sampled_from(sorted(self.entries)))
+        model = self.entries[number]
+        place = next(k for k, charge in enumerate(model.charges) if charge.number == number)
+        charge = model.charges[place]
+        if charge.kept:
+            with pytest.raises(InputError, match="kept once"):
+                self.books.keep(number, json.dumps(content))
+            return
+        self.books.keep(number, json.dumps(content))
+        if model.budget.remember and charge.fingerprint is not None:
+            model.charges[place] = Charge(*(getattr(charge, name) for name in charge.__slots__[:-1]), True)
+            model.kept.setdefault((charge.plan, charge.fingerprint), content)
+
+    @rule(number=st.integers(10**6, 10**7))
+    def keep_what_was_not_charged(self, number) -> None:
+        if self.models:
+            with pytest.raises(InputError, match="entry must be"):
+                self.books.keep(number, "{}")
+
+    @precondition(lambda self: self.models)
+    @rule(data=st.data(), plan=st.sampled_from("pqz"), fingerprint=st.none() | st.sampled_from("fgh"))
+    def remembered(self, data, plan, fingerprint) -> None:
+        model = self.models[data.draw(st.sampled_from(sorted(self.models)))]
+        ask = self._ask(model, (Cost("q", Fraction(1)),), None, plan, fingerprint)
+        assert self.books.remembered(ask) == model.kept.get((plan, fingerprint))
+
+    def _ask(self, model, costs, part, plan, fingerprint) -> Ask:
+        budget = model.budget
+        return Ask(budget.name, budget.unit, budget.neighbours, costs, part, plan, fingerprint)
+
+    @invariant()
+    def same(self) -> None:
+        if not self.models:
+            return
+        assert self.books.budgets() == [model.budget for model in self.models.values()]
+        for name, model in self.models.items():
+            assert self.books.history(name) == model.charges
+            state = self.books.state(name)
+            assert (state.spent, state.charges) == (model.spent(), len(model.charges))
+            assert state.spent + state.left == model.budget.epsilon
+
+    def teardown(self) -> None:
+        if hasattr(self, "context"):
+            self.context.__exit__(None, None, None)
+        self.stack.close()
+
+
+class Folder(tempfile.TemporaryDirectory):
+    def __enter__(self) -> str:
+        return str(Path(super().__enter__()) / "ledger.sqlite")
+
+
+def test_an_sqlite_ledger_does_what_its_model_does():
+    walk = type("SqliteWalk", (Walk,), {"place": staticmethod(Folder)})
+    run_state_machine_as_test(walk, settings=settings(max_examples=40, stateful_step_count=30))
+
+
+def test_a_postgresql_ledger_does_what_its_model_does():
+    if isinstance(server(), str):
+        pytest.skip(server())
+    walk = type("PostgresWalk", (Walk,), {"place": staticmethod(database)})
+    run_state_machine_as_test(walk, settings=settings(max_examples=10, stateful_step_count=25))

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.exact import alpha, epsilon
+from utmost.mechanisms.geometric import untruncated
+from utmost.publish.accuracy import half_width, spread
+
+
+def test_the_spread_is_the_expected_size_of_the_noise() -> None:
+    """Σ |δ|·Pr[δ] over ±60 at α = 1/2, where the rest is below 1e-16."""
+    chances = untruncated(0, range(-60, 61), alpha("1/2"))
+    assert spread(alpha("1/2")) == pytest.approx(
+        float(sum(abs(d) * p for d, p in zip(range(-60, 61), chances, strict=True)))
+    )
+
+
+@given(
+    st.fractions("1/9", "8/9", max_denominator=30), st.sampled_from([Fraction(1, 20), Fraction(1, 40), Fraction(1, 3)])
+)
+def test_the_half_width_is_the_least_that_misses_rarely_enough(rate: Fraction, miss: Fraction) -> None:
+    level = alpha(rate)
+    reach = half_width(level, miss)
+    inside = lambda t: sum(untruncated(0, range(-t, t + 1), level))  # noqa: E731
+    assert 1 - inside(reach) <= miss
+    assert reach == 0 or 1 - inside(reach - 1) > miss
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 15))
+def test_the_half_width_is_decided_for_any_epsilon(places: int) -> None:
+    """2α^(t+1)/(1+α) ≤ 1/20 < 2α^t/(1+α), seen with balls; for a small ε t·ε is near ln 20."""
+    level = epsilon(Fraction(1, 10**places))
+    reach = half_width(level)
+    assert (
+        2 * level.power(reach + 1) / (1 + level.alpha) <= Fraction(1, 20) < 2 * level.power(reach) / (1 + level.alpha)
+    )
+    assert abs(reach / 10**places - 2.9957) < 0.1

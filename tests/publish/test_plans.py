@@ -1,0 +1,266 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.data.asked import Count, Grid, Histogram, Mean, Neighbours, Quantile, Sum, Unit
+from utmost.data.parts import Part
+from utmost.errors import InputError
+from utmost.publish.plans import digest, from_mapping, parsed, read
+
+WHOLE = """
+title = "A survey"
+neighbours = "add-remove"
+budget = "survey"
+ledger = "books.sqlite"
+output = "out.json"
+
+[source]
+location = "people.csv"
+columns = { age = "integer" }
+fingerprint = "2026-11"
+
+[unit]
+column = "person"
+rows = 3
+
+[part]
+column = "region"
+equals = "north"
+
+[[query]]
+name = "old"
+kind = "count"
+epsilon = 0.1
+where = "age >= 65"
+
+[[query]]
+name = "by school"
+kind = "histogram"
+epsilon = "1/3"
+keys = { educ = [1, 2], since = [2020-01-31] }
+
+[[query]]
+name = "all"
+kind = "sum"
+epsilon = 1
+column = "age"
+low = 0
+high = 120
+step = 0.5
+nulls = "drop"
+
+[[query]]
+name = "mean age"
+kind = "mean"
+epsilon = 1
+column = "age"
+low = -1.5
+high = 120
+step = "1/2"
+nulls = 40
+
+[[query]]
+name = "median"
+kind = "quantile"
+epsilon = 1
+column = "age"
+low = 0
+high = 120
+step = 1
+nulls = "drop"
+probability = 0.5
+"""
+
+
+def test_every_key_of_a_plan_is_read_exactly(tmp_path: Path) -> None:
+    plan = parsed(WHOLE, tmp_path)
+    assert (plan.title, plan.budget, plan.ledger, plan.output) == (
+        "A survey",
+        "survey",
+        "books.sqlite",
+        tmp_path / "out.json",
+    )
+    assert plan.neighbours is Neighbours.ADD_REMOVE
+    assert plan.unit == Unit("person", rows=3)
+    assert plan.part == Part("region", "north")
+    assert (plan.source.location, dict(plan.source.columns), plan.fingerprint) == (
+        "people.csv",
+        {"age": "integer"},
+        "2026-11",
+    )
+    half = Grid(Fraction(0), Fraction(120), Fraction(1, 2))
+    assert [asked.query for asked in plan.queries] == [
+        Count("age >= 65"),
+        Histogram({"educ": (1, 2), "since": (date(2020, 1, 31),)}),
+        Sum("age", half, None),
+        Mean("age", Grid(Fraction(-3, 2), Fraction(120), Fraction(1, 2)), Fraction(40)),
+        Quantile("age", Grid(Fraction(0), Fraction(120), Fraction(1)), Fraction(1, 2), None),
+    ]
+    assert [asked.epsilon for asked in plan.queries][:2] == [Fraction(1, 10), Fraction(1, 3)]
+    assert plan.epsilon == Fraction(1, 10) + Fraction(1, 3) + 3
+
+
+def test_a_release_goes_beside_its_plan_where_the_plan_does_not_say(tmp_path: Path) -> None:
+    path = tmp_path / "survey.toml"
+    path.write_text(WHOLE.replace('output = "out.json"\n', ""))
+    assert read(path).output == tmp_path / "survey.release.json"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('budget = "survey"', 'bugdet = "survey"', 'budget is missing: is "bugdet" a misspelling of it?'),
+        ('title = "A survey"', 'titel = "A survey"', '"titel" is not known here: did you mean title?'),
+        ('where = "age >= 65"', 'were = "age >= 65"', 'query "old": "were" is not known here: did you mean where?'),
+        (
+            'neighbours = "add-remove"',
+            'neighbours = "swap"',
+            'neighbours must be "replace" or "add-remove", got "swap"',
+        ),
+        ("epsilon = 0.1", "epsilon = 0", 'query "old": epsilon must be > 0, got 0'),
+        ("epsilon = 0.1", "epsilon = -1", 'query "old": epsilon must be > 0, got -1'),
+        ("epsilon = 0.1", "epsilon = inf", 'query "old": epsilon must be'),
+        ("epsilon = 0.1", 'epsilon = "a lot"', 'query "old": epsilon must be'),
+        ("epsilon = 0.1", "epsilon = [1]", 'query "old": epsilon must be a number, got a list'),
+        ("epsilon = 0.1", "epsilon = 1e7", 'query "old": epsilon must be'),
+        ('kind = "count"', 'kind = "cuont"', 'query "old": kind must be one of count, histogram'),
+        (
+            "low = -1.5\nhigh = 120",
+            "low = 120\nhigh = -1.5",
+            'query "mean age": low must be below high, got 120 and -3/2',
+        ),
+        ('step = "1/2"', "step = 7", "low and high must be whole numbers of steps of 7"),
+        ('step = "1/2"', "step = 0", "step must be > 0"),
+        ("nulls = 40", "nulls = 400", 'nulls must be "drop" or a number from -3/2 to 120'),
+        ("nulls = 40\n", "", 'query "mean age": nulls is missing'),
+        ("nulls = 40\n", 'nulls = "keep"\n', 'query "mean age": nulls must be'),
+        ("probability = 0.5", "probability = 50", "probability must be from 0 to 1"),
+        ("rows = 3", "rows = 3\ngroups = 2", "one of the two"),
+        ("rows = 3\n", "", "give rows = k or groups = k"),
+        ("rows = 3", "rows = 0", "unit must keep from 1"),
+        ("rows = 3", "rows = 2.5", "[unit]: rows must be a whole number"),
+        ("educ = [1, 2]", 'educ = [1, "2"]', "keys of educ must all be of one type"),
+        ("educ = [1, 2]", "educ = [1, 1]", "keys of educ must be distinct"),
+        ("educ = [1, 2]", "educ = []", "keys must list at least one value"),
+        ("educ = [1, 2]", "educ = [1.5]", "keys of educ must be texts, whole numbers"),
+        ('name = "all"', 'name = "old"', 'query names must differ, got "old" twice'),
+        ("[source]", "[sauce]", "source is missing"),
+        ("[[query]]", "[query]", "plan must be TOML"),
+        ("budget =", "budget ==", "plan must be TOML"),
+    ],
+)
+def test_a_slip_in_a_plan_gets_its_own_line(old: str, new: str, words: str) -> None:
+    text = WHOLE.replace(old, new, 1)
+    assert text != WHOLE
+    with pytest.raises(InputError) as refused:
+        parsed(text)
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_plan_from_python_refuses_a_float_and_says_how_to_write_it() -> None:
+    content: dict[str, Any] = {
+        "neighbours": "replace",
+        "budget": "b",
+        "source": {"location": "x.csv"},
+        "query": [{"name": "q", "kind": "count", "epsilon": 0.1, "where": "a = 1"}],
+    }
+    with pytest.raises(InputError, match=r'write it as text, for instance "0.1"'):
+        from_mapping(content)
+    content["query"][0]["epsilon"] = "0.1"
+    assert from_mapping(content).epsilon == Fraction(1, 10)
+
+
+def test_the_digest_tells_plans_apart_by_what_they_ask_and_by_nothing_else(tmp_path: Path) -> None:
+    plan = digest(parsed(WHOLE, tmp_path))
+    same = (
+        WHOLE.replace("A survey", "Another title")
+        .replace("epsilon = 0.1", 'epsilon = "1/10"')
+        .replace("out.json", "b.json")
+    )
+    assert digest(parsed(same, tmp_path)) == plan
+    for old, new in (
+        ("age >= 65", "age >= 66"),
+        ("add-remove", "replace"),
+        ("rows = 3", "rows = 2"),
+        ('"north"', '"south"'),
+        ("educ = [1, 2]", "educ = [2, 1]"),
+        ("people.csv", "persons.csv"),
+        ("nulls = 40", "nulls = 41"),
+        ("probability = 0.5", "probability = 0.25"),
+        ("epsilon = 0.1", "epsilon = 0.2"),
+    ):
+        assert digest(parsed(WHOLE.replace(old, new, 1), tmp_path)) != plan
+    assert digest(parsed(WHOLE, tmp_path / "elsewhere")) != plan
+
+
+TOML_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(max_size=8)
+    | st.sampled_from(["replace", "drop", "count", "mean", "1/2"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["location", "column", "rows", "x"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+KEYS = ["title", "neighbours", "budget", "ledger", "output", "source", "unit", "part", "query", "other"]
+QUERY_KEYS = [
+    "name",
+    "kind",
+    "epsilon",
+    "where",
+    "keys",
+    "column",
+    "low",
+    "high",
+    "step",
+    "nulls",
+    "probability",
+    "other",
+]
+
+
+@settings(max_examples=400)
+@given(
+    st.dictionaries(st.sampled_from(KEYS), TOML_VALUES),
+    st.lists(st.dictionaries(st.sampled_from(QUERY_KEYS), TOML_VALUES), max_size=2),
+)
+def test_any_mapping_is_a_plan_or_is_refused_with_one_line(
+    content: dict[str, Any], queries: list[dict[str, Any]]
+) -> None:
+    _plan_or_line(content)
+    _plan_or_line({"neighbours": "replace", "budget": "b", "source": {"location": "x"}, **content, "query": queries})
+
+
+@settings(max_examples=300)
+@given(
+    st.text(max_size=80)
+    | st.integers(0, len(WHOLE)).flatmap(
+        lambda k: st.text(max_size=3).map(lambda t: WHOLE[:k] + t + WHOLE[k + len(t) :])
+    )
+)
+def test_any_text_is_a_plan_or_is_refused_with_one_line(text: str) -> None:
+    assert "\n" not in _refusal(lambda: parsed(text))
+
+
+def _plan_or_line(content: dict[str, Any]) -> None:
+    assert "\n" not in _refusal(lambda: from_mapping(content))
+
+
+def _refusal(attempt: Callable[[], object]) -> str:
+    try:
+        attempt()
+    except InputError as problem:
+        return str(problem)
+    return ""
