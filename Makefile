@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 2
 TESTS := -n $(WORKERS) --dist loadfile
 
-.PHONY: help demo test check lint types layers doctests docs coverage bench oracles engines clean
+.PHONY: help demo test check lint types layers doctests docs coverage bench kills oracles engines clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -48,6 +48,9 @@ coverage: .venv/.check ## the tests, measured
 
 bench: .venv/.run ## ratios against peers, in one run
 	$(BIN)/python bench/run.py
+
+kills: .venv/.test ## kill 1000 releases at random points, and look for one without its charge
+	UTMOST_KILLS=1000 $(PYTEST) -s tests/publish/test_killed.py
 
 oracles: .venv/.oracles ## install the test oracles
 

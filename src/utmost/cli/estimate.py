@@ -185,6 +185,7 @@ def _said(found: Estimate, asked: dict[str, Any]) -> None:
     if reader is not None:
         ends = f"{_short(reader.axis.first)} … {_short(reader.axis.last)}"
         points = "" if reader.axis.step == 1 else f" on {reader.axis.size} points"
+        points += ", those that matter" if reader.near else ""
         facts.append(
             ("reader", f"prior {reader.prior.name[:40]} over {ends}{points}, loss {asked['loss_function'][:40]}")
         )

@@ -33,7 +33,7 @@ ANSWERS = ("--column", "--values", "--others", "--dual")
 
 
 def command(
-    table: Annotated[str, typer.Argument(metavar="IN", help="The table: .csv or .parquet.")],
+    table: Annotated[str, typer.Argument(metavar="IN", help="The table: .csv, .parquet or bundled:anes96.")],
     target: Annotated[str, typer.Argument(metavar="OUT", help="The new table; its note is OUT.json.")],
     planar: Annotated[bool, typer.Option("--planar", help="Noise for places, by distance.")] = False,
     response: Annotated[bool, typer.Option("--response", help="Randomised response for categories.")] = False,

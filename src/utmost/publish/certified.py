@@ -11,6 +11,7 @@ between (`reading.lattice`). So who has the answer of α can make that of β her
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utmost.consumer import Consumer, kernel
+from utmost.consumer import Consumer, kernel, priors
 from utmost.consumer.kernel import single
 from utmost.consumer.kernel.scan import sums
 from utmost.consumer.losses import Binary, Linear, Loss, Squared, Table
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 SMALL = 300  # counts up to which balls are used
 BITS = (128, 256, 512)
 SEARCHED = 2.0**-40  # what a searched loss may leave out, relatively
+DEEPEST = 690.0  # logarithms below the largest weight that doubles still hold
 CAREFUL = 8  # relative errors of a mass that an expected loss may have
 BY_BALLS = "certain: decided in interval arithmetic"
 BY_DOUBLES = "decided in doubles, with a bound on their rounding"
@@ -39,11 +41,15 @@ BY_DOUBLES = "decided in doubles, with a bound on their rounding"
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """A reader's prior and loss; `costs[w][x]` = π_x·ℓ(x, w) where they are exact and few, else None."""
+    """A reader's prior and loss; `costs[w][x]` = π_x·ℓ(x, w) where they are exact and few, else None.
+
+    `left_out` is what the counts may have cost, at most, that the prior was cut by.
+    """
 
     prior: Prior
     loss: Loss
     costs: tuple[tuple[Number, ...], ...] | None
+    left_out: float = 0.0
 
     @property
     def how(self) -> str:
@@ -68,7 +74,8 @@ class Expected:
     def meets(self, rate: Fraction, target: Fraction) -> bool | None:
         """Is the expected loss at α = e^−rate at most the target; None where the arithmetic cannot tell."""
         if self.costs is None:
-            return _verdict(*by_doubles(self.prior, self.loss, float(rate)), target)
+            low, high = by_doubles(self.prior, self.loss, float(rate))
+            return _verdict(low - self.left_out, high + self.left_out, target)
         told = (_verdict(*by_balls(self.costs, rate, bits), target) for bits in BITS)
         return next((verdict for verdict in told if verdict is not None), None)
 
@@ -86,8 +93,25 @@ def expected(prior: Prior, loss: Loss) -> Expected:
     except InputError:  # a prior that is not exact at this size
         costs = None
     if costs is None or costs.dtype != object:
-        return Expected(prior, loss, None)
+        return _cut(prior, loss)
     return Expected(prior, loss, tuple(tuple(row) for row in costs))
+
+
+def _cut(prior: Prior, loss: Loss) -> Expected:
+    """Without the far tails of the prior, which cost next to nothing but rounding: the reader's range is narrower.
+
+    What is left out has a mass of e^−60 over the largest loss and the number of counts, or less; it is counted twice,
+    once for itself and once for the weights that the others gain.
+    """
+    if isinstance(loss, Table):
+        return Expected(prior, loss, None)
+    logs, last = prior.logs(), prior.size - 1
+    most = max(float(loss.array(0, last)), float(loss.array(last, 0)), 1.0)
+    kept = np.flatnonzero(logs >= float(logs.max()) - min(60 + math.log(most * prior.size), DEEPEST))
+    first, end = int(kept[0]), int(kept[-1]) + 1
+    mass = float(np.exp(logs[:first]).sum() + np.exp(logs[end:]).sum())
+    inside = priors.Floating(tuple(np.exp(logs[first:end]).tolist()))
+    return Expected(inside, loss, None, 2 * mass * most)
 
 
 def _total(terms: Sequence[Number]) -> Fraction:

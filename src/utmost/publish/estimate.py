@@ -17,8 +17,9 @@ from utmost.consumer.priors import Prior
 from utmost.data.asked import Grid
 from utmost.errors import InputError
 from utmost.exact import decimal, rational, whole
-from utmost.publish.reading import axis, lattice, ratio
-from utmost.publish.reading.axis import Axis, Wish
+from utmost.publish.reading import axis, lattice, points, ratio
+from utmost.publish.reading.axis import Wish
+from utmost.publish.reading.points import Points
 from utmost.publish.reading.reader import Floats, Reader
 from utmost.publish.reading.result import Belief, Estimate, Losses, Reading
 from utmost.publish.reading.sound import checked
@@ -39,6 +40,8 @@ NO_POSTERIOR = (
     "A quantile is drawn by a law that depends on all rows, not on the true quantile alone, so there is no posterior "
     "for any prior: it is read at face value. With probability {0} % fewer than {1} rows lie on the wrong side of it."
 )
+NEARBY = "Only the values near the answer are written out; all others have less than 10^-15 of the posterior."
+COARSE = "Her points are {0} apart and the noise is about {1}: for a finer reading raise --grid or narrow the range."
 FLAT_ROWS = "Every number of rows is taken to be as likely; at most 10^-12 of the posterior is left out."
 
 
@@ -57,8 +60,7 @@ def estimate(
 
     `at_least` and `at_most` bound what she holds possible, in the value's unit; they are needed where the release has
     no public end. `grid` is how many points between them carry her prior; by default every value there is, up to 10⁷
-    for a count and 10⁶ otherwise, else as many as tell the noise apart, from 1001 to 100001. `cell` picks one of a
-    histogram.
+    for a count and 10⁶ otherwise, else those that matter (`reading.points`). `cell` picks one of a histogram.
     """
     fear = losses.parse(loss) if isinstance(loss, str) else loss
     share = _share(coverage)
@@ -67,11 +69,12 @@ def estimate(
         return _face_value(answer, answer.mechanism, share)
     wish = Wish(_bound(at_least, "at-least"), _bound(at_most, "at-most"), None if grid is None else whole(grid, "grid"))
     listed = axis.listed_prior(prior)
-    points = _points(answer, wish, None if listed is None else listed.size)
-    reader = Reader(points, axis.prior_on(points, prior, listed), fear, share)
+    numbers, names = _numbers(answer, cell)
+    found = _points(answer, numbers, wish, None if listed is None else listed.size, prior == "uniform")
+    reader = Reader(found.axis, axis.prior_on(found.axis, prior, listed), fear, share, found.near)
     if isinstance(answer.mechanism, Ratio):
         return _of_ratio(answer, answer.mechanism, reader)
-    return _of_lattice(answer, answer.mechanism, reader, cell)
+    return _of_lattice(answer, answer.mechanism, reader, numbers, names, cell is None)
 
 
 def _share(coverage: object) -> float:
@@ -85,34 +88,14 @@ def _bound(value: object, name: str) -> Fraction | None:
     return None if value is None else rational(value, name)
 
 
-def _points(answer: Answer, wish: Wish, weights: int | None) -> Axis:
-    law = answer.mechanism
-    if isinstance(law, Lattice):
-        return axis.of_lattice(law, answer.kind, wish, weights)
-    assert isinstance(law, Ratio)
-    grid = Grid(*(rational(answer.asked[name], name) for name in ("low", "high", "step")))
-    noises = float((grid.high - grid.low) / law.total.unit * law.total.epsilon * max(_parts(answer)[1], 1))
-    return axis.between(grid, wish, wish.grid or weights or axis.round_size(grid.size, noises))
-
-
-def _parts(answer: Answer) -> tuple[int, int]:
-    assert answer.parts is not None
-    return answer.parts
-
-
-def _of_lattice(answer: Answer, law: Lattice, reader: Reader, cell: str | None) -> Estimate:
-    numbers, names = _numbers(answer, law, cell)
-    readings, before = lattice.read(reader, law, numbers)
-    both = total(law, numbers) if names and cell is None else None
-    return Estimate(answer, reader, tuple(readings), before, claim(answer, reader), cells=names, total=both)
-
-
-def _numbers(answer: Answer, law: Lattice, cell: str | None) -> tuple[list[int], tuple[str, ...]]:
+def _numbers(answer: Answer, cell: str | None) -> tuple[list[int], tuple[str, ...]]:
     """The lattice numbers that were released, and the cells they belong to."""
+    law = answer.mechanism
     if not isinstance(answer.value, tuple):
         if cell is not None:
             raise InputError(f"cell must not be given for a {answer.kind}, which has no cells: leave it out")
-        return [law.number(Fraction(answer.value))], ()
+        return [law.number(Fraction(answer.value))] if isinstance(law, Lattice) else [], ()
+    assert isinstance(law, Lattice)
     names, numbers = cells(answer), [law.number(Fraction(value)) for value in answer.value]
     if cell is None:
         return numbers, names
@@ -122,18 +105,52 @@ def _numbers(answer: Answer, law: Lattice, cell: str | None) -> tuple[list[int],
     return [numbers[names.index(cell)]], (cell,)
 
 
+def _points(answer: Answer, numbers: list[int], wish: Wish, weights: int | None, uniform: bool) -> Points:
+    law = answer.mechanism
+    if isinstance(law, Lattice):
+        return points.of_lattice(law, answer.kind, numbers, wish, weights, uniform)
+    assert isinstance(law, Ratio)
+    grid = Grid(*(rational(answer.asked[name], name) for name in ("low", "high", "step")))
+    return points.of_ratio(law, grid, _parts(answer), wish, weights, uniform)
+
+
+def _parts(answer: Answer) -> tuple[int, int]:
+    assert answer.parts is not None
+    return answer.parts
+
+
+def _of_lattice(
+    answer: Answer, law: Lattice, reader: Reader, numbers: list[int], names: tuple[str, ...], everything: bool
+) -> Estimate:
+    readings, before = lattice.read(reader, law, numbers)
+    both = total(law, numbers) if names and everything else None
+    before = None if reader.near else before
+    remark = _remark(reader, law.unit / law.epsilon)
+    return Estimate(answer, reader, tuple(readings), before, claim(answer, reader), remark, names, both)
+
+
+def _of_ratio(answer: Answer, law: Ratio, reader: Reader) -> Estimate:
+    assert not isinstance(answer.value, tuple)
+    parts = _parts(answer)
+    reading = ratio.read(reader, law, parts, answer.value)
+    remark = _remark(reader, law.total.unit / law.total.epsilon / max(parts[1], 1))
+    return Estimate(answer, reader, (reading,), None, answer.optimal, f"{FLAT_ROWS} {remark}".rstrip())
+
+
+def _remark(reader: Reader, noise: Fraction) -> str:
+    """What her points leave out: the far ones of a uniform prior, or what lies between them."""
+    if reader.near:
+        return NEARBY
+    step = reader.axis.step
+    return COARSE.format(decimal(step, 3), decimal(noise, 3)) if reader.axis.size > 1 and step > noise else ""
+
+
 def cells(answer: Answer) -> tuple[str, ...]:
     """The names of a histogram's cells: their keys, with a comma between the keys of one cell."""
     return tuple(
         ",".join(str(key["date"]) if isinstance(key, dict) else str(key) for key in keys)
         for keys in answer.asked.get("cells", [])
     )
-
-
-def _of_ratio(answer: Answer, law: Ratio, reader: Reader) -> Estimate:
-    assert not isinstance(answer.value, tuple)
-    reading = ratio.read(reader, law, _parts(answer), answer.value)
-    return Estimate(answer, reader, (reading,), None, answer.optimal, FLAT_ROWS)
 
 
 def _face_value(answer: Answer, law: Choice, coverage: float) -> Estimate:

@@ -57,11 +57,11 @@ def parquet(path: Path) -> Iterator[tuple[Engine, Any]]:
 @contextmanager
 def csv(path: Path, layout: Layout) -> Iterator[tuple[Engine, Any]]:
     """A CSV file; the kinds of the columns are found where they are not declared."""
-    from pyspark.sql.types import StringType, StructField, StructType
-
     words = f"location must be a CSV file that can be read, got {path.name!r}: see that it is text in UTF-8"
-    texts = StructType([StructField(name, StringType()) for name in layout.names])
     with _session() as session:
+        from pyspark.sql.types import StringType, StructField, StructType
+
+        texts = StructType([StructField(name, StringType()) for name in layout.names])
         reader = session.read.schema(texts).options(**READER).option("recursiveFileLookup", True)
         made = guarded(lambda: reader.csv(_literal(path)), words)
         with _viewed(session, made) as name:

@@ -68,8 +68,9 @@ def layout(path: Path, columns: Mapping[str, str]) -> Layout:
 def _header(path: Path) -> tuple[str, ...]:
     """The names in the first line, without a byte order mark."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
+        with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
             names = tuple(next(csv.reader(lines), ()))
+        "".join(names).encode()
     except (OSError, ValueError, csv.Error):
         names = ()
     if not names:

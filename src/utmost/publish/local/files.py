@@ -48,6 +48,21 @@ def ending(path: Path, name: str) -> str:
     return found
 
 
+def located(table: str | Path) -> Path:
+    """A file by its name, or one that ships with utmost: bundled:anes96.
+
+    >>> located("bundled:anes96").name
+    'anes96.csv'
+    """
+    from importlib.resources import files
+
+    from utmost.data.sources import BUNDLED
+
+    if str(table) in BUNDLED:
+        return Path(str(files("utmost.data").joinpath(BUNDLED[str(table)])))
+    return Path(table)
+
+
 @contextmanager
 def told(words: str) -> Iterator[None]:
     """What goes wrong in the engine or the file system, in our words alone."""

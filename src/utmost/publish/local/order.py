@@ -22,7 +22,7 @@ from utmost.publish.local.files import PIECE, told
 if TYPE_CHECKING:
     import pyarrow as pa
 
-HELD = 1 << 25  # bytes put in order in memory
+HELD = 1 << 24  # bytes put in order in memory
 SPREAD = 6  # bits: 64 files at a time
 
 

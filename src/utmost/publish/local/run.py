@@ -11,7 +11,18 @@ from utmost import __version__
 from utmost.errors import InputError
 from utmost.noise.bits import Source
 from utmost.publish.local.answers import Answers
-from utmost.publish.local.files import Progress, Reader, ending, is_plain, opened, placed, staged, told, written
+from utmost.publish.local.files import (
+    Progress,
+    Reader,
+    ending,
+    is_plain,
+    located,
+    opened,
+    placed,
+    staged,
+    told,
+    written,
+)
 from utmost.publish.local.order import shuffled
 from utmost.publish.local.record import KEPT, SHUFFLED, Mechanism, Record, beside, text
 
@@ -33,7 +44,7 @@ def obfuscate(
     Rows come out in a uniformly random order unless `in_order`; columns keep their order. The target and its note
     appear together when all rows are through, or not at all, and then what was there before stays.
     """
-    given, goal = Path(table), Path(target)
+    given, goal = located(table), Path(target)
     _apart(given, goal, mechanism, keep)
     with opened(given, [*mechanism.columns, *keep], "IN", progress) as reader, staged(goal) as folder:
         schema, draft, note = _schema(mechanism, reader, goal), folder / f"table{ending(goal, 'OUT')}", folder / "note"

@@ -81,8 +81,10 @@ def window(held: Belief, *marks: Fraction) -> tuple[int, int]:
 
 def _answers(found: Estimate, held: Belief, low: int, high: int) -> list[Fraction]:
     """Answers evenly over the window, numbers of the lattice; none where an answer is two numbers, or too much work."""
-    law = found.answer.mechanism
-    if not isinstance(law, Lattice) or (found.before is None and on_lattice(held.axis, law)):
+    law, reader = found.answer.mechanism, found.reader
+    if not isinstance(law, Lattice) or reader is None:
+        return []
+    if found.before is None and on_lattice(held.axis, law) and not reader.near:
         return []
     first, last = (int((held.axis.value(place) - law.origin) / law.unit) for place in (low, high))
     numbers = sorted({first + round(k * (last - first) / ANSWERS) for k in range(ANSWERS + 1)})

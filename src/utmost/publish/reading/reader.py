@@ -21,12 +21,16 @@ Value: TypeAlias = int | Fraction
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A prior over the points of an axis, a loss, and how much of the posterior an interval must hold."""
+    """A prior over the points of an axis, a loss, and how much of the posterior an interval must hold.
+
+    `near`: the points are those around the answer only, of a uniform prior over more.
+    """
 
     axis: Axis
     prior: Prior
     loss: Loss
     coverage: float
+    near: bool = False
 
     def __post_init__(self) -> None:
         """Check the coverage and the size of a loss given entry by entry."""

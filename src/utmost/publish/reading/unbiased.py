@@ -44,6 +44,8 @@ def shifted(number: int, low: int | None, high: int | None, level: Level) -> Num
 
 def unbiased(law: Lattice, number: int) -> Number:
     """The same in the value's own unit, exact: irrational at an end that absorbs, the value itself elsewhere."""
+    if number not in (law.low, law.high):
+        return law.value(number)
     return law.origin + law.unit * shifted(number, law.low, law.high, level_of(law.epsilon))
 
 
