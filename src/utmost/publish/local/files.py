@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -82,9 +83,9 @@ def opened(path: Path, columns: Iterable[str], name: str, progress: Progress | N
     wanted, kind = list(columns), ending(path, name)
     with told(f"{name} must be a {kind[1:]} file that can be read, got {path.name[:60]}"):
         stream: Any = path.open("rb")
-    with stream:
-        opener = _csv if kind == ".csv" else _parquet
-        yield opener(stream, path, wanted, name, progress or _silent)
+    opener = _csv if kind == ".csv" else _parquet
+    with stream, opener(stream, path, wanted, name, progress or _silent) as reader:
+        yield reader
 
 
 def _silent(task: str, share: float) -> None:
@@ -95,49 +96,58 @@ def _unreadable(name: str, path: Path, kind: str) -> str:
     return f"{name} must be a {kind} file that can be read from its first row to its last, got {path.name[:60]}"
 
 
-def _csv(stream: Any, path: Path, wanted: list[str], name: str, progress: Progress) -> Reader:
+@contextmanager
+def _csv(stream: Any, path: Path, wanted: list[str], name: str, progress: Progress) -> Iterator[Reader]:
     import pyarrow as pa
     from pyarrow import csv
 
     size, words = max(path.stat().st_size, 1), _unreadable(name, path, "CSV")
     parse, read = csv.ParseOptions(newlines_in_values=True), csv.ReadOptions(block_size=BLOCK)
-    with told(words), path.open("rb") as first:
-        names = csv.open_csv(first, read_options=read, parse_options=parse).schema.names
+    with told(words), path.open("rb") as first, csv.open_csv(first, read_options=read, parse_options=parse) as probe:
+        names = probe.schema.names
     chosen = _chosen(names, wanted, name)
     kinds = dict.fromkeys(chosen, pa.string())
     convert = csv.ConvertOptions(include_columns=chosen, column_types=kinds, strings_can_be_null=False, null_values=[])
     with told(words):
         reader = csv.open_csv(stream, read_options=read, parse_options=parse, convert_options=convert)
-    return Reader(kinds, _pieces(iter(reader), words, lambda: progress("reading", min(stream.tell() / size, 1.0))))
+    with reader:
+        report = partial(_told_bytes, stream, size, progress)
+        yield Reader(kinds, _pieces(iter(reader), words, report))
 
 
-def _parquet(stream: Any, path: Path, wanted: list[str], name: str, progress: Progress) -> Reader:
+def _told_bytes(stream: Any, size: int, progress: Progress, rows: int) -> None:
+    progress("reading", min(stream.tell() / size, 1.0))
+
+
+@contextmanager
+def _parquet(stream: Any, path: Path, wanted: list[str], name: str, progress: Progress) -> Iterator[Reader]:
     from pyarrow import parquet
 
     words = _unreadable(name, path, "Parquet")
     with told(words):
         file = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=1 << 20)
-        names, rows = list(file.schema_arrow.names), max(file.metadata.num_rows, 1)
+        names, total = list(file.schema_arrow.names), max(file.metadata.num_rows, 1)
     chosen = _chosen(names, wanted, name)
     kinds = {column: _decoded(file.schema_arrow.field(column).type) for column in chosen}
-    done = 0
-
-    def report() -> None:
-        nonlocal done
-        done += PIECE
-        progress("reading", min(done / rows, 1.0))
-
-    return Reader(kinds, _pieces(file.iter_batches(PIECE, columns=chosen), words, report))
+    with file:
+        report = partial(_told_rows, total, progress)
+        yield Reader(kinds, _pieces(file.iter_batches(PIECE, columns=chosen), words, report))
 
 
-def _pieces(batches: Iterator[Any], words: str, report: Callable[[], None]) -> Iterator[Any]:
+def _told_rows(total: int, progress: Progress, rows: int) -> None:
+    progress("reading", min(rows / total, 1.0))
+
+
+def _pieces(batches: Iterator[Any], words: str, report: Callable[[int], None]) -> Iterator[Any]:
     """The rows of a file in small pieces; what the engine says of a bad one is not repeated."""
+    rows = 0
     while True:
         with told(words):
             batch = next(batches, None)
         if batch is None:
             return
-        report()
+        rows += batch.num_rows
+        report(rows)
         for start in range(0, batch.num_rows, PIECE):
             yield _plain(batch.slice(start, PIECE))
 
@@ -234,12 +244,16 @@ def placed(data: Path, note: Path, target: Path, beside: Path) -> None:
     The old note goes first and the new one comes last, so that a machine that stops in between leaves a table without
     a note, which nobody misreads, and never a table beside another one's note.
     """
+    old = note.with_name("old")
     with told(f"OUT must be a file that can be replaced, got {target.name[:60]}"):
-        for path in (target, beside):
-            if path.is_dir():
-                raise InputError(f"OUT must be a file, got a folder of the name {path.name[:60]}: choose another")
-        beside.unlink(missing_ok=True)
-        data.replace(target)
+        if beside.exists():
+            beside.replace(old)
+        try:
+            data.replace(target)
+        except BaseException:
+            if old.exists():
+                old.replace(beside)
+            raise
         note.replace(beside)
         if os.name == "posix":
             flushed(target.absolute().parent)
