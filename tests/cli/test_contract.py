@@ -118,13 +118,9 @@ def test_each_command_explains_itself_with_examples(utmost, command):
 def test_no_command_shows_the_help_that_lists_them_all(utmost):
     said = utmost()
     assert said == utmost("--help")
-    assert [line.split()[0] for line in said.out.split("Commands:\n")[1].splitlines()[:5]] == [
-        "demo",
-        "mechanism",
-        "optimal",
-        "check",
-        "papers",
-    ]
+    listed = [line.split()[0] for line in said.out.split("Commands:\n")[1].split("\n\n")[0].splitlines()]
+    assert listed[:3] == ["demo", "release", "estimate"]
+    assert {"budget", "calibrate", "obfuscate", "recover", "mechanism", "optimal", "check", "papers"} < set(listed)
 
 
 def test_the_version_is_the_package_s(utmost):

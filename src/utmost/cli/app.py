@@ -7,8 +7,21 @@ from typing import Annotated
 import typer
 
 from utmost import __version__
-from utmost.cli import audit, budget, calibrate, check, demo, estimate, mechanism, obfuscate, optimal, papers, precision
-from utmost.cli import recover, release
+from utmost.cli import (
+    audit,
+    budget,
+    calibrate,
+    check,
+    demo,
+    estimate,
+    mechanism,
+    obfuscate,
+    optimal,
+    papers,
+    precision,
+    recover,
+    release,
+)
 
 app = typer.Typer(
     name="utmost",

@@ -94,7 +94,7 @@ def _document(release: Release, estimates: list[Estimate | Refused], asked: dict
 
     entries = [_entry(found) for found in estimates]
     content: dict[str, Any] = {"title": release.title, "epsilon": str(release.epsilon)} | asked
-    content["coverage"] = float(rational(asked["coverage"], "coverage"))
+    content["coverage"] = show.plain(float(rational(asked["coverage"], "coverage")))
     if len(entries) == 1:
         content |= entries[0]
     show.document(content | {"queries": entries})
@@ -256,6 +256,8 @@ def _cells(found: Estimate) -> None:
 
 
 def _short(value: Number | int | float | None) -> str:
+    """Whole numbers in full, others with six digits."""
     from utmost.exact import decimal
 
-    return "" if value is None else str(value) if isinstance(value, int) else decimal(value, 6)
+    whole = isinstance(value, int) or (isinstance(value, Fraction) and value.denominator == 1)
+    return "" if value is None else str(value) if whole else decimal(value, 6)

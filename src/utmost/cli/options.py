@@ -62,6 +62,8 @@ def ending(path: str | None, allowed: tuple[str, ...], name: str) -> str | None:
     if Path(path).suffix.lower() not in allowed:
         kinds = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
         raise InputError(f'{name} must be a file that ends in {kinds}, got "{Path(path).name[:60]}": rename it')
+    if Path(path).is_dir():
+        raise InputError(f"{name} must be a file, got a folder: cannot write {Path(path).name[:60]}")
     if not Path(path).absolute().parent.is_dir():
         raise InputError(f"{name} must be in a directory that exists, got one that does not: make it first")
     return path

@@ -158,7 +158,12 @@ def show_release(made: Release) -> None:
 
 
 def _answer_row(answer: Answer) -> tuple[str, ...]:
-    return (answer.name, values(answer), _error(answer.error, answer.kind == "quantile")[1], answer.optimal.partition(":")[0])
+    return (
+        answer.name,
+        values(answer),
+        _error(answer.error, answer.kind == "quantile")[1],
+        answer.optimal.partition(":")[0],
+    )
 
 
 def values(answer: Answer) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT, LOWER = 620, 250, 190
 MOST = 500  # points of a curve; where there are more, each stands for the highest of its neighbours
 FEW = 40  # points of a curve that are marked one by one
+LABELLED = 12  # points that each have their number below
 HEIGHT_OF_CELL = 22
 COLOURS = {"prior": "#8a949b", "likelihood": PALETTE[1], "posterior": PALETTE[0]}
 DASHES = {"prior": [2, 3], "likelihood": [7, 4], "posterior": [1, 0]}
@@ -69,6 +70,8 @@ def _across(read: Read, title: str) -> alt.X:
 
     closest = read.x[1] - read.x[0] if len(read.x) > 1 else 1
     axis = alt.Axis(grid=False, tickCount=10, tickMinStep=closest, labelOverlap=True)
+    if len(read.x) <= LABELLED:
+        axis = alt.Axis(grid=False, values=list(read.x), format=".6~g")
     return alt.X("x:Q", scale=alt.Scale(domain=read.domain, nice=False, zero=False), title=title or None, axis=axis)
 
 
@@ -125,11 +128,20 @@ def _marks(read: Read, across: Any) -> list[Any]:
         ("released", read.value, "#222", [4, 3], left),
         ("read as", read.estimate, COLOURS["posterior"], [1, 0], not left),
     ):
-        point = alt.Chart(alt.InlineData(values=[{"x": place, "text": f"{words} {place:.6g}"}]))
+        point = alt.Chart(alt.InlineData(values=[{"x": place, "text": f"{words} {number(place)}"}]))
         layers.append(point.mark_rule(color=colour, strokeDash=dash, strokeWidth=1.6).encode(x=across))
         text = point.mark_text(color=colour, align="right" if beside else "left", dx=-5 if beside else 5, fontSize=12)
         layers.append(text.encode(x=across, y=alt.value(-8), text="text:N"))
     return layers
+
+
+def number(value: float) -> str:
+    """A value as the axes write it.
+
+    >>> number(2345678901.0), number(46.60169)
+    ('2,345,678,901', '46.6017')
+    """
+    return f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:.6g}"
 
 
 def _remap(read: Read, title: str) -> Any:

@@ -38,6 +38,11 @@ def half_width(level: Level, miss: Fraction = MISS) -> int:
     return reach
 
 
+def rounded(value: float) -> float:
+    """A double of 12 digits, as documents have them."""
+    return float(f"{value:.12g}")
+
+
 def error(mechanism: Mechanism, query: Query) -> Error:
     """The error law of the mechanism that answers a query."""
     if isinstance(mechanism, Lattice):
@@ -52,7 +57,7 @@ def error(mechanism: Mechanism, query: Query) -> Error:
 def _lattice(law: Lattice) -> Error:
     """Geometric noise: an end that absorbs only brings an answer nearer to a truth within the ends."""
     level = level_of(law.epsilon)
-    expected, half = float(law.unit) * spread(level), law.unit * half_width(level)
+    expected, half = rounded(float(law.unit) * spread(level)), law.unit * half_width(level)
     return Error(
         expected, half, f"off by {decimal(expected, 4)} on average, within ±{decimal(half, 4)} in 95 % of cases"
     )
@@ -64,7 +69,7 @@ def _choice(law: Choice, whole: int) -> Error:
     The loss is `whole` times the number of rows on the wrong side.
     """
     rate, crowd = float(law.rate) * whole, math.log(law.candidates)
-    expected, half = (1 + crowd) / rate, (crowd + math.log(float(1 / MISS))) / rate
+    expected, half = rounded((1 + crowd) / rate), rounded((crowd + math.log(float(1 / MISS))) / rate)
     words = f"at most {decimal(expected, 4)} rows of rank off on average, within {decimal(half, 4)} in 95 % of cases"
     return Error(expected, half, words)
 
@@ -73,7 +78,7 @@ def _ratio(law: Ratio, steps: int) -> Error:
     """|m̂ − m| ≤ unit·(|Δ_T| + N·|Δ_R|)/(rows + Δ_R) for the noises Δ_T, Δ_R: given as what is divided by the rows."""
     total, rows = level_of(law.total.epsilon), level_of(law.rows.epsilon)
     unit = law.total.unit
-    expected = float(unit) * (spread(total) + steps * spread(rows))
+    expected = rounded(float(unit) * (spread(total) + steps * spread(rows)))
     half = unit * (half_width(total, MISS / 2) + steps * half_width(rows, MISS / 2))
     words = f"off by about {decimal(expected, 4)}/rows on average, within ±{decimal(half, 4)}/rows in 95 % of cases"
     return Error(expected, half, words, over_rows=True)

@@ -1,11 +1,13 @@
 """Spark: CSV and Parquet files, and tables of the session's catalogue.
 
 The session is the one that runs already, or else a new one, without its web page, which is stopped at the end. Spark
-writes what fails to its log, rows included, so the session's log is switched off and stays so.
+logs what fails, rows included: in Java, where the session's log is switched off and stays so, and in Python, where
+three loggers are switched off while the table is open.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -28,6 +30,8 @@ SETTINGS = {
     "spark.sql.variable.substitute": "false",  # ${…} inside a text is that text
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",  # as ibis sets it
 }
+LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+NEVER = logging.CRITICAL + 1
 READER = {
     "header": True,
     "multiLine": True,
@@ -106,11 +110,32 @@ def _session() -> Iterator[Any]:
     try:
         session.sparkContext.setLogLevel("OFF")
         _set(session, SETTINGS)
-        yield session
+        with _unlogged():
+            yield session
     finally:
         _set(session, before)
         if running is None:
             session.stop()
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Nothing from Spark's loggers in Python. They are made by Spark's own function, for Spark relies on their type."""
+    try:
+        from pyspark.logger import PySparkLogger
+
+        loggers: list[logging.Logger] = [PySparkLogger.getLogger(name) for name in LOGGERS]
+    except ImportError:  # before Spark 4
+        loggers = []
+    loggers.append(logging.getLogger("py4j"))
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(NEVER)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
 
 
 def _set(session: Any, settings: Mapping[str, str]) -> None:

@@ -13,6 +13,7 @@ would tell that the row is there. The rules are written in expressions that Duck
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,26 +106,36 @@ def meaning(text: Any, kind: Kind) -> Any:
 
 def _found(names: list[str], raw: Any, engine: Engine) -> dict[str, Kind]:
     """The kind of each column: the first that every value fits, which is integer for a column without a value."""
-    sample = _fitting(dict.fromkeys(names, FOUND), raw.limit(SAMPLE), engine)
-    left = {name: [*kinds, Kind.TEXT] for name, kinds in sample.items()}
+    sample = engine.rows(raw.select(*names).limit(SAMPLE)) if names else []
+    left = {name: [*_possible([row[place] for row in sample]), Kind.TEXT] for place, name in enumerate(names)}
     pending = names
     while pending:
-        asked = {name: left[name][:1] for name in pending if left[name][0] is not Kind.TEXT}
-        pending = [name for name, kinds in _fitting(asked, raw, engine).items() if not kinds]
+        asked = {name: left[name][0] for name in pending if left[name][0] is not Kind.TEXT}
+        pending = _misfits(asked, raw, engine)
         for name in pending:
             left[name].pop(0)
     return {name: kinds[0] for name, kinds in left.items()}
 
 
-def _fitting(kinds: Mapping[str, Sequence[Kind]], rows: Any, engine: Engine) -> dict[str, list[Kind]]:
-    """Of each column those of its kinds that all its values fit."""
-    pairs = [(name, kind) for name, asked in kinds.items() for kind in asked]
-    if not pairs:
-        return {name: [] for name in kinds}
-    misses = {f"c{place}": (~_fits(rows[name], kind)).sum() for place, (name, kind) in enumerate(pairs)}
-    missed = engine.numbers(rows.aggregate(**misses))
-    fits = [pair for pair, number in zip(pairs, missed, strict=True) if number == 0]
-    return {name: [kind for found, kind in fits if found == name] for name in kinds}
+def _possible(texts: Sequence[str | None]) -> list[Kind]:
+    """The kinds whose form all the texts have: those that some of the texts rule out need not be asked for."""
+    words = [text.strip(" ").lower() for text in texts if text is not None]
+    return [kind for kind in FOUND if all(_is_formed(word, kind) for word in words)]
+
+
+def _is_formed(word: str, kind: Kind) -> bool:
+    if kind is Kind.TRUTH or word == "nan":
+        return word in ("true", "false") if kind is Kind.TRUTH else kind is Kind.NUMBER
+    forms = [FORMS[kind][0], *([POINTED] if kind is Kind.INTEGER else [])]
+    return any(re.search(form.replace(r"\z", r"\Z"), word.upper()) for form in forms)
+
+
+def _misfits(kinds: Mapping[str, Kind], raw: Any, engine: Engine) -> list[str]:
+    """The columns that have a value which is not of the kind given."""
+    if not kinds:
+        return []
+    misses = {f"c{place}": (~_fits(raw[name], kind)).sum() for place, (name, kind) in enumerate(kinds.items())}
+    return [name for name, number in zip(kinds, engine.numbers(raw.aggregate(**misses)), strict=True) if number]
 
 
 def _fits(text: Any, kind: Kind) -> Any:

@@ -34,7 +34,8 @@ def picture(found: Estimate) -> alt.TopLevelMixin:
         )
     (reading,) = found.readings
     name = f"{found.answer.name}, cell {found.cells[0]}" if found.cells else found.answer.name
-    title = f"{name}: released {decimal(float(reading.value))}, best read as {decimal(float(reading.estimate))}"
+    value, best = (pictures.number(float(number)) for number in (reading.value, reading.estimate))
+    title = f"{name}: released {value}, best read as {best}"
     return pictures.reading(_shown(found), title, _words(found), x=found.answer.kind)
 
 
@@ -86,7 +87,9 @@ def _answers(found: Estimate, held: Belief, low: int, high: int) -> list[Fractio
         return []
     if found.before is None and on_lattice(held.axis, law) and not reader.near:
         return []
-    first, last = (int((held.axis.value(place) - law.origin) / law.unit) for place in (low, high))
+    value = Fraction(found.readings[0].value)
+    ends = min(held.axis.value(low), value), max(held.axis.value(high), value)
+    first, last = (int((end - law.origin) / law.unit) for end in ends)
     numbers = sorted({first + round(k * (last - first) / ANSWERS) for k in range(ANSWERS + 1)})
     return [law.value(number) for number in numbers] if len(numbers) > 1 else []
 
