@@ -53,6 +53,25 @@ def answer(name: str, query: Query, truth: list[int], epsilon: Fraction, setting
     )
 
 
+def small() -> Release:
+    """A release of one count."""
+    setting = laws.Setting(Neighbours.REPLACE, Unit(), None, 9)
+    one = answer("q", *QUERIES[0], Fraction(1), setting)
+    return Release(
+        None,
+        "utmost",
+        Origin("duckdb", "x"),
+        Unit(),
+        Neighbours.REPLACE,
+        9,
+        None,
+        Fraction(1),
+        "",
+        Entry("b", 1, Fraction(1), Fraction(0)),
+        (one,),
+    )
+
+
 def _ratio(law: laws.Law) -> bool:
     return type(law.mechanism).__name__ == "Ratio"
 
@@ -164,21 +183,7 @@ def test_any_text_is_refused_with_one_line(text: str) -> None:
     ],
 )
 def test_a_release_of_another_schema_says_so(change: dict[str, Any], words: str) -> None:
-    setting = laws.Setting(Neighbours.REPLACE, Unit(), None, 9)
-    one = answer("q", *QUERIES[0], Fraction(1), setting)
-    made = Release(
-        None,
-        "utmost",
-        Origin("duckdb", "x"),
-        Unit(),
-        Neighbours.REPLACE,
-        9,
-        None,
-        Fraction(1),
-        "",
-        Entry("b", 1, Fraction(1), Fraction(0)),
-        (one,),
-    )
+    made = small()
     with pytest.raises(InputError, match=words):
         document.parsed(json.dumps({**content(made), **change}))
 
@@ -194,21 +199,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_name_that_is_not_there_is_told_with_those_that_are() -> None:
-    setting = laws.Setting(Neighbours.REPLACE, Unit(), None, 9)
-    one = answer("q", *QUERIES[0], Fraction(1), setting)
-    made = Release(
-        None,
-        "utmost",
-        Origin("duckdb", "x"),
-        Unit(),
-        Neighbours.REPLACE,
-        9,
-        None,
-        Fraction(1),
-        "",
-        Entry("b", 1, Fraction(1), Fraction(0)),
-        (one,),
-    )
-    assert made["q"] is one
+    made = small()
+    assert made["q"] is made.answers[0]
     with pytest.raises(InputError, match="query must be one of q, got z"):
         made["z"]

@@ -137,8 +137,8 @@ class Histogram:
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
-    """Σ of a column's values on the grid over the rows that satisfy `where`.
+class Total:
+    """A column's values on the grid, over the rows that satisfy `where`.
 
     `nulls` says what a missing value (NULL or NaN) is: a number of the grid's range, or None to drop the row.
     """
@@ -154,17 +154,13 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
-    """The mean of a column's values on the grid over the rows that satisfy `where`; `nulls` as for a sum."""
+class Sum(Total):
+    """Their sum."""
 
-    column: str
-    grid: Grid
-    nulls: Fraction | None
-    where: str | None = None
 
-    def __post_init__(self) -> None:
-        """Check the stand-in."""
-        _stand_in(self.nulls, self.grid)
+@dataclass(frozen=True, slots=True)
+class Mean(Total):
+    """Their mean."""
 
 
 @dataclass(frozen=True, slots=True)
