@@ -15,6 +15,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import local
+import tables
+
 import noise
 
 REPEATS = 3
@@ -140,6 +143,9 @@ def main() -> None:
     print_counts(results)
     print_programs(results)
     print_noise(results)
+    print(f"\n{tables.ROWS:.0e} rows, {tables.PERSONS:.0e} persons, {tables.GROUPS} groups: a count of each group\n")
+    print(table(tables.HEADER, tables.main()))
+    print(f"\nThe local model, beside pyarrow reading and writing the same columns\n\n{local.report()}")
 
 
 def print_counts(results: dict[str, Any]) -> None:

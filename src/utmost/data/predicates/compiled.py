@@ -92,7 +92,7 @@ def _value(node: Node, table: Table) -> Value:
 
 
 def _bracketed(truth: Any) -> Any:
-    """The same truth, safe as a side of = and before IS NULL: ibis writes (NOT x) IS NULL and (x IN y) = z without ()."""
+    """The same truth, safe beside = and before IS NULL: ibis writes (NOT x) IS NULL and (x IN y) = z without ()."""
     import ibis
 
     return ibis.coalesce(truth, ibis.null("boolean"))

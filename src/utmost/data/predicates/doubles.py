@@ -3,10 +3,10 @@
 Overflow, and underflow to 0, are errors in PostgreSQL. So arithmetic reads a column's float as unknown where it is
 larger than 1e60 or infinite, and as 0 where it is smaller than 1e-60. From there on every value v has |v| ≤ size and
 is a multiple of 2^grain, bounds that follow the operations: sizes are added or multiplied; a sum is a multiple of the
-finer grain, a product of both grains' product, and rounding to a double, which only drops low bits, keeps that. A result
-other than 0 is at least 2^grain, so with grain ≥ −1074 it does not underflow; with size ≤ 2^1000 it does not overflow.
-Where the bounds say otherwise the predicate is refused. The same IEEE 754 operations in the same order, from the left,
-then give the same result everywhere.
+finer grain, a product of both grains' product, and rounding to a double, which only drops low bits, keeps that. A
+result other than 0 is at least 2^grain, so with grain ≥ −1074 it does not underflow; with size ≤ 2^1000 it does not
+overflow. Where the bounds say otherwise the predicate is refused. The same IEEE 754 operations in the same order, from
+the left, then give the same result everywhere.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any
 from utmost.data.predicates import readings
 from utmost.data.predicates.folding import DOUBLE, nearest
 from utmost.data.predicates.values import Double, Extent, Value, Whole
-from utmost.data.predicates.wholes import of
+from utmost.data.predicates.wholes import LONG, as_whole, of
 from utmost.data.predicates.words import refusal
 
 LARGE, SMALL = 1e60, 1e-60
 TAMED = Extent(Fraction(LARGE), frexp(SMALL)[1] - DOUBLE.digits)
 WIDEST = Extent(Fraction(2) ** 1000, DOUBLE.least)
-OF_INTEGERS = Extent(Fraction(2) ** 64, 0)
+MOST_TENS = 22  # powers of ten that are doubles
 
 
 def rounded(sign: str, one: Value, other: Value, at: int) -> Double:
@@ -40,13 +40,21 @@ def rounded(sign: str, one: Value, other: Value, at: int) -> Double:
 
 
 def as_double(value: Value, at: int) -> Any:
-    """A value as a double; a whole number is rounded to the nearest one, a decimal is refused."""
+    """A value as a double. Of k·10^−scale it is the double nearest to k, divided by 10^scale.
+
+    That is the nearest double of all where the scale is 0 or k < 2^53; engines that convert a decimal at one go differ
+    in the last bit. k must have 64 bits.
+    """
     if isinstance(value, Double):
         return value.held
-    if isinstance(value, Whole) and value.scale == 0 and value.dtype.is_integer():
-        return value.held.cast("float64")
-    problem = "a float cannot be mixed with a decimal or a result of more than 64 bits, which engines round differently"
-    raise refusal(at, problem, "compare each with a number")
+    whole = as_whole(value, at)
+    if whole.dtype.is_integer() and whole.scale == 0:
+        return whole.held.cast("float64")
+    if whole.scale > MOST_TENS or whole.low < LONG[0] or whole.high > LONG[1]:
+        problem = "a float cannot meet an exact number that may have more than 64 bits"
+        raise refusal(at, problem, "compare each with a number")
+    held = whole.held.cast("int64").cast("float64")
+    return held / readings.double(10.0**whole.scale) if whole.scale else held
 
 
 def _tame(value: Value, at: int) -> tuple[Any, Extent]:
@@ -57,12 +65,17 @@ def _tame(value: Value, at: int) -> tuple[Any, Extent]:
         return _constant(value, at)
     held = as_double(value, at)
     if not isinstance(value, Double):
-        return held, OF_INTEGERS
+        return held, _extent(as_whole(value, at))
     if value.extent is not None:
         return held, value.extent
     size = held.abs()
     large, small, zero = (readings.double(end) for end in (LARGE, SMALL, 0.0))
     return ibis.cases((size > large, ibis.null("float64")), (size < small, zero), else_=held), TAMED
+
+
+def _extent(value: Whole) -> Extent:
+    """Of the double of k·10^−scale, which is 0 or not much smaller than 10^−scale."""
+    return Extent(Fraction(2) ** 64, frexp(10.0**-value.scale)[1] - 1 - DOUBLE.digits if value.scale else 0)
 
 
 def _constant(number: Fraction, at: int) -> tuple[Any, Extent]:
