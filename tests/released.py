@@ -80,5 +80,5 @@ def release(answers: list[Answer], given: laws.Setting = CLOSED) -> Release:
 
 def written(path: Path, answers: list[Answer], given: laws.Setting = CLOSED) -> str:
     """The name of a file with such a release."""
-    document.write(release(answers, given), path)
+    document.save(document.text(release(answers, given)), path)
     return path.name

@@ -56,7 +56,7 @@ BAD = [
     (("optimal", f"line:{10**12}", "--alpha", "1/2"), "line must have 1 to"),
     ((*FIGURE, "--prior", "1/2,1/3,0,0,0,0"), "prior must sum to 1, got 5/6"),
     ((*FIGURE, "--prior", "1/2,1/2"), "prior must have 6 weights"),
-    ((*FIGURE, "--prior", "nan,0,0,0,0,1"), "prior must be a number"),
+    ((*FIGURE, "--prior", "nan,0,0,0,0,1"), "prior must be uniform"),
     ((*FIGURE, "--prior", "long.txt"), "prior must have 6 weights"),
     ((*FIGURE, "--prior", "z" * 50_000), "prior must be uniform"),
     ((*FIGURE, "--prior", "garbage.csv"), "prior must name a readable text file"),

@@ -81,7 +81,11 @@ def test_neither_text_nor_document_nor_picture_contains_the_true_count(utmost, t
 def test_the_text_names_source_cost_guarantee_and_theorem_within_80_columns(utmost):
     said = utmost("demo")
     words = " ".join(said.out.split())
-    for claim in ("American National Election Study", "public domain", "ε 1; budget survey: ε 0 spent, ε 1 left"):
+    for claim in (
+        "American National Election Study",
+        "public domain",
+        "ε 1; budget survey: ε 0 spent, ε 1 left, ε 0 after it",
+    ):
         assert claim in words
     assert "replacing one row by any other changes the probability" in words
     assert "GRS12 Theorem 3.2" in words

@@ -14,6 +14,7 @@ neighbours = "{relation}"
 budget = "b"
 [source]
 location = "people.csv"
+columns = {{ x = "integer" }}
 {source}
 [[query]]
 name = "many"
@@ -65,7 +66,7 @@ def test_a_dry_run_shows_cost_and_accuracy_and_leaves_nothing_behind(utmost, peo
     folder = people()
     said = utmost("release", "plan.toml", "--dry-run")
     words = " ".join(said.out.split())
-    assert "Cost ε 1; budget b: ε 0 spent, ε 2 left" in words
+    assert "Cost ε 1; budget b: ε 0 spent, ε 2 left, ε 1 after it" in words
     assert "many count 1/10 1 9.983 30" in words
     assert "divided by the number of rows in the mean" in words
     assert not list(folder.glob("*.json"))
@@ -89,7 +90,7 @@ def test_a_release_writes_its_file_and_shows_values_guarantee_and_ledger(utmost,
     words = " ".join(said.out.split())
     assert f"many {made['many'].value} " in words
     assert "Guarantee:" in words
-    assert "Ledger: entry 1 of budget b, ε 1 left." in words
+    assert "Ledger: entry 1, budget b, ε 1 left." in words
     assert "wrote" in said.err
     assert max(map(len, said.out.splitlines())) <= 80
 
@@ -146,4 +147,4 @@ def test_a_slip_is_one_line_with_exit_code_2(utmost, people, old, new, words):
 def test_a_plan_that_is_not_there_is_told(utmost):
     said = utmost("release", "nobody.toml")
     assert said.code == 2
-    assert said.err == "utmost: plan must name a readable text file, got nobody.toml: FileNotFoundError\n"
+    assert said.err == "utmost: plan must name a readable text file, got nobody.toml: no such file or directory\n"

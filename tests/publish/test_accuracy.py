@@ -2,13 +2,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utmost.data.asked import Grid, Mean, Neighbours, Unit
 from utmost.exact import alpha, epsilon
 from utmost.mechanisms.geometric import untruncated
-from utmost.publish.accuracy import half_width, spread
+from utmost.publish import laws
+from utmost.publish.accuracy import error, half_width, spread
+from utmost.publish.record import Lattice, Ratio
 
 
 def test_the_spread_is_the_expected_size_of_the_noise() -> None:
@@ -40,3 +44,33 @@ def test_the_half_width_is_decided_for_any_epsilon(places: int) -> None:
         2 * level.power(reach + 1) / (1 + level.alpha) <= Fraction(1, 20) < 2 * level.power(reach) / (1 + level.alpha)
     )
     assert abs(reach / 10**places - 2.9957) < 0.1
+
+
+@pytest.mark.parametrize("rate", ["1e-30", "1e-290", "1000"])
+def test_the_half_width_is_found_at_once_for_the_smallest_and_the_largest_epsilon(rate: str) -> None:
+    level = epsilon(rate)
+    reach = half_width(level)
+    assert 2 * level.power(reach + 1) / (1 + level.alpha) <= Fraction(1, 20)
+    assert reach == 0 or 2 * level.power(reach) / (1 + level.alpha) > Fraction(1, 20)
+
+
+@pytest.mark.parametrize("rate", ["1/10", "1", "10"])
+def test_the_error_of_a_ratio_is_that_of_a_mean_at_an_end(rate: str) -> None:
+    """Against the convolution of both laws, term by term."""
+    grid = Grid(Fraction(0), Fraction(4), Fraction(1))
+    query = Mean("x", grid, None)
+    law = laws.law(query, Fraction(rate), laws.Setting(Neighbours.ADD_REMOVE, Unit(), None, None)).mechanism
+    assert isinstance(law, Ratio)
+    reach = round(80 / float(Fraction(rate))) + 40
+    (xs, p), (ys, q) = (_law(law.total, 8 * reach), _law(law.rows, reach))
+    distances = np.abs(xs[:, None] + grid.size * ys[None, :])
+    chances = p[:, None] * q[None, :]
+    found = error(law, query)
+    assert found.expected == pytest.approx(float((distances * chances).sum()) / 2, rel=1e-6)
+    half = 2 * float(found.half_width)
+    assert float(chances[distances > half].sum()) <= 0.05 < float(chances[distances > half - 1].sum())
+
+
+def _law(law: Lattice, reach: int) -> tuple[np.ndarray, np.ndarray]:
+    rate, points = float(law.epsilon), np.arange(-reach, reach + 1)
+    return points, np.tanh(rate / 2) * np.exp(-rate * np.abs(points))

@@ -25,7 +25,7 @@ neighbours = "replace"
 budget = "b"
 ledger = "ledger.sqlite"
 output = "{number}.json"
-source = {{ location = "people.csv" }}
+source = {{ location = "people.csv", columns = {{ x = "integer" }} }}
 [[query]]
 name = "q"
 kind = "count"

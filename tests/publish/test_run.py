@@ -22,6 +22,8 @@ from utmost.publish.encode import content
 from utmost.publish.plans import from_mapping
 
 PEOPLE = "person,x,region,score\n" + "".join(f"{k // 3},{k % 10},{'ns'[k % 2]},{k / 7:.3f}\n" for k in range(60))
+KINDS = {"person": "integer", "x": "integer", "region": "text", "score": "number"}
+SOURCE = {"location": "people.csv", "columns": KINDS}
 COUNT = {"name": "q", "kind": "count", "where": "x > 3", "epsilon": "1/10"}
 BOUNDS = {"column": "score", "low": 0, "high": 8, "step": "1/4", "nulls": "drop"}
 EVERY: list[dict[str, Any]] = [
@@ -59,7 +61,7 @@ def plan(
     whole = {
         "neighbours": relation,
         "budget": f"{name} {relation}",
-        "source": {"location": "people.csv"},
+        "source": SOURCE,
         "query": list(queries) or [COUNT],
         **({} if unit is None else {"unit": unit}),
         **more,
@@ -96,7 +98,7 @@ def test_a_preview_says_what_a_release_will_do_and_spends_nothing(folder: Path, 
 def test_asked_again_with_a_fingerprint_it_is_free_and_the_same_and_without_it_is_charged(
     folder: Path, books: ledger.Ledger
 ) -> None:
-    named = {"location": "people.csv", "fingerprint": "v1"}
+    named = {**SOURCE, "fingerprint": "v1"}
     first = utmost.release(plan(folder, source=named))
     assert utmost.release(plan(folder, source=named)) == first
     assert run.preview(plan(folder, source=named)).free
@@ -160,7 +162,7 @@ def test_nothing_in_a_release_depends_on_the_data_but_its_values(folder: Path, b
         documents = []
         for text in (PEOPLE, other):
             (folder / "same" / "people.csv").write_text(text)
-            wanted = plan(folder, *EVERY[:3], relation=relation, source={"location": "same/people.csv"})
+            wanted = plan(folder, *EVERY[:3], relation=relation, source={**SOURCE, "location": "same/people.csv"})
             documents.append(_without_values(content(utmost.release(wanted))))
         assert documents[0] == documents[1]
 
@@ -176,10 +178,7 @@ def _without_values(body: dict[str, Any]) -> dict[str, Any]:
 
 def test_an_empty_table_is_told_under_replace_and_hidden_under_add_remove(folder: Path, books: ledger.Ledger) -> None:
     (folder / "empty.csv").write_text("person,x,region,score\n")
-    source = {
-        "location": "empty.csv",
-        "columns": {"person": "integer", "x": "integer", "region": "text", "score": "number"},
-    }
+    source = {**SOURCE, "location": "empty.csv"}
     with pytest.raises(InputError, match="source must have rows under replace"):
         utmost.release(plan(folder, source=source))
     made = utmost.release(plan(folder, *EVERY, relation="add-remove", source=source))
@@ -198,7 +197,7 @@ def test_an_empty_table_is_told_under_replace_and_hidden_under_add_remove(folder
         ({"source": {"location": "nobody.csv"}}, "location must be a file that exists"),
         ({"budget": "nobody"}, "budget 'nobody' must be in the ledger"),
         ({"budget": "row add-remove"}, "open another budget"),
-        ({"output": "nowhere/out.json"}, "output must be a file in a folder that exists"),
+        ({"output": "nowhere/out.json"}, "output must be in a folder that can be written to"),
         ({"ledger": "nowhere.sqlite"}, "nowhere.sqlite"),
         ({"part": {"column": "reg", "equals": "n"}}, "reg"),
     ],
@@ -212,10 +211,40 @@ def test_what_cannot_run_is_told_in_one_line_and_costs_nothing(
     assert all(books.state(budget.name).spent == 0 for budget in books.budgets())
 
 
+def test_kinds_found_in_the_rows_are_shown_by_a_preview_and_refused_by_a_release(
+    folder: Path, books: ledger.Ledger
+) -> None:
+    """Else one row could make all others mean something else: 7.5 among identifiers, n/a among ages."""
+    wanted = plan(folder, *EVERY[:3], source={"location": "people.csv"})
+    assert run.preview(wanted).guesses == {"x": "integer", "region": "text", "score": "number"}
+    with pytest.raises(InputError, match=r'add columns = { x = "integer", region = "text", score = "number" } to'):
+        utmost.release(wanted)
+    assert books.state("row replace").spent == 0
+
+
+def test_a_preview_needs_no_open_budget(folder: Path, books: ledger.Ledger) -> None:
+    seen = run.preview(plan(folder, budget="not yet"))
+    assert (seen.cost, seen.left) == (Fraction(1, 10), None)
+    assert run.preview(plan(folder, ledger="nowhere.sqlite")).left is None
+
+
+def test_what_is_no_file_is_never_replaced_and_costs_nothing(folder: Path, books: ledger.Ledger) -> None:
+    (folder / "link.json").symlink_to(folder / "people.csv")
+    (folder / "folder.json").mkdir()
+    for name in ("link.json", "folder.json", "/dev/null", "/proc/x.json"):
+        with pytest.raises(InputError, match="output must be"):
+            utmost.release(plan(folder, output=name))
+    assert (folder / "people.csv").read_text() == PEOPLE
+    assert books.state("row replace").spent == 0
+
+
 def test_a_part_of_the_rows_is_asked_and_composes_in_parallel(folder: Path, books: ledger.Ledger) -> None:
     for region in "ns":
         made = utmost.release(plan(folder, relation="add-remove", part={"column": "region", "equals": region}))
         assert made.part is not None
+        assert f"the rows with region = {region}" in made.guarantee
+    seen = run.preview(plan(folder, relation="add-remove", part={"column": "region", "equals": "e"}))
+    assert (seen.cost, seen.left, seen.after) == (Fraction(1, 10), Fraction(99, 10), Fraction(99, 10))
     assert books.state("row add-remove").spent == Fraction(1, 10)
     for region in "ns":
         utmost.release(plan(folder, part={"column": "region", "equals": region}))
@@ -243,7 +272,7 @@ def test_any_plan_runs_and_is_charged_exactly_or_is_refused_and_costs_nothing(
     (folder / "fuzz.json").unlink(missing_ok=True)
     whole: dict[str, Any] = {
         "neighbours": relation,
-        "source": {"location": "people.csv"},
+        "source": SOURCE,
         "query": queries,
         "output": "fuzz.json",
     }

@@ -132,7 +132,7 @@ def outcome(persona: Persona, level: Level, value: int) -> Outcome:
 
 def _introduction(seen: Any) -> None:
     from utmost.cli import show
-    from utmost.cli.release import show_preview
+    from utmost.cli.released import show_preview
     from utmost.data import anes96
 
     survey = anes96()
@@ -161,7 +161,7 @@ def _document(made: Release, outcomes: Sequence[Outcome]) -> None:
 def _text(made: Release, outcomes: Sequence[Outcome], folder: Path) -> None:
     from utmost.cli import show
     from utmost.cli.beliefs import bars
-    from utmost.cli.release import show_release
+    from utmost.cli.released import show_release
 
     show_release(made)
     show.say(f"\nThree consumers read the same count, {QUERY}. Losses are expected ones, over all answers:")
@@ -175,7 +175,7 @@ def _text(made: Release, outcomes: Sequence[Outcome], folder: Path) -> None:
             "whatever she believes: GRS12 Theorem 3.2, whose condition on losses was checked for each."
         )
     release = folder / f"{Path(PLAN).stem}.release.json"
-    show.say(f"\nRead it yourself:  utmost estimate {release} --query '{QUERY}' --prior binomial:0.45 --loss absolute")
+    print(f"\nRead it yourself:\nutmost estimate {release} \\\n  --query '{QUERY}' --prior binomial:0.45")
 
 
 def _table(outcomes: Sequence[Outcome]) -> None:

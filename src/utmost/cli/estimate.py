@@ -69,7 +69,7 @@ def _estimates(wanted: list[Answer], prior: str, loss: str, options: dict[str, A
         except InputError as problem:
             problems.append(problem)
             estimates.append((answer, str(problem)))
-    if len(problems) == len(wanted):
+    if problems and all(isinstance(found, tuple) or found.rank is not None for found in estimates):
         raise problems[0] if problems else InputError("release must have answers to be read, got none")
     return estimates
 

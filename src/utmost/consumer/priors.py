@@ -316,19 +316,32 @@ def parse(text: str, size: int) -> Prior:
         return uniform(size)
     if kind in families and rest:
         return families[kind](size, rest)
-    weights = _weights(text.strip())
+    weights, from_file = _weights(text.strip())
     if len(weights) != size:
         raise InputError(f"prior must have {size} weights, one for each count 0..{size - 1}, got {len(weights)}")
-    return explicit(weights)
+    return normalised(weights) if from_file else explicit(weights)
 
 
-def _weights(text: str) -> Sequence[object]:
+def normalised(weights: Iterable[object]) -> Explicit:
+    """Weights of any sum > 0, each divided by it, exactly.
+
+    >>> normalised([1, "0.5", "1/2"]).exact()
+    (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4))
+    """
+    exacts = [number(value, "prior") for value in weights]
+    if any(sign(weight) < 0 for weight in exacts) or not any(exacts):
+        raise InputError("prior must have weights >= 0, and one above 0: a weight is a probability, up to a factor")
+    return Explicit(_normalised(exacts))
+
+
+def _weights(text: str) -> tuple[Sequence[object], bool]:
+    """The weights that a text lists, or a file of this name; and whether it was a file."""
     found = os.path.isfile(text)  # unlike Path.is_file, False for a name that no file can have
-    if not text or not (found or "," in text or text[0].isdigit()):
+    if not text or not (found or text[0].isdigit()):
         raise InputError(f"prior must be {FORMS}, got {text[:60]!r}")
     written = content(Path(text), "prior") if found else text
     weights = listed(written, "prior")
-    return weights or [cell for line in written.splitlines() for cell in line.split(",") if cell.strip()]
+    return weights or [cell for line in written.splitlines() for cell in line.split(",") if cell.strip()], found
 
 
 def _size(size: int) -> int:

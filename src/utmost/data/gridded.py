@@ -7,8 +7,9 @@ with, and grids for which that could leave 64 bits (or 38 digits) are refused be
 
 **Floats** are placed in doubles by operations that IEEE 754 rounds correctly, in one order, so that engines agree:
 k = ⌊max(clamp(v) − low, step/4)/step + 1/2⌋. The maximum changes no position and keeps quotients from underflowing,
-which is an error in PostgreSQL. Rounding can move a value that lies within N·2^−51 steps of the middle between
-two positions, no other. NaN counts as NULL; ±inf is clamped.
+which is an error in PostgreSQL. With M = max(|low|, |high|)/step ≤ 10^12, rounding low, step, the difference, the
+quotient and the sum moves the quotient by at most 9M·2^−53 < M·2^−49 steps: only a value as near as that to the middle
+between two positions can land on the other one. NaN counts as NULL; ±inf is clamped.
 
 Whatever happened before, k is clamped to 0 … N: **a row weighs at most N steps by construction**. A sum of positions
 over fewer than 2^63 rows is below 10^12·2^63 < 10^31 and is summed in 38 digits: it cannot overflow.

@@ -13,3 +13,7 @@ class Part:
 
     column: str
     equals: Key
+
+    def __str__(self) -> str:
+        """The part in words."""
+        return f"{self.column} = {self.equals}"

@@ -21,6 +21,7 @@ from utmost.data.table import Table
 from utmost.errors import InputError
 
 BUNDLED = {"bundled:anes96": "anes96.csv"}
+ANES96 = ("popul", "TVnews", "selfLR", "ClinLR", "DoleLR", "PID", "age", "educ", "income", "vote")
 URLS = ("postgresql://", "postgres://")
 KINDS = {".csv": "csv", ".parquet": "parquet", ".duckdb": "duckdb", ".ddb": "duckdb"}
 ENGINES = {"csv": ("duckdb", "spark"), "parquet": ("duckdb", "spark"), "duckdb": ("duckdb",)}
@@ -91,7 +92,13 @@ def opened(source: Source, folder: Path) -> Iterator[Table]:
     """
     _checked(source)
     with _path(source, folder) as path, _connected(source, path) as (engine, rows):
-        yield Table(engine, rows)
+        guessed = frozenset(rows.columns) - frozenset(_declared(source)) if source.kind == "csv" else frozenset()
+        yield Table(engine, rows, guessed=guessed)
+
+
+def _declared(source: Source) -> Mapping[str, str]:
+    """The kinds of a CSV file's columns that are known without its rows."""
+    return dict.fromkeys(ANES96, "integer") if source.location in BUNDLED else source.columns
 
 
 def _checked(source: Source) -> None:
@@ -135,10 +142,10 @@ def _connected(source: Source, path: Path) -> Opened:
         from utmost.data.engines import spark
 
         if kind == "csv":
-            return spark.csv(path, layout(path, source.columns))
+            return spark.csv(path, layout(path, _declared(source)))
         return spark.parquet(path) if kind == "parquet" else spark.catalogue(source.table)
     from utmost.data.engines import embedded
 
     if kind == "csv":
-        return embedded.csv(path, layout(path, source.columns))
+        return embedded.csv(path, layout(path, _declared(source)))
     return embedded.parquet(path) if kind == "parquet" else embedded.file(path, source.table)

@@ -34,10 +34,15 @@ class Moments:
 
 
 class Table:
-    """A table in an engine, which can be asked. `bits` makes the salts: the system's, unless a test gives its own."""
+    """A table in an engine, which can be asked. `bits` makes the salts: the system's, unless a test gives its own.
 
-    def __init__(self, engine: Engine, rows: Any, bits: Source | None = None) -> None:
-        self._engine, self._rows, self._bits = engine, rows, bits
+    `guessed` are the columns whose kinds were found in the rows themselves.
+    """
+
+    def __init__(
+        self, engine: Engine, rows: Any, bits: Source | None = None, guessed: frozenset[str] = frozenset()
+    ) -> None:
+        self._engine, self._rows, self._bits, self._guessed = engine, rows, bits, guessed
         self._kinds = {name: kind_of(dtype) for name, dtype in rows.schema().items()}
 
     @property
@@ -62,6 +67,15 @@ class Table:
                 cells.check(keys, self._kind(column, "keys"), f"keys of {column}")
         elif not isinstance(query, Count):
             self._check_numbers(query, unit)
+
+    def guesses(self, query: Query, unit: Unit, part: Part | None) -> dict[str, Kind]:
+        """The columns that a query uses and whose kinds were found in the rows, so that one row could change them."""
+        used = set() if query.where is None else set(predicates.parse(query.where).columns)
+        used |= set(query.keys) if isinstance(query, Histogram) else set()
+        used |= {query.column} if isinstance(query, OfNumbers) else set()
+        used |= {unit.column} if unit.column is not None else set()
+        used |= {part.column} if part is not None else set()
+        return {name: kind for name, kind in self._kinds.items() if name in used & self._guessed}
 
     def units(self, unit: Unit) -> int:
         """How many rows the whole table has; or how many persons: distinct values of the unit's column, NULL apart."""

@@ -38,6 +38,7 @@ CHARGED = """SELECT b.id, b.remember, c.fingerprint FROM utmost_charges c JOIN u
     WHERE c.id = ?"""
 KEPT = """SELECT r.document FROM utmost_charges c JOIN utmost_releases r ON r.charge = c.id
     WHERE c.budget = ? AND c.plan = ? AND c.fingerprint = ? ORDER BY r.id LIMIT 1"""
+LONGEST_SUM = 3000  # bits of what a budget has spent, so that it can be written down anywhere
 KEEP = "INSERT INTO utmost_releases (charge, kept, document) VALUES (?, ?, ?)"
 
 
@@ -70,6 +71,13 @@ class Ledger:
         """The budget of this name."""
         with self._reading() as session:
             return self._found(session, name)[1]
+
+    def has(self, name: str) -> bool:
+        """Is there a ledger, and such a budget in it."""
+        try:
+            return any(budget.name == name for budget in self.budgets())
+        except InputError:  # no ledger yet
+            return False
 
     def budgets(self) -> list[Budget]:
         """All budgets, in the order they were opened."""
@@ -241,6 +249,11 @@ def _state(budget: Budget, items: list[Item], charges: int) -> State:
 def _afforded(budget: Budget, items: list[Item], ask: Ask, charges: int) -> State:
     """The state with the ask; refused if it is more than the budget."""
     after = composition.spent(budget, [*items, *composition.asked(ask)])
+    if after.denominator.bit_length() > LONGEST_SUM:
+        raise InputError(
+            f"epsilons of budget '{budget.name}' must have denominators that stay short when they are added up, got "
+            "some that do not: write them as decimals"
+        )
     if after > budget.epsilon:
         before = _state(budget, items, charges)
         raise short(budget, before.left, after - before.spent)

@@ -77,6 +77,10 @@ def for_error(
         raise InputError(f"error must be >= 0, got {decimal(most)}")
     if not LEAST_SHARE <= share <= 1 - LEAST_MISS:
         raise InputError(f"confidence must be from 10^-6 to 1 - 10^-15, got {decimal(share)}: 0.95 is usual")
+    if isinstance(query, Mean) and most >= query.grid.high - query.grid.low:
+        raise InputError(
+            f"error must be below {query.grid.high - query.grid.low}, how far apart the bounds are, got {most}"
+        )
     law = laws.law(query, Fraction(1), given).mechanism
     if most > FURTHEST * _unit(law):
         raise InputError("error must be at most 10^18 steps of the lattice, got more: ask for less")

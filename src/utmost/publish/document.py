@@ -13,10 +13,11 @@ from pathlib import Path
 from utmost.errors import InputError
 from utmost.publish import decode
 from utmost.publish.encode import content
-from utmost.publish.fields import Fields
+from utmost.publish.fields import Fields, reason
 from utmost.publish.record import SCHEMA, Release
 
 LARGEST = 1 << 28  # bytes
+LONGEST_WHOLE = 1000  # digits
 
 
 def text(release: Release) -> str:
@@ -34,15 +35,13 @@ def read(path: str | Path) -> Release:
             raise InputError(f"release must be at most {LARGEST >> 20} MiB, got a larger file")
         return parsed(raw.decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(
-            f"release must name a readable text file, got {place.name}: {type(problem).__name__}"
-        ) from None
+        raise InputError(f"release must name a readable text file, got {place.name}: {reason(problem)}") from None
 
 
 def parsed(document: str) -> Release:
     """The release in a text; refused with one line where it is none."""
     try:
-        found = json.loads(document, parse_constant=_constant)
+        found = json.loads(document, parse_constant=_constant, parse_int=_whole)
     except (ValueError, RecursionError):
         raise InputError(
             "release must be a JSON document written by utmost release, got text that is not JSON"
@@ -60,28 +59,60 @@ def of_content(found: object) -> Release:
     return decode.release(Fields(found, "release"))
 
 
+def _whole(digits: str) -> int:
+    if len(digits) > LONGEST_WHOLE:
+        raise ValueError("a whole number that no release has")
+    return int(digits)
+
+
 def _constant(word: str) -> float:
     raise ValueError(word)
 
 
-def write(release: Release, path: Path) -> None:
-    """The release in a file, whole or not at all: an earlier file stays until the new one is on disk."""
-    save(text(release), path)
-
-
 def save(document: str, path: Path) -> None:
-    """A text in a file, whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+    """A text in a file, whole or not at all: an earlier file stays until the new one is on disk."""
+    with Place(path) as place:
+        place.fill(document)
+
+
+class Place:
+    """Where a file will be: room beside it is taken when it is entered, so that filling it cannot fail for want of it.
+
+    Only a file, or nothing yet, is replaced: no folder, device or link. Left without being filled, nothing changes.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._room: Path | None = None
+
+    def __enter__(self) -> Place:
+        """Take room, or say why there is none."""
+        if self.path.is_symlink() or (self.path.exists() and not self.path.is_file()):
+            raise InputError(f"output must be a file, got {self.path.name[:60]}, which is something else: name another")
+        try:
+            handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=".utmost-", suffix=".part")
+        except OSError as problem:
+            raise InputError(
+                f"output must be in a folder that can be written to, got {self.path.name[:60]}: {reason(problem)}"
+            ) from None
+        os.close(handle)
+        self._room = Path(name)
+        return self
+
+    def fill(self, document: str) -> None:
+        """Write the text, and put it where it belongs when it is on disk."""
+        assert self._room is not None
+        with self._room.open("w", encoding="utf-8", newline="\n") as stream:
             stream.write(document)
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        self._room.chmod(0o666 & ~_umask())
+        self._room.replace(self.path)
+
+    def __exit__(self, *_: object) -> None:
+        """Give unused room back."""
+        if self._room is not None:
+            self._room.unlink(missing_ok=True)
 
 
 def _umask() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from utmost.data.parts import Part
 from utmost.publish.plans import key_out
 from utmost.publish.record import SCHEMA, Answer, Choice, Error, Mechanism, Ratio, Release
 
@@ -24,11 +25,16 @@ def content(release: Release) -> dict[str, Any]:
         "unit": {"column": unit.column, "rows": unit.rows, "groups": unit.groups, "words": str(unit)},
         "neighbours": str(release.neighbours),
         "units": release.units,
-        "part": None if part is None else {"column": part.column, "equals": key_out(part.equals)},
+        "part": part_content(part),
         "guarantee": {"epsilon": str(release.epsilon), "words": release.guarantee},
         "ledger": {"budget": entry.budget, "entry": entry.number, "spent": str(entry.spent), "left": str(entry.left)},
         "queries": [_answer(answer) for answer in release],
     }
+
+
+def part_content(part: Part | None) -> dict[str, Any] | None:
+    """A part as JSON has it."""
+    return None if part is None else {"column": part.column, "equals": key_out(part.equals)}
 
 
 def _answer(answer: Answer) -> dict[str, Any]:

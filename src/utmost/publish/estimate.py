@@ -125,7 +125,7 @@ def _of_lattice(
     readings, before = lattice.read(reader, law, numbers)
     both = total(law, numbers) if names and everything else None
     before = None if reader.near else before
-    remark = _remark(reader, law.unit / law.epsilon)
+    remark = _remark(reader, max(law.unit, law.unit / law.epsilon))
     return Estimate(answer, reader, tuple(readings), before, claim(answer, reader), remark, names, both)
 
 
@@ -145,12 +145,16 @@ def _remark(reader: Reader, noise: Fraction) -> str:
     return COARSE.format(decimal(step, 3), decimal(noise, 3)) if reader.axis.size > 1 and step > noise else ""
 
 
+def _spelt(key: object) -> str:
+    """A key as plans write it."""
+    if isinstance(key, bool):
+        return str(key).lower()
+    return str(key["date"]) if isinstance(key, dict) else str(key)
+
+
 def cells(answer: Answer) -> tuple[str, ...]:
     """The names of a histogram's cells: their keys, with a comma between the keys of one cell."""
-    return tuple(
-        ",".join(str(key["date"]) if isinstance(key, dict) else str(key) for key in keys)
-        for keys in answer.asked.get("cells", [])
-    )
+    return tuple(",".join(_spelt(key) for key in keys) for keys in answer.asked.get("cells", []))
 
 
 def _face_value(answer: Answer, law: Choice, coverage: float) -> Estimate:

@@ -21,7 +21,22 @@ _WORDS = {
     int: "a whole number",
     float: "a number",
 }
+LARGEST = 10**1000  # whole numbers are below it
+LONGEST_NUMBER = 2000  # characters of a number that is written as a text
 LONGEST = 20_000  # characters of a text
+
+
+def reason(problem: Exception) -> str:
+    """Why a file could not be read, in a few words."""
+    if isinstance(problem, UnicodeDecodeError):
+        return "it is not UTF-8 text"
+    return (getattr(problem, "strerror", None) or "it cannot be read").lower()
+
+
+def _is_long(found: object) -> bool:
+    if isinstance(found, int):
+        return abs(found) >= LARGEST
+    return isinstance(found, str) and len(found) > LONGEST_NUMBER
 
 
 class Fields:
@@ -75,6 +90,8 @@ class Fields:
             return default
         if not isinstance(found, int) or isinstance(found, bool):
             raise self._wrong(key, "a whole number", found)
+        if abs(found) >= LARGEST:
+            raise InputError(f"{self.place}: {key} must be a whole number of fewer than 1000 digits")
         return found
 
     def truth(self, key: str, default: Any = _MISSING) -> Any:
@@ -89,6 +106,8 @@ class Fields:
         found = self.raw(key)
         if isinstance(found, bool) or not isinstance(found, int | str | Decimal | Fraction | float):
             raise self._wrong(key, f"a number{otherwise}", found)
+        if _is_long(found):
+            raise InputError(f"{self.place}: {key} must be a shorter number")
         try:
             return rational(str(found) if isinstance(found, Decimal) else found, key)
         except InputError as problem:

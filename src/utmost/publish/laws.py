@@ -204,6 +204,7 @@ def told(mechanism: Mechanism, query: Query, setting: Setting, step: Callable[[L
 def promise(epsilon: Fraction, setting: Setting) -> str:
     """The guarantee in words."""
     unit = "row" if setting.unit.column is None else f"person ({setting.unit})"
+    unit += "" if setting.part is None else f", of which the rows with {setting.part} are looked at,"
     change = f"replacing one {unit} by any other" if setting.replacing else f"adding or removing one {unit}"
     return (
         f"{change} changes the probability of every possible release by a factor of at most "

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING
 
 from utmost.exact import decimal
 
 if TYPE_CHECKING:
+    from utmost.publish.reading.result import Estimate, Reading
     from utmost.publish.record import Answer, Release
 
 MOST_CELLS = 50
@@ -23,6 +25,25 @@ def release_html(release: Release) -> str:
     )
 
 
+def estimate_html(found: Estimate) -> str:
+    """The readings as a table, with the claim below it."""
+    names = found.cells or (found.answer.name,)
+    rows = "".join(_reading(name, one) for name, one in zip(names[:MOST_CELLS], found.readings, strict=False))
+    head = "".join(f"<th>{escape(word)}</th>" for word in ("", "released", "best reading", "interval", "expected loss"))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{escape(found.claim)}</p>"
+
+
+def _reading(name: str, one: Reading) -> str:
+    interval = "" if one.interval is None else f"{_short(one.interval[0])} – {_short(one.interval[1])}"
+    loss = "" if one.loss is None else decimal(one.loss.expected, 4)
+    cells = (name, _short(one.value), _short(one.estimate), interval, loss)
+    return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+
+
+def _short(value: int | Fraction | float) -> str:
+    return str(value) if isinstance(value, int) else decimal(value)
+
+
 def _row(answer: Answer) -> str:
     half = f"{decimal(answer.error.half_width, 4)}{'/rows' if answer.error.over_rows else ''}"
     cells = (answer.name, _value(answer), half, str(answer.epsilon), answer.optimal.partition(":")[0])
@@ -31,6 +52,8 @@ def _row(answer: Answer) -> str:
 
 def _value(answer: Answer) -> str:
     if isinstance(answer.value, tuple):
-        shown = ", ".join(str(value) for value in answer.value[:MOST_CELLS])
-        return shown + (", …" if len(answer.value) > MOST_CELLS else "")
+        from utmost.publish.estimate import cells
+
+        pairs = [f"{name}: {value}" for name, value in zip(cells(answer), answer.value, strict=True)]
+        return ", ".join(pairs[:MOST_CELLS]) + (", …" if len(pairs) > MOST_CELLS else "")
     return str(answer.value) if isinstance(answer.value, int) else decimal(answer.value)

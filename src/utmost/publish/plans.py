@@ -22,7 +22,7 @@ from utmost.data.parts import Part
 from utmost.data.sources import Source
 from utmost.errors import InputError
 from utmost.exact import epsilon as level_of
-from utmost.publish.fields import Fields
+from utmost.publish.fields import Fields, reason
 
 LARGEST = 1 << 20  # bytes of a plan
 MOST_QUERIES = 1000
@@ -69,7 +69,7 @@ def read(path: str | Path) -> Plan:
             raw = stream.read(LARGEST + 1)
         text = raw.decode("utf-8")
     except (OSError, ValueError) as problem:
-        raise InputError(f"plan must name a readable text file, got {place.name}: {type(problem).__name__}") from None
+        raise InputError(f"plan must name a readable text file, got {place.name}: {reason(problem)}") from None
     if len(raw) > LARGEST:
         raise InputError(f"plan must be at most {LARGEST >> 20} MiB, got a larger file")
     found = parsed(text, place.absolute().parent)
@@ -235,7 +235,10 @@ def key(value: object, name: str) -> Key:
         return value
     if isinstance(value, date) and not isinstance(value, datetime):
         return value
-    raise InputError(f"{name} must be texts, whole numbers, true or false, or dates, got {type(value).__name__}")
+    other = "a number with a point" if isinstance(value, Decimal | float) else "something else"
+    raise InputError(
+        f"{name} must be texts, whole numbers, true or false, or dates, got {other}: use where for the rest"
+    )
 
 
 def planned(given: Plan | Mapping[str, Any] | str | Path) -> Plan:

@@ -126,7 +126,7 @@ class Entry:
     left: Fraction
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Release:
     """All answers of one plan. `epsilon` is recomputed from the mechanisms that ran; `units` is public, or None."""
 
@@ -156,6 +156,12 @@ class Release:
     def __len__(self) -> int:
         """How many answers there are."""
         return len(self.answers)
+
+    def __repr__(self) -> str:
+        """A line: the whole of it is in the file."""
+        names = ", ".join(answer.name for answer in self.answers[:4])
+        more = ", …" if len(self) > 4 else ""
+        return f"<Release of ε {self.epsilon}, {self.neighbours}: {names}{more}>"
 
     def _repr_html_(self) -> str:
         from utmost.publish.notebook import release_html

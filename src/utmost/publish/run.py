@@ -6,8 +6,10 @@ release before the file is written, so a crash can lose budget but leaves no noi
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from utmost.ledger import Ask, Ledger
 
 Progress = Callable[[str, int, int], None]  # what is done, how many queries are through, of how many
+BARE = re.compile(r"[A-Za-z0-9_-]+")  # a key that TOML takes without quotes
 Given = Plan | Mapping[str, Any] | str | Path
 
 
@@ -38,11 +41,14 @@ class Intended:
     error: Error
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Preview:
     """What a plan will cost and how good its answers will be: nothing is spent, no answer is computed.
 
-    `spent` and `left` are the budget's before the release. `free` tells that the ledger remembers this very release.
+    `spent` and `left` are the budget's before the release, `after` is what will be left; None where the budget is not
+    open yet. `free` tells that the ledger remembers this very release. `cost` is what the plan tells by itself; what it
+    takes from the budget, left − after, can be less where parts or privacy-loss distributions compose. `guesses` are
+    columns of a CSV file whose kinds must be declared before anything is released.
     """
 
     plan: Plan
@@ -50,9 +56,16 @@ class Preview:
     setting: laws.Setting
     intended: tuple[Intended, ...]
     cost: Fraction
-    spent: Fraction
-    left: Fraction
+    spent: Fraction | None
+    left: Fraction | None
+    after: Fraction | None
     free: bool
+    guesses: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        """What it costs, and how far off each answer will be."""
+        lines = [f"{one.asked.name}: {one.error.words}" for one in self.intended]
+        return "\n".join([f"<Preview of ε {self.cost}, ε {self.left} left>", *lines])
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +79,12 @@ class Prepared:
 
     def spend(self, progress: Progress = lambda words, done, total: None) -> Release:
         """Charge, draw, remember and write the release; what was remembered is given again for free."""
-        kept = self.books.remembered(self.ask)
-        made = self._paid(progress) if kept is None else document.of_content(kept)
-        if self.preview.plan.output is not None:
-            document.write(made, self.preview.plan.output)
+        output = self.preview.plan.output
+        with nullcontext() if output is None else document.Place(output) as place:
+            kept = self.books.remembered(self.ask)
+            made = self._paid(progress) if kept is None else document.of_content(kept)
+            if place is not None:
+                place.fill(document.text(made))
         return made
 
     def _paid(self, progress: Progress) -> Release:
@@ -114,32 +129,41 @@ def release(plan: Given, progress: Progress | None = None) -> Release:
 
 def preview(plan: Given) -> Preview:
     """What `release` would spend and how far off it would be; raises what it would raise before the charge."""
-    with prepared(plan) as ready:
+    with prepared(plan, only_look=True) as ready:
         return ready.preview
 
 
 @contextmanager
-def prepared(given: Given) -> Iterator[Prepared]:
-    """A plan with its source and its ledger open and everything checked that can be without spending."""
+def prepared(given: Given, only_look: bool = False) -> Iterator[Prepared]:
+    """A plan with its source and its ledger open and everything checked that can be without spending.
+
+    Who only wants to look needs no open budget.
+    """
     plan = plans.planned(given)
-    _writable(plan.output)
+    if plan.output is not None:
+        with document.Place(plan.output):
+            pass  # it can be written
     with sources.opened(plan.source, plan.folder) as table:
         setting = _setting(plan, table)
-        intended = tuple(_intended(asked, setting, table) for asked in plan.queries)
+        intended = tuple(_intended(asked, setting) for asked in plan.queries)
         with ledger.opened(plan.ledger, plan.folder) as books:
             ask = _ask(plan, intended)
-            free = books.remembered(ask) is not None
-            if not free:
-                books.afford(ask)
-            state = books.state(plan.budget)
-            seen = Preview(plan, table.engine, setting, intended, plan.epsilon, state.spent, state.left, free)
+            guesses = _guesses(plan, table, only_look)
+            state = _state(books, ask, only_look)
+            seen = Preview(plan, table.engine, setting, intended, plan.epsilon, *state, guesses)
             yield Prepared(seen, table, books, ask)
 
 
-def _writable(path: Path | None) -> None:
-    """Refuse an output that cannot be written, before anything is spent."""
-    if path is not None and (path.is_dir() or not path.parent.is_dir()):
-        raise InputError(f"output must be a file in a folder that exists, got {path.name}: make the folder first")
+Amount = Fraction | None
+
+
+def _state(books: Ledger, ask: Ask, only_look: bool) -> tuple[Amount, Amount, Amount, bool]:
+    """What a budget has spent and left, and what it will have left; and whether it remembers the release."""
+    if only_look and not books.has(ask.budget):
+        return None, None, None, False
+    now = books.state(ask.budget)
+    free = books.remembered(ask) is not None
+    return now.spent, now.left, now.left if free else books.afford(ask).left, free
 
 
 def _setting(plan: Plan, table: Table) -> laws.Setting:
@@ -154,7 +178,35 @@ def _setting(plan: Plan, table: Table) -> laws.Setting:
     return laws.Setting(plan.neighbours, plan.unit, plan.part, units)
 
 
-def _intended(asked: Asked, setting: laws.Setting, table: Table) -> Intended:
+def _guesses(plan: Plan, table: Table, only_look: bool) -> dict[str, str]:
+    """The kinds that were found in the rows: refused where something is to be released.
+
+    One row could make all others mean something else, and no sensitivity would hold.
+    """
+    found: dict[str, str] = {}
+    for asked in plan.queries:
+        found |= {name: str(kind) for name, kind in table.guesses(asked.query, plan.unit, plan.part).items()}
+    if found and not only_look:
+        raise InputError(
+            "columns must be declared for a CSV file, or one row could decide what all others mean: "
+            f"add {declaration(found)} to [source]"
+        )
+    return found
+
+
+def declaration(kinds: Mapping[str, str]) -> str:
+    """Declared columns as a plan has them.
+
+    >>> declaration({"age": "integer", "the city": "text"})
+    'columns = { age = "integer", "the city" = "text" }'
+    """
+    pairs = (
+        f"{name if BARE.fullmatch(name) else json.dumps(name)} = {json.dumps(kind)}" for name, kind in kinds.items()
+    )
+    return f"columns = {{ {', '.join(pairs)} }}"
+
+
+def _intended(asked: Asked, setting: laws.Setting) -> Intended:
     with plans.naming(asked.name):
         law = laws.law(asked.query, asked.epsilon, setting)
         return Intended(asked, law, accuracy.error(law.mechanism, asked.query))

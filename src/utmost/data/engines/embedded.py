@@ -56,20 +56,27 @@ def file(path: Path, table: str | None) -> Iterator[tuple[Engine, Any]]:
 
 @contextmanager
 def _engine(path: Path, is_database: bool = False) -> Iterator[Engine]:
-    """A connection to the database at the path; or to none, which can read the path."""
+    """A connection that can read the path and is to its database, or to none."""
     import duckdb
 
     with tempfile.TemporaryDirectory(prefix="utmost-") as spill:
-        place: str = str(path) if is_database else ":memory:"
         config: dict[str, Any] = {**CLOSED, "temp_directory": spill}
-        connection = guarded(
-            lambda: duckdb.connect(place, read_only=is_database, config=config),
-            f"location must be a DuckDB file that nobody else writes to, got {path.name!r}: close it elsewhere",
-        )
-        try:
+        with duckdb.connect(":memory:", config=config) as connection:
+            if is_database:
+                words = (
+                    f"location must be a DuckDB file that nobody else writes to, got {path.name!r}: close it elsewhere"
+                )
+                guarded(lambda: _attach(connection, path), words)
+            # What a Parquet file says of its columns leaves NaN out, so that an answer would depend on it.
+            connection.execute("SET disabled_optimizers = 'statistics_propagation'")
             yield guarded(lambda: _locked(connection, path), "DuckDB must let itself be locked: update it with pip")
-        finally:
-            connection.close()
+
+
+def _attach(connection: Any, path: Path) -> None:
+    """Make the file the connection's database. Connected to directly, it could not be opened twice at a time."""
+    place = str(path).replace("'", "''")
+    connection.execute(f"ATTACH '{place}' AS source (TYPE duckdb, READ_ONLY)")
+    connection.execute("USE source")
 
 
 def _locked(connection: Any, path: Path) -> Engine:

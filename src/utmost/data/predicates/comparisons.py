@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -23,50 +24,63 @@ def compared(sign: str, left: Value, right: Value, at: int) -> Any:
     import ibis
 
     if not isinstance(left, CONSTANT):
-        return _against(sign, left, right, at) if isinstance(right, CONSTANT) else _columns(sign, left, right, at)
+        return _against(sign, left, right) if isinstance(right, CONSTANT) else _columns(sign, left, right, at)
     if isinstance(right, CONSTANT):
         return ibis.literal(bool(SIGNS[sign](left, right)))
-    return _against(TURNED[sign], right, left, at)
+    return _against(TURNED[sign], right, left)
 
 
 def within(left: Value, items: list[Value], at: int) -> list[Any]:
-    """Parts that are true together or in turn where left equals one of the items: join them by or."""
-    constants = [item for item in items if isinstance(item, CONSTANT)]
-    if isinstance(left, Whole | Fixed) or (isinstance(left, Plain) and constants and isinstance(constants[0], str)):
-        others = [item for item in items if not isinstance(item, CONSTANT)]
-        parts = [_listed(left, constants)] if constants else []
-        return parts + [compared("=", left, item, at) for item in others]
-    return [compared("=", left, item, at) for item in items]
+    """Parts of which one is true where left equals one of the items: join them by or.
 
-
-def _listed(left: Whole | Fixed | Plain, constants: list[Any]) -> Any:
-    """left in (constants), without those that its type cannot hold."""
+    Constants, and all items that are no numbers, are one part, so that left is not repeated for each.
+    """
     if isinstance(left, Plain):
-        return left.held.isin([readings.text(text) for text in dict.fromkeys(constants)])
-    folded = {on_lattice("=", number * 10**left.scale, left.low, left.high) for number in constants}
-    kept = sorted(found[1] for found in folded if not isinstance(found, bool))
-    return left.held.isin([left.literal(value) for value in kept]) if kept else _settled(left.held, False)
+        return [left.held.isin([_literal(item) if isinstance(item, CONSTANT) else item.held for item in items])]
+    if not isinstance(left, Whole | Fixed | Double):
+        return [compared("=", left, item, at) for item in items]
+    numbers = [item for item in items if isinstance(item, Fraction)]
+    listed = _listed(left, numbers) if numbers else []
+    return listed + [compared("=", left, item, at) for item in items if not isinstance(item, Fraction)]
 
 
-def _against(sign: str, value: Column, constant: Any, at: int) -> Any:
+def _listed(left: Whole | Fixed | Double, numbers: list[Fraction]) -> list[Any]:
+    """left in (numbers), without those that its type cannot hold.
+
+    0 stands apart among floats: an engine that looks a float up may take −0 for another number.
+    """
+    literal: Callable[[Any], Any] = readings.double if isinstance(left, Double) else left.literal
+    kept = {found[1] for number in numbers if not isinstance(found := _folded("=", left, number), bool)}
+    apart = {0} & kept if isinstance(left, Double) else set()
+    others = [literal(value) for value in sorted(kept - apart)]
+    listed = left.held.isin(others) if others else _settled(left.held, False)
+    return [listed, *(left.held == literal(0.0) for _ in apart)]
+
+
+def _folded(sign: str, value: Whole | Fixed | Double, number: Fraction) -> bool | tuple[str, Any]:
+    if isinstance(value, Double):
+        return on_floats(sign, number, SINGLE if value.single else DOUBLE)
+    return on_lattice(sign, number * 10**value.scale, value.low, value.high)
+
+
+def _against(sign: str, value: Column, constant: Any) -> Any:
     """A column's value against a constant of its kind."""
     match value:
-        case Whole(held, low, high, scale, _) | Fixed(held, low, high, scale):
-            folded = on_lattice(sign, constant * 10**scale, low, high)
-            return (
-                _settled(held, folded) if isinstance(folded, bool) else SIGNS[folded[0]](held, value.literal(folded[1]))
-            )
+        case Whole(held) | Fixed(held):
+            return _decided(held, _folded(sign, value, constant), value.literal)
         case Unbounded(held):
             return SIGNS[sign](held, readings.decimal(*shifted(constant), held.type()))
-        case Double(held, single):
-            found = on_floats(sign, constant, SINGLE if single else DOUBLE)
-            return (
-                _settled(held, found) if isinstance(found, bool) else SIGNS[found[0]](held, readings.double(found[1]))
-            )
+        case Double(held):
+            return _decided(held, _folded(sign, value, constant), readings.double)
         case Moment(held):
             return _at_time(sign, held, constant)
         case Plain(held):
             return SIGNS[sign](held, _literal(constant))
+
+
+def _decided(held: Any, folded: bool | tuple[str, Any], literal: Callable[[Any], Any]) -> Any:
+    """What folding left over: an answer, or a sign and a value to compare with."""
+    return _settled(held, folded) if isinstance(folded, bool) else SIGNS[folded[0]](held, literal(folded[1]))
 
 
 def _columns(sign: str, left: Column, right: Column, at: int) -> Any:
@@ -100,11 +114,9 @@ def _at_time(sign: str, held: Any, constant: datetime) -> Any:
     microseconds = (constant - START) // timedelta(microseconds=1)
     if scale == NANOSECONDS and abs(microseconds) > (2**63 - 1) // 1000:
         return _beyond(sign, held, microseconds > 0)
-    folded = on_lattice(sign, Fraction(microseconds, 10 ** (MICROSECONDS - min(scale, MICROSECONDS))))
-    if isinstance(folded, bool):
-        return _settled(held, folded)
-    value = START + timedelta(microseconds=folded[1] * 10 ** (MICROSECONDS - min(scale, MICROSECONDS)))
-    return SIGNS[folded[0]](held, readings.moment(value.isoformat(" "), dtype))
+    unit = 10 ** (MICROSECONDS - min(scale, MICROSECONDS))
+    folded = on_lattice(sign, Fraction(microseconds, unit))
+    return _decided(held, folded, lambda k: readings.moment(str(START + timedelta(microseconds=k * unit)), dtype))
 
 
 def _beyond(sign: str, held: Any, is_late: bool) -> Any:
@@ -123,9 +135,8 @@ def _settled(held: Any, answer: bool) -> Any:
     return held.isnull().ifelse(ibis.null("boolean"), ibis.literal(answer))
 
 
-def _literal(constant: str | bool | date) -> Any:
+def _literal(constant: Any) -> Any:
+    """A text, a truth or a date."""
     import ibis
 
-    if isinstance(constant, bool):
-        return ibis.literal(constant)
-    return readings.text(constant) if isinstance(constant, str) else readings.day(constant)
+    return readings.text(constant) if isinstance(constant, str) else ibis.literal(constant)

@@ -28,6 +28,7 @@ from utmost.data.predicates.tree import (
 from utmost.data.predicates.types import check
 from utmost.data.predicates.values import CONSTANT, Double, Plain, Value, column
 from utmost.data.predicates.wholes import combined, of
+from utmost.data.predicates.words import shown
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def compiled(predicate: Predicate, table: Table, kinds: Mapping[str, Kind]) -> B
     check(predicate, kinds)
     for name in predicate.columns:
         if kind_of(table[name].type()) is not kinds[name]:
-            raise InputError(f"kinds must be those of the table's columns, got {kinds[name]} for another")
+            raise InputError(f"kinds must be those of the table's columns, got {kinds[name]} for {shown(name)}")
     result: BooleanValue = ibis.coalesce(_truth(predicate.tree, table), ibis.literal(False))
     return result
 

@@ -32,6 +32,7 @@ from utmost.errors import InputError
 DEEPEST = 50
 MOST_DIGITS = 1000
 LARGEST_EXPONENT = 1000
+MOST_REPEATED = 2000  # nodes: engines see what stands before in once for each number of its list that is no constant
 OR, AND, NOT, COMPARISON, SUM, PRODUCT, SIGN = range(7)
 COMPARISONS = frozenset(["=", "!=", "<", "<=", ">", ">="])
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -176,7 +177,7 @@ class _Parser:
             return _unless(negated, Missing(left, word.at))
         negated = self.took("not")
         if self.took("in"):
-            return _unless(negated, Within(left, self.items(), word.at))
+            return _unless(negated, self.within(left, word.at))
         if self.took("between"):
             return _unless(negated, self.between(left, word.at))
         if negated:
@@ -190,13 +191,15 @@ class _Parser:
             raise refusal(before.at, f"expected a value after =, got {self.sign}", f"write {self.sign}=")
         return self.expression(SUM)
 
-    def items(self) -> tuple[Node, ...]:
+    def within(self, left: Node, at: int) -> Node:
         self.need("(", "the values of in stand between parentheses")
         found = [self.expression(SUM)]
         while self.took(","):
             found.append(self.expression(SUM))
         self.need(")", "the values of in are parted by commas and closed by )")
-        return tuple(found)
+        if sum(not isinstance(item, Literal) for item in found) * sum(1 for _ in walk(left)) > MOST_REPEATED:
+            raise refusal(at, "this list has too many columns for what stands before in", "shorten one of them")
+        return Within(left, tuple(found), at)
 
     def between(self, left: Node, at: int) -> Node:
         low = self.expression(SUM)

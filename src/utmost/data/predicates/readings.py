@@ -6,14 +6,13 @@ Constants reach an engine as ibis literals only, never as pieces of a statement.
 from __future__ import annotations
 
 import re
-from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from utmost.data.engines.functions import builtin
+
 if TYPE_CHECKING:
     from ibis.expr.types import Table
-
-WIDE = "decimal(38, 0)"
 
 
 def reading(table: Table, name: str) -> Any:
@@ -21,7 +20,8 @@ def reading(table: Table, name: str) -> Any:
 
     NaN is NULL, in floats and in PostgreSQL's numeric. DuckDB's hugeint reaches past the 38 digits that ibis takes it
     for, and a conversion could fail on a row: what is longer is NULL. A text is made a plain one, so that a value
-    unknown to an enumeration is merely unequal. The cast to the same type is kept by turning its nullability over.
+    unknown to an enumeration is merely unequal, and without its collation, so that no two texts are equal that differ.
+    The cast to the same type is kept by turning its nullability over.
     """
     import ibis
 
@@ -31,13 +31,23 @@ def reading(table: Table, name: str) -> Any:
     if dtype.is_floating():
         return column.isnan().ifelse(ibis.null(dtype), column)
     if dtype.is_string():
-        return column.cast(same)
+        return uncollated(column.cast(same), _engine(table))
     if dtype.is_decimal() and _engine(table) == "postgres":
         plain = column.cast(same)
         return (plain == ibis.literal(Decimal("NaN"), "decimal")).ifelse(ibis.null(dtype), plain)
     if dtype.is_decimal() and _engine(table) == "duckdb" and (dtype.precision, dtype.scale) == (38, 0):
         return column.try_cast(same)
     return column
+
+
+def uncollated(column: Any, engine: str) -> Any:
+    """The same text without its collation, under which different texts may be equal: through its bytes and back."""
+    if engine == "duckdb":
+        return builtin("decode", ("binary",), "string")(builtin("encode", ("string",), "binary")(column))
+    there, back = ("convert_to", "convert_from") if engine == "postgres" else ("encode", "decode")
+    code = "UTF8" if engine == "postgres" else "UTF-8"
+    stored = builtin(there, ("string", "string"), "binary")(column, code)
+    return builtin(back, ("binary", "string"), "string")(stored, code)
 
 
 def text(value: str) -> Any:
@@ -80,13 +90,6 @@ def double(value: float) -> Any:
     import ibis
 
     return ibis.literal(repr(value)).cast("float64")
-
-
-def day(value: date) -> Any:
-    """A date."""
-    import ibis
-
-    return ibis.literal(value)
 
 
 def moment(value: str, dtype: Any) -> Any:

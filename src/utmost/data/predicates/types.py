@@ -63,9 +63,7 @@ def kind_of_node(node: Node, kinds: Mapping[str, Kind]) -> Kind:
         case Comparison(sign, left, right):
             _fit(node.at, sign, (left, kind_of_node(left, kinds)), (right, kind_of_node(right, kinds)))
         case Within(left, items):
-            known = kind_of_node(left, kinds)
-            for item in items:
-                _fit(node.at, "in", (left, known), (item, kind_of_node(item, kinds)))
+            _within(node.at, (left, kind_of_node(left, kinds)), items, kinds)
         case Missing(inside):
             kind_of_node(inside, kinds)
         case Not(inside):
@@ -147,6 +145,14 @@ def _fit(at: int, sign: str, left: Side, right: Side) -> None:
     if sign not in ("=", "!=", "in") and not kinds <= ORDERED:
         order = "the order of texts differs between engines" if Kind.TEXT in kinds else "truths have no order"
         raise refusal(at, f"{sign} cannot compare {_described(*left)}", f"{order}; use =, != or in")
+
+
+def _within(at: int, left: Side, items: tuple[Node, ...], kinds: Mapping[str, Kind]) -> None:
+    """May left be one of the items. Engines repeat it for each, so comparisons of comparisons would grow threefold."""
+    for item in items:
+        _fit(at, "in", left, (item, kind_of_node(item, kinds)))
+    if left[1] is Kind.TRUTH and not isinstance(left[0], Column | Literal):
+        raise refusal(at, "in takes a column, not a comparison", "write it with = and or")
 
 
 def _advice(literal: Side, facing: Side) -> str:

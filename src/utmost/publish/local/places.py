@@ -163,8 +163,8 @@ class Places:
             return []
         stretch, shrink = self.frame.stretch(self.box), self.frame.shrink(self.box)
         return [
-            f"For two places inside the box at great-circle distance D on a sphere, d <= {float(stretch):.9g}·D, and "
-            f"D <= {float(shrink):.9g}·d; places outside it are moved to its edge in the projected plane."
+            f"For two places inside the box at great-circle distance D on a sphere, d <= {upward(stretch)}·D, and "
+            f"D <= {upward(shrink)}·d; places outside it are moved to its edge in the projected plane."
         ]
 
     def _gaps(self) -> str:

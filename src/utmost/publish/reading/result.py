@@ -62,7 +62,7 @@ class Belief:
     posterior: Floats
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Estimate:
     """A consumer's reading of one answer of a release: one reading, or one for each of the `cells` of a histogram.
 
@@ -110,5 +110,20 @@ class Estimate:
         found = tuple(reading.unbiased for reading in self.readings)
         return found if self.cells else found[0]
 
+    def __repr__(self) -> str:
+        """A line for each number: what was released, what it is best read as, and where the truth is believed to be."""
+        names = self.cells or (self.answer.name,)
+        return "\n".join(f"{name}: {_line(reading)}" for name, reading in zip(names, self.readings, strict=True))
+
+    def _repr_html_(self) -> str:
+        from utmost.publish.notebook import estimate_html
+
+        return estimate_html(self)
+
     def _each(self, found: tuple[Value, ...]) -> Value | tuple[Value, ...]:
         return found if self.cells else found[0]
+
+
+def _line(reading: Reading) -> str:
+    within = "" if reading.interval is None else f", from {reading.interval[0]} to {reading.interval[1]}"
+    return f"released {reading.value}, best read as {reading.estimate}{within}"
