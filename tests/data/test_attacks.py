@@ -1,0 +1,67 @@
+"""Attacks that once worked, kept so that they cannot come back: one row must move an answer by one row."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from utmost.data.asked import Count, Grid, Histogram, Sum, Unit
+from utmost.data.sources import Source, opened
+
+NAN = float("nan")
+TEN = Grid(Fraction(0), Fraction(10), Fraction(1))
+
+
+@pytest.mark.parametrize(
+    "where", ["x >= 1", "x is null", "x is not null", "not x >= 1", "x in (2.5)", "x < 0 or x > 1"]
+)
+def test_statistics_of_a_parquet_file_that_leave_nan_out_change_no_answer(tmp_path: Path, where: str) -> None:
+    """pyarrow writes the least and the largest value without NaN; an engine that trusts them forgets the NaN rows."""
+    counts, sums = [], []
+    for more in ([], [2.5]):
+        table = _written(tmp_path, [-5.0, *more, *[NAN] * 100])
+        with opened(table, tmp_path) as rows:
+            counts.append(rows.count(Count(where), Unit(), None))
+            sums.append(rows.moments(Sum("x", TEN, None), Unit("p", rows=1), None).positions)
+    assert abs(counts[1] - counts[0]) <= 1
+    assert sums == [0, 3]
+
+
+def _written(folder: Path, values: list[float]) -> Source:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table({"x": values, "p": list(range(len(values)))}), folder / "n.parquet")
+    return Source("n.parquet")
+
+
+def test_texts_that_a_collation_holds_for_equal_are_different_cells_in_duckdb(tmp_path: Path) -> None:
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / "c.duckdb")) as connection:
+        connection.execute("CREATE TABLE t (a VARCHAR COLLATE nocase, d VARCHAR COLLATE noaccent)")
+        connection.execute("INSERT INTO t SELECT if(i < 10, 'a', 'A'), if(i < 4, 'cafe', 'café') FROM range(20) r(i)")
+    with opened(Source("c.duckdb", table="t"), tmp_path) as rows:
+        assert rows.histogram(Histogram({"a": ("a", "A")}), Unit(), None) == [10, 10]
+        assert rows.histogram(Histogram({"d": ("cafe", "café")}), Unit(), None) == [4, 16]
+        assert rows.count(Count("a = 'a'"), Unit(), None) == 10
+        assert rows.units(Unit("a", rows=1)) == 2
+
+
+def test_texts_that_a_collation_holds_for_equal_are_different_cells_in_postgresql(
+    postgres_url: str,
+    tmp_path: Path,
+) -> None:
+    import psycopg
+
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level1', deterministic = false)")
+        connection.execute("CREATE TABLE t (a text COLLATE ci)")
+        connection.execute("INSERT INTO t SELECT CASE WHEN i = 0 THEN 'A' ELSE 'a' END FROM generate_series(0, 19) i")
+    with opened(Source(postgres_url, table="t"), tmp_path) as rows:
+        assert rows.histogram(Histogram({"a": ("a", "A")}), Unit(), None) == [19, 1]
+        assert rows.count(Count("a = 'a'"), Unit(), None) == 19
+        assert rows.count(Count("a in ('á', 'A')"), Unit(), None) == 1
+        assert rows.units(Unit("a", rows=1)) == 2
