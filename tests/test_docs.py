@@ -3,7 +3,7 @@
 A python block is a doctest if it holds `>>>`, else it is executed; blocks of one page share their names. In a console
 block each line `$ utmost …` is run in an empty directory; the lines that follow must be what it prints. A line `...`
 stands for any number of lines, and `...` inside a line for any text. Files that commands write land in that directory.
-A block that names a file, as in ```toml survey.toml, is written there before the commands and the Python of the page run.
+A block that names a file, as in ```toml survey.toml, is written there before the page's commands and Python run.
 """
 
 from __future__ import annotations

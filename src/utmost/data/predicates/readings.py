@@ -41,11 +41,14 @@ def reading(table: Table, name: str) -> Any:
 
 
 def uncollated(column: Any, engine: str) -> Any:
-    """The same text without its collation, under which different texts may be equal: through its bytes and back."""
+    """The same text without its collation, under which different texts may be equal: through its bytes and back.
+
+    PostgreSQL's bytes are in the encoding of its database: into another one the conversion could fail on a row.
+    """
     if engine == "duckdb":
         return builtin("decode", ("binary",), "string")(builtin("encode", ("string",), "binary")(column))
     there, back = ("convert_to", "convert_from") if engine == "postgres" else ("encode", "decode")
-    code = "UTF8" if engine == "postgres" else "UTF-8"
+    code = builtin("getdatabaseencoding", (), "string")() if engine == "postgres" else "UTF-8"
     stored = builtin(there, ("string", "string"), "binary")(column, code)
     return builtin(back, ("binary", "string"), "string")(stored, code)
 

@@ -1,0 +1,8 @@
+"""PostgreSQL and Spark for the tests of data; `place` is one place of a table, skipped where its engine is missing."""
+
+from __future__ import annotations
+
+from postgres import postgres_module_url, postgres_url
+from spark import spark
+
+__all__ = ["postgres_module_url", "postgres_url", "spark"]

@@ -1,0 +1,125 @@
+"""What a table must answer, worked out row by row in plain Python with fractions: a second algorithm, a slow one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from math import floor, inf, isnan
+from typing import Any
+
+from utmost.data.asked import Count, Grid, Histogram, Mean, Query, Sum, Unit
+from utmost.data.parts import Part
+
+Row = Mapping[str, Any]
+Where = Callable[[Row], bool | None]
+
+
+def position(value: Any, grid: Grid) -> int | None:
+    """⌊(clamp(v) − low)/step + 1/2⌋: in fractions for an exact value, for a float in floats as documented."""
+    if value is None or (isinstance(value, float) and isnan(value)) or (isinstance(value, Decimal) and value.is_nan()):
+        return None
+    if isinstance(value, float):
+        low, high, step = float(grid.low), float(grid.high), float(grid.step)
+        place = floor(max(min(max(value, low), high) - low, step / 4) / step + 0.5)
+    else:
+        if isinstance(value, Decimal) and value.is_infinite():
+            return grid.size if value > 0 else 0
+        clamped = min(max(Fraction(value), grid.low), grid.high)
+        place = floor((clamped - grid.low) / grid.step + Fraction(1, 2))
+    return min(max(place, 0), grid.size)
+
+
+def used(
+    rows: Iterable[Row], query: Query, unit: Unit, part: Part | None, where: Where | None
+) -> list[tuple[Any, Any]]:
+    """(person, what the query uses) of every row that counts."""
+    found = []
+    for row in rows:
+        if part is not None and (row[part.column] is None or row[part.column] != part.equals):
+            continue
+        if where is not None and not where(row):
+            continue
+        person = None if unit.column is None else row[unit.column]
+        value = _value(row, query)
+        if value is not None and (unit.column is None or person is not None):
+            found.append((person, value))
+    return found
+
+
+def _value(row: Row, query: Query) -> Any:
+    if isinstance(query, Count):
+        return ()
+    if isinstance(query, Histogram):
+        cell = tuple(row[column] for column in query.keys)
+        listed = all(value is not None and value in keys for value, keys in zip(cell, query.keys.values(), strict=True))
+        return cell if listed else None
+    place = position(row[query.column], query.grid)
+    return place if place is not None or query.nulls is None else position(query.nulls, query.grid)
+
+
+class Truth:
+    """All that can be said of the right answer: exactly where nothing is chosen, else within what any choice gives."""
+
+    def __init__(self, pairs: Sequence[tuple[Any, Any]], unit: Unit) -> None:
+        self.unit = unit
+        self.people: dict[Any, Counter[Any]] = {}
+        for number, (person, value) in enumerate(pairs):
+            self.people.setdefault(number if unit.column is None else person, Counter())[value] += 1
+        if unit.groups is not None:
+            self.people = {person: Counter(set(values)) for person, values in self.people.items()}
+
+    @property
+    def bound(self) -> float:
+        return inf if self.unit.column is None else self.unit.bound
+
+    @property
+    def kept(self) -> int:
+        """How many rows are kept, whichever they are."""
+        return sum(int(min(values.total(), self.bound)) for values in self.people.values())
+
+    @property
+    def is_forced(self) -> bool:
+        """Whether nothing is left to choose."""
+        return all(values.total() <= self.bound or len(values) == 1 for values in self.people.values())
+
+    def range_of(self, value: Any) -> tuple[int, int]:
+        """The least and the most kept rows that can have the value."""
+        low = high = 0
+        for values in self.people.values():
+            here, kept = values[value], int(min(values.total(), self.bound))
+            low += max(0, kept - (values.total() - here))
+            high += min(kept, here)
+        return low, high
+
+    def total_range(self) -> tuple[int, int]:
+        """The least and the largest sum of the kept values."""
+        low = high = 0
+        for values in self.people.values():
+            ordered, kept = sorted(values.elements()), int(min(values.total(), self.bound))
+            low += sum(ordered[:kept])
+            high += sum(ordered[len(ordered) - kept :])
+        return low, high
+
+
+def agree(table: Any, rows: Sequence[Row], query: Query, unit: Unit, part: Part | None, where: Where | None) -> None:
+    """Assert that the table's answer is right."""
+    truth = Truth(used(rows, query, unit, part, where), unit)
+    if isinstance(query, Count):
+        assert table.count(query, unit, part) == (len(truth.people) if unit.groups else truth.kept)
+    elif isinstance(query, Sum | Mean):
+        found = table.moments(query, unit, part)
+        low, high = truth.total_range()
+        assert found.rows == truth.kept
+        assert low <= found.positions <= high
+    else:
+        is_cells = isinstance(query, Histogram)
+        sizes = table.histogram(query, unit, part) if is_cells else table.positions(query, unit, part)
+        values: Sequence[Any] = query.cells if is_cells else range(query.grid.size + 1)
+        assert len(sizes) == len(values)
+        assert sum(sizes) == truth.kept
+        for size, value in zip(sizes, values, strict=True):
+            low, high = truth.range_of(value)
+            assert low <= size <= high
+            assert not truth.is_forced or low == high

@@ -1,0 +1,139 @@
+"""One table in every place a table can be: files of three formats, PostgreSQL, and Spark."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from utmost.data.sources import Source, opened
+from utmost.data.table import Table
+
+Row = Mapping[str, Any]
+numbers = count()
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's type in Arrow (DuckDB and Spark read it so), in PostgreSQL, and its kind in a CSV file."""
+
+    arrow: str
+    postgres: str
+    csv: str
+
+
+COLUMNS = {
+    "person": Column("int64", "bigint", "integer"),
+    "name": Column("string", "text", "text"),
+    "small": Column("int8", "smallint", "integer"),
+    "big": Column("int64", "bigint", "integer"),
+    "x": Column("double", "double precision", "number"),
+    "y": Column("float", "real", "number"),
+    "money": Column("decimal(18,4)", "numeric(18, 4)", "number"),
+    "wide": Column("decimal(38,10)", "numeric", "number"),
+    "region": Column("string", "varchar(40)", "text"),
+    "flag": Column("bool", "boolean", "truth"),
+    "day": Column("date32", "date", "date"),
+}
+PLACES = ("csv", "parquet", "duckdb", "postgres", "spark", "spark-csv")
+
+
+def arrow_type(name: str) -> Any:
+    import pyarrow as pa
+
+    if name.startswith("decimal"):
+        digits, scale = name[8:-1].split(",")
+        return pa.decimal128(int(digits), int(scale))
+    return {"double": pa.float64(), "float": pa.float32(), "bool": pa.bool_()}.get(name) or pa.type_for_alias(name)
+
+
+def write_parquet(rows: Sequence[Row], path: Path, columns: Mapping[str, Column] = COLUMNS) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrays = {name: pa.array([row[name] for row in rows], arrow_type(c.arrow)) for name, c in columns.items()}
+    pq.write_table(pa.table(arrays), path)
+
+
+def write_csv(rows: Sequence[Row], path: Path, columns: Mapping[str, Column] = COLUMNS) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows([["" if row[name] is None else _written(row[name]) for name in columns] for row in rows])
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, date):
+        return value.isoformat()
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def write_duckdb(rows: Sequence[Row], path: Path, columns: Mapping[str, Column] = COLUMNS) -> None:
+    import duckdb
+
+    parquet = path.with_suffix(".from")
+    write_parquet(rows, parquet, columns)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(f"CREATE TABLE people AS SELECT * FROM read_parquet('{parquet}')")
+
+
+def write_postgres(rows: Sequence[Row], url: str, name: str, columns: Mapping[str, Column] = COLUMNS) -> None:
+    import psycopg
+
+    quoted = '"' + name.replace('"', '""') + '"'
+    made = ", ".join(f'"{column}" {kind.postgres}' for column, kind in columns.items())
+    slots = ", ".join(f"%s::{kind.postgres}" for kind in columns.values())
+    with psycopg.connect(url) as connection, connection.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE {quoted} ({made})".encode())
+        cursor.executemany(
+            f"INSERT INTO {quoted} VALUES ({slots})".encode(), [tuple(row[name] for name in columns) for row in rows]
+        )
+
+
+@contextmanager
+def placed(
+    place: str, rows: Sequence[Row], folder: Path, url: str | None = None, columns: Mapping[str, Column] = COLUMNS
+) -> Iterator[Table]:
+    """The table, opened in a place."""
+    number = next(numbers)
+    if place == "postgres":
+        assert url is not None
+        write_postgres(rows, url, f"people {number}", columns)
+        source = Source(url, table=f"people {number}")
+    else:
+        form = {"spark": "parquet", "spark-csv": "csv"}.get(place, place)
+        writers: Mapping[str, Callable[..., None]] = {
+            "csv": write_csv,
+            "parquet": write_parquet,
+            "duckdb": write_duckdb,
+        }
+        writers[form](rows, folder / f"people-{number}.{form}", columns)
+        source = Source(
+            f"people-{number}.{form}",
+            table="people" if form == "duckdb" else None,
+            engine="spark" if place.startswith("spark") else None,
+            columns={name: column.csv for name, column in columns.items()} if form == "csv" else {},
+        )
+    with opened(source, folder) as table:
+        yield table
+
+
+def seen(place: str, rows: Sequence[Row], columns: Mapping[str, Column] = COLUMNS) -> list[dict[str, Any]]:
+    """The rows as the place holds them: a CSV file has doubles for decimals, and no empty text."""
+    if "csv" not in place:
+        return [dict(row) for row in rows]
+    return [{name: _as_text_says(row[name]) for name in columns} for row in rows]
+
+
+def _as_text_says(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return float(value)
+    return None if value == "" and isinstance(value, str) else value

@@ -1,0 +1,252 @@
+"""Tables and predicates to try: rows full of ends and oddities, predicates written out from trees."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from hypothesis import strategies as st
+
+from data.predicates.reference import plain
+from utmost.data.predicates import tree as t
+
+
+@dataclass(frozen=True)
+class Sort:
+    """A sort of column: its type in each engine, what the reference calls it, and the values to try."""
+
+    family: str
+    duckdb: str
+    postgres: str | None
+    spark: str | None
+    values: st.SearchStrategy[Any]
+    floats: str = "exact"
+
+
+def single(value: float) -> float:
+    return struct.unpack("f", struct.pack("f", value))[0]
+
+
+def integers(low: int, high: int) -> st.SearchStrategy[int]:
+    ends = [low, low + 1, high - 1, high, 0, 1, 2, 3, 7]
+    return st.one_of(st.sampled_from([e for e in ends if low <= e <= high]), st.integers(low, high))
+
+
+def decimals(digits: int, scale: int) -> st.SearchStrategy[Decimal]:
+    return integers(-(10**digits) + 1, 10**digits - 1).map(lambda k: Decimal(f"{k}e-{scale}"))
+
+
+DOUBLES = st.one_of(
+    st.sampled_from(
+        [0.0, -0.0, 0.1, 0.5, 1.0, 3.0, 5e-324, 1.7976931348623157e308, 1e60, 1e61, 1e-60, 1e-61, 2.0**53, 2.0**63]
+    ),
+    st.sampled_from([float("nan"), float("inf"), float("-inf"), -1.5, 1e-200, -1e200]),
+    st.floats(),
+    st.integers(-10, 10).map(float),
+)
+SINGLES = st.one_of(
+    st.sampled_from([single(v) for v in (0.1, 0.5, 3.4028234663852886e38, 1e-45, 16777216.0, 1.0, -0.0, 0.3)]),
+    st.sampled_from([float("nan"), float("inf"), float("-inf")]),
+    st.floats(width=32),
+)
+LETTERS = st.characters(exclude_characters="\0", exclude_categories=["Cs"])
+TEXTS = st.one_of(
+    st.sampled_from(
+        [
+            "",
+            "north",
+            "North",
+            "O'Neill",
+            "a\\",
+            "\\'",
+            "${env:HOME}",
+            "$${x}",
+            "%s",
+            "a\nb",
+            "é",
+            "é",
+            "🦆",
+            " a ",
+            "null",
+            "--",
+            "\t",
+            '"',
+            "`",
+        ]
+    ),
+    st.text(LETTERS, max_size=6),
+)
+DATES = st.one_of(st.sampled_from([date.min, date.max, date(2020, 2, 29)]), st.dates())
+TIMES = st.one_of(
+    st.sampled_from(
+        [datetime.min, datetime.max, datetime(2020, 1, 31, 12), datetime(1969, 12, 31, 23, 59, 59, 999999)]
+    ),
+    st.datetimes(),
+)
+NANOSECONDS = st.datetimes(datetime(1677, 9, 22), datetime(2262, 4, 11))
+SECONDS = TIMES.map(lambda time: time.replace(microsecond=0))
+
+SORTS = {
+    "small": Sort("exact", "TINYINT", "SMALLINT", "TINYINT", integers(-128, 127)),
+    "middle": Sort("exact", "INTEGER", "INTEGER", "INT", integers(-(2**31), 2**31 - 1)),
+    "big": Sort("exact", "BIGINT", "BIGINT", "BIGINT", integers(-(2**63), 2**63 - 1)),
+    "other big": Sort("exact", "BIGINT", "BIGINT", "BIGINT", integers(-(2**63), 2**63 - 1)),
+    "byte": Sort("exact", "UTINYINT", None, None, integers(0, 255)),
+    "unsigned": Sort("exact", "UBIGINT", None, None, integers(0, 2**64 - 1)),
+    "huge": Sort("exact", "HUGEINT", None, None, integers(-(10**38) + 1, 10**38 - 1)),
+    "price": Sort("exact", "DECIMAL(10, 2)", "NUMERIC(10, 2)", "DECIMAL(10, 2)", decimals(10, 2)),
+    "ratio": Sort("exact", "DECIMAL(38, 20)", "NUMERIC(38, 20)", "DECIMAL(38, 20)", decimals(38, 20)),
+    "share": Sort("exact", "DECIMAL(6, 6)", "NUMERIC(6, 6)", "DECIMAL(6, 6)", decimals(6, 6)),
+    "double": Sort("float", "DOUBLE", "DOUBLE PRECISION", "DOUBLE", DOUBLES, "double"),
+    "other double": Sort("float", "DOUBLE", "DOUBLE PRECISION", "DOUBLE", DOUBLES, "double"),
+    "single": Sort("float", "FLOAT", "REAL", "FLOAT", SINGLES, "single"),
+    "name": Sort("text", "VARCHAR", "TEXT", "STRING", TEXTS),
+    'odd "name"; --': Sort("text", "VARCHAR", "TEXT", "STRING", TEXTS),
+    "flag": Sort("truth", "BOOLEAN", "BOOLEAN", "BOOLEAN", st.booleans()),
+    "day": Sort("date", "DATE", "DATE", "DATE", DATES),
+    "other day": Sort("date", "DATE", "DATE", "DATE", DATES),
+    "moment": Sort("time", "TIMESTAMP", "TIMESTAMP", "TIMESTAMP_NTZ", TIMES),
+    "instant": Sort("time", "TIMESTAMPTZ", "TIMESTAMPTZ", "TIMESTAMP", TIMES),
+    "second": Sort("time", "TIMESTAMP_S", None, None, SECONDS),
+    "nanosecond": Sort("time", "TIMESTAMP_NS", None, None, NANOSECONDS),
+}
+EVERYWHERE = {name: sort for name, sort in SORTS.items() if sort.postgres and sort.spark}
+FLOATS = {name: sort.floats for name, sort in SORTS.items()}
+
+
+def rows(sorts: Mapping[str, Sort], size: int = 12) -> st.SearchStrategy[list[dict[str, Any]]]:
+    row = st.fixed_dictionaries({name: st.none() | sort.values | sort.values for name, sort in sorts.items()})
+    return st.lists(row, min_size=1, max_size=size)
+
+
+def numbers() -> st.SearchStrategy[t.Node]:
+    """Constants: near the ends of the types, plain ones, fine ones, absurd ones."""
+    ends = [127, 128, -128, -129, 255, 2**31, -(2**31) - 1, 2**53 + 1, 2**63, 2**64, 10**38, 16777217]
+    written = [
+        "0",
+        "1",
+        "0.5",
+        "-1",
+        "0.1",
+        "2.999",
+        "1e400",
+        "-1e400",
+        "1e-400",
+        "1e39",
+        "3.5e38",
+        "1e60",
+        "99999999.99",
+        "1e-20",
+    ]
+    drawn = st.builds(
+        lambda k, e: Fraction(k) * Fraction(10) ** e, st.integers(-(10**20), 10**20), st.integers(-25, 20)
+    )
+    chosen = st.sampled_from([Fraction(e) for e in ends] + [Fraction(w) for w in written])
+    return st.one_of(chosen, drawn, st.integers(-10, 10).map(Fraction)).map(t.Literal)
+
+
+CONSTANTS = {
+    "exact": numbers(),
+    "float": numbers() | DOUBLES.filter(lambda v: abs(v) < 1e300).map(lambda v: t.Literal(Fraction(repr(v)))),
+    "text": TEXTS.map(t.Literal),
+    "truth": st.booleans().map(t.Literal),
+    "date": DATES.map(t.Literal),
+    "time": TIMES.map(t.Literal),
+}
+
+
+@st.composite
+def values(draw: st.DrawFn, sorts: Mapping[str, Sort], family: str, depth: int = 2) -> t.Node:
+    """A value of a family. Exact columns occur among floats as well."""
+    mixed = [name for name, sort in sorts.items() if sort.family == "exact" and name not in ("huge", "ratio")]
+    names = [name for name, sort in sorts.items() if sort.family == family or (family == "float" and name in mixed)]
+    choice = draw(st.integers(0, 5))
+    if depth and family in ("exact", "float") and choice >= 4:
+        sides = [draw(values(sorts, family, depth - 1)) for _ in range(2)]
+        if choice == 5 and draw(st.booleans()) and not isinstance(sides[0], t.Literal):
+            return t.Negative(sides[0])
+        return t.Arithmetic(draw(st.sampled_from("+-*")), *sides)
+    return draw(CONSTANTS[family]) if choice == 3 else t.Column(draw(st.sampled_from(names)))
+
+
+@st.composite
+def atoms(draw: st.DrawFn, sorts: Mapping[str, Sort]) -> t.Node:
+    """Comparisons, in, is null, and truths that stand alone."""
+    family = draw(st.sampled_from(["exact", "exact", "float", "float", "text", "truth", "date", "time"]))
+    left = draw(values(sorts, family))
+    side = CONSTANTS["time"] if family == "time" else values(sorts, family)
+    form = draw(st.sampled_from(["compare", "compare", "compare", "within", "missing", "between", "alone"]))
+    if form == "compare" or (form == "alone" and family != "truth"):
+        signs = ["=", "!="] if family in ("text", "truth") else ["=", "!=", "<", "<=", ">", ">="]
+        return t.Comparison(draw(st.sampled_from(signs)), left, draw(side))
+    if form == "between" and family not in ("text", "truth"):
+        return t.Every((t.Comparison(">=", left, draw(side)), t.Comparison("<=", left, draw(side))))
+    if form in ("within", "between"):
+        return t.Within(left, tuple(draw(st.lists(side | CONSTANTS[family], min_size=1, max_size=4))))
+    return left if form == "alone" else t.Missing(left)
+
+
+def trees(sorts: Mapping[str, Sort]) -> st.SearchStrategy[t.Node]:
+    def grown(inside: st.SearchStrategy[t.Node]) -> st.SearchStrategy[t.Node]:
+        parts = st.lists(inside, min_size=2, max_size=3).map(tuple)
+        same = st.builds(t.Comparison, st.sampled_from(["=", "!="]), inside, inside)
+        return st.one_of(parts.map(t.Every), parts.map(t.Some), inside.map(t.Not), inside.map(t.Missing), same)
+
+    return st.recursive(atoms(sorts), grown, max_leaves=4)
+
+
+def written(node: t.Node, loose: int = 0) -> str:
+    """The predicate of a tree, with no more parentheses than needed: `loose` is how loose a sign may stand bare."""
+    level, text = _written(node)
+    return f"({text})" if level < loose else text
+
+
+def _written(node: t.Node) -> tuple[int, str]:
+    match node:
+        case t.Column(name):
+            return 7, name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
+        case t.Literal(value):
+            return 6 if isinstance(value, Fraction) and value < 0 else 7, constant(value)
+        case t.Negative(inside):
+            return 6, f"- {written(inside, 6)}"
+        case t.Arithmetic(sign, left, right):
+            level = 5 if sign == "*" else 4
+            return level, f"{written(left, level)} {sign} {written(right, level + 1)}"
+        case t.Comparison(sign, left, right):
+            return 3, f"{written(left, 4)} {sign} {written(right, 4)}"
+        case t.Within(left, items):
+            return 3, f"{written(left, 4)} in ({', '.join(written(item, 4) for item in items)})"
+        case t.Missing(inside):
+            return 3, f"{written(inside, 4)} is null"
+        case t.Not(inside):
+            return 2, f"not {written(inside, 2)}"
+        case t.Every(parts):
+            return 1, " and ".join(written(part, 2) for part in parts)
+        case t.Some(parts):
+            return 0, " or ".join(written(part, 1) for part in parts)
+    raise AssertionError
+
+
+def constant(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, datetime):
+        return f"time '{plain(value)}'"
+    if isinstance(value, date):
+        return f"date '{value}'"
+    return exact(value)
+
+
+def exact(value: Fraction) -> str:
+    """A decimal fraction, written out."""
+    scale = 0
+    while (value * 10**scale).denominator != 1:
+        scale += 1
+    return f"{int(value * 10**scale)}e-{scale}" if scale else str(value)

@@ -1,0 +1,227 @@
+"""A predicate means the same rows on every engine as in the reference, which is a second algorithm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from data.predicates.corpus import PREDICATES, ROWS
+from data.predicates.drawn import EVERYWHERE, SORTS, rows, trees
+from data.predicates.engines import (
+    Rows,
+    answers,
+    disagreements,
+    duckdb_table,
+    kinds,
+    postgres_table,
+    spark_table,
+)
+from spark import quiet
+from utmost.data.kinds import Kind
+from utmost.data.predicates import compiled, parse
+from utmost.data.predicates.tree import Node
+from utmost.errors import InputError
+
+pytestmark = quiet
+
+MAKE = {"duckdb": duckdb_table, "postgres": postgres_table, "pyspark": spark_table}
+
+
+@settings(max_examples=60)
+@given(rows(SORTS), st.lists(trees(SORTS), min_size=8, max_size=16))
+def test_duckdb_and_the_reference_agree_on_any_table_and_predicate(
+    duckdb: Any, table: Rows, predicates: list[Node]
+) -> None:
+    assert not disagreements(duckdb, duckdb_table(duckdb, table, SORTS), table, predicates)
+
+
+@settings(max_examples=25)
+@given(rows(EVERYWHERE), st.lists(trees(EVERYWHERE), min_size=8, max_size=16))
+def test_postgresql_and_the_reference_agree_on_any_table_and_predicate(
+    postgres: Any, table: Rows, predicates: list[Node]
+) -> None:
+    assert not disagreements(postgres, postgres_table(postgres, table, EVERYWHERE), table, predicates)
+
+
+@settings(max_examples=6)
+@given(rows(EVERYWHERE), st.lists(trees(EVERYWHERE), min_size=16, max_size=20))
+def test_spark_and_the_reference_agree_on_any_table_and_predicate(
+    spark: Any, table: Rows, predicates: list[Node]
+) -> None:
+    assert not disagreements(spark, spark_table(spark, table, EVERYWHERE), table, predicates)
+
+
+def test_every_engine_and_the_reference_agree_on_the_corpus(engine: Any) -> None:
+    predicates = [parse(text).tree for text in PREDICATES]
+    assert not disagreements(engine, MAKE[engine.name](engine, ROWS, EVERYWHERE), ROWS, predicates, none_refused=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("big * big * big > 1", "more than 38 digits"),
+        ("big * 1e20 > 1", "more than 38 digits"),
+        ("ratio + 1 > 1", "more than 38 digits"),
+        ("ratio > big", "more than 38 digits"),
+        ("ratio > double", "more than 38 digits"),
+        ("big + big > double", "a float cannot meet an exact number that may have more than 64 bits"),
+        ("price * price > double", "a float cannot meet an exact number that may have more than 64 bits"),
+        ("price * 1e-25 > double", "a float cannot meet"),
+        ("double * double * double * double * double > 1", "too large or too small for a float"),
+        ("double * 1e300 > 1", "too large or too small for a float"),
+        ("double * 1e-300 > 1", "too large or too small for a float"),
+        ("double + 1e400 > 1", "too large for arithmetic"),
+        ("moment > instant", "not of one type"),
+    ],
+)
+def test_what_could_fail_or_differ_on_some_row_is_refused_before_any_is_read(
+    duckdb: Any, text: str, words: str
+) -> None:
+    table = duckdb_table(duckdb, ROWS, EVERYWHERE)
+    with pytest.raises(InputError, match=f"^where, at character .*{words}"):
+        compiled(parse(text), table, kinds(table))
+
+
+def test_kinds_that_are_not_the_tables_are_refused(duckdb: Any) -> None:
+    table = duckdb_table(duckdb, ROWS, EVERYWHERE)
+    with pytest.raises(InputError, match="kinds must be those of the table's columns"):
+        compiled(parse("small = 'x'"), table, {"small": Kind.TEXT})
+    with pytest.raises(InputError, match="there is no column absent"):
+        compiled(parse("absent = 1"), table, kinds(table))
+
+
+# Values that only one engine has.
+
+
+def assert_asked(backend: Any, table: Any, expected: dict[str, str]) -> None:
+    """Each predicate is true of exactly the rows whose numbers are given."""
+    predicates = {f"p{i}": compiled(parse(text), table, kinds(table)) for i, text in enumerate(expected)}
+    found = answers(backend, table, predicates).values()
+    true = ["".join(str(place) for place, truth in enumerate(column) if truth) for column in found]
+    assert dict(zip(expected, true, strict=True)) == expected
+
+
+def test_duckdb_values_beyond_what_ibis_takes_them_for_do_not_fail(duckdb: Any) -> None:
+    duckdb.con.execute(
+        """CREATE TYPE mood AS ENUM ('calm', 'odd');
+        CREATE TABLE special (place INT, huge HUGEINT, mood mood, fine TIMESTAMP_NS, far DATE, late TIMESTAMP, id UUID,
+                              loose VARCHAR COLLATE NOCASE);
+        INSERT INTO special VALUES
+            (0, 170141183460469231731687303715884105727, 'calm', 'infinity', 'infinity', 'infinity', uuid(), 'A'),
+            (1, 5, 'odd', '2262-04-11 23:47:16.854775806', '-infinity', '-infinity', uuid(), 'a'),
+            (2, -5, NULL, '1677-09-22 00:00:00', '290000-01-01', '290000-01-01', NULL, NULL)"""
+    )
+    expected = {
+        "huge > 0": "1",
+        "huge is null": "0",
+        "huge * 1 = 5": "1",
+        "huge in (5, 1e40)": "1",
+        "huge < 1e39": "12",
+        "mood = 'calm'": "0",
+        "mood != 'absent'": "01",
+        "mood in ('absent')": "",
+        "id is null": "2",
+        "fine > time '9999-01-01 00:00'": "0",
+        "fine >= time '9999-01-01 00:00'": "0",
+        "fine < time '9999-01-01 00:00'": "12",
+        "fine <= time '9999-01-01 00:00'": "12",
+        "fine > time '0001-01-01 00:00'": "012",
+        "fine <= time '0001-01-01 00:00'": "",
+        "fine = time '9999-01-01 00:00'": "",
+        "fine != time '9999-01-01 00:00'": "012",
+        "fine > time '2262-04-11 23:47:16.854775'": "01",
+        "fine > time '2262-04-11 23:47:16.854774'": "01",
+        "fine > time '1677-09-21 00:12:43.145225'": "012",
+        "fine > time '1677-09-21 00:12:43.145224'": "012",
+        "far > date '9999-12-31'": "02",
+        "late > time '9999-12-31 23:59:59'": "02",
+        "loose = 'a'": "1",
+        "loose in ('A')": "0",
+        "loose != 'a'": "0",
+        "loose is null": "2",
+    }
+    assert_asked(duckdb, duckdb.table("special"), expected)
+
+
+def test_postgresql_values_beyond_what_others_have_do_not_fail(postgres: Any) -> None:
+    with postgres.con.cursor() as cursor:
+        cursor.execute(
+            """CREATE TYPE mood AS ENUM ('calm', 'odd');
+            CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+            CREATE TABLE special (place INT, n NUMERIC, price NUMERIC(10, 2), mood mood, code CHAR(4), at TIMESTAMPTZ,
+                                  far DATE, paid MONEY, body JSON, loose TEXT COLLATE loose);
+            INSERT INTO special VALUES (0, 'NaN', 'NaN', 'calm', 'ab', 'infinity', 'infinity', '12.50', '{}', 'A'),
+                (1, 'Infinity', 1.5, 'odd', 'ab  ', '-infinity', '-infinity', NULL, NULL, 'a'),
+                (2, 1e300, -1.5, NULL, NULL, '2020-01-31 12:00:00+02', NULL, '-1', NULL, 'á'),
+                (3, 0.1, NULL, 'calm', 'abcd', '2020-01-31 10:00:00+00', '2020-01-31', '0.1', NULL, NULL);
+            SET TIME ZONE 'America/New_York'"""
+        )
+    postgres.con.commit()
+    expected = {
+        "n > 1e400": "1",
+        "n > 1e299": "12",
+        "n = 0.1": "3",
+        "n is null": "0",
+        "n = n": "123",
+        "n > price": "12",
+        "n > place": "12",
+        "n in (0.1, 1e300)": "23",
+        "price > 0": "1",
+        "price is null": "03",
+        "price * 2 = 3": "1",
+        "price != 1": "12",
+        "mood = 'absent'": "",
+        "mood != 'absent'": "013",
+        "mood in ('calm', 'absent')": "03",
+        "code = 'ab'": "01",
+        "at > time '9999-12-31 00:00'": "0",
+        "at = time '2020-01-31 10:00:00'": "23",
+        "far < date '0001-01-01'": "1",
+        "paid > 12.499": "0",
+        "paid * 10 = 1": "3",
+        "body is null": "123",
+        "loose = 'a'": "1",
+        "loose in ('A', 'b')": "0",
+        "loose != 'a'": "02",
+        "loose = loose": "012",
+    }
+    assert_asked(postgres, postgres.table("special"), expected)
+
+
+def test_texts_in_no_encoding_fail_in_no_predicate(postgres_module_url: str) -> None:
+    import ibis
+    import psycopg
+
+    with psycopg.connect(postgres_module_url, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE bytes ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
+    backend = ibis.connect(f"{postgres_module_url.rpartition('/')[0]}/bytes?client_encoding=utf8")
+    with backend.con.cursor() as cursor:
+        cursor.execute("CREATE TABLE special (place INT, s TEXT)")
+        cursor.execute("INSERT INTO special VALUES (0, convert_from('\\xff41', 'SQL_ASCII')), (1, 'ok'), (2, NULL)")
+    backend.con.commit()
+    assert_asked(backend, backend.table("special"), {"s = 'ok'": "1", "s != 'ok'": "0", "s is null": "2"})
+    backend.disconnect()
+
+
+def test_arithmetic_of_unbounded_decimals_is_refused(postgres: Any) -> None:
+    with postgres.con.cursor() as cursor:
+        cursor.execute("CREATE TABLE unbounded (x NUMERIC, f DOUBLE PRECISION)")
+    postgres.con.commit()
+    table = postgres.table("unbounded")
+    for text in ("x + 1 > 2", "x > f", "x * x > x"):
+        with pytest.raises(InputError, match=r"^where, at character"):
+            compiled(parse(text), table, kinds(table))
+
+
+@settings(max_examples=20)
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=30))
+def test_whole_numbers_become_the_nearest_double_in_every_comparison_with_floats(
+    duckdb: Any, values: list[int]
+) -> None:
+    sorts = {name: SORTS[name] for name in ("big", "double")}
+    table = [{"big": value, "double": float(value)} for value in values]
+    predicates = [parse(text).tree for text in ("double = big", "big < double", "double * 1 = big * 1")]
+    assert not disagreements(duckdb, duckdb_table(duckdb, table, sorts), table, predicates)

@@ -1,0 +1,199 @@
+"""Every place of a table gives the same answers: those of plain Python."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from data.oracle import Where, agree
+from data.places import PLACES, placed, seen
+from spark import quiet
+from utmost.data.asked import Count, Grid, Histogram, Mean, Quantile, Query, Sum, Unit
+from utmost.data.parts import Part
+from utmost.data.table import Table
+
+pytestmark = quiet
+
+EXAMPLES = {"csv": 60, "parquet": 100, "duckdb": 60, "postgres": 60, "spark": 15, "spark-csv": 10}
+TABLES = {"csv": 15, "parquet": 40, "duckdb": 15, "postgres": 15, "spark": 3, "spark-csv": 3}
+BIG = (0, 1, -1, 7, 2**31, 2**53 + 1, 2**63 - 1, -(2**63))
+FLOATS = (0.0, -0.0, 0.1, 0.3, 0.5, -0.5, 1.5, 2.5, 1e-310, 5e-324, 1e308, -1e308, float("inf"), -float("inf"), 1e15)
+SINGLES = (0.0, -0.0, 0.5, 1.5, -2.25, 0.10000000149011612, 3.4028234663852886e38, 1.401298464324817e-45, float("inf"))
+TEXTS = (
+    "",
+    "north",
+    "nor'th",
+    'so"uth',
+    "œst \u20ac\U0001f600",
+    "a,b",
+    "back\\slash",
+    "${x}",
+    "line\nline",
+    " ",
+    "%s",
+    "--",
+)
+MONEY = ("0", "0.5", "-0.5", "1.25", "12345.6789", "-99999999999999.9999", "99999999999999.9999", "0.0001", "2.5")
+WIDE = ("0", "0.5", "1.5", "-1.5", "0.0000000001", "9999999999999999999999999999.9999999999", "3.3333333333", "-7.25")
+DAYS = (date(2020, 2, 29), date(1, 1, 1), date(9999, 12, 31), date(1969, 12, 31))
+
+
+def null_or(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.none() | values | values | values
+
+
+def floats(width: int, chosen: tuple[float, ...]) -> st.SearchStrategy[Any]:
+    return st.sampled_from(chosen) | st.floats(width=width) | st.floats(-10, 10, width=width)
+
+
+def row_strategy() -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries(
+        {
+            "person": null_or(st.integers(0, 4) | st.sampled_from(BIG)),
+            "name": null_or(st.sampled_from(TEXTS) | st.sampled_from("abcd")),
+            "small": null_or(st.integers(-128, 127) | st.integers(-3, 3)),
+            "big": null_or(st.sampled_from(BIG) | st.integers(-20, 20)),
+            "x": null_or(floats(64, FLOATS)),
+            "y": null_or(floats(32, SINGLES)),
+            "money": null_or(st.sampled_from(MONEY).map(Decimal) | st.decimals(-20, 20, places=4)),
+            "wide": null_or(st.sampled_from(WIDE).map(Decimal) | st.decimals(-20, 20, places=10)),
+            "region": null_or(st.sampled_from(TEXTS)),
+            "flag": null_or(st.booleans()),
+            "day": null_or(st.sampled_from(DAYS)),
+        }
+    )
+
+
+WHERES: tuple[tuple[str | None, Where | None], ...] = (
+    (None, None),
+    ("big > 0", lambda row: row["big"] is not None and row["big"] > 0),
+    ("flag", lambda row: row["flag"]),
+    ("region = 'nor''th' or small in (1, 2)", lambda row: row["region"] == "nor'th" or row["small"] in (1, 2)),
+    ("not (day = date '2020-02-29')", lambda row: row["day"] is not None and row["day"] != DAYS[0]),
+    ("x <= 1.5", lambda row: row["x"] is not None and row["x"] <= 1.5),
+    ("small < -1000", lambda row: False),
+)
+STEPS = tuple(map(Fraction, ("1", "1/2", "1/3", "3", "7", "7/10", "1/10", "1/1000", "1000000", "1e-9")))
+UNITS = (
+    Unit(),
+    *(Unit("person", rows=k) for k in (1, 2, 10**6)),
+    *(Unit("name", rows=k) for k in (1, 3)),
+    Unit("day", rows=2),
+    Unit("flag", rows=2),
+)
+GROUPS = (*(Unit("person", groups=k) for k in (1, 2, 10**6)), Unit("name", groups=1))
+KEYS = {
+    "region": (*TEXTS[1:], "nowhere"),
+    "small": (-1, 0, 1, 2, 10**30, -(10**30)),
+    "big": (*BIG, 10**20),
+    "flag": (True, False),
+    "day": (*DAYS, date(2021, 1, 1)),
+}
+
+
+@st.composite
+def grids(draw: st.DrawFn, most: int) -> Grid:
+    step = draw(st.sampled_from(STEPS))
+    low, size = draw(st.integers(-50, 20)), draw(st.integers(1, most))
+    return Grid(low * step, (low + size) * step, step)
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> tuple[Query, Unit, Part | None, Where | None]:
+    text, where = draw(st.sampled_from(WHERES))
+    part = draw(st.sampled_from((None, None, Part("flag", True), Part("region", "nor'th"), Part("big", 10**30))))
+    kind = draw(st.sampled_from(("count", "histogram", "histogram", "sum", "mean", "quantile")))
+    unit = draw(st.sampled_from(UNITS + GROUPS if kind in ("count", "histogram") else UNITS))
+    if kind == "count":
+        return Count(text), unit, part, where
+    if kind == "histogram":
+        columns = draw(st.lists(st.sampled_from(sorted(KEYS)), min_size=1, max_size=2, unique=True))
+        return Histogram({column: KEYS[column] for column in columns}, text), unit, part, where
+    column = draw(st.sampled_from(("small", "big", "x", "y", "money", "wide")))
+    grid = draw(grids(40 if kind == "quantile" else 10**12 - 100))
+    nulls = draw(st.sampled_from((None, grid.low, grid.high, (grid.low + grid.high) / 2)))
+    if kind == "quantile":
+        return Quantile(column, grid, Fraction(1, 2), nulls, text), unit, part, where
+    return (Sum if kind == "sum" else Mean)(column, grid, nulls, text), unit, part, where
+
+
+def fixed_rows(size: int) -> list[dict[str, Any]]:
+    """Rows with every awkward value, the same ones every time."""
+    draw = random.Random(19)
+
+    def one(*values: Any) -> Any:
+        return None if draw.random() < 0.15 else draw.choice(values)
+
+    return [
+        {
+            "person": one(*range(size // 8), *BIG),
+            "name": one(*TEXTS, *"abcdefgh"),
+            "small": one(-128, 127, *range(-3, 4)),
+            "big": one(*BIG, *range(-20, 20)),
+            "x": one(*FLOATS, float("nan"), draw.uniform(-20, 20)),
+            "y": one(*SINGLES, float("nan")),
+            "money": one(*map(Decimal, MONEY), Decimal(draw.randrange(-(10**6), 10**6)).scaleb(-4)),
+            "wide": one(*map(Decimal, WIDE), Decimal(draw.randrange(-(10**12), 10**12)).scaleb(-10)),
+            "region": one(*TEXTS),
+            "flag": one(True, False),
+            "day": one(*DAYS),
+        }
+        for _ in range(size)
+    ]
+
+
+ROWS = fixed_rows(400)
+
+
+@pytest.fixture(scope="module", params=PLACES)
+def place(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    if name.startswith("spark"):
+        request.getfixturevalue("spark")
+    return name
+
+
+@pytest.fixture(scope="module")
+def url(place: str, request: pytest.FixtureRequest) -> str | None:
+    return request.getfixturevalue("postgres_module_url") if place == "postgres" else None
+
+
+@pytest.fixture(scope="module")
+def table(place: str, url: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
+    with placed(place, ROWS, tmp_path_factory.mktemp(place), url) as opened:
+        yield opened
+
+
+def test_every_place_answers_every_question_as_plain_python_does(place: str, table: Table) -> None:
+    rows = seen(place, ROWS)
+
+    @settings(max_examples=EXAMPLES[place])
+    @given(questions())
+    def check(question: tuple[Query, Unit, Part | None, Where | None]) -> None:
+        query, unit, part, where = question
+        agree(table, rows, query, unit, part, where)
+
+    check()
+
+
+def test_any_table_is_answered_as_plain_python_does(place: str, url: str | None, tmp_path: Path) -> None:
+    @settings(max_examples=TABLES[place], suppress_health_check=[HealthCheck.too_slow])
+    @given(st.lists(row_strategy(), max_size=12), st.lists(questions(), min_size=1, max_size=4))
+    def check(rows: list[dict[str, Any]], asked: list[tuple[Query, Unit, Part | None, Where | None]]) -> None:
+        with placed(place, rows, tmp_path, url) as table:
+            for query, unit, part, where in asked:
+                agree(table, seen(place, rows), query, unit, part, where)
+            assert table.units(Unit()) == len(rows)
+            people = {row["name"] for row in seen(place, rows)} - {None}
+            assert table.units(Unit("name", rows=1)) == len(people)
+
+    check()
