@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -100,7 +101,13 @@ def history_command(name: Name, ledger: Place = LEDGER, json: Json = False) -> N
         return
     header = ["entry", "charged", "plan", "queries", "part", "ε"]
     show.table(header, [_line(charge) for charge in charges], left=5)
-    show.say(f"spent {_amount(state.spent)}, left {_amount(state.left)}")
+    show.say(f"spent {_amount(state.spent)}, left {_amount(state.left)}{_composed(charges, state)}")
+
+
+def _composed(charges: list[Charge], state: State) -> str:
+    """Why a budget has spent less than its charges tell one by one."""
+    apart = sum((charge.epsilon for charge in charges), Fraction(0))
+    return "" if apart == state.spent else f"; one by one they tell {_amount(apart)}, together less"
 
 
 def _show(budget: Budget, state: State, json: bool) -> None:

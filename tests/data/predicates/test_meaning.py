@@ -196,6 +196,7 @@ def test_texts_in_no_encoding_fail_in_no_predicate(postgres_module_url: str) -> 
     import psycopg
 
     with psycopg.connect(postgres_module_url, autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS bytes")
         connection.execute("CREATE DATABASE bytes ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
     backend = ibis.connect(f"{postgres_module_url.rpartition('/')[0]}/bytes?client_encoding=utf8")
     with backend.con.cursor() as cursor:
