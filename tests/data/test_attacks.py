@@ -65,3 +65,20 @@ def test_texts_that_a_collation_holds_for_equal_are_different_cells_in_postgresq
         assert rows.count(Count("a = 'a'"), Unit(), None) == 19
         assert rows.count(Count("a in ('á', 'A')"), Unit(), None) == 1
         assert rows.units(Unit("a", rows=1)) == 2
+
+
+def test_a_server_that_takes_backslashes_for_escapes_lets_no_text_out_of_its_quotes(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    import psycopg
+
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("ALTER ROLE CURRENT_USER SET standard_conforming_strings = off")
+        try:
+            connection.execute("CREATE TABLE t (a text)")
+            connection.execute("INSERT INTO t VALUES (E'\\\\'), ('b')")
+            with opened(Source(postgres_url, table="t"), tmp_path) as rows:
+                assert rows.count(Count(r"a = '\'"), Unit(), None) == 1
+                assert rows.count(Count(r"a = '\' or a = ' or true --'"), Unit(), None) == 1
+        finally:
+            connection.execute("ALTER ROLE CURRENT_USER RESET standard_conforming_strings")

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from utmost.data.table import Moments
 
 from utmost.channel import channel, least_epsilon
 from utmost.data.asked import Count, Grid, Histogram, Mean, Neighbours, Quantile, Query, Sum, Unit
+from utmost.data.table import Moments
 from utmost.errors import InputError
 from utmost.exact import epsilon
 from utmost.mechanisms.exponential import exponential

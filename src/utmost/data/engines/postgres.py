@@ -56,6 +56,8 @@ def _engine(url: str) -> Iterator[Engine]:
     )
     try:
         connection.read_only, connection.isolation_level = True, psycopg.IsolationLevel.REPEATABLE_READ
+        words = "location must be a PostgreSQL database that takes backslashes in texts for what they are"
+        guarded(lambda: connection.execute("SET standard_conforming_strings = on"), words)
         yield _wrapped(connection)
     finally:
         connection.close()

@@ -28,6 +28,7 @@ QUIET = {
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.variable.substitute": "false",  # ${…} inside a text is that text
+    "spark.sql.parser.escapedStringLiterals": "false",  # ibis doubles backslashes
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",  # as ibis sets it
 }
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
