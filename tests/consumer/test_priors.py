@@ -161,3 +161,19 @@ def test_bad_files_are_refused(tmp_path: Path, content: str) -> None:
     path.write_text(content)
     with pytest.raises(InputError):
         priors.parse(str(path), 1)
+
+
+def test_weights_of_a_file_are_divided_by_their_sum_and_listed_ones_must_sum_to_one(tmp_path):
+    path = tmp_path / "weights.txt"
+    path.write_text("1\n1\n2\n")
+    assert (
+        priors.parse(str(path), 3).exact()
+        == priors.listed(str(path)).exact()
+        == (Fraction(1, 4), Fraction(1, 4), Fraction(1, 2))
+    )
+    with pytest.raises(InputError, match="prior must sum to 1"):
+        priors.listed("1,1,2")
+    assert priors.listed(".25,.25,1/2").exact()[2] == Fraction(1, 2)
+    for word in ("normal:3,4", "nan,1", "", "nothing"):
+        with pytest.raises(InputError, match="prior must be uniform"):
+            priors.listed(word)

@@ -7,19 +7,17 @@ logarithms as doubles, for sizes far beyond exact arithmetic and weights far bel
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate, repeat
-from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from utmost import exact
-from utmost.consumer.files import content, listed
+from utmost.consumer.weights import written
 from utmost.errors import InputError
 from utmost.exact import Number, Real, number, rational, sign
 
@@ -30,7 +28,6 @@ LARGEST_EXACT = 5000  # points of a binomial or zipf prior in exact arithmetic, 
 LARGEST_POISSON = 2000  # points of a normalised Poisson prior in exact arithmetic: its sum has long factors
 LARGEST_IRRATIONAL = 500  # points of a zipf prior with irrational weights
 CLOSE = 1e-9  # how far from 1 float weights may sum
-FORMS = "uniform, weights such as 1/4,0,3/4, binomial:0.3, poisson:12.5, zipf:1 or a file of weights"
 
 
 @runtime_checkable
@@ -316,9 +313,15 @@ def parse(text: str, size: int) -> Prior:
         return uniform(size)
     if kind in families and rest:
         return families[kind](size, rest)
-    weights, from_file = _weights(text.strip())
-    if len(weights) != size:
-        raise InputError(f"prior must have {size} weights, one for each count 0..{size - 1}, got {len(weights)}")
+    found = listed(text)
+    if found.size != size:
+        raise InputError(f"prior must have {size} weights, one for each count 0..{size - 1}, got {found.size}")
+    return found
+
+
+def listed(text: str) -> Explicit | Floating:
+    """The prior whose weights a text lists, which sum to 1, or a file holds, which are divided by their sum."""
+    weights, from_file = written(text.strip())
     return normalised(weights) if from_file else explicit(weights)
 
 
@@ -332,16 +335,6 @@ def normalised(weights: Iterable[object]) -> Explicit:
     if any(sign(weight) < 0 for weight in exacts) or not any(exacts):
         raise InputError("prior must have weights >= 0, and one above 0: a weight is a probability, up to a factor")
     return Explicit(_normalised(exacts))
-
-
-def _weights(text: str) -> tuple[Sequence[object], bool]:
-    """The weights that a text lists, or a file of this name; and whether it was a file."""
-    found = os.path.isfile(text)  # unlike Path.is_file, False for a name that no file can have
-    if not text or not (found or text[0].isdigit()):
-        raise InputError(f"prior must be {FORMS}, got {text[:60]!r}")
-    written = content(Path(text), "prior") if found else text
-    weights = listed(written, "prior")
-    return weights or [cell for line in written.splitlines() for cell in line.split(",") if cell.strip()], found
 
 
 def _size(size: int) -> int:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
-import re
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 
 from utmost.consumer import priors
-from utmost.consumer.files import content, listed
 from utmost.consumer.priors import LARGEST, Prior
 from utmost.errors import InputError
 
@@ -70,10 +66,7 @@ def listed_prior(prior: Prior | str) -> Prior | None:
     text = prior.strip()
     if text.partition(":")[0] in FAMILIES:
         return None
-    if not (os.path.isfile(text) or "," in text or text[:1].isdigit()):
-        raise InputError(f"prior must be {priors.FORMS}, got {text[:60]!r}")
-    written = content(Path(text), "prior") if os.path.isfile(text) else text
-    return priors.explicit(listed(written, "prior") or [w for w in re.split(r"[,\n\r]", written) if w.strip()])
+    return priors.listed(text)
 
 
 def prior_on(axis: Axis, prior: Prior | str, listed: Prior | None) -> Prior:
