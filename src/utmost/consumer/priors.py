@@ -301,8 +301,7 @@ def from_data(samples: Iterable[int], size: int, smoothing: object = 0) -> Expli
 def parse(text: str, size: int) -> Prior:
     """The prior over 0..size−1 that the command line names.
 
-    `uniform`, weights `1/4,0,3/4`, `binomial:0.3`, `poisson:12.5`, `zipf:1`, or a file: one weight a line, CSV, or a
-    JSON list (its decimals are read exactly).
+    `uniform`, weights `1/4,0,3/4`, `binomial:0.3`, `poisson:12.5`, `zipf:1`, or a file of weights, read exactly.
 
     >>> parse("1/4,0,3/4", 3).exact()[2], parse("binomial:0.3", 5).name
     (Fraction(3, 4), 'binomial:3/10')
