@@ -154,3 +154,29 @@ def test_a_power_that_cannot_be_written_is_decided_by_balls() -> None:
     source = channel([["2/3", "1/3"], ["1/3", "2/3"]])
     assert least_epsilon(source, made).within(alpha("sqrt(2)/10"))
     assert not least_epsilon(source, made).within(alpha("sqrt(2)/2"))
+
+
+@pytest.mark.parametrize("level", [alpha("1/2"), epsilon("0.3"), alpha("2/3")])
+@pytest.mark.parametrize("distance", ["sqrt(2)", "1+sqrt(2)", "sqrt(5)/2", "sqrt(2)+sqrt(5)"])
+def test_at_an_irrational_distance_the_level_is_recovered_exactly(level: Level, distance: str) -> None:
+    far = space([[0, distance], [distance, 0]])
+    ratio = 1 / level.power(far.distance(0, 1))
+    k = 1 / (1 + ratio)
+    two = channel([[k * ratio, k], [k, k * ratio]])
+    leak = least_epsilon(two, far)
+    assert leak.alpha == level.alpha
+    assert leak.exponent == level.exponent
+    assert leak.within(level)
+    assert not leak.within(alpha(level.alpha + Fraction(1, 10**30)))
+
+
+def test_leaks_at_distances_with_an_irrational_ratio_are_compared() -> None:
+    """A right triangle: the column allowed by all three pairs has the same ε on each; a little more on one is seen."""
+    triangle = space([[0, 1, "sqrt(2)"], [1, 0, 1], ["sqrt(2)", 1, 0]])
+    level = alpha("1/2")
+    column = [Fraction(1, 4), level.power(1) / 4, level.power(triangle.distance(0, 2)) / 4]
+    assert is_private(channel([[c, 1 - c] for c in column]), triangle, level)
+    column[2] -= Fraction(1, 10**12)
+    told = least_epsilon(channel([[c, 1 - c] for c in column]), triangle)
+    assert not told.within(level)
+    assert {told.high, told.low} == {0, 2}

@@ -12,7 +12,8 @@ import numpy as np
 
 from utmost.channel.channel import Channel, Label, Mechanism, channel_of, trusted
 from utmost.errors import InputError, UndecidedError
-from utmost.exact import Level, Number, Real, ball, power, refined, sign
+from utmost.exact import Level, Number, Real, ball, exponential, power, refined, sign
+from utmost.exact.reals import prime_exponents, value_of
 from utmost.spaces import Space
 
 if TYPE_CHECKING:
@@ -46,11 +47,14 @@ class Leak:
 
     @property
     def exponent(self) -> Fraction | None:
-        """ε where it is rational: 0, or the q of a ratio e^q."""
+        """ε where it is rational: 0, or q/distance for a ratio e^q."""
         if self.ratio == 1:
             return Fraction(0)
-        logarithm = self.ratio.logarithm() if isinstance(self.ratio, Real) else None
-        return None if logarithm is None or isinstance(self.distance, Real) else logarithm / self.distance
+        found = self.ratio.monomial() if isinstance(self.ratio, Real) else None
+        if found is None or found[0] != 1 or found[2]:
+            return None
+        quotient = value_of(found[1]) / self.distance
+        return quotient if isinstance(quotient, Fraction) else None
 
     @property
     def alpha(self) -> Number | None:
@@ -59,6 +63,10 @@ class Leak:
             return Fraction(0)
         if isinstance(self.ratio, Fraction) and isinstance(self.distance, Fraction):
             return _root(self.ratio, self.distance)
+        if self.exponent is not None:
+            return exponential(-self.exponent)
+        if isinstance(self.distance, Real):
+            return _product_of_roots(self.ratio, self.distance)
         return 1 / self.ratio if isinstance(self.ratio, Real) and self.distance == 1 else None
 
     def within(self, level: Level) -> bool:
@@ -89,6 +97,20 @@ def _root(ratio: Fraction, distance: Fraction) -> Number | None:
         return power(ratio, -1 / distance)
     except InputError:
         return None
+
+
+def _product_of_roots(ratio: Number, distance: Real) -> Number | None:
+    """ratio^(−1/distance) for a ratio ∏ p^r whose exponents are rational multiples of the distance."""
+    exponents = prime_exponents(ratio)
+    if exponents is None:
+        return None
+    result: Number = Fraction(1)
+    for prime, exponent in exponents.items():
+        quotient = value_of(exponent) / distance
+        if isinstance(quotient, Real):
+            return None
+        result = result * power(prime, -quotient)
+    return result
 
 
 def least_epsilon(mechanism: Channel | Mechanism, space: Space) -> Leak:
@@ -158,9 +180,24 @@ def _larger(leak: Leak, best: Leak) -> bool:
         return _ratio_exceeds(leak.ratio, best.ratio)
     if abs(leak.epsilon - best.epsilon) > 1e-9:
         return leak.epsilon > best.epsilon
-    ours, theirs = Fraction(leak.distance), Fraction(best.distance)  # type: ignore[arg-type]
+    if isinstance(leak.distance, Real) or isinstance(best.distance, Real):
+        return _steeper(leak, best)
+    ours, theirs = Fraction(leak.distance), Fraction(best.distance)
     common = ours.denominator * theirs.denominator
     return sign(leak.ratio ** int(theirs * common) - best.ratio ** int(ours * common)) > 0
+
+
+def _steeper(leak: Leak, best: Leak) -> bool:
+    """Is ln(ratio)/distance larger: by the exact levels where both can be written, else by balls."""
+    ours, theirs = leak.alpha, best.alpha
+    if ours is not None and theirs is not None:
+        return ours < theirs
+
+    def quotient(bits: int) -> arb:
+        logs = [ball(one.ratio, bits).log() * ball(other.distance, bits) for one, other in ((leak, best), (best, leak))]  # type: ignore[arg-type]
+        return 1 + logs[1] - logs[0]
+
+    return _below_one(quotient)
 
 
 def is_private(source: Channel | Mechanism, space: Space, level: Level) -> bool:

@@ -37,10 +37,14 @@ class Level:
     def power(self, distance: Number | int) -> Number:
         """α^distance, the likelihood ratio allowed at this distance; 0^0 = 1.
 
+        Exact for rational distances and for sums of square roots, as between points of the plane.
+
         >>> alpha("1/2").power(3), str(epsilon("0.1").power(3)), str(alpha("1/2").power(Fraction(1, 2)))
         (Fraction(1, 8), 'exp(-3/10)', '1/2*2^(1/2)')
+        >>> str(alpha("1/2").power(number("sqrt(2)"))), str(epsilon("0.1").power(number("sqrt(8)")))
+        ('2^(-2^(1/2))', 'exp(-1/5*2^(1/2))')
         """
-        exponent = rational(distance, "distance")
+        exponent = number(distance, "distance")
         if self.exponent is not None:
             return exponential(-self.exponent * exponent)
         if isinstance(self.alpha, Real):

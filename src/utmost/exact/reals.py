@@ -1,9 +1,13 @@
-"""Exact real numbers: quotients of finite sums Σ c·e^q·∏ p^r with c, q, r rational and p prime.
+"""Exact real numbers: quotients of finite sums Σ c·e^q·∏ p^r with c rational, p prime, q and r rational or surds.
 
-These are the numbers that privacy levels and losses make: e^(−1/10), (1−α)/(1+α)·α^k, 3^(3/2). The monomials
-e^q·∏ p^r with 0 ≤ r < 1 are linearly independent over the rationals: the radicals by Besicovitch (1940), the powers
-of e over all algebraic numbers by Lindemann–Weierstrass. So a sum is zero exactly when it has no terms, and the sign of
-a sum with terms is found by ball arithmetic at some finite precision. Every comparison is decided; none is guessed.
+These are the numbers that privacy levels and losses make: e^(−1/10), (1−α)/(1+α)·α^k, 3^(3/2), and at the distances of
+the plane e^(−√2/10) and 2^(−√2). The monomials e^q·∏ p^r with the rational part of r in [0, 1) are linearly independent
+over the rationals: the radicals by Besicovitch (1940), the powers of e with distinct algebraic exponents over all
+algebraic numbers by Lindemann–Weierstrass, the powers a^(r + s·√k) of one rational a with one √k because a^√k is
+transcendental (Gelfond–Schneider). So a sum is zero exactly when it has no terms, and the sign of a sum with terms is
+found by ball arithmetic at some finite precision. Every comparison is decided; none is guessed. For powers of a
+rational with several square roots at once (2^√2 beside 2^√5) independence is only conjectured (Schanuel): there too a
+sign is either decided by balls or refused with an UndecidedError, never guessed.
 """
 
 from __future__ import annotations
@@ -14,16 +18,18 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from utmost.errors import InputError, UndecidedError
+from utmost.exact.surds import Exponent, Surd, floor_of_rational_part, parts, surd
 
 if TYPE_CHECKING:
     from flint import arb
 
-Radicals: TypeAlias = tuple[tuple[int, Fraction], ...]
-Monomial: TypeAlias = tuple[Fraction, Radicals]
+Radicals: TypeAlias = tuple[tuple[int, Exponent], ...]
+Monomial: TypeAlias = tuple[Exponent, Radicals]
 Terms: TypeAlias = dict[Monomial, Fraction]
 
 ONE: Monomial = (Fraction(0), ())
 LARGEST_RADICAND = 128  # bits; a root of a larger integer would need its factorisation
+LONGEST_CANCELLED = 8  # terms of a quotient in which a common factor is looked for
 LARGEST_PRECISION = 1 << 20  # bits; nothing met in practice comes near
 
 
@@ -142,11 +148,30 @@ class Real:
             return _ball(self._above) / _ball(self._below)
 
     def logarithm(self) -> Fraction | None:
-        """q if this is e^q, else None."""
+        """q if this is e^q with q rational, else None."""
+        found = self.monomial()
+        if found is None or isinstance(found[1], Surd):
+            return None
+        return found[1] if found[0] == 1 and not found[2] else None
+
+    def monomial(self) -> tuple[Fraction, Exponent, Radicals] | None:
+        """(c, q, ((p, r), …)) if this is the one term c·e^q·∏ p^r, else None."""
         if len(self._above) > 1 or self._below != {ONE: Fraction(1)}:
             return None
         ((exponent, radicals), coefficient) = next(iter(self._above.items()))
-        return exponent if coefficient == 1 and not radicals else None
+        return coefficient, exponent, radicals
+
+    def surd(self) -> Surd | None:
+        """The same number as a surd, if it is a sum of rational multiples of square roots."""
+        if self._below != {ONE: Fraction(1)}:
+            return None
+        roots: dict[int, Fraction] = {}
+        for (exponent, radicals), coefficient in self._above.items():
+            if exponent or any(r != Fraction(1, 2) for _, r in radicals):
+                return None
+            roots[math.prod(p for p, _ in radicals)] = coefficient
+        found = surd(roots)
+        return found if isinstance(found, Surd) else None
 
     def sign(self) -> int:
         """−1 or 1: it is never zero, so some precision decides."""
@@ -156,23 +181,61 @@ class Real:
 Number: TypeAlias = Fraction | Real
 
 
-def exponential(exponent: Fraction | int) -> Number:
-    """e^exponent for a rational exponent."""
-    return _quotient({(Fraction(exponent), ()): Fraction(1)}, {ONE: Fraction(1)})
+def exponential(exponent: Number | int) -> Number:
+    """e^exponent for an exponent that is rational or a sum of square roots.
 
-
-def power(base: Fraction | int, exponent: Fraction | int) -> Number:
-    """base^exponent for a rational base ≥ 0 and a rational exponent; 0^0 = 1.
-
-    >>> power(Fraction(1, 4), Fraction(3, 2)), str(power(12, Fraction(1, 2)))
-    (Fraction(1, 8), '2*3^(1/2)')
+    >>> str(exponential(power(2, Fraction(1, 2)) / 10))
+    'exp(1/10*2^(1/2))'
     """
-    base, exponent = Fraction(base), Fraction(exponent)
-    if base < 0 or (base == 0 and exponent < 0):
+    return _quotient({(exponent_of(exponent), ()): Fraction(1)}, {ONE: Fraction(1)})
+
+
+def power(base: Fraction | int, exponent: Number | int) -> Number:
+    """base^exponent for a rational base ≥ 0 and an exponent that is rational or a sum of square roots; 0^0 = 1.
+
+    >>> power(Fraction(1, 4), Fraction(3, 2)), str(power(12, Fraction(1, 2))), str(power(2, power(2, Fraction(1, 2))))
+    (Fraction(1, 8), '2*3^(1/2)', '2^(2^(1/2))')
+    """
+    base, raised = Fraction(base), exponent_of(exponent)
+    if base < 0 or (base == 0 and sign(exponent) < 0):
         raise InputError(f"a power needs a base >= 0 (> 0 if the exponent is negative), got base {base}")
-    if exponent.denominator == 1 or base in (0, 1):
-        return Fraction(1) if exponent == 0 else (base if base in (0, 1) else base**exponent.numerator)
-    return _radical(base, exponent)
+    if base in (0, 1):
+        return Fraction(1) if not raised else base
+    if isinstance(raised, Fraction) and raised.denominator == 1:
+        return base**raised.numerator
+    return _radical(base, raised)
+
+
+def exponent_of(value: Number | int) -> Exponent:
+    """The number as an exponent: a fraction, or a sum of square roots."""
+    if not isinstance(value, Real):
+        return Fraction(value)
+    found = value.surd()
+    if found is None:
+        raise InputError("an exact exponent must be rational or a sum of square roots such as sqrt(2)")
+    return found
+
+
+def value_of(exponent: Exponent) -> Number:
+    """An exponent as a number."""
+    total: Number = Fraction(0)
+    for k, c in parts(exponent):
+        total = total + c * power(k, Fraction(1, 2))
+    return total
+
+
+def prime_exponents(value: Number) -> dict[int, Exponent] | None:
+    """The exponents r of a positive number ∏ p^r; None if it is not such a product, or too long to factor."""
+    found = value.monomial() if isinstance(value, Real) else (value, Fraction(0), ())
+    if found is None or found[0] <= 0 or found[1]:
+        return None
+    try:
+        exponents: dict[int, Exponent] = {p: Fraction(m) for p, m in _factors(found[0])}
+    except InputError:
+        return None
+    for prime, exponent in found[2]:
+        exponents[prime] = exponent + exponents.get(prime, Fraction(0))
+    return exponents
 
 
 def sign(value: Number | int) -> int:
@@ -211,14 +274,21 @@ def refined(value: Callable[[int], arb]) -> float:
     raise UndecidedError("an exact number is too close to zero to be shown as a float")
 
 
-def _radical(base: Fraction, exponent: Fraction) -> Number:
+def _radical(base: Fraction, exponent: Exponent) -> Number:
+    radicals, coefficient = _normal({p: multiplicity * exponent for p, multiplicity in _factors(base)})
+    return _quotient({(Fraction(0), radicals): coefficient}, {ONE: Fraction(1)})
+
+
+def _normal(exponents: Mapping[int, Exponent]) -> tuple[Radicals, Fraction]:
+    """The product of p^r as radicals, whose rational parts are in [0, 1), times a rational."""
     coefficient, radicals = Fraction(1), []
-    for prime, multiplicity in _factors(base):
-        whole, rest = divmod(multiplicity * exponent, 1)
-        coefficient *= Fraction(prime) ** int(whole)
+    for prime, exponent in sorted(exponents.items()):
+        whole = floor_of_rational_part(exponent)
+        rest = exponent - Fraction(whole) if whole else exponent
+        coefficient *= Fraction(prime) ** whole
         if rest:
             radicals.append((prime, rest))
-    return _quotient({(Fraction(0), tuple(radicals)): coefficient}, {ONE: Fraction(1)})
+    return tuple(radicals), coefficient
 
 
 def _factors(base: Fraction) -> list[tuple[int, int]]:
@@ -259,11 +329,8 @@ def _times(m: Monomial, c: Fraction, n: Monomial, d: Fraction) -> tuple[Monomial
     exponents = dict(m[1])
     for prime, exponent in n[1]:
         exponents[prime] = exponents.get(prime, Fraction(0)) + exponent
-    for prime, exponent in exponents.items():
-        if exponent >= 1:
-            coefficient *= prime
-            exponents[prime] = exponent - 1
-    return (m[0] + n[0], tuple(sorted((p, e) for p, e in exponents.items() if e))), coefficient
+    radicals, factor = _normal(exponents)
+    return (m[0] + n[0], radicals), coefficient * factor
 
 
 def _quotient(above: Terms, below: Terms) -> Number:
@@ -274,7 +341,11 @@ def _quotient(above: Terms, below: Terms) -> Number:
         ratios = {above[m] / below[m] for m in below}
         if len(ratios) == 1:
             return ratios.pop()
-    lead = max(below)
+    if 1 < len(below) == len(above) <= LONGEST_CANCELLED:
+        factor = _common_factor(above, below)
+        if factor is not None:
+            above, below = factor, {ONE: Fraction(1)}
+    lead = next(iter(below)) if len(below) == 1 else max(below, key=_order)
     if lead != ONE or below[lead] != 1:
         factor = _inverse(lead, below[lead])
         above, below = _product(above, factor), _product(below, factor)
@@ -283,9 +354,26 @@ def _quotient(above: Terms, below: Terms) -> Number:
     return Real(above, below)
 
 
+def _common_factor(above: Terms, below: Terms) -> Terms | None:
+    """The monomial m with above = m·below, if there is one."""
+    first = next(iter(above.items()))
+    for monomial, coefficient in below.items():
+        factor = _product(dict([first]), _inverse(monomial, coefficient))
+        if _product(below, factor) == above:
+            return factor
+    return None
+
+
 def _inverse(monomial: Monomial, coefficient: Fraction) -> Terms:
-    primes = math.prod(p for p, _ in monomial[1])
-    return {(-monomial[0], tuple((p, 1 - e) for p, e in monomial[1])): 1 / (coefficient * primes)}
+    radicals, factor = _normal({p: -e for p, e in monomial[1]})
+    return {(-monomial[0], radicals): factor / coefficient}
+
+
+def _order(monomial: Monomial) -> tuple[object, ...]:
+    """A key that orders monomials, by their exponents' coefficients: e's rational part first."""
+    exponent, radicals = monomial
+    rational = Fraction(next((c for k, c in parts(exponent) if k == 1), 0))
+    return rational, parts(exponent), tuple((p, parts(r)) for p, r in radicals)
 
 
 def _ball(terms: Terms) -> arb:
@@ -295,11 +383,17 @@ def _ball(terms: Terms) -> arb:
     for (exponent, radicals), coefficient in terms.items():
         term = arb(fmpq(coefficient.numerator, coefficient.denominator))
         if exponent:
-            term *= arb(fmpq(exponent.numerator, exponent.denominator)).exp()
+            term *= _exponent_ball(exponent).exp()
         for prime, root in radicals:
-            term *= arb(prime) ** arb(fmpq(root.numerator, root.denominator))
+            term *= arb(prime) ** _exponent_ball(root)
         total += term
     return total
+
+
+def _exponent_ball(exponent: Exponent) -> arb:
+    from flint import arb, fmpq
+
+    return exponent.ball() if isinstance(exponent, Surd) else arb(fmpq(exponent.numerator, exponent.denominator))
 
 
 def _sign(terms: Terms) -> int:
@@ -320,8 +414,13 @@ def _sign(terms: Terms) -> int:
 
 
 def _spell(terms: Terms) -> str:
-    words = [_word(m, c) for m, c in sorted(terms.items(), key=lambda item: (-item[0][0], item[0][1]))]
+    words = [_word(m, c) for m, c in sorted(terms.items(), key=lambda item: _spelling_order(item[0]))]
     return words[0] + "".join(f" - {w[1:]}" if w.startswith("-") else f" + {w}" for w in words[1:])
+
+
+def _spelling_order(monomial: Monomial) -> tuple[object, ...]:
+    rational, exponent, radicals = _order(monomial)
+    return -rational, exponent, radicals  # type: ignore[operator]
 
 
 def _word(monomial: Monomial, coefficient: Fraction) -> str:

@@ -1,7 +1,7 @@
 """Reading and writing exact numbers.
 
-The grammar is that of a pocket calculator, nothing more: numbers (`3`, `0.1`, `1e-6`), `+ - * /`, `^` with a rational
-exponent, parentheses, `exp(…)` and `sqrt(…)`. What `str` writes, `number` reads back.
+The grammar is that of a pocket calculator, nothing more: numbers (`3`, `0.1`, `1e-6`), `+ - * /`, `^` with an exponent
+that is rational or a sum of square roots, parentheses, `exp(…)` and `sqrt(…)`. What `str` writes, `number` reads back.
 """
 
 from __future__ import annotations
@@ -151,7 +151,11 @@ class _Reader:
         return self._raise(base, self._signed())
 
     def _raise(self, base: Number, exponent: Number) -> Number:
-        if isinstance(exponent, Real) or abs(exponent) > LARGEST_EXPONENT or exponent.denominator > LARGEST_EXPONENT:
+        if isinstance(exponent, Real):
+            if not isinstance(base, Fraction) or exponent.surd() is None or abs(exponent) > LARGEST_EXPONENT:
+                raise self._bad()
+            return power(base, exponent)
+        if abs(exponent) > LARGEST_EXPONENT or exponent.denominator > LARGEST_EXPONENT:
             raise self._bad()
         if isinstance(base, Fraction):
             length = max(base.numerator.bit_length(), base.denominator.bit_length())
@@ -167,15 +171,17 @@ class _Reader:
         if token in ("exp", "sqrt"):
             if self._peek() != "(":
                 raise self._bad()
-            inside = self._atom()
-            if isinstance(inside, Real):
-                raise self._bad()
-            if token == "exp" and abs(inside) > LARGEST_POWER:
-                raise self._bad()
-            return exponential(inside) if token == "exp" else power(inside, Fraction(1, 2))
+            return self._function(token, self._atom())
         if token == "(":
             return self._parenthesis()
         return self._literal(token)
+
+    def _function(self, token: str, inside: Number) -> Number:
+        if isinstance(inside, Real) and (token == "sqrt" or inside.surd() is None):
+            raise self._bad()
+        if token == "exp" and (inside > LARGEST_POWER or inside < -LARGEST_POWER):
+            raise self._bad()
+        return exponential(inside) if token == "exp" else power(rational(inside), Fraction(1, 2))
 
     def _parenthesis(self) -> Number:
         self.depth += 1
