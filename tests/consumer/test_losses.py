@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.consumer import losses
+from utmost.channel import channel
+from utmost.consumer import Consumer, Minimax, losses, priors
 from utmost.consumer.losses import Loss, Table
 from utmost.errors import InputError
-from utmost.exact import Real
+from utmost.exact import Real, number
+from utmost.spaces import line, space
 
 FAMILIES = ["absolute", "squared", "binary", "power:1/2", "power:1.5", "power:3", "asymmetric:2,1", "asymmetric:0,1/3"]
 
@@ -82,7 +84,7 @@ def test_nonsense_is_refused_in_one_line(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "rows", [[], [[0, 1]], [[0, 1], [1]], [[0, -1], [1, 0]], [[0, "x"], [1, 0]], [[0.0, float("nan")], [1.0, 0.0]],
+    "rows", [[], [[]], [[0, 1], [1]], [[0, -1], [1, 0]], [[0, "x"], [1, 0]], [[0.0, float("nan")], [1.0, 0.0]],
              [[0.0, float("inf")], [1.0, 0.0]], [[0.0, -1.0], [1.0, 0.0]], [[0, None], [1, 0]]]
 )  # fmt: skip
 def test_bad_tables_are_refused(rows: list[list[object]]) -> None:
@@ -148,3 +150,69 @@ def tables(draw: st.DrawFn) -> Table:
 @settings(max_examples=200)
 def test_legality_of_tables_is_what_the_definition_says(table: Table) -> None:
     check_legality(table, len(table.rows))
+
+
+TRIANGLE = space([[0, 1, "sqrt(2)"], [1, 0, 1], ["sqrt(2)", 1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("text", "at_root_two"),
+    [
+        ("absolute", "sqrt(2)"),
+        ("squared", "2"),
+        ("power:1/2", "2^(1/4)"),
+        ("power:3", "2*sqrt(2)"),
+        ("power:1.5", "2^(3/4)"),
+    ],
+)
+def test_on_a_space_a_loss_is_a_function_of_the_distance(text: str, at_root_two: str) -> None:
+    loss = losses.over(losses.parse(text), TRIANGLE)
+    assert loss.exact(0, 2) == number(at_root_two)
+    assert loss.exact(0, 1) == 1
+    assert loss.exact(1, 1) == 0
+    assert loss.name == losses.parse(text).name
+
+
+def test_on_a_line_and_for_losses_that_are_no_distances_nothing_changes() -> None:
+    table = losses.matrix([[0, 1, 2], [1, 0, 2], [2, 1, 0]])
+    assert losses.over(losses.absolute, line(5)) is losses.absolute
+    for loss in (losses.binary, losses.nib, table):
+        assert losses.over(loss, TRIANGLE) is loss
+
+
+def test_what_means_nothing_on_a_space_is_refused() -> None:
+    with pytest.raises(InputError, match="must be on a line"):
+        losses.over(losses.asymmetric(2, 1), TRIANGLE)
+    far = space([[0, "1+sqrt(2)"], ["1+sqrt(2)", 0]])
+    assert losses.over(losses.power(2), far).exact(0, 1) == number("3+2*sqrt(2)")
+    with pytest.raises(InputError, match="whole power"):
+        losses.over(losses.power("1/2"), far)
+
+
+def test_nib_is_what_binary_is_not() -> None:
+    both = losses.nib.matrix(5) + losses.binary.matrix(5)
+    assert (both == 1).all()
+    assert (losses.nib.array(np.arange(5)[:, None], np.arange(5)) == np.eye(5)).all()
+    assert losses.parse("nib") is losses.nib
+    assert not losses.legality(losses.nib, 3).legal
+
+
+def test_a_table_may_have_other_actions_than_the_secrets() -> None:
+    """Two actions for three secrets: she reads the uniform prior through a mechanism as one of them."""
+    loss = losses.matrix([[0, 1], [1, 0], [0, 0]])
+    reader = Consumer(priors.uniform(3), loss)
+    told = channel([["2/3", "1/3"], ["1/3", "2/3"], ["1/2", "1/2"]])
+    assert reader.remap(told) == [0, 1]
+    assert reader.expected_loss(told) == Fraction(2, 9)
+    assert reader.readings((0, 1, 2)) == ("w0", "w1")
+    assert reader.induced(told).outputs == ("w0", "w1")
+    for call in (lambda: reader.face_value_loss(told), reader.legality, lambda: Minimax(loss).reading(told)):
+        with pytest.raises(InputError):
+            call()
+    with pytest.raises(InputError, match="4 rows, one for each secret, got 3 x 2"):
+        loss.matrix(4)
+
+
+def test_a_ragged_table_is_refused_with_its_row() -> None:
+    with pytest.raises(InputError, match="2 entries in row 1 as in the first one, got 3"):
+        losses.matrix([[0, 1], [1, 0, 2]])

@@ -23,6 +23,7 @@ from utmost import exact
 from utmost.consumer.files import content, listed
 from utmost.errors import InputError
 from utmost.exact import Number, number, rational, sign
+from utmost.spaces import Space
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Exacts: TypeAlias = npt.NDArray[np.object_]
@@ -30,7 +31,7 @@ Triple: TypeAlias = tuple[int, int, int]
 
 LARGEST_POWER = 32
 LARGEST_TABLE = 4096
-FORMS = "absolute, squared, binary, power:1.5, asymmetric:2,1 or matrix:FILE"
+FORMS = "absolute, squared, binary, nib, power:1.5, asymmetric:2,1 or matrix:FILE"
 
 
 @runtime_checkable
@@ -126,6 +127,28 @@ class Binary:
 
 
 @dataclass(frozen=True, slots=True)
+class Nib:
+    """1 if the reading is the secret, else 0: she wants to name something that it is not (FMPD23 eq. 11)."""
+
+    @property
+    def name(self) -> str:
+        """How the command line writes it."""
+        return "nib"
+
+    def exact(self, i: int, j: int) -> Number:
+        """ℓ(i, j), exact."""
+        return Fraction(i == j)
+
+    def array(self, truth: npt.ArrayLike, reading: npt.ArrayLike) -> Floats:
+        """ℓ as doubles, over arrays of counts that broadcast together."""
+        return np.equal(truth, reading).astype(np.float64)
+
+    def matrix(self, size: int) -> Exacts:
+        """ℓ on the counts 0..size−1: rows are truths, columns are readings."""
+        return _by_gap([self.exact(0, gap) for gap in range(size)])
+
+
+@dataclass(frozen=True, slots=True)
 class Power:
     """|i − j|^p for a rational p > 0; exact as a `Real` where it is irrational.
 
@@ -157,11 +180,14 @@ class Power:
 class Table:
     """A loss given entry by entry: row i is the truth, column j the reading. If one entry is a float, all are.
 
+    There may be more or fewer columns than rows: then the readings are not the secrets themselves but actions.
+
     >>> Table(((Fraction(0), Fraction(1)), (Fraction(3), Fraction(0)))).exact(1, 0)
     Fraction(3, 1)
     """
 
     rows: tuple[tuple[Number | float, ...], ...]
+    name: str = "matrix"
     _floats: Floats = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -170,11 +196,6 @@ class Table:
         except OverflowError:
             raise InputError("loss must be at most 1e308 in every entry, got a larger one: scale the loss") from None
         object.__setattr__(self, "_floats", floats)
-
-    @property
-    def name(self) -> str:
-        """How the command line writes it."""
-        return "matrix"
 
     def exact(self, i: int, j: int) -> Number:
         """ℓ(i, j), exact."""
@@ -189,17 +210,22 @@ class Table:
 
     def matrix(self, size: int) -> Exacts:
         """As given: exact entries come out exact, floats come out as floats."""
-        self.check(size)
-        result = np.empty((size, size), dtype=object)
+        width = len(self.rows[0])
+        if len(self.rows) != size:
+            raise InputError(
+                f"loss must be a matrix of {size} rows, one for each secret, got {len(self.rows)} x {width}"
+            )
+        result = np.empty((size, width), dtype=object)
         for i, row in enumerate(self.rows):
             result[i, :] = row
         return result
 
     def check(self, size: int) -> None:
-        """Refuses a table that is not size × size."""
-        if len(self.rows) != size:
+        """Refuses a table that is not size × size: one whose readings are not the secrets."""
+        if len(self.rows) != size or len(self.rows[0]) != size:
             raise InputError(
-                f"loss must be a matrix of {size} rows and columns, one for each count, got {len(self.rows)}"
+                f"loss must be a matrix of {size} rows and columns, one for each count, "
+                f"got {len(self.rows)} x {len(self.rows[0])}"
             )
 
 
@@ -221,6 +247,51 @@ def _by_gap(above: Sequence[Number], below: Sequence[Number] | None = None) -> E
 absolute = Linear(Fraction(1), Fraction(1))
 squared = Squared()
 binary = Binary()
+nib = Nib()
+
+
+def over(loss: Loss, space: Space) -> Loss:
+    """The loss on a space's points: |i − j| becomes d(i, j), so absolute is d, squared d², power d^p (FMPD23 eq. 12).
+
+    On a line nothing changes; binary, nib and matrices are what they are.
+
+    >>> from utmost.spaces import space
+    >>> triangle = space([[0, 1, "sqrt(2)"], [1, 0, 1], ["sqrt(2)", 1, 0]])
+    >>> str(over(absolute, triangle).exact(0, 2)), over(squared, triangle).exact(0, 2)
+    ('2^(1/2)', Fraction(2, 1))
+    """
+    if isinstance(loss, Binary | Nib | Table) or space.name.startswith("line:"):
+        return loss
+    if isinstance(loss, Linear) and loss.under != loss.over:
+        raise InputError("loss asymmetric must be on a line, where below and above mean something: use absolute")
+    distances: list[list[Number]] = space.distances.tolist()
+    once = {id(d): d for row in distances for d in row}
+    raised = {key: _of_distance(loss, d) for key, d in once.items()}
+    return Table(tuple(tuple(raised[id(d)] for d in row) for row in distances), loss.name)
+
+
+def _of_distance(loss: Loss, distance: Number) -> Number:
+    if isinstance(loss, Linear):
+        return loss.over * distance
+    if isinstance(loss, Squared):
+        return distance * distance
+    if not isinstance(loss, Power):
+        raise InputError(f"loss must be {FORMS}, got {loss.name}")
+    square = distance * distance
+    if isinstance(square, Fraction):
+        return exact.power(square, loss.p / 2)
+    if loss.p.denominator == 1:
+        return distance ** int(loss.p)
+    raise InputError(
+        f"loss {loss.name} cannot be written exactly at a distance that is a sum of roots: take a whole power"
+    )
+
+
+def square(loss: Loss, size: int) -> Exacts:
+    """ℓ as a size × size matrix: a table whose readings are not the secrets is refused."""
+    if isinstance(loss, Table):
+        loss.check(size)
+    return loss.matrix(size)
 
 
 def power(p: object) -> Power:
@@ -248,14 +319,18 @@ def asymmetric(under: object, over: object) -> Linear:
 
 
 def matrix(rows: Sequence[Sequence[object]]) -> Table:
-    """The loss with these entries, square, each ≥ 0; exact ("1/3", 2, Fraction) or float.
+    """The loss with these entries, each ≥ 0; exact ("1/3", 2, Fraction) or float. A row a secret, a column a reading.
 
     >>> matrix([["0", "1/2"], [1, 0]]).rows
     ((Fraction(0, 1), Fraction(1, 2)), (Fraction(1, 1), Fraction(0, 1)))
     """
     size = len(rows)
-    if not 1 <= size <= LARGEST_TABLE or any(len(row) != size for row in rows):
-        raise InputError(f"loss must be a square matrix of 1 to {LARGEST_TABLE} rows, got {size} rows: check its shape")
+    width = len(rows[0]) if size else 0
+    if not 1 <= size <= LARGEST_TABLE or not 1 <= width <= LARGEST_TABLE:
+        raise InputError(f"loss must be a matrix of 1 to {LARGEST_TABLE} rows and columns, got {size} x {width}")
+    for i, row in enumerate(rows):
+        if len(row) != width:
+            raise InputError(f"loss must have {width} entries in row {i} as in the first one, got {len(row)}")
     floats = any(isinstance(value, float) for row in rows for value in row)
     read = _float_entry if floats else _exact_entry
     return Table(tuple(tuple(read(value) for value in row) for row in rows))
@@ -276,13 +351,13 @@ def _float_entry(value: object) -> float:
 
 
 def parse(text: str) -> Loss:
-    """The loss that the command line names: absolute, squared, binary, power:1.5, asymmetric:2,1 or matrix:FILE.
+    """The loss that the command line names: absolute, squared, binary, nib, power:1.5, asymmetric:2,1 or matrix:FILE.
 
     >>> parse("asymmetric:2,1") == asymmetric(2, 1), parse("power:1.5").name
     (True, 'power:3/2')
     """
     kind, _, rest = text.strip().partition(":")
-    named: dict[str, Loss] = {"absolute": absolute, "squared": squared, "binary": binary}
+    named: dict[str, Loss] = {"absolute": absolute, "squared": squared, "binary": binary, "nib": nib}
     if kind in named and not rest:
         return named[kind]
     if kind == "power":
@@ -344,7 +419,7 @@ def legality(loss: Loss, size: int) -> Legality:
         return Legality(None, (0, 1, 2) if size > 2 else None)
     if isinstance(loss, Linear) and loss.under == loss.over:
         return Legality(None, None)
-    return _scan(loss.matrix(size))
+    return _scan(square(loss, size))
 
 
 def _scan(entries: Exacts) -> Legality:

@@ -12,7 +12,7 @@ import numpy as np
 
 from utmost.channel import Channel, Matrix, Mechanism, channel_of
 from utmost.channel.channel import trusted
-from utmost.consumer.losses import Loss
+from utmost.consumer.losses import Loss, square
 from utmost.errors import InputError
 from utmost.exact import Number, rational
 from utmost.solve import Certificate, Program, optimum
@@ -36,14 +36,14 @@ class Minimax:
     def worst_loss(self, induced: Channel) -> Number:
         """max_x Σ_w Z[x,w]·ℓ(x,w) of a channel from secrets to readings."""
         size = len(induced.inputs)
-        losses = (induced.rows * self.loss.matrix(size)).sum(axis=1)
+        losses = (induced.rows * square(self.loss, size)).sum(axis=1)
         worst: Number = max(losses)
         return worst
 
     def reading(self, mechanism: Channel | Mechanism) -> MinimaxReading:
         """The randomised remap Y that minimises max_x Σ_w (C·Y)[x,w]·ℓ(x,w), certified; rational entries only."""
         source = channel_of(mechanism)
-        certificate = optimum(remap_program(source, self.loss.matrix(len(source.inputs))))
+        certificate = optimum(remap_program(source, square(self.loss, len(source.inputs))))
         remap = np.array(certificate.x[:-1], dtype=object).reshape(len(source.outputs), len(source.inputs))
         return MinimaxReading(trusted(source.outputs, source.inputs, remap), certificate.upper, certificate)
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from utmost.channel import Channel, Matrix, Mechanism, channel_of, deterministic
 from utmost.channel.channel import product
-from utmost.consumer.losses import Legality, Loss, legality
+from utmost.consumer.losses import Legality, Loss, Table, legality
 from utmost.consumer.priors import Floating, Prior
 from utmost.errors import InputError
 from utmost.exact import Number, Real, ball, ends
@@ -78,16 +78,22 @@ class Consumer:
     def face_value_loss(self, mechanism: Channel | Mechanism) -> Number | float:
         """The expected loss of reading each output as the secret of the same label."""
         source = self._channel(mechanism)
-        if set(source.outputs) - set(source.inputs):
-            raise InputError("outputs must be inputs too for a reading at face value")
+        if set(source.outputs) - set(source.inputs) or self.readings(source.inputs) != source.inputs:
+            raise InputError("outputs and readings must be inputs too for a reading at face value")
         scores = self.scores(source)
         return _plain(sum(scores[source.inputs.index(label), y] for y, label in enumerate(source.outputs)))
 
     def induced(self, mechanism: Channel | Mechanism) -> Channel:
         """The mechanism followed by the best remap: from secrets to readings."""
         source = self._channel(mechanism)
-        mapping = [source.inputs[w] for w in self.remap(source)]
-        return source.then(deterministic(mapping, source.outputs, source.inputs))
+        readings = self.readings(source.inputs)
+        mapping = [readings[w] for w in self.remap(source)]
+        return source.then(deterministic(mapping, source.outputs, readings))
+
+    def readings(self, secrets: tuple[int | str, ...]) -> tuple[int | str, ...]:
+        """What she can read an answer as: the secrets, or the actions w0, w1, … of a table with other columns."""
+        width = self.loss.matrix(self.prior.size).shape[1] if isinstance(self.loss, Table) else len(secrets)
+        return secrets if width == len(secrets) else tuple(f"w{k}" for k in range(width))
 
     def is_direct(self, mechanism: Channel | Mechanism) -> bool:
         """Is reading at face value optimal (GRS12 Def. 5.1): decided exactly where the entries are exact."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from utmost.channel import Channel, Leak, least_epsilon
 from utmost.channel.channel import Label, trusted
-from utmost.consumer.losses import Loss
+from utmost.consumer.losses import Loss, square
 from utmost.design.program import privacy_program, privacy_rows
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, Number, rational
@@ -38,7 +38,7 @@ class Setting:
 
     def losses(self) -> np.ndarray[tuple[int, int], np.dtype[np.object_]]:
         """ℓ(f(d), j) for each database d and reading j."""
-        return self.loss.matrix(self.counts)[list(self.answers)]
+        return square(self.loss, self.counts)[list(self.answers)]
 
 
 @dataclass(frozen=True, slots=True)

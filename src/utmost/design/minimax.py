@@ -10,6 +10,7 @@ import numpy as np
 from utmost.channel import Channel, Leak, least_epsilon
 from utmost.channel.channel import trusted
 from utmost.consumer import Minimax
+from utmost.consumer.losses import square
 from utmost.design.program import privacy_program
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, rational
@@ -50,7 +51,7 @@ def minimax_optimal(space: Space, level: Level, consumer: Minimax) -> MinimaxDes
 def minimax_program(space: Space, level: Level, consumer: Minimax) -> Program:
     """The privacy program with one more variable t, minimised, and t − Σ_w ℓ(x,w)·C[x,w] ≥ 0 for each x."""
     size = len(space)
-    losses = consumer.loss.matrix(size)
+    losses = square(consumer.loss, size)
     base = privacy_program(space, level, np.full((size, size), Fraction(0), dtype=object))
     count, cells = base.shape
     x = np.repeat(np.arange(size), size)
