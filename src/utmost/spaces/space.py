@@ -1,79 +1,244 @@
-"""A space: a finite set of secrets with an exact metric."""
+"""A space: a finite set of secrets with an exact metric. It holds a shape; tables are made when first asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from utmost.errors import InputError, MetricError
-from utmost.exact import Number, number, sign
+from utmost.errors import InputError
+from utmost.exact import Number
+from utmost.spaces.lengths import Triangles, Whole, coded, examined, ordered
 
 Label: TypeAlias = str | int
 Pair: TypeAlias = tuple[int, int]
+Profile: TypeAlias = tuple[tuple[Number, int], ...]
 LARGEST = 4096  # points of a space whose distances are written out
+LARGEST_PROFILE = 1 << 20  # distinct distances of a profile
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Space:
-    """Labels, their distances (exact, checked) and the pairs that generate the metric.
+class Generated:
+    """Some symmetries that generate a group, as permutations of the positions, and the group's order if it is known."""
 
-    `edges` are the pairs (x, x′), x < x′, without a third point between them: d(x,z) + d(z,x′) > d(x,x′) for every
-    other z. A channel that is private on the edges is private on every pair, since ratios multiply along a path.
+    permutations: tuple[Whole, ...]
+    order: int | None
+
+
+class Shape(ABC):
+    """Points 0 … size−1 and what is known of them without a table.
+
+    Two pairs with the same `keys` are equally far apart, at the distance `value(key)`; two keys may mean one distance.
+    """
+
+    instead = "take fewer points"  # what to do when the table would be too large
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number of points."""
+
+    @abstractmethod
+    def label(self, position: int) -> Label:
+        """The name of a point."""
+
+    @abstractmethod
+    def keys(self, x: Whole, other: Whole) -> Whole:
+        """A whole number ≥ 0 for each pair; `x` and `other` are positions and broadcast."""
+
+    @abstractmethod
+    def value(self, key: int) -> Number:
+        """The distance that a key means."""
+
+    def distance(self, x: int, other: int) -> Number:
+        """d(x, other)."""
+        return self.value(int(self.keys(np.int64(x), np.int64(other))))  # type: ignore[arg-type]
+
+    def edges(self) -> Whole | None:
+        """The pairs x < x′ without a point between them, where a table is not needed for that, else None."""
+        return None
+
+    def profile(self) -> Profile | None:
+        """The number of points at each distance, where it is the same from every point, else None."""
+        return None
+
+    def symmetries(self) -> Generated | None:
+        """Symmetries in closed form, else None."""
+        return None
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Space:
+    """Labels, their distances (exact, a metric) and the pairs that generate it; each made when first asked for.
+
+    `len`, `name`, `distance` and `profile` are cheap at any size. `labels`, `distances`, `edges` and what is made of
+    them are for at most 4096 points.
     """
 
     name: str
-    labels: tuple[Label, ...]
-    distances: npt.NDArray[np.object_]
-    edges: tuple[Pair, ...]
+    shape: Shape
+
+    def __init__(
+        self, name: str, labels: Iterable[Label], distances: npt.NDArray[np.object_], edges: Iterable[Pair]
+    ) -> None:
+        """A space written out: the distances are taken to be a metric and the edges to generate it."""
+        tight = np.array(list(edges), dtype=np.int64).reshape(-1, 2)
+        self._set(name, Written(tuple(labels), distances, tight))
+
+    def _set(self, name: str, shape: Shape) -> None:
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "shape", shape)
+
+    @classmethod
+    def shaped(cls, name: str, shape: Shape) -> Space:
+        """The space of a shape, nothing of it written out yet."""
+        if not 1 <= shape.size <= sys.maxsize:
+            raise InputError(f"{name} must have 1 to {sys.maxsize} points, got {counted(shape.size)}")
+        made = cls.__new__(cls)
+        made._set(name, shape)
+        return made
 
     def __len__(self) -> int:
-        return len(self.labels)
+        return self.shape.size
 
     def __repr__(self) -> str:
         return f"<Space {self.name}: {len(self)} points>"
 
     def distance(self, x: int, other: int) -> Number:
-        """d(x, other), the points given by position."""
-        result: Number = self.distances[x, other]
-        return result
+        """d(x, other), the points given by position; at any size."""
+        positions = range(len(self))
+        return self.shape.distance(positions[x], positions[other])
 
     def position(self, label: Label) -> int:
         """Where a label stands."""
         try:
-            return self.labels.index(label)
-        except ValueError:
-            raise InputError(f"{label!r} is not a point of {self.name}") from None
+            return self._positions[label]
+        except (KeyError, TypeError):
+            raise InputError(f"{shown(label)!r} is not a point of {self.name}") from None
+
+    @cached_property
+    def profile(self) -> Profile | None:
+        """How many points are at each distance (0 included, increasing), the same from every point; None if unknown.
+
+        Known for the homogeneous families and what is made of them; FMPD23's capacities need no more of a space.
+        """
+        return self.shape.profile()
+
+    @cached_property
+    def labels(self) -> tuple[Label, ...]:
+        """The names of the points, in order."""
+        self.small()
+        return tuple(self.shape.label(k) for k in range(len(self)))
+
+    @cached_property
+    def distances(self) -> npt.NDArray[np.object_]:
+        """d(x, x′) for all pairs, exact; one object for each distinct value."""
+        self.small()
+        if isinstance(self.shape, Written):
+            return self.shape.matrix
+        values, codes = self._coded
+        return frozen(column(values)[codes])
+
+    @property
+    def values(self) -> tuple[Number, ...]:
+        """The distinct distances, increasing from 0."""
+        return self._coded[0]
+
+    @property
+    def codes(self) -> Whole:
+        """Which of `values` each distance is: values[codes[x, x′]] = d(x, x′)."""
+        return self._coded[1]
+
+    @cached_property
+    def _coded(self) -> tuple[tuple[Number, ...], Whole]:
+        self.small()
+        if isinstance(self.shape, Written):
+            return self.shape.coded
+        points = np.arange(len(self))
+        keys, where = np.unique(self.shape.keys(points[:, None], points[None, :]), return_inverse=True)
+        values, places = ordered([self.shape.value(key) for key in keys.tolist()])
+        codes = places[where].reshape(len(self), len(self))
+        codes.flags.writeable = False
+        return values, codes
+
+    @cached_property
+    def tight(self) -> Whole:
+        """The edges, as an array with two columns."""
+        self.small()
+        pairs = self.shape.edges()
+        if pairs is None:
+            pairs = examined(Triangles.of(*self._coded))[1]
+        pairs.flags.writeable = False
+        return pairs
+
+    @cached_property
+    def edges(self) -> tuple[Pair, ...]:
+        """The pairs (x, x′), x < x′, without a third point between them: d(x,z) + d(z,x′) > d(x,x′) for other z.
+
+        A channel that is private on the edges is private on every pair, since ratios multiply along a path.
+        """
+        return tuple((x, other) for x, other in self.tight.tolist())
+
+    @cached_property
+    def _positions(self) -> dict[Label, int]:
+        return {label: k for k, label in enumerate(self.labels)}
+
+    def small(self) -> None:
+        """Refuse a space that is too large to be written out, and say what does work."""
+        if len(self) > LARGEST:
+            raise InputError(
+                f"{self.name} has {counted(len(self))} points and at most {LARGEST} can be written out, "
+                f"since that takes n² distances: {self.shape.instead}"
+            )
 
 
-def space(distances: Sequence[Sequence[object]], labels: Iterable[Label] | None = None, name: str = "matrix") -> Space:
-    """The space with these distances; an axiom that fails is named with its points.
+@dataclass(frozen=True, eq=False)
+class Written(Shape):
+    """Distances given as a table; `pairs` are its edges."""
 
-    >>> space([[0, 1, 3], [1, 0, 1], [3, 1, 0]])
-    Traceback (most recent call last):
-        ...
-    utmost.errors.MetricError: matrix is not a metric: d(0, 2) = 3 > d(0, 1) + d(1, 2) = 2
-    """
-    size = len(distances)
-    names = tuple(range(size)) if labels is None else tuple(labels)
-    if not 1 <= size <= LARGEST:
-        raise InputError(f"{name} must have 1 to {LARGEST} points, got {size}")
-    if len(names) != size or len(set(names)) != size:
-        raise InputError(f"{name} must have {size} distinct labels, got {len(set(names))}")
-    if any(len(row) != size for row in distances):
-        raise MetricError(f"{name} must be square: {size} rows, so {size} distances in each")
-    matrix = np.empty((size, size), dtype=object)
-    for i, row in enumerate(distances):
-        matrix[i] = [number(d, f"distance in row {i}") for d in row]
-    broken = axiom_broken(matrix, names)
-    if broken:
-        raise MetricError(f"{name} is not a metric: {broken}")
-    return Space(name, names, frozen(matrix), generating_pairs(matrix))
+    names: tuple[Label, ...]
+    matrix: npt.NDArray[np.object_]
+    pairs: Whole
+
+    @property
+    def size(self) -> int:
+        """The number of labels."""
+        return len(self.names)
+
+    def label(self, position: int) -> Label:
+        """As given."""
+        return self.names[position]
+
+    @cached_property
+    def coded(self) -> tuple[tuple[Number, ...], Whole]:
+        """The distinct distances, and which of them each entry is."""
+        return coded(self.matrix)
+
+    def keys(self, x: Whole, other: Whole) -> Whole:
+        """Which of the distinct distances."""
+        found: Whole = self.coded[1][x, other]
+        return found
+
+    def value(self, key: int) -> Number:
+        """The distinct distances in increasing order."""
+        return self.coded[0][key]
+
+    def distance(self, x: int, other: int) -> Number:
+        """An entry."""
+        entry: Number = self.matrix[x, other]
+        return entry
+
+    def edges(self) -> Whole:
+        """As given."""
+        return self.pairs
 
 
 def frozen(matrix: npt.NDArray[np.object_]) -> npt.NDArray[np.object_]:
@@ -82,45 +247,25 @@ def frozen(matrix: npt.NDArray[np.object_]) -> npt.NDArray[np.object_]:
     return matrix
 
 
-def axiom_broken(matrix: npt.NDArray[np.object_], labels: Sequence[Label]) -> str | None:
-    """The first axiom of metrics that fails, with its witness; None if all hold."""
-    for i, label in enumerate(labels):
-        if matrix[i, i] != 0:
-            return f"d({label}, {label}) = {matrix[i, i]}, must be 0"
-    for i, j in combinations(range(len(labels)), 2):
-        if matrix[i, j] != matrix[j, i]:
-            return f"d({labels[i]}, {labels[j]}) = {matrix[i, j]} but d({labels[j]}, {labels[i]}) = {matrix[j, i]}"
-        if sign(matrix[i, j]) <= 0:
-            return f"d({labels[i]}, {labels[j]}) = {matrix[i, j]}, must be > 0"
-    return _triangle_broken(matrix, labels)
-
-
-def _triangle_broken(matrix: npt.NDArray[np.object_], labels: Sequence[Label]) -> str | None:
-    for z in range(len(labels)):
-        through = matrix[:, z][:, None] + matrix[z, :][None, :]
-        wrong = np.argwhere((matrix > through).astype(bool))
-        if len(wrong):
-            x, y = (int(k) for k in wrong[0])
-            a, b, c = labels[x], labels[z], labels[y]
-            return f"d({a}, {c}) = {matrix[x, y]} > d({a}, {b}) + d({b}, {c}) = {through[x, y]}"
-    return None
-
-
-def generating_pairs(matrix: npt.NDArray[np.object_]) -> tuple[Pair, ...]:
-    """The pairs without a point between them."""
-    size = len(matrix)
-    direct = np.triu(np.ones((size, size), dtype=bool), 1)
-    for z in range(size):
-        through = matrix[:, z][:, None] + matrix[z, :][None, :]
-        between = (matrix == through).astype(bool)
-        between[z, :] = between[:, z] = False
-        direct &= ~between
-    return tuple((int(x), int(y)) for x, y in np.argwhere(direct))
+def column(values: Iterable[Number]) -> npt.NDArray[np.object_]:
+    """Exact numbers as an array of objects."""
+    listed = list(values)
+    made = np.empty(len(listed), dtype=object)
+    made[:] = listed
+    return made
 
 
 def integer_distances(values: npt.NDArray[np.int64]) -> npt.NDArray[np.object_]:
     """Distances that are whole numbers, as fractions (one object for each value)."""
-    fractions = [Fraction(k) for k in range(int(values.max(initial=0)) + 1)]
-    table = np.empty(len(fractions), dtype=object)
-    table[:] = fractions
-    return frozen(table[values])
+    return frozen(column(Fraction(k) for k in range(int(values.max(initial=0)) + 1))[values])
+
+
+def counted(size: int) -> str:
+    """A number of points, in words that stay short."""
+    return str(size) if size < 10**15 else f"about 10^{math.floor(math.log10(size))}"
+
+
+def shown(label: object) -> str:
+    """A label, in words that stay short."""
+    text = str(label)
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,170 @@
+"""Spaces in files: a table of distances as CSV or JSON, a graph as CSV lines `a,b` or `a,b,weight`.
+
+Entries are exact as written (`0.1`, `1/2`, `sqrt(2)`), in JSON too. An error names the line and the column, not what
+stands there.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from utmost.errors import InputError, MetricError
+from utmost.exact import Number, number
+from utmost.spaces import graphs
+from utmost.spaces.matrices import space
+from utmost.spaces.space import LARGEST, Label, Space
+
+LARGEST_FILE = 1 << 26  # bytes
+LONGEST_LABEL = 200  # characters
+WHOLE = re.compile(r"-?(0|[1-9]\d*)")
+HEADERS = ({"from", "to"}, {"source", "target"})
+FITS = f"a table has n² distances and at most {LARGEST} points; named spaces such as cycle:100000 may be larger"
+
+
+def matrix(path: str | Path) -> Space:
+    """The space of a .csv or .json file with one row of distances for each point.
+
+    CSV: the numbers alone, or with a header of labels, or a first column of labels, or both and a corner cell that is
+    no number. JSON: a list of rows, or an object with `distances` and perhaps `labels`.
+    """
+    name = f"matrix:{Path(path).name}"
+    text = _text(Path(path), name)
+    rows, labels = (_from_json if Path(path).suffix.lower() == ".json" else _from_csv)(text, name)
+    return space(rows, labels, name)
+
+
+def graph(path: str | Path) -> Space:
+    """The space of shortest paths of a graph: CSV lines `a,b` or `a,b,weight`, a weight left out is 1.
+
+    A first line that begins with from,to or source,target is a header.
+    """
+    name = f"graph:{Path(path).name}"
+    lines = _cells(_text(Path(path), name), name)
+    start = 1 if lines and {cell.strip().lower() for cell in lines[0][1][:2]} in HEADERS else 0
+    read, edges = _Numbers(name), []
+    for k, cells in lines[start:]:
+        if len(cells) not in (2, 3):
+            raise InputError(f"{name}: line {k} must be a,b or a,b,weight, got {len(cells)} cells")
+        ends = [_label(cell, f"{name}: line {k}") for cell in cells[:2]]
+        edges.append([*ends, read(cells[2], f"line {k}, column 3")] if len(cells) == 3 else ends)
+    if not edges:
+        raise InputError(f"{name} must have at least one line a,b or a,b,weight, got none")
+    return graphs.graph(edges, name=name)
+
+
+def _text(path: Path, name: str) -> str:
+    """The text of a file; one that is too large is refused with the number of its points where its first line tells."""
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(LARGEST_FILE + 1)
+        text = content.decode("utf-8-sig", "strict" if len(content) <= LARGEST_FILE else "ignore")
+    except OSError as error:
+        raise InputError(f"cannot read {name}: {error.strerror}") from None
+    except ValueError:
+        raise InputError(f"{name} must be UTF-8 text") from None
+    if len(content) > LARGEST_FILE:
+        wide = text.partition("\n")[0].count(",") + 1
+        words = f", got {wide} columns" if wide > LARGEST and not text.lstrip().startswith(("[", "{")) else ""
+        raise InputError(f"{name} must have at most {LARGEST_FILE >> 20} MiB{words}: {FITS}")
+    return text
+
+
+def _cells(text: str, name: str) -> list[tuple[int, list[str]]]:
+    """The lines that are not blank, with their numbers."""
+    reader = csv.reader(io.StringIO(text))
+    try:
+        return [(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
+    except csv.Error:
+        raise InputError(f"{name} could not be read as CSV at line {reader.line_num}") from None
+
+
+def _from_csv(text: str, name: str) -> tuple[list[list[Number]], list[Label] | None]:
+    """The rows and the labels, if it has any."""
+    lines = _cells(text, name)
+    height, width = len(lines), len(lines[0][1]) if lines else 0
+    if not lines or max(height, width) > LARGEST + 1:
+        raise InputError(f"{name} must have 1 to {LARGEST} rows of distances, got {max(height, width)}: {FITS}")
+    for k, cells in lines:
+        if len(cells) != width:
+            raise MetricError(f"{name}: line {k} must have {width} cells as the first line, got {len(cells)}")
+    corner = height == width and not _is_number(lines[0][1][0])
+    header, first = corner or height == width + 1, corner or width == height + 1
+    if height - header != width - first:
+        raise MetricError(f"{name} must be square, got {height} lines of {width} cells")
+    read = _Numbers(name)
+    body = [(k, cells[first:]) for k, cells in lines[header:]]
+    rows = [[read(cell, f"line {k}, column {j + first + 1}") for j, cell in enumerate(cells)] for k, cells in body]
+    above = [_label(cell, f"{name}: line {lines[0][0]}") for cell in lines[0][1][first:]] if header else None
+    beside = [_label(cells[0], f"{name}: line {k}") for k, cells in lines[header:]] if first else None
+    if above is not None and beside is not None and above != beside:
+        raise MetricError(f"{name} must have the same labels in its header and its first column, in the same order")
+    return rows, above or beside
+
+
+def _from_json(text: str, name: str) -> tuple[list[list[Number]], list[Label] | None]:
+    """The rows and the labels, if it has any; decimals are read as they are written."""
+    try:
+        document: Any = json.loads(text, parse_float=str, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        raise InputError(f"{name} must be JSON: a list of rows, or an object with distances and labels") from None
+    content = document if isinstance(document, dict) else {"distances": document}
+    rows, labels = content.get("distances"), content.get("labels")
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, list) for row in rows):
+        raise InputError(f"{name} must hold a list of rows, or an object with distances (a list of rows) and labels")
+    if max(len(rows), *(len(row) for row in rows)) > LARGEST:
+        raise InputError(f"{name} must have 1 to {LARGEST} rows of distances, got {len(rows)}: {FITS}")
+    if labels is not None and not _are_labels(labels):
+        raise InputError(f"{name} must have labels that are a list of short names or whole numbers")
+    read = _Numbers(name)
+    return [
+        [read(entry, f"row {i + 1}, column {j + 1}") for j, entry in enumerate(row)] for i, row in enumerate(rows)
+    ], labels
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """A reader of exact numbers that reads each text once and names the place of one that is none."""
+
+    name: str
+    known: dict[tuple[type, object], Number] = field(default_factory=dict)
+
+    def __call__(self, entry: object, place: str) -> Number:
+        if isinstance(entry, bool) or not isinstance(entry, str | int):
+            raise InputError(f"{self.name}: {place} must be a number such as 2, 1/2 or sqrt(2)")
+        key = (type(entry), entry)
+        if key not in self.known:
+            try:
+                self.known[key] = number(entry)
+            except InputError:
+                raise InputError(f"{self.name}: {place} must be a number such as 2, 1/2 or sqrt(2)") from None
+        return self.known[key]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        number(cell)
+    except InputError:
+        return False
+    return True
+
+
+def _label(cell: str, place: str) -> Label:
+    """A label as written: a whole number if it is one, else short text that can be printed."""
+    text = cell.strip()
+    if not text or len(text) > LONGEST_LABEL or not text.isprintable():
+        raise InputError(f"{place}: labels must be 1 to {LONGEST_LABEL} printable characters")
+    return int(text) if WHOLE.fullmatch(text) and len(text) < 19 else text
+
+
+def _are_labels(labels: object) -> bool:
+    def fits(label: object) -> bool:
+        text = isinstance(label, str) and 0 < len(label) <= LONGEST_LABEL and label.isprintable()
+        return text or type(label) is int
+
+    return isinstance(labels, list) and all(fits(label) for label in labels)

@@ -1,0 +1,176 @@
+"""Spaces given by a graph: the distance of two points is the length of the shortest path between them, exact."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost.errors import InputError, MetricError
+from utmost.exact import Number, Real, number, sign
+from utmost.spaces.lengths import Triangles, Whole, doubles, ordered, tight
+from utmost.spaces.matrices import brief, distinct
+from utmost.spaces.space import LARGEST, Label, Space, Written, column, frozen, shown
+
+Weights: TypeAlias = dict[tuple[int, int], Number]
+EXACT_DOUBLE = 1 << 53  # whole numbers up to here are doubles, and so are their sums
+UNSURE = 2.0**-27  # see `_Length`
+
+
+def graph(edges: Iterable[Sequence[Any]], labels: Iterable[Label] | None = None, name: str = "graph") -> Space:
+    """The points of a connected graph, given by edges (a, b) or (a, b, weight > 0); a weight left out is 1.
+
+    Labels stand in the order given, else in that of whole numbers, else in that of first appearance.
+
+    >>> ring = graph([("a", "b"), ("b", "c", "1/2"), ("c", "a", "sqrt(2)")])
+    >>> ring.labels, str(ring.distance(0, 2)), ring.edges
+    (('a', 'b', 'c'), '2^(1/2)', ((0, 1), (0, 2), (1, 2)))
+    """
+    listed = [_edge(edge, name) for edge in edges]
+    names = tuple(labels) if labels is not None else _appearing(listed)
+    if not 1 <= len(names) <= LARGEST:
+        raise InputError(f"{name} must have 1 to {LARGEST} points, got {len(names)}: a table of n² distances must fit")
+    distinct(names, len(names), name)
+    weights = _weights(listed, names, name)
+    values, codes = _lengths(len(names), weights, names, name)
+    pairs = tight(Triangles.of(values, codes), _candidates(weights, values, codes))
+    return Space.shaped(name, Written(names, frozen(column(values)[codes]), pairs))
+
+
+def _edge(edge: Sequence[Any], name: str) -> tuple[Label, Label, Number]:
+    if isinstance(edge, str) or len(edge) not in (2, 3):
+        raise InputError(f"an edge of {name} must be two points and perhaps a weight, got {len(edge)} parts")
+    first, second = edge[0], edge[1]
+    weight = number(edge[2], f"weight of an edge of {name}") if len(edge) == 3 else Fraction(1)
+    if first == second:
+        raise MetricError(
+            f"an edge of {name} must join two points, got one from {shown(first)} to itself: leave it out"
+        )
+    if sign(weight) <= 0:
+        raise MetricError(
+            f"weights of {name} must be > 0, got {brief(weight)} between {shown(first)} and {shown(second)}"
+        )
+    return first, second, weight
+
+
+def _appearing(edges: Sequence[tuple[Label, Label, Number]]) -> tuple[Label, ...]:
+    names = dict.fromkeys(end for first, second, _ in edges for end in (first, second))
+    numbers = [label for label in names if isinstance(label, int)]
+    return tuple(sorted(numbers)) if len(numbers) == len(names) else tuple(names)
+
+
+def _weights(edges: Sequence[tuple[Label, Label, Number]], names: Sequence[Label], name: str) -> Weights:
+    """The least weight between each two points x < y that are joined."""
+    place = {label: k for k, label in enumerate(names)}
+    weights: Weights = {}
+    for first, second, weight in edges:
+        for end in (first, second):
+            if end not in place:
+                raise InputError(f"an edge of {name} ends at {shown(end)}, which is not among its labels")
+        x, y = sorted((place[first], place[second]))
+        weights[x, y] = min(weight, weights.get((x, y), weight))
+    return weights
+
+
+def _lengths(size: int, weights: Weights, names: Sequence[Label], name: str) -> tuple[tuple[Number, ...], Whole]:
+    """The distinct lengths of shortest paths, and which of them each pair has."""
+    found = _whole_lengths(size, weights)
+    if found is None:
+        table: npt.NDArray[Any] = _exact_lengths(size, weights)
+        missing = np.argwhere(table == None)  # noqa: E711
+    else:
+        table, unit = found
+        missing = np.argwhere(np.isinf(table))
+    for x, y in missing[:1].tolist():
+        raise MetricError(
+            f"{name} must be connected, got no path from {shown(names[x])} to {shown(names[y])}: "
+            f"join its parts, or take one of them"
+        )
+    if found is None:
+        upper = np.triu_indices(size, 1)
+        values, places = ordered([Fraction(0), *table[upper].tolist()])
+        codes = np.zeros((size, size), dtype=np.int64)
+        codes[upper] = places[1:]
+        return values, codes + codes.T
+    multiples, codes = np.unique(table, return_inverse=True)
+    return tuple(Fraction(int(k), unit) for k in multiples.tolist()), codes.reshape(size, size)
+
+
+def _whole_lengths(size: int, weights: Weights) -> tuple[npt.NDArray[np.float64], int] | None:
+    """Shortest paths in multiples of 1/unit, by sums of doubles that are exact; None if the weights do not allow it."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    given = list(weights.values())
+    rationals = [weight for weight in given if not isinstance(weight, Real)]
+    unit = math.lcm(*(weight.denominator for weight in rationals))
+    if len(rationals) < len(given) or sum(rationals, Fraction(0)) * unit > EXACT_DOUBLE:
+        return None
+    ends = np.array(list(weights), dtype=np.int64).reshape(-1, 2)
+    lengths = np.array([float(weight * unit) for weight in rationals])
+    joined = csr_array((lengths, (ends[:, 0], ends[:, 1])), shape=(size, size))
+    return np.asarray(dijkstra(joined, directed=False), dtype=np.float64), unit
+
+
+@dataclass(frozen=True, slots=True)
+class _Length:
+    """A path's length, exact, with a double near it (unit: the largest weight is below 2).
+
+    A path has fewer than 4096 edges, so that the double is off by at most 4096·(2^−51 + 2^−40) < UNSURE/2; doubles
+    further apart than UNSURE decide, others leave it to exact arithmetic.
+    """
+
+    near: float
+    exact: Number
+
+    def __lt__(self, other: _Length) -> bool:
+        apart = self.near - other.near
+        return apart < 0 if abs(apart) > UNSURE else self.exact < other.exact
+
+    def __add__(self, other: _Length) -> _Length:
+        return _Length(self.near + other.near, self.exact + other.exact)
+
+
+def _exact_lengths(size: int, weights: Weights) -> npt.NDArray[np.object_]:
+    """Shortest paths from each point (Dijkstra); None where there is none."""
+    near: list[list[tuple[int, _Length]]] = [[] for _ in range(size)]
+    for ((x, y), weight), about in zip(weights.items(), doubles(list(weights.values())).tolist(), strict=True):
+        near[x].append((y, _Length(about, weight)))
+        near[y].append((x, _Length(about, weight)))
+    table = np.empty((size, size), dtype=object)
+    for source in range(size):
+        for y, length in enumerate(_from(source, near)):
+            table[source, y] = None if length is None else length.exact
+    return table
+
+
+def _from(source: int, near: list[list[tuple[int, _Length]]]) -> list[_Length | None]:
+    best: list[_Length | None] = [None] * len(near)
+    best[source] = _Length(0.0, Fraction(0))
+    waiting, done = [(best[source], source)], [False] * len(near)
+    while waiting:
+        length, x = heapq.heappop(waiting)
+        if done[x] or length is None:
+            continue
+        done[x] = True
+        for y, step in near[x]:
+            further = length + step
+            known = best[y]
+            if not done[y] and (known is None or further < known):
+                best[y] = further
+                heapq.heappush(waiting, (further, y))
+    return best
+
+
+def _candidates(weights: Weights, values: tuple[Number, ...], codes: Whole) -> Whole:
+    """The edges that are shortest paths themselves, sorted."""
+    direct = [
+        (x, y) for (x, y), weight in sorted(weights.items(), key=lambda item: item[0]) if weight == values[codes[x, y]]
+    ]
+    return np.array(direct, dtype=np.int64).reshape(-1, 2)

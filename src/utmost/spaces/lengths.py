@@ -1,0 +1,180 @@
+"""Distances in order, and their sums compared: exact always, and fast where whole numbers or doubles decide.
+
+Rational distances become whole numbers of a common unit. Others are first looked at as doubles that are within 2^−51 of
+the truth once the largest is scaled below 2; then d(x,z) + d(z,y) − d(x,y) as computed is off by less than 3·2^−51
+from the distances and 2^−50 from its two roundings, below `NEAR` in all. A sign that doubles show by more than that is
+right; any other is decided in exact arithmetic, once for each triple of values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cmp_to_key
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost.exact import Number, Real, enclosure, sign
+
+Whole: TypeAlias = npt.NDArray[np.int64]
+NEAR = 2.0**-48
+FITS = 1 << 60  # whole numbers whose sums are far from overflow
+
+
+def ordered(numbers: Sequence[Number]) -> tuple[tuple[Number, ...], Whole]:
+    """The distinct numbers in increasing order, and where each given one stands among them; equality is decided.
+
+    >>> from utmost.exact import number
+    >>> values, places = ordered([number("sqrt(8)"), Fraction(2), number("sqrt(2)+sqrt(2)"), Fraction(0)])
+    >>> [str(v) for v in values], places.tolist()
+    (['0', '2', '2*2^(1/2)'], [2, 1, 2, 0])
+    """
+    if not any(isinstance(value, Real) for value in numbers):
+        values = sorted(set(numbers))
+        place = {value: k for k, value in enumerate(values)}
+        return tuple(values), np.array([place[value] for value in numbers], dtype=np.int64)
+    near = doubles(numbers)
+    order = np.argsort(near, kind="stable")
+    breaks = np.flatnonzero(np.diff(near[order]) > NEAR) + 1
+    distinct: list[Number] = []
+    places = np.zeros(len(numbers), dtype=np.int64)
+    for cluster in np.split(order, breaks):
+        found, inside = _settled([numbers[k] for k in cluster])
+        places[cluster] = np.array(inside, dtype=np.int64) + len(distinct)
+        distinct += found
+    return tuple(distinct), places
+
+
+def _settled(close: Sequence[Number]) -> tuple[list[Number], list[int]]:
+    """`ordered`, for numbers that doubles do not tell apart."""
+    found: list[Number] = []
+    for value in close:
+        if not any(value is other or value == other for other in found):
+            found.append(value)
+    found.sort(key=cmp_to_key(_compared))
+    return found, [next(k for k, other in enumerate(found) if value is other or value == other) for value in close]
+
+
+def _compared(first: Number, second: Number) -> int:
+    return sign(first - second)
+
+
+def coded(matrix: npt.NDArray[np.object_]) -> tuple[tuple[Number, ...], Whole]:
+    """The distinct entries in increasing order, and the matrix of their numbers in it."""
+    entries = matrix.ravel().tolist()
+    addresses = np.fromiter(map(id, entries), dtype=np.int64, count=len(entries))
+    _, first, where = np.unique(addresses, return_index=True, return_inverse=True)
+    values, places = ordered([entries[k] for k in first.tolist()])
+    return values, places[where].reshape(matrix.shape)
+
+
+def doubles(numbers: Sequence[Number]) -> npt.NDArray[np.float64]:
+    """Doubles within 2^−51 of the numbers, all multiplied by a power of 2 that brings the largest into [1/2, 2)."""
+    near = [_close(value) for value in numbers]
+    top = max((abs(value) for value in near), default=Fraction(0))
+    shift = top.denominator.bit_length() - top.numerator.bit_length()
+    scale = Fraction(2) ** shift if top else Fraction(1)
+    return np.array([float(value * scale) for value in near], dtype=np.float64)
+
+
+def _close(value: Number) -> Fraction:
+    """A fraction within 2^−60 of the value, relative to it."""
+    bits = 64
+    while True:
+        low, high = enclosure(value, bits)
+        if (high - low) * (1 << 60) <= abs(low):
+            return low
+        bits *= 2
+
+
+def wholes(values: Sequence[Number]) -> Whole | None:
+    """The values as multiples of a common unit, if they are rational and these are small enough for sums in int64."""
+    rationals = [value for value in values if not isinstance(value, Real)]
+    unit = 1
+    for value in rationals:
+        unit = math.lcm(unit, value.denominator)
+        if unit > FITS:
+            return None
+    multiples = [int(value * unit) for value in rationals]
+    fits = len(rationals) == len(values) and max(map(abs, multiples), default=0) <= FITS
+    return np.array(multiples, dtype=np.int64) if fits else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Triangles:
+    """All triangles of a symmetric matrix of distances: `values` increasing, `codes` their numbers in it."""
+
+    values: tuple[Number, ...]
+    codes: Whole
+    whole: npt.NDArray[np.signedinteger[Any]] | None
+    near: npt.NDArray[np.float64]
+    known: dict[tuple[int, int, int], int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, values: tuple[Number, ...], codes: Whole) -> Triangles:
+        """Made ready for comparison."""
+        whole = wholes(values)
+        if whole is None:
+            return cls(values, codes, None, doubles(values)[codes])
+        narrow: npt.NDArray[np.signedinteger[Any]] = whole.astype(np.int32) if whole.max(initial=0) < 1 << 29 else whole
+        return cls(values, codes, narrow[codes], np.zeros((0, 0)))
+
+    def slack(self, x: int, ends: Whole) -> npt.NDArray[Any]:
+        """Numbers with the sign of d(x,z) + d(z,y) − d(x,y), one row for each z, one column for each y of `ends`.
+
+        It is set to 1 where z is x or y: then there is nothing between.
+        """
+        table: npt.NDArray[Any] = self.near if self.whole is None else self.whole
+        rest: npt.NDArray[Any] = table[:, ends] + table[x][:, None]
+        rest -= table[x, ends][None, :]
+        rest[x, :] = 1
+        rest[ends, np.arange(len(ends))] = 1
+        if self.whole is None:
+            z, y = np.nonzero(np.abs(rest) <= NEAR)
+            rest[z, y] = self._decided(self.codes[x, z], self.codes[z, ends[y]], self.codes[x, ends[y]])
+        return rest
+
+    def _decided(self, first: Whole, second: Whole, across: Whole) -> Whole:
+        """The signs of values[first] + values[second] − values[across]."""
+        legs = np.sort(np.stack([first, second], axis=1), axis=1)
+        triples, where = np.unique(np.column_stack([legs, across]), axis=0, return_inverse=True)
+        signs = [self._sign(*triple) for triple in map(tuple, triples.tolist())]
+        return np.array(signs, dtype=np.int64)[where.ravel()]
+
+    def _sign(self, first: int, second: int, across: int) -> int:
+        triple = (first, second, across)
+        if triple not in self.known:
+            self.known[triple] = sign(self.values[first] + self.values[second] - self.values[across])
+        return self.known[triple]
+
+
+def examined(triangles: Triangles) -> tuple[tuple[int, int, int] | None, Whole]:
+    """A triangle (x, z, y) with d(x,y) > d(x,z) + d(z,y), or None; and the pairs x < y with no point between them.
+
+    n³/2 comparisons, n² at a time.
+    """
+    size, found = len(triangles.codes), [np.zeros((0, 2), dtype=np.int64)]
+    for x in range(size - 1):
+        ends = np.arange(x + 1, size)
+        rest = triangles.slack(x, ends)
+        least = rest.min(axis=0)
+        if (least < 0).any():
+            y = int(np.flatnonzero(least < 0)[0])
+            return (x, int(rest[:, y].argmin()), int(ends[y])), found[0]
+        direct = ends[least > 0]
+        found.append(np.column_stack([np.full(len(direct), x), direct]))
+    return None, np.concatenate(found)
+
+
+def tight(triangles: Triangles, pairs: Whole) -> Whole:
+    """Those of the pairs (x, y), sorted by x, that have no point between them."""
+    kept = [np.zeros((0, 2), dtype=np.int64)]
+    for x in np.unique(pairs[:, 0]).tolist():
+        ends = np.unique(pairs[pairs[:, 0] == x, 1])
+        direct = ends[triangles.slack(x, ends).min(axis=0) > 0]
+        kept.append(np.column_stack([np.full(len(direct), x), direct]))
+    return np.concatenate(kept)

@@ -1,0 +1,44 @@
+"""Symmetries of a space: permutations of its points that keep all distances; the orbits of points and of pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from utmost.spaces.automorphisms import automorphisms, orbits
+from utmost.spaces.lengths import Whole
+from utmost.spaces.space import Generated, Space
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Symmetries:
+    """A group of symmetries: its generators, its orbits of points and of ordered pairs, its order (None: not known).
+
+    Points with one number in `points` are taken to each other by some symmetry; so are pairs with one number in
+    `pairs`. Orbits are numbered by their first point or pair.
+    """
+
+    generators: tuple[Whole, ...]
+    points: Whole
+    pairs: Whole
+    order: int | None
+
+
+def symmetries(space: Space) -> Symmetries:
+    """The symmetries that are known or found; each generator keeps all distances exactly.
+
+    >>> from utmost.spaces import hamming
+    >>> cube = symmetries(hamming(3))
+    >>> cube.order, cube.points.tolist(), int(cube.pairs.max()) + 1
+    (48, [0, 0, 0, 0, 0, 0, 0, 0], 4)
+    """
+    space.small()
+    known = generated(space)
+    size = len(space)
+    moved = [(image[:, None] * size + image[None, :]).ravel() for image in known.permutations]
+    pairs = orbits(size * size, moved).reshape(size, size)
+    return Symmetries(known.permutations, orbits(size, known.permutations), pairs, known.order)
+
+
+def generated(space: Space) -> Generated:
+    """Generators and order, in closed form or by search."""
+    return space.shape.symmetries() or automorphisms(space.codes)

@@ -1,0 +1,107 @@
+"""Spaces as the command line writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from pathlib import Path
+
+from utmost.errors import InputError
+from utmost.exact import number, whole
+from utmost.spaces import files
+from utmost.spaces.combined import product, scaled
+from utmost.spaces.shapes import cycle, discrete, grid, hamming, line
+from utmost.spaces.space import Space
+
+FORMS = (
+    "line:N, discrete:N, grid:RxC, grid:RxC:manhattan, hamming:N, cycle:N, matrix:FILE, graph:FILE, "
+    "a product A+B or a multiple 1/2*A"
+)
+DEEPEST = 20  # nested parentheses
+LONGEST = 4096  # characters
+
+
+def parse(text: str) -> Space:
+    """The space that the command line means.
+
+    >>> parse("line:3").labels, len(parse("2*(hamming:2+1/3*cycle:5)")), parse("grid:2x2:manhattan").distance(0, 3)
+    ((0, 1, 2), 20, Fraction(2, 1))
+    """
+    if len(text) > LONGEST:
+        raise InputError(f"space must be written in at most {LONGEST} characters, got {len(text)}")
+    return _sum(text.strip(), 0)
+
+
+def _refusal(text: str) -> InputError:
+    return InputError(f'space must be {FORMS}, got "{text[:40]}"')
+
+
+def _sum(text: str, depth: int) -> Space:
+    """A+B, where + is outside of parentheses."""
+    if depth > DEEPEST:
+        raise _refusal(text)
+    if _file(text) is not None:
+        return _atom(text)
+    return reduce(product, [_multiple(part.strip(), depth) for part in _split(text, "+")])
+
+
+def _multiple(text: str, depth: int) -> Space:
+    """1/2*A, (A) or a space with a name."""
+    factor, *rest = _split(text, "*", 1) if _file(text) is None else [text]
+    if rest:
+        if "-" in factor.strip().lstrip("-") and len(_split(factor, "-")) > 1:
+            raise _refusal(text)
+        return scaled(_multiple(rest[0].strip(), depth), number(factor, "factor of a space"))
+    if text.startswith("(") and text.endswith(")"):
+        return _sum(text[1:-1].strip(), depth + 1)
+    return _atom(text)
+
+
+def _split(text: str, sign: str, most: int = -1) -> list[str]:
+    """The parts between signs that stand outside of parentheses."""
+    parts: list[str] = []
+    depth = start = 0
+    for k, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if letter == sign and depth == 0 and most != len(parts):
+            parts.append(text[start:k])
+            start = k + 1
+    return [*parts, text[start:]]
+
+
+def _file(text: str) -> str | None:
+    """The name of the file, if the text is one space in a file that exists."""
+    kind, _, rest = text.partition(":")
+    try:
+        return rest if kind in FILES and Path(rest).is_file() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _atom(text: str) -> Space:
+    kind, _, rest = text.partition(":")
+    if kind in FILES and rest:
+        return FILES[kind](rest)
+    if kind in COUNTED and rest:
+        return COUNTED[kind](whole(rest, f"space {kind}:N"))
+    if kind == "grid" and rest:
+        return _grid(rest, text)
+    raise _refusal(text)
+
+
+def _grid(size: str, text: str) -> Space:
+    sides, _, metric = size.partition(":")
+    rows, _, columns = sides.partition("x")
+    if not rows or not columns or metric not in ("", "euclidean", "manhattan"):
+        raise _refusal(text)
+    height, width = whole(rows, "rows of a grid"), whole(columns, "columns of a grid")
+    return grid(height, width, "manhattan" if metric == "manhattan" else "euclidean")
+
+
+FILES: dict[str, Callable[[str], Space]] = {"matrix": files.matrix, "graph": files.graph}
+COUNTED: dict[str, Callable[[int], Space]] = {
+    "line": line,
+    "discrete": discrete,
+    "hamming": hamming,
+    "cycle": cycle,
+}
