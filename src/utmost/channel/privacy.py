@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from utmost.channel.channel import Channel, Label, Mechanism, channel_of, trusted
 from utmost.errors import InputError, UndecidedError
@@ -19,6 +20,7 @@ from utmost.spaces import Space
 if TYPE_CHECKING:
     from flint import arb
 
+MARGIN = 1e-10  # of an ε computed in doubles
 MOST_BITS = 1 << 14  # of balls, where a power of α cannot be written exactly
 
 
@@ -128,12 +130,58 @@ def least_epsilon(mechanism: Channel | Mechanism, space: Space) -> Leak:
     source = _on(channel_of(mechanism), space)
     order = [list(map(str, source.inputs)).index(str(label)) for label in space.labels]
     best: Leak | None = None
-    for x, other in space.edges:
-        for leak in _leaks(source, order[x], order[other], space.distance(x, other)):
-            if best is None or _larger(leak, best):
-                best = leak
+    for leak in _steepest(source, order, space):
+        if best is None or _larger(leak, best):
+            best = leak
     first = source.inputs[order[0]]
     return best or Leak(Fraction(1), Fraction(1), source.outputs[0], first, first)
+
+
+def _steepest(source: Channel, order: list[int], space: Space) -> list[Leak]:
+    """The leaks among which the largest is: for each distance the first of the largest, in the order of the pairs."""
+    best: dict[int, tuple[int, Leak]] = {}
+    for place, (pair, y, forward) in enumerate(_candidates(source, order, space)):
+        x, other = space.edges[pair]
+        high, low = (order[x], order[other]) if forward else (order[other], order[x])
+        above, below = source.rows[high, y], source.rows[low, y]
+        ratio, distance = (above / below if below else None), space.distances[x, other]
+        known = best.get(id(distance))
+        if known is None or _ratio_exceeds(ratio, known[1].ratio):
+            leak = Leak(ratio, distance, source.outputs[y], source.inputs[high], source.inputs[low])
+            best[id(distance)] = place, leak
+    return [leak for _, leak in sorted(best.values(), key=lambda found: found[0])]
+
+
+def _candidates(source: Channel, order: list[int], space: Space) -> list[tuple[int, int, bool]]:
+    """(pair, output, is the first input the likelier one) wherever ε can be attained, in order.
+
+    Doubles only leave out what is proved smaller: an entry's double is within 2^-52 of it, so a logarithm of a ratio is
+    within 1e-12 of the truth, and MARGIN is far above that. Entries beyond the normal doubles rule nothing out.
+    """
+    pairs = np.array(space.edges, dtype=np.int64).reshape(-1, 2)
+    rows = source.rows[order]
+    zero = np.array([[not value for value in row] for row in rows], dtype=bool).reshape(rows.shape)
+    doubles = np.where(zero, 1.0, rows.astype(float))
+    forward, backward = (~zero[pairs[:, k]] & zero[pairs[:, 1 - k]] for k in (0, 1))
+    if forward.any() or backward.any():
+        return _ordered(forward, backward)[:1]
+    possible = ~zero[pairs[:, 0]]
+    if doubles.size and doubles.min() < np.finfo(float).tiny:
+        return _ordered(possible, possible)
+    logs = np.log(doubles)
+    gaps = space.distances[pairs[:, 0], pairs[:, 1]].astype(float)[:, None]
+    slopes = (logs[pairs[:, 0]] - logs[pairs[:, 1]]) / gaps
+    margins = MARGIN * (1 / gaps + np.abs(slopes))
+    floor = np.max(np.abs(slopes) - margins, initial=-np.inf, where=possible)
+    return _ordered(possible & (slopes + margins >= floor), possible & (margins - slopes >= floor))
+
+
+def _ordered(forward: npt.NDArray[np.bool_], backward: npt.NDArray[np.bool_]) -> list[tuple[int, int, bool]]:
+    """The places that are true, by pair, first those where the first input is the likelier one."""
+    found = [
+        (int(pair), not way, int(y)) for way, mask in enumerate((forward, backward)) for pair, y in np.argwhere(mask)
+    ]
+    return [(pair, y, first) for pair, first, y in sorted(found, key=lambda place: (place[0], not place[1], place[2]))]
 
 
 def _on(source: Channel, space: Space) -> Channel:
@@ -150,23 +198,6 @@ def _on(source: Channel, space: Space) -> Channel:
 def _named(space: Space) -> str:
     labels = [str(label) for label in space.labels]
     return ", ".join(labels if len(labels) <= 4 else [*labels[:2], "…", labels[-1]])
-
-
-def _leaks(source: Channel, x: int, other: int, distance: Number) -> list[Leak]:
-    """The most telling output for one pair of inputs, each way."""
-    ways = ((x, other), (other, x))
-    return [leak for high, low in ways if (leak := _worst_output(source, high, low, distance)) is not None]
-
-
-def _worst_output(source: Channel, high: int, low: int, distance: Number) -> Leak | None:
-    best: Leak | None = None
-    for y, (above, below) in enumerate(zip(source.rows[high], source.rows[low], strict=True)):
-        if not above:
-            continue
-        ratio = above / below if below else None
-        if best is None or _ratio_exceeds(ratio, best.ratio):
-            best = Leak(ratio, distance, source.outputs[y], source.inputs[high], source.inputs[low])
-    return best
 
 
 def _ratio_exceeds(ratio: Number | None, best: Number | None) -> bool:
