@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from utmost.channel import Channel, channel
 from utmost.consumer import Consumer, losses, priors
 from utmost.exact import Level, Number, alpha, epsilon, exponential, power
+from utmost.spaces import Space, cycle, discrete, grid, hamming, line, product, scaled, space
 
 
 def fractions(low: int = -20, high: int = 20) -> st.SearchStrategy[Fraction]:
@@ -87,3 +88,28 @@ def channels(draw: st.DrawFn, inputs: int | None = None, outputs: int | None = N
     height = inputs or draw(st.integers(1, 5))
     width = outputs or draw(st.integers(1, 5))
     return channel([draw(weights(width)) for _ in range(height)])
+
+
+def small_spaces(most: int = 3) -> st.SearchStrategy[Space]:
+    """Spaces of a few points: each named family, multiples, products of two, Manhattan and Euclidean point sets."""
+    sides = st.integers(1, most)
+    named = st.one_of(
+        st.builds(line, st.integers(1, 2 * most)),
+        st.builds(discrete, st.integers(1, 2 * most)),
+        st.builds(cycle, st.integers(1, 2 * most)),
+        st.builds(hamming, st.integers(1, min(most, 3))),
+        st.builds(grid, sides, sides, st.sampled_from(["euclidean", "manhattan"])),
+        planar_spaces(2 * most),
+    )
+    factors = st.sampled_from(["1/2", "3", "2/3", "sqrt(2)"])
+    return st.one_of(named, st.builds(scaled, named, factors), st.builds(product, named, st.builds(line, sides)))
+
+
+@st.composite
+def planar_spaces(draw: st.DrawFn, most: int = 6) -> Space:
+    """Points of the integer plane as a matrix of their distances, as the crow flies or along the streets."""
+    places = st.tuples(st.integers(0, 4), st.integers(0, 4))
+    points = draw(st.lists(places, min_size=1, max_size=most, unique=True))
+    if draw(st.booleans()):
+        return space([[abs(a - c) + abs(b - d) for c, d in points] for a, b in points])
+    return space([[f"sqrt({(a - c) ** 2 + (b - d) ** 2})" for c, d in points] for a, b in points])

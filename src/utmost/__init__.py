@@ -14,16 +14,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from utmost.channel import Channel, is_private, least_epsilon, merge, mix
+    from utmost.channel import Channel, choice, is_private, least_epsilon, merge, mix
     from utmost.consumer import Consumer, Minimax, losses, priors
     from utmost.consumer.kernel import posterior, read, readings
     from utmost.continuous import laplace_loss
+    from utmost.design.capacity import capacity
     from utmost.design.derive import derivation
     from utmost.design.minimax import minimax_optimal
     from utmost.design.optimal import by_program, optimal
     from utmost.design.signature import lemmas, remap_of, signature
+    from utmost.design.universal import universal_mechanism, universally_optimal
     from utmost.errors import InputError, UtmostError
     from utmost.exact import Level, alpha, epsilon, number
+    from utmost.flow.hyper import hyper
+    from utmost.flow.refinement import refinement
+    from utmost.geometry.kernels import kernels
+    from utmost.geometry.membership import is_kernel_mechanism, is_vertex_mechanism
+    from utmost.geometry.vertices import vertices
     from utmost.mechanisms.exponential import exponential
     from utmost.mechanisms.geometric import geometric
     from utmost.mechanisms.laplace import laplace
@@ -31,19 +38,22 @@ if TYPE_CHECKING:
     from utmost.mechanisms.response import response, response_dual
     from utmost.mechanisms.staircase import staircase
     from utmost.publish.run import preview, release
-    from utmost.spaces import Space, databases, line, space
+    from utmost.spaces import Space, cycle, databases, discrete, graph, grid, hamming, line, space
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "utmost.channel": ("Channel", "is_private", "least_epsilon", "merge", "mix"),
+    "utmost.channel": ("Channel", "choice", "is_private", "least_epsilon", "merge", "mix"),
     "utmost.consumer": ("Consumer", "Minimax", "losses", "priors"),
     "utmost.consumer.kernel": ("posterior", "read", "readings"),
     "utmost.continuous": ("laplace_loss",),
-    "utmost.design": ("by_program", "derivation", "lemmas", "optimal", "remap_of", "signature"),
+    "utmost.design": ("by_program", "capacity", "derivation", "lemmas", "optimal", "remap_of", "signature"),
     "utmost.design.minimax": ("minimax_optimal",),
+    "utmost.design.universal": ("universal_mechanism", "universally_optimal"),
     "utmost.errors": ("InputError", "UtmostError"),
     "utmost.exact": ("Level", "alpha", "epsilon", "number"),
+    "utmost.flow": ("hyper", "refinement"),
+    "utmost.geometry": ("is_kernel_mechanism", "is_vertex_mechanism", "kernels", "vertices"),
     "utmost.mechanisms": (
         "exponential",
         "geometric",
@@ -54,7 +64,7 @@ _HOMES = {
         "staircase",
     ),
     "utmost.publish.run": ("preview", "release"),
-    "utmost.spaces": ("Space", "databases", "line", "space"),
+    "utmost.spaces": ("Space", "cycle", "databases", "discrete", "graph", "grid", "hamming", "line", "space"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -68,12 +78,23 @@ __all__ = [
     "UtmostError",
     "alpha",
     "by_program",
+    "capacity",
+    "choice",
+    "cycle",
     "databases",
     "derivation",
+    "discrete",
     "epsilon",
     "exponential",
     "geometric",
+    "graph",
+    "grid",
+    "hamming",
+    "hyper",
+    "is_kernel_mechanism",
     "is_private",
+    "is_vertex_mechanism",
+    "kernels",
     "laplace",
     "laplace_loss",
     "least_epsilon",
@@ -91,6 +112,7 @@ __all__ = [
     "priors",
     "read",
     "readings",
+    "refinement",
     "release",
     "remap_of",
     "response",
@@ -98,6 +120,9 @@ __all__ = [
     "signature",
     "space",
     "staircase",
+    "universal_mechanism",
+    "universally_optimal",
+    "vertices",
 ]
 
 

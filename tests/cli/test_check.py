@@ -98,3 +98,22 @@ def test_inputs_may_come_in_any_order(utmost, tmp_path):
         utmost("check", name, "--alpha", "1/2", "--json").document for name in ("mixed.csv", "figure5.csv")
     )
     assert mixed == straight
+
+
+def test_a_channel_is_placed_in_its_type(utmost, tmp_path):
+    utmost("mechanism", "geometric", "--size", "3", "--alpha", "1/2", "--output", "g.csv")
+    found = utmost("check", "g.csv", "--alpha", "1/2", "--json").document
+    assert (found["vertex"], found["kernel"]) == (True, True)
+    assert found["capacity"] == {"multiplicative": "2", "additive": "2/3"}
+    assert "it is a kernel mechanism" in utmost("check", "g.csv", "--alpha", "1/2").out
+    assert "it is no vertex mechanism" in utmost("check", "g.csv", "--alpha", "1/3").out
+
+
+def test_other_spaces_are_checked_too(utmost, tmp_path):
+    (tmp_path / "h.csv").write_text("x,a,b\n00,4/9,5/9\n01,2/9,7/9\n10,2/9,7/9\n11,1/9,8/9\n")
+    found = utmost("check", "h.csv", "--space", "hamming:2", "--alpha", "1/2", "--json").document
+    assert (found["private"], found["vertex"], found["kernel"]) == (True, False, False)
+    assert found["reason"] == "hamming:2 is no line"
+    doubled = "x,a,b,c\n0,1/3,1/3,1/3\n1,1/3,1/3,1/3\n"
+    (tmp_path / "flat.csv").write_text(doubled)
+    assert utmost("check", "flat.csv", "--json").document["capacity"] == {"multiplicative": "1", "additive": "0"}

@@ -1,84 +1,118 @@
-"""Spaces: the metric's axioms with a witness, and the pairs that generate it."""
+"""Spaces: nothing is written out before it is asked for, and nothing too large ever is."""
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
-from itertools import product
+from itertools import product as tuples
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.errors import InputError, MetricError
-from utmost.spaces import databases, line, parse, space
+from strategies import small_spaces
+from utmost.errors import InputError
+from utmost.spaces import Space, cycle, discrete, grid, hamming, line, product, scaled
+from utmost.spaces.space import LARGEST, integer_distances
 
 
-def test_line_has_the_distance_of_counts() -> None:
-    five = line(5)
-    assert all(five.distance(x, z) == abs(x - z) for x, z in product(range(5), repeat=2))
-    assert five.edges == ((0, 1), (1, 2), (2, 3), (3, 4))
-    assert space(five.distances.tolist()).edges == five.edges
+@given(small_spaces())
+@settings(max_examples=60, deadline=None)
+def test_a_space_is_a_metric_and_says_the_same_in_each_way(made: Space) -> None:
+    size = len(made)
+    table = made.distances
+    assert table.shape == made.codes.shape == (size, size)
+    assert len(made.labels) == len(set(map(str, made.labels))) == size
+    assert list(made.values) == sorted(made.values)
+    assert all(made.position(label) == k for k, label in enumerate(made.labels))
+    for x, y in tuples(range(size), repeat=2):
+        assert made.distance(x, y) == table[x, y] == table[y, x] == made.values[made.codes[x, y]]
+        assert (table[x, y] == 0) == (x == y)
+        assert all(table[x, y] <= table[x, z] + table[z, y] for z in range(size))
 
 
-@pytest.mark.parametrize(
-    ("distances", "witness"),
-    [
-        ([[1]], "d(0, 0) = 1"),
-        ([[0, 1], [2, 0]], "d(0, 1) = 1 but d(1, 0) = 2"),
-        ([[0, 0], [0, 0]], "d(0, 1) = 0, must be > 0"),
-        ([[0, -1], [-1, 0]], "d(0, 1) = -1, must be > 0"),
-        ([[0, 1, 5], [1, 0, 1], [5, 1, 0]], "d(0, 2) = 5 > d(0, 1) + d(1, 2) = 2"),
-    ],
-)
-def test_a_broken_axiom_is_named_with_its_points(distances: list[list[int]], witness: str) -> None:
-    with pytest.raises(MetricError) as caught:
-        space(distances)
-    assert witness in str(caught.value)
+@given(small_spaces())
+@settings(max_examples=60, deadline=None)
+def test_edges_are_the_pairs_without_a_point_between(made: Space) -> None:
+    """By the definition, in exact arithmetic: the closed forms of the families have no part in it."""
+    d, size = made.distances, len(made)
+    between = {
+        (x, y)
+        for x, y, z in tuples(range(size), repeat=3)
+        if x < y and z not in (x, y) and d[x, z] + d[z, y] == d[x, y]
+    }
+    assert made.edges == tuple((x, y) for x in range(size) for y in range(x + 1, size) if (x, y) not in between)
+    assert made.edges == tuple(map(tuple, made.tight.tolist()))
 
 
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=7, unique=True))
-@settings(max_examples=40)
-def test_generating_pairs_give_the_metric_back_as_shortest_paths(points: list[tuple[int, int]]) -> None:
-    """Manhattan distances; shortest paths over the edges by scipy, an algorithm of others."""
-    from scipy.sparse.csgraph import shortest_path
-
-    distances = [[abs(a - c) + abs(b - d) for c, d in points] for a, b in points]
-    made = space(distances)
-    graph = np.zeros((len(points), len(points)))
-    for x, z in made.edges:
-        graph[x, z] = graph[z, x] = distances[x][z]
-    assert np.array_equal(shortest_path(graph, directed=False), np.array(distances, dtype=float))
-
-
-def test_irrational_distances_are_decided() -> None:
-    root = "sqrt(2)"
-    square = space([[0, 1, root, 1], [1, 0, 1, root], [root, 1, 0, 1], [1, root, 1, 0]])
-    assert len(square.edges) == 6
-    with pytest.raises(MetricError):
-        space([[0, 1, "2.0000001"], [1, 0, 1], ["2.0000001", 1, 0]])
-
-
-def test_databases_differ_in_rows() -> None:
-    cube = databases("01", 3)
-    assert len(cube) == 8
-    assert cube.distance(cube.position("000"), cube.position("101")) == 2
-    assert len(cube.edges) == 12
-    assert all(cube.distance(*edge) == Fraction(1) for edge in cube.edges)
+@given(small_spaces())
+@settings(max_examples=60, deadline=None)
+def test_a_profile_is_the_count_of_each_row(made: Space) -> None:
+    rows = [tuple((v, int((row == k).sum())) for k, v in enumerate(made.values)) for row in made.codes]
+    if made.profile is not None:
+        assert set(map(repr, rows)) == {repr(made.profile)}
+    else:
+        assert not isinstance(made.shape, type(discrete(2).shape) | type(cycle(2).shape) | type(hamming(2).shape))
 
 
 @pytest.mark.parametrize(
-    "bad", ["line", "line:", "line:0", "line:-3", "line:1.5", "line:1000000000000", "grid:3", "", "line:nan"]
+    "huge", [hamming(20), cycle(100_000), discrete(10**9), grid(10**6, 10**6), line(10**7), product(*[hamming(30)] * 2)]
 )
-def test_a_space_that_cannot_be_read_is_refused(bad: str) -> None:
-    with pytest.raises(InputError):
-        parse(bad)
+def test_a_huge_space_is_cheap_and_refuses_to_be_written_out(huge: Space) -> None:
+    assert huge.distance(0, len(huge) - 1) > 0
+    assert huge.distance(-1, 0) == huge.distance(0, -1)
+    for table in ("labels", "distances", "edges", "tight", "codes", "values"):
+        with pytest.raises(InputError, match=f"points and at most {LARGEST} can be written out") as caught:
+            getattr(huge, table)
+        assert "\n" not in str(caught.value)
+    if huge.profile is not None:
+        assert sum(count for _, count in huge.profile) == len(huge)
+        assert "capacity" in str(caught.value)
 
 
-def test_labels_must_be_distinct_and_rows_square() -> None:
+def test_positions_beyond_the_end_are_refused() -> None:
+    for made in (line(3), hamming(20), scaled(cycle(5), 2)):
+        with pytest.raises(IndexError):
+            made.distance(0, len(made))
+
+
+def test_more_points_than_a_length_can_say_are_refused() -> None:
+    with pytest.raises(InputError, match="bits of a hamming space must be 1 to 62, got 63"):
+        hamming(63)
+    with pytest.raises(InputError, match="about 10\\^24"):
+        discrete(10**24)
     with pytest.raises(InputError):
-        space([[0, 1], [1, 0]], ["a", "a"])
-    with pytest.raises(MetricError):
-        space([[0, 1], [1]])
-    with pytest.raises(InputError):
-        line(3).position(7)
+        product(hamming(40), hamming(40))
+    with pytest.raises(InputError, match="profile of cycle"):
+        _ = cycle(10**9).profile
+
+
+def test_a_space_written_out_by_hand_keeps_what_it_was_given() -> None:
+    made = Space("three", ("a", "b", "c"), integer_distances(1 - np.eye(3, dtype=np.int64)), ((0, 2),))
+    assert (made.edges, made.labels, made.profile) == (((0, 2),), ("a", "b", "c"), None)
+    assert made.values == (0, 1)
+    assert made.distance(0, 2) == Fraction(1)
+    assert repr(made) == "<Space three: 3 points>"
+
+
+def test_a_space_cannot_be_changed() -> None:
+    made = grid(2, 2)
+    for table in (made.distances, made.codes, made.tight):
+        with pytest.raises(ValueError, match="read-only"):
+            table[0, 0] = 1
+    with pytest.raises(AttributeError):
+        made.name = "other"  # type: ignore[misc]
+
+
+@given(small_spaces())
+@settings(max_examples=15, deadline=None)
+def test_a_space_survives_pickling(made: Space) -> None:
+    again = pickle.loads(pickle.dumps(made))
+    assert (again.name, again.labels, again.edges) == (made.name, made.labels, made.edges)
+
+
+@given(st.text(max_size=60))
+def test_a_label_that_is_no_point_is_refused_in_few_words(label: str) -> None:
+    with pytest.raises(InputError, match="is not a point of line:3"):
+        line(3).position(label + "x" * 1000)

@@ -12,6 +12,7 @@ from utmost.channel.channel import (
     merge,
     mix,
 )
+from utmost.channel.choice import choice
 from utmost.channel.privacy import Leak, is_private, least_epsilon
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Mechanism",
     "channel",
     "channel_of",
+    "choice",
     "deterministic",
     "entry",
     "identity",

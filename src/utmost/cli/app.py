@@ -19,7 +19,9 @@ from utmost.cli import (
     optimal,
     papers,
     precision,
+    privacy_type,
     recover,
+    refine,
     release,
 )
 
@@ -32,8 +34,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
 )
-for module in (demo, release, estimate, obfuscate, recover, mechanism, optimal, check, papers, audit):
-    app.command(module.__name__.rpartition(".")[2], epilog=module.EXAMPLES)(module.command)
+for name, module in {
+    "demo": demo,
+    "release": release,
+    "estimate": estimate,
+    "obfuscate": obfuscate,
+    "recover": recover,
+    "mechanism": mechanism,
+    "optimal": optimal,
+    "type": privacy_type,
+    "check": check,
+    "refine": refine,
+    "papers": papers,
+    "audit": audit,
+}.items():
+    app.command(name, epilog=module.EXAMPLES)(module.command)
 app.add_typer(budget.app, name="budget")
 app.add_typer(calibrate.app, name="calibrate")
 app.add_typer(precision.app, name="precision")

@@ -1,4 +1,4 @@
-"""`utmost check`: what a channel really is: its least ε, its signature, whether the geometric mechanism gives it."""
+"""`utmost check`: what a channel really is: its least ε, signature, origin, place in its type, capacities."""
 
 from __future__ import annotations
 
@@ -13,12 +13,23 @@ if TYPE_CHECKING:
     from utmost.channel import Channel, Leak
     from utmost.design import Derivation, Finding
     from utmost.exact import Level
+    from utmost.flow import Capacity
+    from utmost.geometry import Verdict
     from utmost.spaces import Space
 
 EXAMPLES = (
     "Examples: utmost check channel.csv --space line:6 --alpha 1/2;  "
     "utmost mechanism geometric --size 5 --alpha 1/2 --output g.csv, then utmost check g.csv"
 )
+MOST_OUTPUTS = 100  # of a channel whose place in its type is decided
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Is a channel made of vertices of its type, is it a kernel mechanism (FMPD23 Def. 4, 5); None: not decided."""
+
+    vertex: Verdict | None
+    kernel: Verdict | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +43,8 @@ class Report:
     private: bool | None
     signature: tuple[str, ...] | None
     derivation: Derivation | None
+    place: Place
+    capacity: Capacity | None
     reason: str | None
 
 
@@ -40,16 +53,16 @@ def command(
         str, typer.Argument(metavar="CHANNEL", help="A .csv (header: outputs; first column: inputs) or .json.")
     ],
     space: Annotated[
-        str | None, typer.Option(metavar="SPACE", help="line:N; as many points as inputs if left out.")
+        str | None, typer.Option(metavar="SPACE", help="line:6, grid:3x3, hamming:2 …; line:N if left out.")
     ] = None,
     alpha: Alpha = None,
     epsilon: Epsilon = None,
     json: Json = False,
 ) -> None:
-    """The least ε of a channel, its signature, its origin.
+    """The least ε of a channel, its signature, its origin, its capacities.
 
-    Decides whether it is private at a level, which lemmas of GRS12 its signature obeys, and whether it is the geometric
-    mechanism with its answers read anew.
+    Decides whether it is private at a level, which lemmas of GRS12 its signature obeys, whether it is the geometric
+    mechanism with its answers read anew, and whether it is a vertex or a kernel mechanism of its type.
     """
     from utmost import spaces
     from utmost.channel import files
@@ -70,13 +83,30 @@ def examine(source: Channel, space: Space, asked: Level | None) -> Report:
     ordered = _in_order(source, space)
     level = asked if asked is not None or not source.exact else own_level(leak)
     private = None if asked is None else leak.within(asked)
+    place, capacity = _place(ordered, space, level), _capacity(ordered)
     reason = _obstacle(ordered, level) if is_line(space) else f"{space.name} is no line"
     if reason is not None or level is None:
-        return Report(ordered, space, leak, level, private, None, None, reason)
+        return Report(ordered, space, leak, level, private, None, None, place, capacity, reason)
     inside = leak.within(level)
     signs = design.signature(ordered, level) if inside else None
     why = None if inside else "it is not private at this level"
-    return Report(ordered, space, leak, level, private, signs, design.derivation(ordered, level), why)
+    origin = design.derivation(ordered, level)
+    return Report(ordered, space, leak, level, private, signs, origin, place, capacity, why)
+
+
+def _place(source: Channel, space: Space, level: Level | None) -> Place:
+    from utmost import geometry
+
+    if not source.exact or level is None or len(source.outputs) > MOST_OUTPUTS:
+        return Place(None, None)
+    vertex = geometry.is_vertex_mechanism(source, space, level)
+    return Place(vertex, geometry.is_kernel_mechanism(source, space, level) if vertex else vertex)
+
+
+def _capacity(source: Channel) -> Capacity | None:
+    from utmost import flow
+
+    return flow.capacity(source) if source.exact else None
 
 
 def _in_order(source: Channel, space: Space) -> Channel:
@@ -113,9 +143,21 @@ def _document(report: Report) -> None:
             "derivable": None if found is None else found.derivable,
             "remap": None if found is None or found.remap is None else show.matrix(found.remap.rows),
             "negative": _negative(found),
+            "vertex": None if report.place.vertex is None else report.place.vertex.holds,
+            "kernel": None if report.place.kernel is None else report.place.kernel.holds,
+            "capacity": _capacities(report),
             "reason": report.reason,
         }
     )
+
+
+def _capacities(report: Report) -> dict[str, Any] | None:
+    from utmost.cli import show
+
+    found = report.capacity
+    if found is None:
+        return None
+    return {"multiplicative": show.plain(found.multiplicative.value), "additive": show.plain(found.additive.value)}
 
 
 def _ratio(report: Report) -> Any:
@@ -155,6 +197,36 @@ def _text(report: Report) -> None:
         show.say(f"No signature{'' if report.derivation else ', nothing on its origin'}: {report.reason}.")
     if report.derivation is not None:
         _show_derivation(report.derivation)
+    if report.place.vertex is not None and report.place.kernel is not None:
+        _show_place(report, report.place.vertex, report.place.kernel)
+    if report.capacity is not None:
+        _show_capacity(report.capacity)
+
+
+def _show_place(report: Report, vertex: Verdict, kernel: Verdict) -> None:
+    from utmost.cli import show
+
+    kind = (
+        "a kernel mechanism"
+        if kernel
+        else "a vertex mechanism, but no kernel mechanism"
+        if vertex
+        else "no vertex mechanism"
+    )
+    show.say(f"Of the type of {report.space.name} at {report.level} it is {kind}: {kernel.reason}.")
+
+
+def _show_capacity(found: Capacity) -> None:
+    from utmost.cli import show
+    from utmost.exact import decimal
+
+    words = []
+    for one in (found.multiplicative.value, found.additive.value):
+        text = str(one)
+        words.append(text if len(text) <= 2 * show.SHORT else decimal(one))
+    show.say(
+        f"An answer multiplies what anybody can gain by at most {words[0]}, and adds at most {words[1]} of 1 to it."
+    )
 
 
 def _show_signature(report: Report, signs: tuple[str, ...]) -> None:

@@ -60,7 +60,7 @@ def ending(path: str | None, allowed: tuple[str, ...], name: str) -> str | None:
     if path is None:
         return None
     if Path(path).suffix.lower() not in allowed:
-        kinds = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
+        kinds = " or ".join([", ".join(allowed[:-1])] * (len(allowed) > 1) + [allowed[-1]])
         raise InputError(f'{name} must be a file that ends in {kinds}, got "{Path(path).name[:60]}": rename it')
     if Path(path).is_dir():
         raise InputError(f"{name} must be a file, got a folder: cannot write {Path(path).name[:60]}")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from utmost.channel import Channel
     from utmost.papers import Item, Report, Table
 
-EXAMPLES = "Examples: utmost papers;  utmost papers GRS12;  utmost papers GRS12 --output figures"
+EXAMPLES = "Examples: utmost papers;  utmost papers GRS12;  utmost papers FMPD23 --output figures"
 VERDICTS = {True: "agrees", False: "DIFFERS", None: "nothing published to compare with"}
 
 
@@ -113,7 +113,7 @@ def _side(side: Table | str) -> Any:
 
 
 def _figures(found: Report, folder: Path) -> None:
-    """A picture for each item that has curves or is a mechanism."""
+    """A picture for each item that draws one, has curves or is a mechanism."""
     from utmost import pictures
     from utmost.cli.show import remark
 
@@ -128,6 +128,8 @@ def _figures(found: Report, folder: Path) -> None:
 def _chart(item: Item) -> Any:
     from utmost import pictures
 
+    if item.draw is not None:
+        return item.draw()
     if item.series:
         lines = [pictures.Curve(line.name, line.x, line.y, line.stems, line.colour) for line in item.series]
         title, below = (item.claim, f"{item.name}: {item.caption}") if item.claim else (item.name, item.caption)

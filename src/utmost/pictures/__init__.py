@@ -1,8 +1,25 @@
-"""Pictures: channels, beliefs and curves as altair charts; .svg, .png or .html, without a browser or network."""
+"""Pictures: channels, beliefs, curves, simplices, spaces and maps as charts: .svg, .png or .html, without a browser."""
 
 from utmost.pictures.beliefs import Belief, beliefs
 from utmost.pictures.curves import Curve, curves
 from utmost.pictures.heat import picture
+from utmost.pictures.map import grid_map
+from utmost.pictures.network import network
+from utmost.pictures.simplex import Posterior, entropy, simplex
+from utmost.pictures.tetrahedron import tetrahedron
 from utmost.pictures.write import write
 
-__all__ = ["Belief", "Curve", "beliefs", "curves", "picture", "write"]
+__all__ = [
+    "Belief",
+    "Curve",
+    "Posterior",
+    "beliefs",
+    "curves",
+    "entropy",
+    "grid_map",
+    "network",
+    "picture",
+    "simplex",
+    "tetrahedron",
+    "write",
+]

@@ -14,16 +14,20 @@ if TYPE_CHECKING:
 
     from utmost.channel import Channel
 
-LARGEST_MAP = 60  # inputs or outputs of a heat map
+LARGEST_MAP = 60  # inputs or outputs of a heat map of numbers; more are shown as curves
+LARGEST_NAMED = 160  # inputs or outputs of a heat map of names, which no curve joins
 LARGEST_TEXT = 14  # inputs and outputs of a heat map with its entries written in
 LONGEST = 6  # characters of a fraction that is written in
+LONGEST_ENTRY = 40  # characters of an entry that is told whole when pointed at
+LETTER = 6.2  # pixels of a character of a label, about
 MOST_LABELS = 24  # of an axis
 LAWS = 5  # of a larger channel
 
 
 def picture(channel: Channel, title: str, subtitle: str = "") -> alt.TopLevelMixin:
-    """The heat map of a channel; above 60 inputs or outputs the laws of five inputs as curves."""
-    if max(len(channel.inputs), len(channel.outputs)) > LARGEST_MAP:
+    """The heat map of a channel; above 60 inputs or outputs (160 where they are names) five laws as curves."""
+    numbered = all(isinstance(label, int) for label in (*channel.inputs, *channel.outputs))
+    if max(len(channel.inputs), len(channel.outputs)) > (LARGEST_MAP if numbered else LARGEST_NAMED):
         return laws(channel, title, subtitle)
     return heat_map(channel, title, subtitle)
 
@@ -33,10 +37,10 @@ def heat_map(channel: Channel, title: str, subtitle: str = "") -> alt.TopLevelMi
     import altair as alt
 
     longest = max(len(channel.inputs), len(channel.outputs))
-    side = max(11, min(52, 640 // longest))
+    side = max(7, min(52, 640 // longest))
     base = alt.Chart(alt.InlineData(values=_cells(channel)), title=titled(title, subtitle)).encode(
-        x=alt.X("output:N", sort=None, title="answer", axis=_axis(channel.outputs, "top")),
-        y=alt.Y("input:N", sort=None, title="true value", axis=_axis(channel.inputs, "left")),
+        x=alt.X("output:N", sort=None, title="answer", axis=_axis(channel.outputs, "top", side)),
+        y=alt.Y("input:N", sort=None, title="true value", axis=_axis(channel.inputs, "left", side)),
     )
     top = max(float(value) for value in channel.rows.flat)
     layers = [_squares(base, top, "#e3e8ee" if longest <= LARGEST_TEXT else None)]
@@ -60,20 +64,28 @@ def _squares(base: Any, top: float, edge: str | None) -> Any:
     )
 
 
-def _axis(labels: tuple[str | int, ...], orient: Any) -> alt.Axis:
+def _axis(labels: tuple[str | int, ...], orient: Any, side: int) -> alt.Axis:
+    """At most 24 labels; those above a map stand upright where they would run into each other."""
     import altair as alt
 
     step = next(step for step in (1, 2, 5, 10) if len(labels) <= step * MOST_LABELS)
     shown = [str(label) for label in labels[::step]]
-    return alt.Axis(orient=orient, labelAngle=0, ticks=False, domain=False, values=shown, labelOverlap=False)
+    upright = orient == "top" and LETTER * max(map(len, shown)) + 4 > side * step
+    turned: dict[str, Any] = {"labelAngle": -90, "labelAlign": "left"} if upright else {"labelAngle": 0}
+    return alt.Axis(orient=orient, ticks=False, domain=False, values=shown, labelOverlap=False, **turned)
 
 
 def _cells(channel: Channel) -> list[dict[str, object]]:
     return [
-        {"input": str(x), "output": str(y), "chance": float(value), "entry": str(value), "shown": _written(value)}
+        {"input": str(x), "output": str(y), "chance": float(value), "entry": _told(value), "shown": _written(value)}
         for x, row in zip(channel.inputs, channel.rows, strict=True)
         for y, value in zip(channel.outputs, row, strict=True)
     ]
+
+
+def _told(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= LONGEST_ENTRY else decimal(value, 9)
 
 
 def _written(value: Any) -> str:

@@ -9,6 +9,7 @@ those before (orbit and stabiliser).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,7 +26,7 @@ class _Exhausted(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Colouring:
-    """Colours that depend on distances alone, and a mark, which is the same for colourings that a symmetry exchanges."""
+    """Colours that depend on distances alone, and a mark: the same for colourings that a symmetry exchanges."""
 
     colours: Whole
     mark: int
@@ -51,6 +52,10 @@ class _Search:
     found: list[Whole] = field(default_factory=list)
     base: list[int] = field(default_factory=list)
     chain: list[_Colouring] = field(default_factory=list)
+    classes: Whole = field(init=False)  # the orbits of what was found
+
+    def __post_init__(self) -> None:
+        self.classes = np.arange(len(self.codes))
 
     def refined(self, colours: Whole, fixed: int | None = None) -> _Colouring:
         """Colours split until points of one colour see the same."""
@@ -93,16 +98,15 @@ class _Search:
         point, level = self.base[depth], self.chain[depth]
         refuted: set[int] = set()
         for image in level.cell(int(level.colours[point])):
-            classes = orbits(len(self.codes), self.found)
-            if classes[image] == classes[point] or classes[image] in {classes[k] for k in refuted}:
+            if self.classes[image] == self.classes[point] or self.classes[image] in self.classes[list(refuted)]:
                 continue
             moved = self._exchange(point, image) if self._twins(point, image) else self._tried(depth, level, image)
             if moved is None:
                 refuted.add(image)
             else:
                 self.found.append(moved)
-        classes = orbits(len(self.codes), self.found)
-        return int((classes == classes[point]).sum())
+                self.classes = joined(self.classes, moved)
+        return int((self.classes == self.classes[point]).sum())
 
     def _twins(self, point: int, image: int) -> bool:
         """Do two points have the same distances to all others, and stand in the same relation to each other."""
@@ -147,18 +151,27 @@ def automorphisms(codes: Whole) -> Generated:
     return _Search(codes).run()
 
 
-def orbits(size: int, permutations: list[Whole] | tuple[Whole, ...]) -> Whole:
+def orbits(size: int, permutations: Iterable[Whole]) -> Whole:
     """The orbit of each of 0 … size−1, numbered in the order of their first members.
 
     >>> orbits(4, [np.array([2, 1, 0, 3])]).tolist()
     [0, 1, 0, 2]
     """
-    least = np.arange(size)
+    names = np.arange(size)
+    for image in permutations:
+        names = joined(names, image)
+    return np.unique(names, return_inverse=True)[1].astype(np.int64)
+
+
+def joined(names: Whole, image: Whole) -> Whole:
+    """Classes, each named by its least member, made coarser: those of k and image[k] become one, for each k."""
+    names = names.copy()
     while True:
-        lower = least
-        for image in permutations:
-            lower = np.minimum(lower, lower[image])
-            lower = lower[lower]
-        if np.array_equal(lower, least):
-            return np.unique(least, return_inverse=True)[1].astype(np.int64)
-        least = lower
+        moved = names[image]
+        apart = np.flatnonzero(names != moved)
+        if not len(apart):
+            return names
+        first, second = names[apart], moved[apart]
+        names[np.maximum(first, second)] = np.minimum(first, second)
+        while not np.array_equal(higher := names[names], names):
+            names = higher

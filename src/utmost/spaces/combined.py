@@ -148,7 +148,7 @@ class Product(Shape):
 
     def symmetries(self) -> Generated:
         """Those of each axis, and exchanges of equal axes: a Hamming cube has one for each bit."""
-        axes = [axis for factor in self.factors for axis in _axes(factor)]
+        axes = [axis for factor in self.factors for axis in _axes(factor) if len(axis) > 1]
         places = np.arange(self.size).reshape([len(axis) for axis in axes])
         moves, order = [], 1
         for k, axis in enumerate(axes):

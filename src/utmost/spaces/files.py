@@ -18,13 +18,12 @@ from utmost.errors import InputError, MetricError
 from utmost.exact import Number, number
 from utmost.spaces import graphs
 from utmost.spaces.matrices import space
-from utmost.spaces.space import LARGEST, Label, Space
+from utmost.spaces.space import LARGEST, TABLE, Label, Space
 
 LARGEST_FILE = 1 << 26  # bytes
 LONGEST_LABEL = 200  # characters
 WHOLE = re.compile(r"-?(0|[1-9]\d*)")
 HEADERS = ({"from", "to"}, {"source", "target"})
-FITS = f"a table has n² distances and at most {LARGEST} points; named spaces such as cycle:100000 may be larger"
 
 
 def matrix(path: str | Path) -> Space:
@@ -69,9 +68,10 @@ def _text(path: Path, name: str) -> str:
     except ValueError:
         raise InputError(f"{name} must be UTF-8 text") from None
     if len(content) > LARGEST_FILE:
-        wide = text.partition("\n")[0].count(",") + 1
-        words = f", got {wide} columns" if wide > LARGEST and not text.lstrip().startswith(("[", "{")) else ""
-        raise InputError(f"{name} must have at most {LARGEST_FILE >> 20} MiB{words}: {FITS}")
+        first, end, _ = text.partition("\n")
+        wide = 0 if first.lstrip().startswith(("[", "{")) else first.count(",") + 1
+        words = f", got {'' if end else 'at least '}{wide} columns" if wide > LARGEST else ""
+        raise InputError(f"{name} must have at most {LARGEST_FILE >> 20} MiB{words}: {TABLE}")
     return text
 
 
@@ -89,7 +89,7 @@ def _from_csv(text: str, name: str) -> tuple[list[list[Number]], list[Label] | N
     lines = _cells(text, name)
     height, width = len(lines), len(lines[0][1]) if lines else 0
     if not lines or max(height, width) > LARGEST + 1:
-        raise InputError(f"{name} must have 1 to {LARGEST} rows of distances, got {max(height, width)}: {FITS}")
+        raise InputError(f"{name} must have 1 to {LARGEST} rows of distances, got {max(height, width)}: {TABLE}")
     for k, cells in lines:
         if len(cells) != width:
             raise MetricError(f"{name}: line {k} must have {width} cells as the first line, got {len(cells)}")
@@ -118,7 +118,7 @@ def _from_json(text: str, name: str) -> tuple[list[list[Number]], list[Label] | 
     if not isinstance(rows, list) or not rows or not all(isinstance(row, list) for row in rows):
         raise InputError(f"{name} must hold a list of rows, or an object with distances (a list of rows) and labels")
     if max(len(rows), *(len(row) for row in rows)) > LARGEST:
-        raise InputError(f"{name} must have 1 to {LARGEST} rows of distances, got {len(rows)}: {FITS}")
+        raise InputError(f"{name} must have 1 to {LARGEST} rows of distances, got {len(rows)}: {TABLE}")
     if labels is not None and not _are_labels(labels):
         raise InputError(f"{name} must have labels that are a list of short names or whole numbers")
     read = _Numbers(name)

@@ -16,7 +16,7 @@ from utmost.errors import InputError, MetricError
 from utmost.exact import Number, Real, number, sign
 from utmost.spaces.lengths import Triangles, Whole, doubles, ordered, tight
 from utmost.spaces.matrices import brief, distinct
-from utmost.spaces.space import LARGEST, Label, Space, Written, column, frozen, shown
+from utmost.spaces.space import LARGEST, TABLE, Label, Space, Written, column, frozen, shown
 
 Weights: TypeAlias = dict[tuple[int, int], Number]
 EXACT_DOUBLE = 1 << 53  # whole numbers up to here are doubles, and so are their sums
@@ -35,7 +35,7 @@ def graph(edges: Iterable[Sequence[Any]], labels: Iterable[Label] | None = None,
     listed = [_edge(edge, name) for edge in edges]
     names = tuple(labels) if labels is not None else _appearing(listed)
     if not 1 <= len(names) <= LARGEST:
-        raise InputError(f"{name} must have 1 to {LARGEST} points, got {len(names)}: a table of n² distances must fit")
+        raise InputError(f"{name} must have 1 to {LARGEST} points, got {len(names)}: {TABLE}")
     distinct(names, len(names), name)
     weights = _weights(listed, names, name)
     values, codes = _lengths(len(names), weights, names, name)
@@ -118,23 +118,31 @@ def _whole_lengths(size: int, weights: Weights) -> tuple[npt.NDArray[np.float64]
     return np.asarray(dijkstra(joined, directed=False), dtype=np.float64), unit
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class _Length:
-    """A path's length, exact, with a double near it (unit: the largest weight is below 2).
+    """A path's length: a double near it (unit: the largest weight is below 2), and the exact sum when it is asked for.
 
-    A path has fewer than 4096 edges, so that the double is off by at most 4096·(2^−51 + 2^−40) < UNSURE/2; doubles
+    A path has fewer than 4096 edges, so that the double is off by at most 4096·(2^−51 + 2^−41) < UNSURE/2; doubles
     further apart than UNSURE decide, others leave it to exact arithmetic.
     """
 
     near: float
-    exact: Number
+    step: Number
+    before: _Length | None = None
+
+    @property
+    def exact(self) -> Number:
+        """The sum, kept once made."""
+        if self.before is not None:
+            self.step, self.before = self.before.exact + self.step, None
+        return self.step
 
     def __lt__(self, other: _Length) -> bool:
         apart = self.near - other.near
         return apart < 0 if abs(apart) > UNSURE else self.exact < other.exact
 
     def __add__(self, other: _Length) -> _Length:
-        return _Length(self.near + other.near, self.exact + other.exact)
+        return _Length(self.near + other.near, other.step, self)
 
 
 def _exact_lengths(size: int, weights: Weights) -> npt.NDArray[np.object_]:
@@ -152,13 +160,14 @@ def _exact_lengths(size: int, weights: Weights) -> npt.NDArray[np.object_]:
 
 def _from(source: int, near: list[list[tuple[int, _Length]]]) -> list[_Length | None]:
     best: list[_Length | None] = [None] * len(near)
-    best[source] = _Length(0.0, Fraction(0))
-    waiting, done = [(best[source], source)], [False] * len(near)
+    start = best[source] = _Length(0.0, Fraction(0))
+    waiting, done = [(start, source)], [False] * len(near)
     while waiting:
         length, x = heapq.heappop(waiting)
-        if done[x] or length is None:
+        if done[x]:
             continue
         done[x] = True
+        _ = length.exact  # from its parent's, so that no chain of sums is left to make
         for y, step in near[x]:
             further = length + step
             known = best[y]

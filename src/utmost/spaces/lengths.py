@@ -22,6 +22,8 @@ from utmost.exact import Number, Real, enclosure, sign
 
 Whole: TypeAlias = npt.NDArray[np.int64]
 NEAR = 2.0**-48
+NO_PAIRS: Whole = np.zeros((0, 2), dtype=np.int64)
+BLOCK = 1 << 16  # sums made at a time: as many as a processor keeps at hand
 FITS = 1 << 60  # whole numbers whose sums are far from overflow
 
 
@@ -106,12 +108,16 @@ def wholes(values: Sequence[Number]) -> Whole | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Triangles:
-    """All triangles of a symmetric matrix of distances: `values` increasing, `codes` their numbers in it."""
+    """All triangles of a symmetric table of distances: `values` increasing, `codes` their numbers in it.
+
+    `table` holds the distances as whole numbers if `exact`, else as doubles near them.
+    """
 
     values: tuple[Number, ...]
     codes: Whole
-    whole: npt.NDArray[np.signedinteger[Any]] | None
-    near: npt.NDArray[np.float64]
+    table: npt.NDArray[Any]
+    exact: bool
+    far: float  # more than any sum
     known: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
     @classmethod
@@ -119,37 +125,51 @@ class Triangles:
         """Made ready for comparison."""
         whole = wholes(values)
         if whole is None:
-            return cls(values, codes, None, doubles(values)[codes])
-        narrow: npt.NDArray[np.signedinteger[Any]] = whole.astype(np.int32) if whole.max(initial=0) < 1 << 29 else whole
-        return cls(values, codes, narrow[codes], np.zeros((0, 0)))
+            return cls(values, codes, doubles(values)[codes], False, 8.0)
+        top = int(whole.max(initial=0))
+        return cls(values, codes, (whole.astype(np.int32) if top < 1 << 29 else whole)[codes], True, 2 * top + 1)
 
-    def slack(self, x: int, ends: Whole) -> npt.NDArray[Any]:
-        """Numbers with the sign of d(x,z) + d(z,y) − d(x,y), one row for each z, one column for each y of `ends`.
+    def signs(self, x: int, ends: Whole) -> Whole:
+        """For each y of `ends`: the least sign of d(x,z) + d(z,y) − d(x,y) over all z ≠ x, y (1 if there are none).
 
-        It is set to 1 where z is x or y: then there is nothing between.
+        0: there is a point between x and y; −1: the triangle inequality fails.
         """
-        table: npt.NDArray[Any] = self.near if self.whole is None else self.whole
-        rest: npt.NDArray[Any] = table[:, ends] + table[x][:, None]
-        rest -= table[x, ends][None, :]
-        rest[x, :] = 1
-        rest[ends, np.arange(len(ends))] = 1
-        if self.whole is None:
-            z, y = np.nonzero(np.abs(rest) <= NEAR)
-            rest[z, y] = self._decided(self.codes[x, z], self.codes[z, ends[y]], self.codes[x, ends[y]])
-        return rest
+        rows = max(1, BLOCK // len(self.table))
+        parts = [self._signs(x, ends[start : start + rows]) for start in range(0, len(ends), rows)]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+    def _signs(self, x: int, ends: Whole) -> Whole:
+        rest = self.table[ends] + self.table[x]
+        rest[:, x] = rest[np.arange(len(ends)), ends] = self.far
+        over = rest.min(axis=1) - self.table[x, ends]
+        found: Whole = np.sign(over).astype(np.int64)
+        if not self.exact:
+            unsure = np.flatnonzero(np.abs(over) <= NEAR)
+            found[unsure] = 1
+            row, z = np.nonzero(np.abs(rest[unsure] - self.table[x, ends[unsure]][:, None]) <= NEAR)
+            y = ends[unsure[row]]
+            np.minimum.at(found, unsure[row], self._decided(self.codes[x, z], self.codes[z, y], self.codes[x, y]))
+        return found
 
     def _decided(self, first: Whole, second: Whole, across: Whole) -> Whole:
-        """The signs of values[first] + values[second] − values[across]."""
+        """The signs of values[first] + values[second] − values[across], each triple of values decided once."""
         legs = np.sort(np.stack([first, second], axis=1), axis=1)
         triples, where = np.unique(np.column_stack([legs, across]), axis=0, return_inverse=True)
-        signs = [self._sign(*triple) for triple in map(tuple, triples.tolist())]
+        signs = [self.sign(*triple) for triple in triples.tolist()]
         return np.array(signs, dtype=np.int64)[where.ravel()]
 
-    def _sign(self, first: int, second: int, across: int) -> int:
+    def sign(self, first: int, second: int, across: int) -> int:
+        """The sign of values[first] + values[second] − values[across], exact."""
         triple = (first, second, across)
         if triple not in self.known:
             self.known[triple] = sign(self.values[first] + self.values[second] - self.values[across])
         return self.known[triple]
+
+    def between(self, x: int, y: int) -> int:
+        """A point z with d(x,y) > d(x,z) + d(z,y), when there is one: the first."""
+        codes = self.codes
+        points = range(len(codes))
+        return next(z for z in points if self.sign(int(codes[x, z]), int(codes[z, y]), int(codes[x, y])) < 0)
 
 
 def examined(triangles: Triangles) -> tuple[tuple[int, int, int] | None, Whole]:
@@ -157,24 +177,24 @@ def examined(triangles: Triangles) -> tuple[tuple[int, int, int] | None, Whole]:
 
     n³/2 comparisons, n² at a time.
     """
-    size, found = len(triangles.codes), [np.zeros((0, 2), dtype=np.int64)]
+    size, found = len(triangles.codes), [NO_PAIRS]
     for x in range(size - 1):
         ends = np.arange(x + 1, size)
-        rest = triangles.slack(x, ends)
-        least = rest.min(axis=0)
-        if (least < 0).any():
-            y = int(np.flatnonzero(least < 0)[0])
-            return (x, int(rest[:, y].argmin()), int(ends[y])), found[0]
-        direct = ends[least > 0]
-        found.append(np.column_stack([np.full(len(direct), x), direct]))
+        signs = triangles.signs(x, ends)
+        for y in ends[signs < 0][:1].tolist():
+            return (x, triangles.between(x, y), y), NO_PAIRS
+        found.append(_paired(x, ends[signs > 0]))
     return None, np.concatenate(found)
 
 
 def tight(triangles: Triangles, pairs: Whole) -> Whole:
-    """Those of the pairs (x, y), sorted by x, that have no point between them."""
-    kept = [np.zeros((0, 2), dtype=np.int64)]
+    """Those of the pairs (x, y), sorted, that have no point between them."""
+    kept = [NO_PAIRS]
     for x in np.unique(pairs[:, 0]).tolist():
-        ends = np.unique(pairs[pairs[:, 0] == x, 1])
-        direct = ends[triangles.slack(x, ends).min(axis=0) > 0]
-        kept.append(np.column_stack([np.full(len(direct), x), direct]))
+        ends = pairs[pairs[:, 0] == x, 1]
+        kept.append(_paired(x, ends[triangles.signs(x, ends) > 0]))
     return np.concatenate(kept)
+
+
+def _paired(x: int, ends: Whole) -> Whole:
+    return np.column_stack([np.full(len(ends), x), ends])

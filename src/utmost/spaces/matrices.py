@@ -9,7 +9,7 @@ import numpy as np
 from utmost.errors import InputError, MetricError
 from utmost.exact import Number, decimal, number
 from utmost.spaces.lengths import Triangles, Whole, examined, ordered
-from utmost.spaces.space import LARGEST, Label, Space, Written, column, counted, frozen, shown
+from utmost.spaces.space import LARGEST, TABLE, Label, Space, Written, column, counted, frozen, shown
 
 
 def space(distances: Sequence[Sequence[object]], labels: Iterable[Label] | None = None, name: str = "matrix") -> Space:
@@ -23,7 +23,7 @@ def space(distances: Sequence[Sequence[object]], labels: Iterable[Label] | None 
     size = len(distances)
     names = tuple(range(size)) if labels is None else tuple(labels)
     if not 1 <= size <= LARGEST:
-        raise InputError(f"{name} must have 1 to {LARGEST} points, got {size}: a table of n² distances must fit")
+        raise InputError(f"{name} must have 1 to {LARGEST} points, got {size}: {TABLE}")
     distinct(names, size, name)
     if any(len(row) != size for row in distances):
         raise MetricError(f"{name} must be square: {size} rows, so {size} distances in each")

@@ -22,6 +22,7 @@ Label: TypeAlias = str | int
 Pair: TypeAlias = tuple[int, int]
 Profile: TypeAlias = tuple[tuple[Number, int], ...]
 LARGEST = 4096  # points of a space whose distances are written out
+TABLE = f"a table has n² distances and at most {LARGEST} points; named spaces such as cycle:100000 may be larger"
 LARGEST_PROFILE = 1 << 20  # distinct distances of a profile
 
 

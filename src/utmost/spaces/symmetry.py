@@ -24,7 +24,12 @@ class Symmetries:
 
 
 def symmetries(space: Space) -> Symmetries:
-    """The symmetries that are known or found; each generator keeps all distances exactly.
+    """The symmetries of a space; each generator keeps all distances exactly.
+
+    Named families, their multiples and products know them in closed form: the whole group for a family, and for a
+    product the group of its axes and of exchanges of equal ones. Tables, graphs and parts are searched: the whole group
+    too, unless that takes more than about ten seconds. Then `generators` are those found by then, perhaps none (the
+    identity alone), and `order` is None. Orbits are always those of the generators.
 
     >>> from utmost.spaces import hamming
     >>> cube = symmetries(hamming(3))
@@ -34,11 +39,11 @@ def symmetries(space: Space) -> Symmetries:
     space.small()
     known = generated(space)
     size = len(space)
-    moved = [(image[:, None] * size + image[None, :]).ravel() for image in known.permutations]
+    moved = ((image[:, None] * size + image[None, :]).ravel() for image in known.permutations)
     pairs = orbits(size * size, moved).reshape(size, size)
     return Symmetries(known.permutations, orbits(size, known.permutations), pairs, known.order)
 
 
 def generated(space: Space) -> Generated:
-    """Generators and order, in closed form or by search."""
+    """Generators and order: in closed form where the shape has one, else by search."""
     return space.shape.symmetries() or automorphisms(space.codes)

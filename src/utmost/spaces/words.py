@@ -33,7 +33,8 @@ def parse(text: str) -> Space:
 
 
 def _refusal(text: str) -> InputError:
-    return InputError(f'space must be {FORMS}, got "{text[:40]}"')
+    got = f'"{text[:40]}"' if text else "nothing"
+    return InputError(f"space must be {FORMS}, got {got}")
 
 
 def _sum(text: str, depth: int) -> Space:

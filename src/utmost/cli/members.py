@@ -1,0 +1,88 @@
+"""The vertices and kernel mechanisms of a type: counted, listed, or streamed to a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from utmost.errors import InputError
+
+if TYPE_CHECKING:
+    from utmost.exact import Level
+    from utmost.geometry import Kernel, Region
+    from utmost.spaces import Space
+
+LISTED = 100_000  # kernel mechanisms that one document may hold
+Entry: TypeAlias = dict[str, Any]
+Progress: TypeAlias = Callable[[str, int, int], None]
+
+
+def counted(points: Space, level: Level, *, vertices: bool, kernels: bool) -> Entry:
+    """How many there are."""
+    from utmost import geometry
+
+    found: Entry = {}
+    with _watched(points) as progress:
+        if vertices:
+            inner = level.is_inner
+            found["vertices"] = (
+                geometry.count_vertices(points, progress) if inner else len(geometry.region(points, level).columns)
+            )
+        if kernels:
+            found["kernels"] = geometry.count_kernels(points, level, progress)
+    return found
+
+
+def listed(points: Space, level: Level, *, vertices: bool, kernels: bool) -> Entry:
+    """All of them; more kernel mechanisms than a document can hold are refused with advice."""
+    from utmost import geometry
+
+    found: Entry = {}
+    with _watched(points) as progress:
+        if vertices:
+            made = geometry.region(points, level, progress)
+            found["vertices"] = [vertex(made, k) for k in range(len(made.columns))]
+        if kernels:
+            found["kernels"] = list(islice(map(kernel, geometry.kernels(points, level, progress)), LISTED + 1))
+    if kernels and len(found["kernels"]) > LISTED:
+        raise InputError(f"{points.name} has more than {LISTED} kernel mechanisms: say --count, or --save FILE.jsonl")
+    return found
+
+
+def saved(points: Space, level: Level, path: str, *, vertices: bool, kernels: bool) -> Entry:
+    """All of them, one a line of a file as they are found; what comes back are their numbers."""
+    from utmost import geometry
+
+    found: Entry = {}
+    with open(path, "w", encoding="utf-8") as stream, _watched(points) as progress:
+        made = geometry.region(points, level, progress)
+        found["vertices"] = len(made.columns)
+        for k in range(len(made.columns)):
+            stream.write(json.dumps({"vertex": k} | vertex(made, k), ensure_ascii=False) + "\n")
+        if kernels:
+            found["kernels"] = 0
+            for one in geometry.kernels(points, level, progress):
+                stream.write(json.dumps({"kernel": found["kernels"]} | kernel(one), ensure_ascii=False) + "\n")
+                found["kernels"] += 1
+    return found if vertices else {"kernels": found["kernels"]}
+
+
+def vertex(made: Region, number: int) -> Entry:
+    """A vertex: the posterior under a uniform prior."""
+    return {"posterior": [str(p) for p in made.posterior(number)]}
+
+
+def kernel(one: Kernel) -> Entry:
+    """A kernel mechanism: numbers of vertices, and the probability of each under a uniform prior."""
+    return {"vertices": list(one.columns), "weights": [str(w) for w in one.weights]}
+
+
+@contextmanager
+def _watched(points: Space) -> Iterator[Progress]:
+    from utmost.cli.waiting import waiting
+
+    with waiting(points.name) as report:
+        yield lambda words, done, total: report(f"{done:,}{f' of {total:,}' if total else ''} {words}")

@@ -1,0 +1,98 @@
+"""Universal optimality on the command line: the question, the evidence, the words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from utmost.channel import Channel
+    from utmost.design.universal import Objection, Verdict
+    from utmost.exact import Level
+    from utmost.spaces import Space
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What was found: of the mechanism given, or of all kernel mechanisms of the type."""
+
+    given: bool
+    mechanism: Channel | None
+    verdict: Verdict | None
+    objections: tuple[Objection, ...]
+
+
+def judged(points: Space, level: Level, loss: str, path: str | None) -> Judged:
+    """Is the mechanism in the file universally optimal for the loss; without a file, is any."""
+    from utmost import geometry
+    from utmost.channel import files
+    from utmost.cli.waiting import waiting
+    from utmost.consumer import losses
+    from utmost.design import universal
+
+    fear = losses.over(losses.parse(loss), points)
+    with waiting(points.name) as report:
+
+        def progress(words: str, done: int, total: int) -> None:
+            report(f"{done:,}{f' of {total:,}' if total else ''} {words}")
+
+        if path is not None:
+            mechanism = files.read(path)
+            verdict = universal.universally_optimal(points, level, fear, mechanism, progress)
+            return Judged(True, mechanism, verdict, () if verdict.objection is None else (verdict.objection,))
+        kernels = (one.channel() for one in geometry.kernels(points, level))
+        found = universal.universal_mechanism(points, level, fear, kernels, progress)
+        return Judged(False, found.mechanism, found.verdict, found.objections)
+
+
+def document(found: Judged) -> dict[str, Any]:
+    """For the document: `optimal` or `exists`, the mechanism, the priors that prove it or the objections."""
+    from utmost.cli.show import channel_document
+
+    proved = found.verdict is not None and found.verdict.optimal
+    content: dict[str, Any] = {"optimal" if found.given else "exists": proved}
+    content["mechanism"] = None if found.mechanism is None else channel_document(found.mechanism)
+    content["corners"] = None
+    if found.verdict is not None and proved:
+        content["corners"] = [
+            {"prior": [str(p) for p in corner.prior], "loss": str(corner.loss)} for corner in found.verdict.corners
+        ]
+    content["objections"] = [_objection(one) for one in (() if proved else found.objections)]
+    return content
+
+
+def _objection(one: Objection) -> dict[str, Any]:
+    from utmost.cli.show import channel_document
+
+    prior, better = [str(p) for p in one.prior], channel_document(one.better)
+    return {"prior": prior, "loss": str(one.loss), "better_loss": str(one.better_loss), "better": better}
+
+
+def show(found: Judged, loss: str) -> None:
+    """In words, with the mechanism or the consumer who objects."""
+    from utmost.cli.show import channel_table, say
+
+    if found.verdict is not None and found.verdict.optimal:
+        say(
+            f"{'This' if found.given else 'One'} mechanism is the best for the loss {loss} whatever the prior: none "
+            f"serves any such consumer better. Proved by exact multipliers at {len(found.verdict.corners)} priors."
+        )
+        if found.mechanism is not None and not found.given:
+            channel_table(found.mechanism)
+        return
+    _show_objection(found, loss)
+
+
+def _show_objection(found: Judged, loss: str) -> None:
+    from utmost.cli.show import channel_table, say
+
+    one = found.objections[0]
+    start = f"This mechanism is NOT the best for the loss {loss} whatever the prior:"
+    if not found.given:
+        start = (
+            f"No mechanism is the best for the loss {loss} whatever the prior: to each of the "
+            f"{len(found.objections):,} kernel mechanisms some consumer objects. To the first:"
+        )
+    prior = ", ".join(str(p) for p in one.prior)
+    say(f"{start} a consumer with prior ({prior}) loses {one.loss} with it, and {one.better_loss} with this one:")
+    channel_table(one.better)

@@ -1,0 +1,175 @@
+"""What a privacy type can deliver at most: its multiplicative and additive capacity, certified (FMPD23 §V).
+
+`capacity_total` has the bound that everything rests on; `capacity_closed` the formulas; `capacity_weights` the linear
+program over points, which is exact where its answer can be made a channel; `capacity_program` the one over pairs, which
+always is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from utmost.channel import Channel, Matrix, identity
+from utmost.channel.channel import trusted
+from utmost.design.capacity_closed import closed, factors
+from utmost.design.capacity_program import best, cells
+from utmost.design.capacity_rates import rates
+from utmost.design.capacity_total import WRITTEN, Total, tensor
+from utmost.design.capacity_weights import Weighting, weighting, without_slack
+from utmost.errors import InputError, SolverError
+from utmost.exact import Level, Number, decimal
+from utmost.spaces import Space, symmetries
+
+Progress: TypeAlias = Callable[[Number, Number], None]  # the bounds so far of the capacity that is being found
+CLOSE = Fraction(1, 10**12)  # of T: bounds nearer than this are as good as equal, where α^d is irrational
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Capacity:
+    """lower ≤ capacity ≤ upper, both proved, and a channel of the type whose own capacity is `value` = lower.
+
+    The bounds are equal in closed forms and where the powers of α at all distances are rational; else `gap` tells,
+    about 10^−13 of the value. `how` is the formula or the way. `channel` has at most as many columns as there are
+    points, each named by the point where it has its largest (for the additive capacity: least) entry; None where the
+    space is too large to be written out.
+    `weights` w ≥ 0, one a point, prove the bound: Σ_x w_x·α^d(x,y) ≥ 1 for every y and Σw = upper for the
+    multiplicative capacity; Σ_x w_x·α^−d(x,y) ≤ 1 and 1 − Σw = upper for the additive one. None where the proof is the
+    dual solution of the program over pairs, or they are not written out.
+    """
+
+    lower: Number
+    upper: Number
+    value: Number
+    channel: Channel | None
+    how: str
+    weights: tuple[Number, ...] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Capacity {decimal(self.value)}: {self.how}>"
+
+    @property
+    def gap(self) -> Number:
+        """upper − lower."""
+        return self.upper - self.lower
+
+    @property
+    def exact(self) -> bool:
+        """Are the bounds equal."""
+        return not self.gap
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Capacities:
+    """ML×: how many times likelier a guess can become, for any consumer; ML+: by how much."""
+
+    multiplicative: Capacity
+    additive: Capacity
+
+
+def capacity(space: Space, level: Level, progress: Progress | None = None) -> Capacities:
+    """The capacities of the type: max Σ_y max_x C[x,y] and 1 − min Σ_y min_x C[x,y] over its channels C.
+
+    FMPD23 Def. 8, with Thm 4 and 5: no consumer of any mechanism of the type gains more than ML× times, or more than
+    ML+ in addition. Closed forms need no table, so hamming:20 and cycle:100000 take a moment. `progress` is told bounds
+    while a program runs; those from a float solver are not proved, those returned are.
+
+    >>> from utmost.exact import alpha
+    >>> from utmost.spaces import discrete, hamming
+    >>> found = capacity(discrete(3), alpha("1/2"))
+    >>> found.multiplicative.value, found.additive.value
+    (Fraction(3, 2), Fraction(2, 5))
+    >>> capacity(hamming(20), alpha("1/2")).multiplicative
+    <Capacity 315.337: n/Σ α^d, the same from every point>
+    """
+    if not isinstance(level, Level):
+        raise InputError(f'level must be made by alpha("1/2") or epsilon("0.1"), got {type(level).__name__}')
+    largest, smallest = (_total(space, level, least, progress) for least in (False, True))
+    return Capacities(_multiplicative(space, largest), _additive(space, smallest))
+
+
+def _multiplicative(space: Space, total: Total) -> Capacity:
+    return Capacity(total.lower, total.upper, total.lower, _channel(space, total), total.how, total.weights)
+
+
+def _additive(space: Space, total: Total) -> Capacity:
+    lower, upper = 1 - total.upper, 1 - total.lower
+    return Capacity(lower, upper, lower, _channel(space, total), total.how, total.weights)
+
+
+def _channel(space: Space, total: Total) -> Channel | None:
+    if total.columns is None or total.rows is None:
+        return None
+    return trusted(space.labels, [space.labels[y] for y in total.columns], total.rows)
+
+
+def _total(space: Space, level: Level, least: bool, progress: Progress | None) -> Total:
+    if not level.is_inner or len(space) == 1:
+        return _at_the_end(space, level, least)
+    parts = [part for part in factors(space) if len(part) > 1]
+    if len(parts) > 1:
+        totals = [_total(part, level, least, None) for part in parts]
+        if all(total.weighted for total in totals):
+            return tensor(totals, [len(part) for part in parts])
+    return closed(space, level, least) or _found(space, level, least, progress)
+
+
+def _at_the_end(space: Space, level: Level, least: bool) -> Total:
+    """α = 0: everything may be told. α = 1, or one point: nothing is."""
+    size, told = len(space), level.alpha == 0 and len(space) > 1
+    total = Fraction(0 if least else size) if told else Fraction(1)
+    how = "α = 0: everything may be told" if told else "nothing can be told"
+    if size > WRITTEN:
+        return Total(total, total, how, True)
+    if told:
+        weights = (Fraction(0 if least else 1),) * size
+        return Total(total, total, how, True, tuple(range(size)), identity(range(size)).rows, weights)
+    rows = np.full((size, 1), Fraction(1), dtype=object)
+    return Total(total, total, how, True, (0,), rows, (Fraction(1), *[Fraction(0)] * (size - 1)))
+
+
+def _found(space: Space, level: Level, least: bool, progress: Progress | None) -> Total:
+    """By weights, if they can be made a channel; else by the program over pairs."""
+    group, bounds = symmetries(space), rates(space, level)
+    weights = weighting(space, group, bounds, least)
+    if not weights.slack:
+        made = without_slack(space, group, bounds, weights)
+        return _weighted(*made, weights, f"weights on points, {group.points.max() + 1} up to symmetry")
+    _tell(progress, least, weights.bound)
+    support = tuple(y for y, weight in enumerate(weights.diagonal) if weight)
+    answer = best(space, cells(space, group, support), bounds, least, lambda value: None, float(weights.bound))
+    if answer is not None:
+        how = f"weights on points, attained by {len(support)} columns"
+        total = _weighted(answer.columns, answer.rows, weights, how)
+        if total.upper - total.lower <= CLOSE * total.lower:
+            return total
+    every = cells(space, group, tuple(range(len(space))))
+    answer = best(space, every, bounds, least, lambda value: _tell(progress, least, value))
+    assert answer is not None  # nothing was hoped for
+    how = f"a linear program over pairs of points, {group.pairs.max() + 1} up to symmetry"
+    return _bounded(answer.columns, answer.rows, answer.bound, least, how)
+
+
+def _weighted(columns: tuple[int, ...], rows: Matrix, weights: Weighting, how: str) -> Total:
+    """A channel and the bound of weights as a total."""
+    total = _bounded(columns, rows, weights.bound, weights.least, how)
+    return replace(total, weighted=True, weights=weights.weights)
+
+
+def _bounded(columns: tuple[int, ...], rows: Matrix, bound: Fraction, least: bool, how: str) -> Total:
+    """A channel and a bound as a total."""
+    attained: Fraction = sum((rows[y, k] for k, y in enumerate(columns)), Fraction(0))
+    lower, upper = (bound, attained) if least else (attained, bound)
+    if lower > upper:
+        raise SolverError("a channel passed the bound of its own type; nothing is returned")
+    return Total(lower, upper, how, False, columns, rows)
+
+
+def _tell(progress: Progress | None, least: bool, bound: Fraction | float) -> None:
+    """A bound of T as bounds of the capacity."""
+    if progress is not None:
+        progress(*((Fraction(0), 1 - Fraction(bound)) if least else (Fraction(1), Fraction(bound))))

@@ -1,0 +1,61 @@
+"""Is there any universally ℓ-optimal mechanism in a type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from utmost.channel import Channel, Mechanism, channel_of
+from utmost.consumer.lifting import Given
+from utmost.design.universal.decide import universally_optimal
+from utmost.design.universal.question import Progress, Question, question
+from utmost.design.universal.verdict import Objection, Verdict
+from utmost.exact import Level
+from utmost.spaces import Space
+
+
+@dataclass(frozen=True, slots=True)
+class Existence:
+    """A kernel mechanism that is universally ℓ-optimal with its verdict, or an objection to every kernel, in order."""
+
+    mechanism: Channel | None
+    verdict: Verdict | None
+    objections: tuple[Objection, ...]
+
+    @property
+    def exists(self) -> bool:
+        """Was one found."""
+        return self.mechanism is not None
+
+
+def universal_mechanism(
+    space: Space, level: Level, loss: Given, kernels: Iterable[Channel | Mechanism], progress: Progress | None = None
+) -> Existence:
+    """The first universally ℓ-optimal mechanism among `kernels`, or why each is not one.
+
+    Given all kernel mechanisms of the type this decides whether the type has any: a universally ℓ-optimal M refines a
+    visible choice of kernels (FMPD23 Thm 3), which is then universally ℓ-optimal too, and so is each kernel in it
+    (Thm 6(2), 6(4)): FMPD23 Cor. 7. A consumer who objected to one kernel is asked about the next ones first.
+    """
+    known: list[Objection] = []
+    objections: list[Objection] = []
+    for k, kernel in enumerate(kernels):
+        if progress is not None:
+            progress("kernel mechanisms refuted", k, 0)
+        asked = question(space, level, loss, kernel)
+        again = next((o for o in known if asked.uncertainty(o.prior) > o.better_loss), None)
+        if again is not None:
+            objections.append(_repeated(asked, again))
+            continue
+        verdict = universally_optimal(space, level, loss, kernel)
+        if verdict.objection is None:
+            return Existence(channel_of(kernel), verdict, tuple(objections))
+        known.append(verdict.objection)
+        objections.append(verdict.objection)
+    return Existence(None, None, tuple(objections))
+
+
+def _repeated(asked: Question, objection: Objection) -> Objection:
+    loss: Fraction = asked.uncertainty(objection.prior)
+    return Objection(objection.prior, loss, objection.better, objection.better_loss)

@@ -1,0 +1,87 @@
+"""What a decision about universal optimality rests on, and how anyone checks it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from utmost.channel import Channel, Mechanism, is_private
+from utmost.consumer.lifting import Given
+from utmost.design.universal.corners import corners
+from utmost.design.universal.question import Prior, Question, aligned, question, uncertainty
+from utmost.errors import InputError, SolverError
+from utmost.exact import Level
+from utmost.solve import verify as verify_program
+from utmost.spaces import Space
+
+
+@dataclass(frozen=True, slots=True)
+class Corner:
+    """A prior at which the mechanism's loss is the least of the type: `multipliers` solve the dual with that value."""
+
+    prior: Prior
+    loss: Fraction
+    multipliers: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """A consumer who is better served: with `prior` she loses `loss` by the mechanism, `better_loss` by `better`."""
+
+    prior: Prior
+    loss: Fraction
+    better: Channel
+    better_loss: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Is a mechanism universally ℓ-optimal: if so `corners` prove it, if not `objection` refutes it.
+
+    At α = 1 there are no corners to prove: every mechanism of the type tells nothing.
+    """
+
+    corners: tuple[Corner, ...]
+    objection: Objection | None
+
+    @property
+    def optimal(self) -> bool:
+        """No consumer objects."""
+        return self.objection is None
+
+
+def verify(space: Space, level: Level, loss: Given, mechanism: Channel | Mechanism, verdict: Verdict) -> bool:
+    """Does the verdict prove what it says; no solver is asked.
+
+    An objection: the other mechanism is private, and the two losses are as said, the second one less. Corners: they are
+    all the corners of the mechanism's cells (enumerated afresh), and at each the loss is as said and the multipliers
+    bound every mechanism of the type from below by it (weak duality, multiplied out).
+    """
+    asked = question(space, level, loss, mechanism)
+    if verdict.objection is not None:
+        return _refuted(asked, verdict.objection)
+    if level.alpha == 1:
+        return True
+    listed = {corner.prior for corner in verdict.corners}
+    return listed >= set(corners(asked.rows, asked.losses)) and all(_attained(asked, one) for one in verdict.corners)
+
+
+def _attained(asked: Question, corner: Corner) -> bool:
+    try:
+        checked = verify_program(asked.program(corner.prior), asked.induced(corner.prior), corner.multipliers)
+    except (InputError, SolverError):  # multipliers that are negative, or not as many as there are rows
+        return False
+    return checked.lower == checked.upper == corner.loss == asked.uncertainty(corner.prior)
+
+
+def _refuted(asked: Question, objection: Objection) -> bool:
+    better = aligned(objection.better, asked.space)
+    prior = objection.prior
+    return (
+        is_private(better, asked.space, asked.level)
+        and sum(prior) == 1
+        and min(prior) >= 0
+        and objection.loss == asked.uncertainty(prior)
+        and objection.better_loss == uncertainty(prior, better.rows, asked.losses)
+        and objection.better_loss < objection.loss
+    )

@@ -1,0 +1,100 @@
+"""Exact linear systems over the numbers that channels are made of: fractions in flint, the others in their `ratios`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from utmost.channel import Matrix
+from utmost.channel.channel import product
+from utmost.exact import Real
+from utmost.flow.ratios import field
+
+GUESS = 64  # bits of the fractions that stand for irrational numbers where only a guess is asked for
+MOST_UNKNOWNS = {0: 1 << 20, 1: 64, 2: 12, 3: 6}  # by the number of independent powers; more of them: 3
+
+
+def irrational(*matrices: Matrix) -> bool:
+    """Whether any entry is."""
+    return any(isinstance(value, Real) for source in matrices for value in source.flat)
+
+
+def approximated(bits: int, *matrices: Matrix) -> tuple[Matrix, ...]:
+    """Matrices of fractions near these, of the same rank; themselves where they are fractions already."""
+    if not irrational(*matrices):
+        return matrices
+    values = [value for source in matrices for value in source.flat]
+    near = iter(field(values).substituted(values, bits))
+    return tuple(matrix([[next(near) for _ in row] for row in source]) for source in matrices)
+
+
+def independent(source: Matrix) -> list[int]:
+    """The first columns that are a basis of the column space; of irrational ones, those that seem to be."""
+    (near,) = approximated(GUESS, source)
+    table, rank = rationals(near).rref()
+    return [next(k for k, value in enumerate(row) if value) for row in table.tolist()[:rank]]
+
+
+def solvable(left: Matrix, right: Matrix) -> bool:
+    """Whether `solved` takes on the system left·X = right: of many unknowns only where few powers are involved."""
+    powers = len(field([*left.flat, *right.flat]).steps)
+    return left.shape[1] <= MOST_UNKNOWNS.get(powers, 3)
+
+
+def solved(left: Matrix, right: Matrix) -> Matrix | None:
+    """The X with left·X = right, exactly, where left has independent columns; None if none is found.
+
+    Of fractions, none is found where there is none.
+    """
+    if not irrational(left, right):
+        return _rational(left, right)
+    whole = np.hstack([left, right])
+    over = field(whole.flat)
+    found = eliminated([[over.ratio(value) for value in line] for line in whole], left.shape[1])
+    try:
+        return None if found is None else matrix([[over.number(value) for value in line] for line in found])
+    except ZeroDivisionError:
+        return None
+
+
+def eliminated(lines: list[list[Any]], size: int) -> list[list[Any]] | None:
+    """The one X with M·X = N by Gauss–Jordan on [M | N], M of `size` columns over any field; None if there is none."""
+    for k in range(size):
+        pivot = next((row for row in range(k, len(lines)) if lines[row][k]), None)
+        if pivot is None:
+            return None
+        lines[k], lines[pivot] = lines[pivot], lines[k]
+        head = lines[k][k]
+        lines[k] = [value / head for value in lines[k]]
+        for row in range(len(lines)):
+            factor = lines[row][k]
+            if row != k and factor:
+                pairs = zip(lines[row], lines[k], strict=True)
+                lines[row] = [value - factor * above if above else value for value, above in pairs]
+    return None if any(value for line in lines[size:] for value in line) else [line[size:] for line in lines[:size]]
+
+
+def rationals(source: Matrix) -> fmpq_mat:
+    """A matrix of fractions as flint has it."""
+    return fmpq_mat([[fmpq(value.numerator, value.denominator) for value in row] for row in source])
+
+
+def matrix(rows: Sequence[Sequence[Any]]) -> Matrix:
+    """An array of objects."""
+    result = np.empty((len(rows), len(rows[0])), dtype=object)
+    for k, row in enumerate(rows):
+        result[k, :] = row
+    return result
+
+
+def _rational(left: Matrix, right: Matrix) -> Matrix | None:
+    rows = independent(left.T)
+    if len(rows) < left.shape[1]:
+        return None
+    table = rationals(left[rows]).solve(rationals(right[rows])).tolist()
+    found = matrix([[Fraction(int(v.p), int(v.q)) for v in row] for row in table])
+    return found if bool(np.all(product(left, found) == right)) else None

@@ -1,0 +1,167 @@
+"""Is a mechanism made of vertices, is it a kernel mechanism: decided, with the reason (FMPD23 Def. 4, 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from utmost.channel import Channel, Mechanism, channel_of, merge
+from utmost.channel.channel import Label, trusted
+from utmost.errors import InputError
+from utmost.exact import Level, Number, sign
+from utmost.geometry.columns import Column
+from utmost.geometry.vertices import is_connected
+from utmost.spaces import Space
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether it holds, and why (not)."""
+
+    holds: bool
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """α^d·c[high] ≤ c[low], one of the constraints that a column must obey."""
+
+    low: int
+    high: int
+    factor: Number
+
+    def slack(self, column: Sequence[Number]) -> Number:
+        """How far the column is from the constraint; negative if it breaks it."""
+        return column[self.low] - self.factor * column[self.high]
+
+
+def constraints(space: Space, level: Level) -> list[Constraint]:
+    """Those that imply all others: the pairs that generate the metric, both ways."""
+    factors = [(x, y, level.power(space.distance(x, y))) for x, y in space.edges]
+    return [Constraint(*pair) for x, y, f in factors for pair in ((x, y, f), (y, x, f))]
+
+
+def aligned(mechanism: Channel | Mechanism, space: Space) -> Channel:
+    """The channel with its inputs in the order of the space; its entries must be exact."""
+    source = channel_of(mechanism)
+    if not source.exact:
+        raise InputError("this question needs a channel with exact entries: write them as fractions, not as floats")
+    names = {str(label): label for label in source.inputs}
+    if len(source.inputs) != len(space) or set(names) != {str(label) for label in space.labels}:
+        raise InputError(f"the channel's inputs must be the points of {space.name}, in any order")
+    return source.restrict([names[str(label)] for label in space.labels])
+
+
+def is_vertex_mechanism(mechanism: Channel | Mechanism, space: Space, level: Level) -> Verdict:
+    """Is every posterior a vertex of the region: do the tight pairs of each output connect all secrets.
+
+    >>> from utmost.channel import channel
+    >>> from utmost.exact import alpha
+    >>> from utmost.spaces import line
+    >>> print(is_vertex_mechanism(channel([["1/2", "1/2"], ["2/5", "3/5"]]), line(2), alpha("1/2")).reason)
+    output 0 is no vertex: no tight pairs lead from 0 to 1
+    """
+    source = aligned(mechanism, space)
+    bounds = constraints(space, level)
+    for y, output in enumerate(source.outputs):
+        column = source.rows[:, y].tolist()
+        reason = _not_vertex(column, bounds, space, level) if any(column) else None
+        if reason is not None:
+            return Verdict(False, f"output {output} is no vertex: {reason}")
+    return Verdict(True, "the tight pairs of every output connect all secrets")
+
+
+def _not_vertex(column: Sequence[Number], bounds: Sequence[Constraint], space: Space, level: Level) -> str | None:
+    broken = next((bound for bound in bounds if sign(bound.slack(column)) < 0), None)
+    if broken is not None:
+        pair = f"{space.labels[broken.high]} and {space.labels[broken.low]}"
+        return f"it is not private, it tells {pair} apart by more than the level allows"
+    if level.alpha == 0:
+        return None if sum(map(bool, column)) == 1 else "at alpha 0 only certainty is one, and it has several secrets"
+    return _parted(neighbours(column, bounds), space.labels)
+
+
+def neighbours(column: Sequence[Number], bounds: Sequence[Constraint]) -> list[int]:
+    """For each secret the set, as bits, of those that a tight constraint joins to it."""
+    near = [0] * len(column)
+    for bound in bounds:
+        if not bound.slack(column):
+            near[bound.low] |= 1 << bound.high
+            near[bound.high] |= 1 << bound.low
+    return near
+
+
+def _parted(near: list[int], labels: Sequence[Label]) -> str | None:
+    if is_connected(near):
+        return None
+    reached = component(near, 0)
+    other = next(x for x in range(len(near)) if not reached >> x & 1)
+    return f"no tight pairs lead from {labels[0]} to {labels[other]}"
+
+
+def component(near: list[int], start: int) -> int:
+    """The set, as bits, of what is reached from `start`."""
+    reached, fresh = 1 << start, [start]
+    while fresh:
+        found = near[fresh.pop()] & ~reached
+        reached |= found
+        fresh += [x for x in range(len(near)) if found >> x & 1]
+    return reached
+
+
+def is_kernel_mechanism(mechanism: Channel | Mechanism, space: Space, level: Level) -> Verdict:
+    """Is it a vertex mechanism with linearly independent posteriors; outputs with the same posterior count as one.
+
+    >>> from utmost.exact import alpha
+    >>> from utmost.mechanisms import geometric
+    >>> from utmost.spaces import line
+    >>> bool(is_kernel_mechanism(geometric(3, alpha("1/2")), line(4), alpha("1/2")))  # FMPD23 Lemma 19
+    True
+    """
+    source = aligned(mechanism, space)
+    verdict = is_vertex_mechanism(source, space, level)
+    if not verdict:
+        return verdict
+    merged = merge(trusted(source.inputs, tuple(map(str, source.outputs)), source.rows))
+    dependency = null_vector([tuple(column) for column in merged.rows.T.tolist()])
+    if dependency is None:
+        return Verdict(True, "every posterior is a vertex, and they are linearly independent")
+    names = ", ".join(y for y, value in zip(merged.outputs, dependency, strict=True) if value)  # type: ignore[misc]
+    return Verdict(False, f"the posteriors of outputs {names} are linearly dependent")
+
+
+def null_vector(columns: Sequence[Column]) -> list[Number] | None:
+    """Coefficients, not all 0, with Σ z_v·column_v = 0; None if the columns are independent. Exact elimination.
+
+    >>> one, two = Fraction(1), Fraction(2)
+    >>> [int(z) for z in null_vector([(one, two), (one - one, one), (two, one)])]
+    [-2, 3, 1]
+    """
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    pivots: list[int] = []
+    for c in range(len(columns)):
+        place = next((r for r in range(len(pivots), len(rows)) if rows[r][c]), None)
+        if place is None:
+            solution: list[Number] = [Fraction(0)] * len(columns)
+            solution[c] = Fraction(1)
+            for r, pivot in enumerate(pivots):
+                solution[pivot] = -rows[r][c]
+            return solution
+        rows[len(pivots)], rows[place] = rows[place], rows[len(pivots)]
+        _reduce(rows, len(pivots), c)
+        pivots.append(c)
+    return None
+
+
+def _reduce(rows: list[list[Number]], lead: int, c: int) -> None:
+    """Make column c a unit column, with its 1 in row `lead`."""
+    pivot = rows[lead][c]
+    rows[lead] = [value / pivot for value in rows[lead]]
+    for r, row in enumerate(rows):
+        if r != lead and row[c]:
+            factor = row[c]
+            rows[r] = [a - factor * b for a, b in zip(row, rows[lead], strict=True)]

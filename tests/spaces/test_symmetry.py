@@ -1,0 +1,160 @@
+"""Symmetries keep distances exactly; orbits and orders against all permutations."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strategies import small_spaces
+from utmost.errors import InputError
+from utmost.spaces import Space, cycle, discrete, grid, hamming, line, parse, product, scaled, space, symmetries
+from utmost.spaces import automorphisms as search
+from utmost.spaces.automorphisms import automorphisms, orbits
+
+
+def all_symmetries(codes: npt.NDArray[np.int64]) -> list[tuple[int, ...]]:
+    """Every permutation is tried."""
+    size = len(codes)
+    every = (np.array(image) for image in permutations(range(size)))
+    return [tuple(image.tolist()) for image in every if np.array_equal(codes[np.ix_(image, image)], codes)]
+
+
+def orbits_of(codes: npt.NDArray[np.int64]) -> tuple[list[int], list[list[int]]]:
+    """Orbits of points and of ordered pairs under all symmetries, numbered by first members."""
+    group, size = all_symmetries(codes), len(codes)
+    points = [min(image[x] for image in group) for x in range(size)]
+    pairs = [[min(image[x] * size + image[z] for image in group) for z in range(size)] for x in range(size)]
+    names, numbers = sorted(set(points)), sorted({k for row in pairs for k in row})
+    return [names.index(k) for k in points], [[numbers.index(k) for k in row] for row in pairs]
+
+
+def written(made: Space) -> Space:
+    """The same distances, without a name that says their symmetries."""
+    return space(made.distances.tolist())
+
+
+@given(small_spaces())
+@settings(max_examples=80, deadline=None)
+def test_every_generator_keeps_all_distances(made: Space) -> None:
+    found = symmetries(made)
+    for image in found.generators:
+        assert sorted(image.tolist()) == list(range(len(made)))
+        assert (made.distances[np.ix_(image, image)] == made.distances).all()
+        assert np.array_equal(found.points[image], found.points)
+        assert np.array_equal(found.pairs[np.ix_(image, image)], found.pairs)
+
+
+@given(small_spaces(2).filter(lambda made: len(made) <= 6))
+@settings(max_examples=60, deadline=None)
+def test_orbits_and_order_are_those_of_all_permutations(made: Space) -> None:
+    for form in (made, written(made)):
+        found = symmetries(form)
+        points, pairs = orbits_of(made.codes)
+        assert found.order == len(all_symmetries(made.codes))
+        assert found.points.tolist() == points
+        assert found.pairs.tolist() == pairs
+
+
+@given(st.integers(1, 6), st.data())
+@settings(max_examples=150, deadline=None)
+def test_the_search_finds_the_whole_group_of_any_table(size: int, data: st.DataObject) -> None:
+    """Distances 1, 3/2 and 2 always make a metric: there are few of them, so symmetries are many."""
+    entries = data.draw(st.lists(st.integers(2, 4), min_size=size * size, max_size=size * size))
+    codes = np.array(entries).reshape(size, size)
+    codes = np.triu(codes, 1) + np.triu(codes, 1).T
+    found = automorphisms(codes)
+    points, pairs = orbits_of(codes)
+    assert found.order == len(all_symmetries(codes))
+    assert orbits(size, found.permutations).tolist() == points
+    assert symmetries(space([[f"{k}/2" for k in row] for row in codes.tolist()])).pairs.tolist() == pairs
+
+
+@pytest.mark.parametrize(
+    ("made", "order"),
+    [
+        (hamming(3), 48),
+        (hamming(5), 3840),
+        (line(1), 1),
+        (line(9), 2),
+        (discrete(1), 1),
+        (discrete(2), 2),
+        (discrete(7), math.factorial(7)),
+        (cycle(1), 1),
+        (cycle(2), 2),
+        (cycle(3), 6),
+        (cycle(12), 24),
+        (grid(1, 1), 1),
+        (grid(1, 5), 2),
+        (grid(4, 6), 4),
+        (grid(6, 6), 8),
+        (grid(5, 5, "manhattan"), 8),
+        (scaled(grid(5, 5), "1/3"), 8),
+        (product(line(3), line(3)), 8),
+        (product(line(3), line(4)), 4),
+        (product(line(3), scaled(line(3), 2)), 4),
+        (product(product(cycle(5), discrete(3)), cycle(5)), 1200),
+        (product(scaled(hamming(2), 3), scaled(line(2), 3)), 48),
+        (product(product(line(3), line(3)), line(3)), 48),
+        (product(grid(3, 3, "manhattan"), line(3)), 48),
+        (product(grid(3, 3), line(3)), 16),
+    ],
+    ids=lambda value: getattr(value, "name", str(value)),
+)
+def test_orders_of_the_families_are_found_by_search_too(made: Space, order: int) -> None:
+    named, searched = symmetries(made), symmetries(written(made))
+    assert named.order == searched.order == order
+    assert np.array_equal(named.points, searched.points)
+    assert np.array_equal(named.pairs, searched.pairs)
+
+
+@given(small_spaces())
+@settings(max_examples=40, deadline=None)
+def test_a_homogeneous_space_of_a_family_has_one_orbit(made: Space) -> None:
+    if made.profile is not None:
+        assert symmetries(made).points.max() == 0
+
+
+def test_orbits_of_a_square_grid_are_those_of_an_eighth() -> None:
+    """10 x 10 places: the triangle 0 ≤ r ≤ c ≤ 4 has 15, and Burnside's lemma counts (10⁴ + 2·10² + …)/8 pairs."""
+    found = symmetries(grid(10, 10))
+    assert found.points.max() + 1 == 15
+    places = np.arange(100).reshape(10, 10)
+    group = [np.rot90(turned, k) for turned in (places, places.T) for k in range(4)]
+    fixed = [int((image == places).sum()) for image in group]
+    assert found.pairs.max() + 1 == sum(count**2 for count in fixed) // 8
+
+
+def test_equal_tables_given_as_factors_are_exchanged() -> None:
+    towns = space([[0, 1, 2], [1, 0, 2], [2, 2, 0]])
+    assert symmetries(towns).order == 2
+    assert symmetries(product(towns, towns)).order == 8
+
+
+def test_a_search_that_takes_too_long_says_that_it_does_not_know_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = written(hamming(4))
+    monkeypatch.setattr(search, "MOST_WORK", 3000)
+    found = symmetries(table)
+    assert found.order is None
+    assert all((table.codes[np.ix_(g, g)] == table.codes).all() for g in found.generators)
+    monkeypatch.setattr(search, "MOST_WORK", 0)
+    assert symmetries(table).generators == ()
+    assert symmetries(table).points.tolist() == list(range(16))
+    assert symmetries(product(table, line(2))).order is None
+
+
+def test_a_table_without_symmetry_has_the_identity_alone() -> None:
+    found = symmetries(space([[0, 2, 3], [2, 0, 4], [3, 4, 0]]))
+    assert (found.generators, found.order) == ((), 1)
+    assert found.pairs.tolist() == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+
+
+def test_symmetries_need_a_space_that_can_be_written_out() -> None:
+    for huge in (hamming(20), parse("cycle:100000"), product(hamming(20), line(2))):
+        with pytest.raises(InputError, match="can be written out"):
+            symmetries(huge)
