@@ -124,6 +124,13 @@ def test_a_file_that_is_not_there_is_named_without_its_folder(tmp_path: Path) ->
         assert str(tmp_path.parent) not in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "nul\0byte.csv", "two\nlines.csv"])
+def test_a_name_that_no_file_has_is_refused_in_one_line(name: str) -> None:
+    with pytest.raises(InputError, match=r"^cannot read matrix:") as caught:
+        parse(f"matrix:{name}")
+    assert str(caught.value).isprintable()
+
+
 def test_a_table_too_large_to_read_says_how_many_points_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "LARGEST_FILE", 1 << 18)
     for columns, words in ((100_000, "got 100000 columns"), (200_000, "got at least 131073 columns")):

@@ -137,6 +137,15 @@ def test_doubles_are_within_their_bound(drawn: list[Number]) -> None:
     assert NEAR >= 3 * 2.0**-51 + 2.0**-50
 
 
+def test_differences_that_cancel_are_looked_at_closely() -> None:
+    """√(10^36 + 1) − 10^18 is a hair below 10^−18/2, and 64 bits say little of it."""
+    small = number("sqrt(10^36+1)-10^18")
+    assert float(doubles([small])[0] / doubles([small, small * 2])[0]) in (1.0, 2.0, 4.0)
+    values, places = ordered([small, Fraction(1, 2 * 10**18), small + 0, Fraction(0)])
+    assert [round(float(v) * 10**18, 3) for v in values] == [0, 0.5, 0.5]
+    assert places.tolist() == [1, 2, 1, 0]
+
+
 def test_rational_distances_become_whole_numbers_if_they_fit() -> None:
     whole = wholes([Fraction(0), Fraction(1, 6), Fraction(3, 4)])
     assert whole is not None

@@ -15,7 +15,7 @@ from utmost.errors import InputError
 from utmost.exact import Number, number, sign
 from utmost.spaces.lengths import Whole, ordered
 from utmost.spaces.matrices import brief, distinct
-from utmost.spaces.shapes import Cycle, Databases, Grid, Hamming, Line, discrete, line
+from utmost.spaces.shapes import Databases, Grid, Hamming, discrete, line
 from utmost.spaces.space import LARGEST, LARGEST_PROFILE, Generated, Label, Profile, Shape, Space, counted
 from utmost.spaces.symmetry import generated
 
@@ -171,8 +171,6 @@ def _axes(space: Space) -> list[Space]:
             return [discrete(len(values))] * rows
         case Grid(rows, columns, "manhattan"):
             return [*_axes(line(rows)), *_axes(line(columns))]
-        case Line(2) | Cycle(2):
-            return [discrete(2)]
         case Scaled(base, factor):
             return [scaled(axis, factor) for axis in _axes(base)]
         case Product(factors):
@@ -181,7 +179,7 @@ def _axes(space: Space) -> list[Space]:
 
 
 def _equal(axes: Sequence[Space]) -> list[list[int]]:
-    """The positions of axes that are the same, together."""
+    """The numbers of axes that are the same, together."""
     groups: list[list[int]] = []
     for k, axis in enumerate(axes):
         found = next((group for group in groups if _same(axes[group[0]], axis)), None)
@@ -193,7 +191,10 @@ def _equal(axes: Sequence[Space]) -> list[list[int]]:
 
 
 def _same(first: Space, second: Space) -> bool:
-    return first is second or first.shape == second.shape
+    """Do two spaces have the same distances, position by position."""
+    if first is second or len(first) != len(second):
+        return first is second
+    return first.values == second.values and np.array_equal(first.codes, second.codes)
 
 
 def _convolved(first: Profile, second: Profile) -> Profile:
@@ -215,12 +216,6 @@ class Scaled(Shape):
 
     base: Space
     factor: Number
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Scaled) and _same(self.base, other.base) and self.factor == other.factor
-
-    def __hash__(self) -> int:
-        return hash(self.factor)
 
     @property
     def instead(self) -> str:  # type: ignore[override]

@@ -32,7 +32,7 @@ def matrix(path: str | Path) -> Space:
     CSV: the numbers alone, or with a header of labels, or a first column of labels, or both and a corner cell that is
     no number. JSON: a list of rows, or an object with `distances` and perhaps `labels`.
     """
-    name = f"matrix:{Path(path).name}"
+    name = f"matrix:{_shown(path)}"
     text = _text(Path(path), name)
     rows, labels = (_from_json if Path(path).suffix.lower() == ".json" else _from_csv)(text, name)
     return space(rows, labels, name)
@@ -43,7 +43,7 @@ def graph(path: str | Path) -> Space:
 
     A first line that begins with from,to or source,target is a header.
     """
-    name = f"graph:{Path(path).name}"
+    name = f"graph:{_shown(path)}"
     lines = _cells(_text(Path(path), name), name)
     start = 1 if lines and {cell.strip().lower() for cell in lines[0][1][:2]} in HEADERS else 0
     read, edges = _Numbers(name), []
@@ -57,6 +57,11 @@ def graph(path: str | Path) -> Space:
     return graphs.graph(edges, name=name)
 
 
+def _shown(path: str | Path) -> str:
+    """The name of the file without its folder, on one line."""
+    return "".join(letter if letter.isprintable() else "?" for letter in Path(path).name[:LONGEST_LABEL])
+
+
 def _text(path: Path, name: str) -> str:
     """The text of a file; one that is too large is refused with the number of its points where its first line tells."""
     try:
@@ -65,8 +70,10 @@ def _text(path: Path, name: str) -> str:
         text = content.decode("utf-8-sig", "strict" if len(content) <= LARGEST_FILE else "ignore")
     except OSError as error:
         raise InputError(f"cannot read {name}: {error.strerror}") from None
-    except ValueError:
+    except UnicodeDecodeError:
         raise InputError(f"{name} must be UTF-8 text") from None
+    except ValueError:
+        raise InputError(f"cannot read {name}: no file can have that name") from None
     if len(content) > LARGEST_FILE:
         first, end, _ = text.partition("\n")
         wide = 0 if first.lstrip().startswith(("[", "{")) else first.count(",") + 1

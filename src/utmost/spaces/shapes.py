@@ -124,7 +124,7 @@ class Numbered(Shape):
 class Line(Numbered):
     """|x − x′|."""
 
-    instead = "larger counts are read without a table, as by utmost estimate"
+    instead = "its capacity needs no table, nor does the reading of a count (utmost estimate)"
 
     def keys(self, x: Whole, other: Whole) -> Whole:
         """|x − x′|."""

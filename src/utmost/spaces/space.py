@@ -115,6 +115,10 @@ class Space:
 
     def distance(self, x: int, other: int) -> Number:
         """d(x, other), the points given by position; at any size."""
+        table = self.__dict__.get("distances")  # made already, or not
+        if table is not None:
+            found: Number = table[x, other]
+            return found
         positions = range(len(self))
         return self.shape.distance(positions[x], positions[other])
 
