@@ -74,3 +74,16 @@ def test_mechanisms_and_curves_become_figures(utmost, tmp_path):
         "grs12-figure-1.svg",
     ]
     assert said.err.count("drew ") == 2
+
+
+def test_an_item_that_draws_itself_is_drawn_so(utmost, tmp_path, monkeypatch):
+    def drawn():
+        from utmost import pictures
+
+        return pictures.simplex("abc", "A claim of its own", prior=(0.2, 0.3, 0.5))
+
+    item = Item("Figure 2", "A region.", None, "no table", None, draw=drawn)
+    monkeypatch.setattr(papers, "report", lambda key: Report("FMPD23", "A sample", (item,), ()))
+    said = utmost("papers", "FMPD23", "--output", "figures")
+    assert said.code == 0
+    assert "A claim of its own" in (tmp_path / "figures/fmpd23-figure-2.svg").read_text()

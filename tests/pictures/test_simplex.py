@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from utmost.errors import InputError
 from utmost.pictures import Posterior, entropy, simplex, tetrahedron, write
 from utmost.pictures.simplex import LARGEST, LEAST, _above, _top, clipped, flat
-from utmost.pictures.tetrahedron import CORNERS, facets, seen
+from utmost.pictures.tetrahedron import BACK, CORNERS, FRONT, facets, seen
 
 LABELS = ("a", "b", "c")
 ALL: list[tuple[float, ...]] = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
@@ -150,8 +150,16 @@ def test_the_tetrahedron_shows_all_vertices_of_the_region_and_enlarges_it() -> N
     assert len(dots) == 2
     assert [(dot["x"], dot["y"]) for dot in dots[0]] == [tuple(spot[:2]) for spot in seen(region).tolist()]
     assert words(chart).count("y") == 2  # the corner, and the posterior in the larger panel
-    outlines = [rows for mark, rows in drawn(chart, "line") if mark.get("color") == "#2c6aa8"]
-    assert len(outlines) >= 2 * 14 / 2
+    edges = [{row["path"] for row in rows} for mark, rows in drawn(chart, "line") if mark.get("color") in (FRONT, BACK)]
+    assert [len(one) + len(two) for one, two in ((edges[0], edges[1]), (edges[2], edges[3]))] == [
+        24,
+        24,
+    ]  # 14 − 24 + 12 = 2
+
+
+def test_points_of_a_plane_have_no_faces() -> None:
+    assert facets(np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])) == []
+    assert facets(np.array([[0.0, 0, 0]])) == []
 
 
 @pytest.mark.parametrize(("draw", "size"), [(simplex, 4), (tetrahedron, 3)])

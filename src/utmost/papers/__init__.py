@@ -8,6 +8,8 @@ from utmost.papers.items import Item, Report, Series, Table, document
 KEYS: dict[str, str] = {
     "GRS12": "Ghosh, Roughgarden, Sundararajan: Universally Utility-Maximizing Privacy Mechanisms",
     "GMP13": "Gazeau, Miller, Palamidessi: Preserving differential privacy under finite-precision semantics",
+    "FMPD23": "Fernandes, McIver, Palamidessi, Ding: Universal optimality and robust utility bounds for metric "
+    "differential privacy",
 }
 
 __all__ = ["KEYS", "Item", "Report", "Series", "Table", "document", "report"]
@@ -19,7 +21,7 @@ def report(key: str) -> Report:
     >>> report("GRS13")
     Traceback (most recent call last):
         ...
-    utmost.errors.InputError: paper must be one of GRS12, GMP13, got 'GRS13': see the list of keys
+    utmost.errors.InputError: paper must be one of GRS12, GMP13, FMPD23, got 'GRS13': see the list of keys
     """
     if key.upper() not in KEYS:
         raise InputError(f"paper must be one of {', '.join(KEYS)}, got {key[:20]!r}: see the list of keys")

@@ -5,7 +5,7 @@ Whether the two sides agree is decided from the numbers, before they are spelled
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -43,7 +43,8 @@ class Item:
     """One figure, example or claim: what was published, what comes out here.
 
     `published` is None where the paper gives no value. `agrees` is decided exactly; None where there is nothing to
-    compare with. `claim` is the title of its picture, the name if there is none.
+    compare with. `claim` is the title of its picture, the name if there is none. `draw` makes the picture, where it is
+    neither curves (`series`) nor the heat map of a mechanism (`computed`).
     """
 
     name: str
@@ -54,6 +55,7 @@ class Item:
     note: str = ""
     series: tuple[Series, ...] = ()
     claim: str = ""
+    draw: Callable[[], Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

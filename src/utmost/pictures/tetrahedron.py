@@ -96,19 +96,24 @@ def _chart(values: Sequence[dict[str, Any]]) -> Any:
     return alt.Chart(alt.InlineData(values=list(values)))
 
 
-def _path(corners: Floats, view: View, **style: Any) -> Any:
-    values = [{"x": float(x), "y": float(y), "order": k} for k, (x, y) in enumerate(corners[:, :2])]
-    return _chart(values).mark_line(clip=True, **style).encode(**_place(view, order="order:O"))
+def _paths(points: Floats, paths: Sequence[Sequence[int]], view: View, **style: Any) -> Any:
+    """Lines through points, each path by their numbers, all of one style."""
+    values = [
+        {"path": k, "order": i, "x": float(points[p, 0]), "y": float(points[p, 1])}
+        for k, path in enumerate(paths)
+        for i, p in enumerate(path)
+    ]
+    return _chart(values).mark_line(clip=True, **style).encode(**_place(view, order="order:O", detail="path:N"))
 
 
 def _frame(labels: Sequence[str]) -> list[Any]:
     """Six edges, those to the corner behind dashed, and the corners' names beyond them."""
     corners = seen([tuple(float(k == x) for k in range(4)) for x in range(4)])
     behind = int(corners[:, 2].argmin())
-    drawn = []
-    for a, b in combinations(range(4), 2):
-        dash = [5, 4] if behind in (a, b) and 3 not in (a, b) else [1, 0]
-        drawn.append(_path(corners[[a, b]], WHOLE, color="#888", strokeWidth=1.2, strokeDash=dash))
+    hidden = [pair for pair in combinations(range(4), 2) if behind in pair and 3 not in pair]
+    plain = [pair for pair in combinations(range(4), 2) if pair not in hidden]
+    drawn = [_paths(corners, plain, WHOLE, color="#888", strokeWidth=1.2)]
+    drawn.append(_paths(corners, hidden, WHOLE, color="#888", strokeWidth=1.2, strokeDash=[5, 4]))
     aside: dict[int, Any] = {0: (-8, 12, "right"), 1: (8, 12, "left"), 3: (0, -14, "center"), behind: (2, 18, "right")}
     for k, (x, y, _) in enumerate(corners):
         dx, dy, align = aside[k]
@@ -119,20 +124,30 @@ def _frame(labels: Sequence[str]) -> list[Any]:
 
 
 def facets(points: Floats) -> list[tuple[Floats, list[int]]]:
-    """The faces of a convex body in space: each with its outer normal and its corners, in order around it."""
-    from scipy.spatial import ConvexHull
+    """The faces of a convex body in space: each with its outer normal and its corners, in order around it.
 
-    hull = ConvexHull(points)
-    planes: dict[tuple[float, ...], set[int]] = {}
-    for simplex, equation in zip(hull.simplices, hull.equations, strict=True):
-        planes.setdefault(tuple(np.round(equation, 7) + 0.0), set()).update(int(k) for k in simplex)
-    return [(np.array(plane[:3]), _around(points, sorted(corners), plane[:3])) for plane, corners in planes.items()]
+    There are none where the points lie in a plane.
+    """
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        hull = ConvexHull(points)
+    except (QhullError, ValueError):
+        return []
+    planes: list[tuple[Floats, set[int]]] = []
+    for triangle, equation in zip(hull.simplices, hull.equations, strict=True):
+        corners = next((known for plane, known in planes if np.allclose(plane, equation, atol=1e-7)), None)
+        if corners is None:
+            corners = set()
+            planes.append((equation, corners))
+        corners.update(int(k) for k in triangle)
+    return [(plane[:3], _around(points, sorted(corners), plane[:3])) for plane, corners in planes]
 
 
-def _around(points: Floats, corners: list[int], normal: Sequence[float]) -> list[int]:
+def _around(points: Floats, corners: list[int], normal: Floats) -> list[int]:
     middle = points[corners].mean(axis=0)
     first = points[corners[0]] - middle
-    second = np.cross(np.array(normal), first)
+    second = np.cross(normal, first)
     turns = [math.atan2((points[k] - middle) @ second, (points[k] - middle) @ first) for k in corners]
     return [corners[k] for k in np.argsort(turns)]
 
@@ -144,15 +159,14 @@ def _body(region: Sequence[Point], view: View) -> list[Any]:
     points = seen(region)
     faces = facets(points)
     strong, weak = (_edges([corners for normal, corners in faces if (normal[2] > 0) == near]) for near in (True, False))
-    drawn = [
-        _path(points[list(pair)], view, color=BACK, strokeWidth=1.1, strokeDash=[3, 3])
-        for pair in sorted(weak - strong)
-    ]
-    drawn += [_face(points[corners], normal, view) for normal, corners in faces if normal[2] > 0]
-    drawn += [_path(points[list(pair)], view, color=FRONT, strokeWidth=1.6) for pair in sorted(strong)]
     dots = _chart([{"x": float(x), "y": float(y)} for x, y, _ in points])
     size = LEAST / 3 if view == WHOLE else LEAST
-    return [*drawn, dots.mark_point(filled=True, size=size, color=FRONT, opacity=1).encode(**_place(view))]
+    return [
+        _paths(points, sorted(weak - strong), view, color=BACK, strokeWidth=1.1, strokeDash=[3, 3]),
+        *(_face(points, corners, normal, view) for normal, corners in faces if normal[2] > 0),
+        _paths(points, sorted(strong), view, color=FRONT, strokeWidth=1.6),
+        dots.mark_point(filled=True, size=size, color=FRONT, opacity=1).encode(**_place(view)),
+    ]
 
 
 def _edges(faces: Sequence[list[int]]) -> set[tuple[int, int]]:
@@ -160,11 +174,9 @@ def _edges(faces: Sequence[list[int]]) -> set[tuple[int, int]]:
     return {(min(pair), max(pair)) for pair in pairs}
 
 
-def _face(corners: Floats, normal: Floats, view: View) -> Any:
-    opacity = 0.34 - 0.22 * float(normal @ LIGHT)
-    return _path(
-        corners, view, filled=True, fill=FRONT, fillOpacity=opacity, strokeWidth=0, interpolate="linear-closed"
-    )
+def _face(points: Floats, corners: list[int], normal: Floats, view: View) -> Any:
+    style = {"fill": FRONT, "fillOpacity": 0.34 - 0.22 * float(normal @ LIGHT), "strokeWidth": 0}
+    return _paths(points, [corners], view, filled=True, interpolate="linear-closed", **style)
 
 
 def _dots(posteriors: Sequence[Posterior], view: View, *, named: bool) -> list[Any]:

@@ -1,0 +1,230 @@
+"""FMPD23 Figures 2, 3, 4b, 5b, 6b and 7b: the regions that privacy leaves, and what lies at their vertices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from utmost.channel import Channel
+from utmost.consumer import losses, priors
+from utmost.consumer.classes import monotone, strictly_monotone, triviality
+from utmost.exact import Level, Number
+from utmost.flow import hyper, uncertainty
+from utmost.geometry import vertices
+from utmost.mechanisms.geometric import geometric
+from utmost.mechanisms.response import response, response_dual
+from utmost.papers.fmpd23.channels import half
+from utmost.papers.items import Claim, Grid, Item, Value, claims, found
+from utmost.spaces import Space, cycle, discrete, grid, hamming, line
+
+Point: TypeAlias = tuple[Number, ...]
+NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+PATH = ("000", "100", "110", "111")  # the orange lines of Figure 7b
+
+
+def items() -> tuple[Item, ...]:
+    """In the order of the paper."""
+    return figure2(), figure3(), loss_classes(), figure4b(), figure5b(), figure6b(), figure7b()
+
+
+def posteriors(space: Space, level: Level) -> list[Point]:
+    """The vertices of the region as distributions: α^k_x, divided by their sum."""
+    columns = [[level.power(k) for k in exponents] for exponents in vertices(space)]
+    return [tuple(value / _sum(column) for value in column) for column in columns]
+
+
+def _sum(values: Sequence[Number]) -> Number:
+    return sum(values, Fraction(0))
+
+
+def inners(mechanism: Channel) -> list[Point]:
+    """The posteriors of a mechanism under the uniform prior."""
+    return [tuple(column) for column in hyper(priors.uniform(len(mechanism.inputs)), mechanism).inners.T]
+
+
+def lettered(space: Space, level: Level, *mechanisms: Channel, last: bool = False) -> dict[str, Point]:
+    """The vertices with letters: those of the mechanisms first, or `last`; likelier first secrets earlier."""
+    spots = sorted(posteriors(space, level), reverse=True)
+    taken = [spot for mechanism in mechanisms for spot in sorted(inners(mechanism), reverse=True)]
+    others = [spot for spot in spots if spot not in taken]
+    return dict(zip(NAMES, [*others, *taken] if last else [*taken, *others], strict=False))
+
+
+def line_of_three() -> dict[str, Point]:
+    """The vertices of Figures 2 and 4b; B, C, D are the geometric mechanism's."""
+    return lettered(line(3), half(), geometric(2, half()).channel(), last=True)
+
+
+def figure2() -> Item:
+    """The region of a line of three and the lines that bound it."""
+    spots = line_of_three()
+    cells: list[list[Value]] = [list(point) for point in spots.values()]
+    made = found(
+        "Figure 2",
+        "the region of ln 2·d₂-private posteriors on x1, x2, x3: its vertices",
+        Grid("vertex", ("p(x1)", "p(x2)", "p(x3)"), list(spots), cells),
+        "four constraints bound it, two for each of the pairs (x1, x2) and (x2, x3); those on (x1, x3) follow",
+    )
+    title = "Four lines cut the private posteriors out of all distributions on a line of three"
+    return replace(
+        made, draw=lambda: _triangle(line(3), spots, ("x1", "x2", "x3"), title, "FMPD23 Figure 2, ε = ln 2", {})
+    )
+
+
+def _triangle(
+    space: Space, spots: dict[str, Point], labels: Sequence[str], title: str, below: str, groups: dict[str, Channel]
+) -> Any:
+    """The simplex with the region, its constraints, and mechanisms that sit on its vertices."""
+    from utmost import pictures
+
+    dots = []
+    for group, mechanism in groups.items():
+        seen = hyper(priors.uniform(3), mechanism)
+        for point, outer in zip(seen.inners.T, seen.outers, strict=True):
+            letter = next(name for name, spot in spots.items() if spot == tuple(point))
+            dots.append(pictures.Posterior(letter, tuple(map(float, point)), float(outer), group))
+    taken = {dot.name for dot in dots}
+    dots += [
+        pictures.Posterior(letter, tuple(map(float, spot)), None, "other vertex" if groups else "vertex")
+        for letter, spot in spots.items()
+        if letter not in taken
+    ]
+    ratios = [
+        (a, b, 1 / float(half().power(space.distance(a, b)))) for x, z in space.edges for a, b in ((x, z), (z, x))
+    ]
+    region = [tuple(map(float, spot)) for spot in spots.values()]
+    return pictures.simplex(
+        labels, title, below, region=region, ratios=ratios, posteriors=dots, prior=(1 / 3, 1 / 3, 1 / 3)
+    )
+
+
+def figure3() -> Item:
+    """U_nib over the simplex of three secrets: not linear, so not trivial."""
+    corners = [tuple(Fraction(x == k) for x in range(3)) for k in range(3)]
+    middle = uncertainty([Fraction(1, 3)] * 3, losses.nib)
+    flat = middle == sum(uncertainty(corner, losses.nib) for corner in corners) / 3
+    lines: list[Claim] = [
+        ("U_nib is planar", False, flat),
+        ("ℓ_nib is trivial by Def. 6, on three secrets", False, triviality(losses.nib, 3).constant),
+        ("ℓ_nib is trivial by Def. A1, on three secrets", False, triviality(losses.nib, 3).dominated),
+    ]
+    note = f"U_nib(π) = min_x π_x: 0 at the corners, {middle} in the middle"
+    made = claims("Figure 3", "U_nib over the distributions on three secrets", lines, note)
+    return replace(made, draw=_entropy_drawn)
+
+
+def _entropy_drawn() -> Any:
+    from utmost import pictures
+
+    table = [[float(value) for value in row] for row in losses.nib.matrix(3)]
+    title = "U of ℓ_nib is no plane, so ℓ_nib is not trivial"
+    names = tuple(f"not x{k}" for k in (1, 2, 3))
+    return pictures.entropy(("x1", "x2", "x3"), table, title, "FMPD23 Figure 3: min p(x); dark is high", actions=names)
+
+
+def loss_classes() -> Item:
+    """§IV-B and Def. 6: which losses are monotone in which metric."""
+    constant = [[Fraction(1)] * 3] * 3
+    lines: list[Claim] = [
+        ("ℓ_bin is monotone in d₂ (line:3)", True, monotone(losses.binary, line(3)).holds),
+        ("ℓ_bin is strictly monotone in d₂ (line:3)", False, strictly_monotone(losses.binary, line(3)).holds),
+        ("ℓ_bin is strictly monotone in d_D (discrete:3)", True, strictly_monotone(losses.binary, discrete(3)).holds),
+        ("ℓ_Avg is strictly monotone in d₂ (line:3)", True, strictly_monotone(losses.absolute, line(3)).holds),
+        ("ℓ_Avg is monotone in d_D (discrete:3)", False, monotone(losses.absolute, discrete(3)).holds),
+        ("ℓ_nib is monotone (line:3)", False, monotone(losses.nib, line(3)).holds),
+        ("ℓ_nib is monotone (line:2)", False, monotone(losses.nib, line(2)).holds),
+        ("ℓ_nib is monotone (cycle:4)", False, monotone(losses.nib, cycle(4)).holds),
+        ("ℓ_nib is monotone (hamming:3)", False, monotone(losses.nib, hamming(3)).holds),
+        ("trivial losses are strictly monotone (constant, line:3)", True, strictly_monotone(constant, line(3)).holds),
+    ]
+    note = (
+        "ℓ_nib is monotone where each secret has one farthest other, and a(w) is that one: an even cycle, a cube. "
+        "L* ⊆ L^{m+} fails: a constant loss is no strictly increasing function of a distance"
+    )
+    return claims("Section IV-B, Definition 6", "monotone, strictly monotone and trivial losses", lines, note)
+
+
+def figure4b() -> Item:
+    """The geometric mechanism is three of the four vertices of the line of three."""
+    space, level = line(3), half()
+    mechanism = geometric(2, level).channel()
+    spots = set(posteriors(space, level))
+    lines: list[Claim] = [
+        ("vertices of the region", Fraction(4), Fraction(len(spots))),
+        ("the geometric mechanism's posteriors", Fraction(3), Fraction(len(inners(mechanism)))),
+        ("all of them are vertices", True, set(inners(mechanism)) <= spots),
+    ]
+    made = claims("Figure 4b", "the d₂-private hypers on {0, 1, 2}, ε = ln 2", lines)
+    title = "The geometric mechanism sits on three of the four vertices of the line's region"
+    below = "FMPD23 Figure 4b, ε = ln 2; areas: how likely each posterior is"
+    return replace(
+        made, draw=lambda: _triangle(space, line_of_three(), "012", title, below, {"geometric mechanism": mechanism})
+    )
+
+
+def figure5b() -> Item:
+    """Random response and its dual are the two triangles of the hexagon."""
+    space, level = discrete(3), half()
+    both = {"random response R": response(3, level).channel(), "its dual R°": response_dual(3, level).channel()}
+    spots = set(posteriors(space, level))
+    ours = {name: set(inners(mechanism)) for name, mechanism in both.items()}
+    lines: list[Claim] = [
+        ("vertices of the region", Fraction(6), Fraction(len(spots))),
+        *((f"{name} is three of them", True, len(points) == 3 and points <= spots) for name, points in ours.items()),
+        ("R and R° share none", True, not set.intersection(*ours.values())),
+    ]
+    made = claims("Figure 5b", "the d_D-private hypers on three secrets, ε = ln 2", lines)
+    title = "Random response and its dual are the two triangles of the discrete type's hexagon"
+    below = "FMPD23 Figure 5b, ε = ln 2; areas: how likely each posterior is"
+    letters = lettered(space, level, *both.values())
+    return replace(made, draw=lambda: _triangle(space, letters, ("x1", "x2", "x3"), title, below, both))
+
+
+def figure6b() -> Item:
+    """The region of a square of four places."""
+    space, level = grid(2, 2), half()
+    spots = posteriors(space, level)
+    made = claims(
+        "Figure 6b",
+        "the d₂-private hypers on a grid of 2 × 2 places, ε = ln 2",
+        [("vertices of the region (Table 6a)", Fraction(18), Fraction(len(spots)))],
+    )
+    return replace(made, draw=lambda: _tetrahedron(space, spots))
+
+
+def _tetrahedron(space: Space, spots: Sequence[Point]) -> Any:
+    from utmost import pictures
+
+    region = [tuple(map(float, spot)) for spot in spots]
+    title = f"On a square of four places {len(spots)} vertices bound the private posteriors"
+    below = (
+        "FMPD23 Figure 6b, Euclidean distance, ε = ln 2; the tetrahedron of all distributions, and the region enlarged"
+    )
+    return pictures.tetrahedron([str(label) for label in space.labels], title, below, region=region, prior=(0.25,) * 4)
+
+
+def figure7b() -> Item:
+    """On the path of the figure the Hamming metric is that of a line; the mechanism of Figure 8 lives there."""
+    cube = hamming(3)
+    places = [cube.position(label) for label in PATH]
+    straight = all(cube.distance(a, b) == abs(i - j) for i, a in enumerate(places) for j, b in enumerate(places))
+    lines: list[Claim] = [
+        ("d_H is linear on 000, 100, 110, 111", True, straight),
+    ]
+    note = f"{len(cube.edges)} pairs generate the metric"
+    made = claims("Figure 7b", "the Hamming cube and a path on which its metric is linear", lines, note)
+    return replace(made, draw=_cube_drawn)
+
+
+def _cube_drawn() -> Any:
+    from utmost import pictures
+
+    cube = hamming(3)
+    labels = [str(label) for label in cube.labels]
+    spots = [(int(b[0]) + 0.45 * int(b[2]), int(b[1]) + 0.35 * int(b[2])) for b in labels]
+    path = [cube.position(label) for label in PATH]
+    title = "Along 000, 100, 110, 111 the Hamming cube is a line"
+    below = "FMPD23 Figure 7b: the pairs that generate the metric, the path in orange"
+    return pictures.network(labels, spots, cube.edges, title, below, path=path)

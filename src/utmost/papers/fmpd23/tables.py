@@ -1,0 +1,164 @@
+"""FMPD23 Tables 4a, 5a, 6a and 7a: vertices, kernel mechanisms and capacities of four families of types, ε = ln 2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from utmost.design import Capacity, capacity
+from utmost.errors import SolverError
+from utmost.exact import Level, Number, alpha, decimal
+from utmost.geometry import count_kernels, count_vertices
+from utmost.papers.fmpd23.channels import half
+from utmost.papers.items import Grid, Item, Value, found, rounds_to
+from utmost.spaces import Space, cycle, discrete, grid, hamming, line
+
+HEADER = ("vertices", "kernel mechanisms", "mult. capacity", "add. capacity")
+LARGEST_COUNT = 9  # points of a space whose vertices are counted
+LARGEST_KERNELS = 8  # and whose kernel mechanisms are
+UNCOUNTED = "not counted"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a table as printed: two counts, `-` or `> 10000` where there are none, and two rounded decimals."""
+
+    name: str
+    space: Space
+    vertices: str
+    kernels: str
+    multiplicative: str
+    additive: str
+
+
+def items() -> tuple[Item, ...]:
+    """In the order of the paper, and how the number of kernel mechanisms depends on α."""
+    return table4a(), table5a(), table6a(), table7a(), kernels_by_level()
+
+
+def table4a() -> Item:
+    """Lines."""
+    printed = (
+        "2 1 1.33 0.33",
+        "4 2 1.67 0.5",
+        "8 11 2 0.67",
+        "16 187 2.33 0.75",
+        "32 15346 2.67 0.83",
+    )
+    rows = [Row(str(n), line(n), *text.split()) for n, text in enumerate(printed, 2)]
+    return table("Table 4a", "the type of counts, d₂ on a line of n", "n", rows)
+
+
+def table5a() -> Item:
+    """Discrete spaces."""
+    printed = ("2 1 1.33 0.33", "6 5 1.5 0.4", "14 41 1.6 0.43", "30 1291 1.67 0.44")
+    rows = [Row(str(n), discrete(n), *text.split()) for n, text in enumerate(printed, 2)]
+    return table("Table 5a", "the discrete type, d_D on n secrets", "n", rows)
+
+
+def table6a() -> Item:
+    """Grids: what the paper calls 1×1, 2×2, 3×3 are 2×2, 3×3, 4×4 places."""
+    rows = [
+        Row("1×1: 2×2 places", grid(2, 2), "18", "403", "1.68", "0.48"),
+        Row("2×2: 3×3 places", grid(3, 3), "4798", "> 10000", "2.5", "0.62"),
+        Row("3×3: 4×4 places", grid(4, 4), "-", "-", "3.53", "0.79"),
+    ]
+    note = (
+        "3×3 places have 4346 vertices, not 4798: exact in the square roots, by a walk over the region's edges, and "
+        "the same by placing one point after another (geometry.vertices_by_growth)"
+    )
+    made = table("Table 6a", "the Euclidean type on grids; its rows count steps, not places", "grid", rows, note)
+    return replace(made, draw=_map_drawn)
+
+
+def _map_drawn() -> Any:
+    from utmost import pictures
+
+    best = capacity(grid(3, 3), half()).multiplicative
+    if best.channel is None:
+        raise SolverError("the capacity of nine places must come with its mechanism")
+    title = f"A guess among 3 × 3 places becomes {decimal(best.value, 4)} times likelier, and no more"
+    below = "FMPD23 Table 6a, ε = ln 2 per unit of Euclidean distance: the mechanism that attains it"
+    return pictures.grid_map(best.channel, (3, 3), title, below)
+
+
+def table7a() -> Item:
+    """Hamming cubes."""
+    rows = [
+        Row("2 bits", hamming(2), "6", "4", "1.78", "0.56"),
+        Row("3 bits", hamming(3), "38", "29275", "2.37", "0.70"),
+        Row("4 bits", hamming(4), "-", "-", "3.16", "0.80"),
+    ]
+    note = "3 bits have 29213 kernel mechanisms, not 29275: in whole numbers, without rounding"
+    return table("Table 7a", "the Hamming type on bitstrings", "bits", rows, note)
+
+
+def table(name: str, caption: str, corner: str, rows: list[Row], note: str = "") -> Item:
+    """Published beside computed; a count agrees when it is the same, a decimal when it is the value rounded."""
+    computed, verdicts = zip(*(_row(row) for row in rows), strict=True)
+    published = [[row.vertices, row.kernels, row.multiplicative, row.additive] for row in rows]
+    labels = [row.name for row in rows]
+    return Item(
+        name,
+        f"{caption}, ε = ln 2",
+        Grid(corner, HEADER, labels, published).table(),
+        Grid(corner, HEADER, labels, computed).table(),
+        all(verdicts),
+        note,
+    )
+
+
+def _row(row: Row) -> tuple[list[Value], bool]:
+    size, capacities = len(row.space), capacity(row.space, half())
+    vertices = str(count_vertices(row.space)) if size <= LARGEST_COUNT else UNCOUNTED
+    kernels = str(count_kernels(row.space, half())) if size <= LARGEST_KERNELS else UNCOUNTED
+    pairs = ((row.multiplicative, capacities.multiplicative), (row.additive, capacities.additive))
+    agrees = _same(row.vertices, vertices) and _same(row.kernels, kernels)
+    return [vertices, kernels, *(shown(found) for _, found in pairs)], agrees and all(
+        rounds(found, printed) for printed, found in pairs
+    )
+
+
+def _same(printed: str, computed: str) -> bool:
+    """Are two counts the same; what is not counted on one side contradicts nothing."""
+    return computed == UNCOUNTED or not printed.isdigit() or printed == computed
+
+
+def rounds(found: Capacity, printed: str) -> bool:
+    """Is the printed decimal the capacity rounded to its digits, for every value within the proved bounds.
+
+    >>> rounds(capacity(line(3), half()).multiplicative, "1.67")
+    True
+    """
+    places = len(printed.partition(".")[2])
+    return all(rounds_to(bound, Fraction(printed), places) for bound in (found.lower, found.upper))
+
+
+def shown(found: Capacity) -> str:
+    """The exact value where it is a short fraction, and five digits."""
+    text = str(found.value)
+    return f"{text} = {decimal(found.value, 5)}" if _short(found.value, text) else decimal(found.value, 5)
+
+
+def _short(value: Number, text: str) -> bool:
+    return isinstance(value, Fraction) and value.denominator > 1 and len(text) <= 8
+
+
+def kernels_by_level() -> Item:
+    """The number of kernel mechanisms is no matter of the metric alone."""
+    levels = [alpha(text) for text in ("1/10", "1/3", "1/2", "2/3", "9/10")]
+    spaces = (line(4), line(5), discrete(4), cycle(4), cycle(5))
+    cells = [list(counts(space, levels)) for space in spaces]
+    return found(
+        "Section VI, kernels by α",
+        "how many kernel mechanisms a type has, by its level",
+        Grid("type", [f"α = {level.alpha}" for level in levels], [space.name for space in spaces], cells),
+        "the vertices do not depend on α (their exponents do not), which of them average to uniform does",
+    )
+
+
+def counts(space: Space, levels: Iterable[Level]) -> Iterable[Value]:
+    """The number of kernel mechanisms at each level."""
+    return (count_kernels(space, level) for level in levels)

@@ -1,0 +1,313 @@
+"""FMPD23: what is published and what is computed; the errata; the pictures."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strategies import channels as random_channels
+from strategies import rational_levels, weights
+from utmost import papers
+from utmost.channel import is_private
+from utmost.consumer import losses, priors
+from utmost.consumer.lifting import lifted
+from utmost.design import by_program, capacity
+from utmost.design.universal import binary_mechanism, closest_pair, extension, isolating, pair_loss
+from utmost.exact import Level, alpha
+from utmost.flow import capacity as leakage
+from utmost.flow import posterior_uncertainty, posterior_vulnerability, refinement, vulnerability
+from utmost.geometry import count_vertices
+from utmost.mechanisms import geometric
+from utmost.papers import Report
+from utmost.papers.fmpd23 import capacities, channels, examples, existence, regions, tables
+from utmost.spaces import Space, cycle, discrete, graph, line, space, subspace
+
+HALF = alpha("1/2")
+WRONG_IN_THE_PAPER = {
+    "Definition 2, remark",
+    "Equations 8 and 9",
+    "Section IV-B, Definition 6",
+    "Theorem 6",
+    "Theorems 10 and A4, the loss",
+    "Theorem 10, the rows",
+    "Theorem 12",
+    "Section I, beyond lines",
+    "Lemma A2, proof",
+    "Lemmas 19 and 21",
+    "Section VI-B, n secrets",
+    "Corollary 22, additive",
+    "Table 6a",
+    "Table 7a",
+}
+DRAWN = {"Figure 1", "Figure 2", "Figure 3", "Figure 4b", "Figure 5b", "Figure 6b", "Figure 7b", "Figure 8", "Table 6a"}
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return papers.report("FMPD23")
+
+
+def item(report: Report, name: str):
+    (found,) = [item for item in report.items if item.name == name]
+    return found
+
+
+def differing(found) -> list[str]:
+    """The labels of the lines on which the two sides of an item are not spelled alike."""
+    pairs = zip(found.published.rows, found.computed.rows, strict=True)
+    return [ours[0] for theirs, ours in pairs if theirs != ours]
+
+
+def test_everything_published_is_computed_again_but_for_the_errata(report: Report) -> None:
+    assert {item.name for item in report.items if item.agrees is False} == WRONG_IN_THE_PAPER
+    assert sum(item.agrees is True for item in report.items) >= 26
+
+
+def test_every_table_and_figure_has_its_item(report: Report) -> None:
+    names = {item.name for item in report.items}
+    assert len(names) == len(report.items)
+    assert names >= DRAWN | {"Table 4a", "Table 5a", "Table 7a", "Corollary 9", "Corollary 13", "Corollary 20"}
+
+
+def test_an_item_without_published_values_does_not_claim_to_agree(report: Report) -> None:
+    for found in report.items:
+        assert (found.published is None) == (found.agrees is None)
+
+
+def test_two_counts_of_the_tables_are_wrong_and_no_capacity(report: Report) -> None:
+    grids, cubes = item(report, "Table 6a"), item(report, "Table 7a")
+    assert [row[1] for row in grids.published.rows] == ["18", "4798", "-"]
+    assert [row[1] for row in grids.computed.rows][:2] == ["18", "4346"]
+    assert [row[2] for row in cubes.published.rows][:2] == ["4", "29275"]
+    assert [row[2] for row in cubes.computed.rows][:2] == ["4", "29213"]
+    for table in (grids, cubes):
+        for theirs, ours in zip(table.published.rows, table.computed.rows, strict=True):
+            for printed, found in zip(theirs[3:], ours[3:], strict=True):
+                places = len(printed.partition(".")[2])
+                assert f"{float(found.split()[-1]):.{places}f}" == printed
+
+
+@pytest.mark.parametrize(
+    ("printed", "agrees"),
+    [("1.67", True), ("1.66", False), ("1.667", True), ("1.7", True), ("2", True), ("1.68", False)],
+)
+def test_a_printed_decimal_agrees_when_it_is_the_value_rounded(printed: str, agrees: bool) -> None:
+    assert tables.rounds(capacity(line(3), HALF).multiplicative, printed) is agrees  # 5/3
+
+
+def test_a_wrong_count_or_capacity_in_a_table_is_seen() -> None:
+    right = tables.Row("3", line(3), "4", "2", "1.67", "0.5")
+    assert tables.table("t", "", "n", [right]).agrees
+    for wrong in (
+        ("5", "2", "1.67", "0.5"),
+        ("4", "3", "1.67", "0.5"),
+        ("4", "2", "1.66", "0.5"),
+        ("4", "2", "1.67", "0.4"),
+    ):
+        assert not tables.table("t", "", "n", [tables.Row("3", line(3), *wrong)]).agrees
+
+
+def test_the_known_errata_are_said_each_once(report: Report) -> None:
+    text = " ".join(report.errata)
+    for words in (
+        "M ⊑ M′ for all M′",
+        "1 − |X|/(1+(|X|−1)e^ε)",
+        "4346 vertices, not 4798",
+        "29213 kernel mechanisms, not 29275",
+        "constraints are counted as vertices",
+        "2/27, 2/21, 4/21, 2/27",
+        "is the dual R°",
+        "n = 3 only",
+        "n/(k+j)",
+        "a must be onto",
+    ):
+        assert text.count(words) == 1
+    assert len(set(report.errata)) == len(report.errata)
+
+
+def test_the_errors_are_where_the_errata_say(report: Report) -> None:
+    assert differing(item(report, "Definition 2, remark")) == [
+        "𝕀 ⊑ T, as the remark after Def. 2 asks of the optimal T"
+    ]
+    assert differing(item(report, "Section IV-B, Definition 6")) == [
+        "ℓ_nib is monotone (line:2)",
+        "ℓ_nib is monotone (cycle:4)",
+        "ℓ_nib is monotone (hamming:3)",
+        "trivial losses are strictly monotone (constant, line:3)",
+    ]
+    assert differing(item(report, "Theorem 12")) == ["ℓ_bin with two of the three actions: some mechanism is optimal"]
+    assert differing(item(report, "Lemma A2, proof")) == ["4", "5", "6"]
+    assert differing(item(report, "Corollary 22, additive")) == ["α = 1/3", "α = 1/2", "α = 2/3"]
+
+
+def test_the_report_is_json_without_its_pictures(report: Report) -> None:
+    copy = json.loads(json.dumps(papers.document(report)))
+    assert [found["name"] for found in copy["items"]] == [found.name for found in report.items]
+    assert set(copy["items"][0]) == {"name", "caption", "published", "computed", "agrees", "note", "series"}
+
+
+def test_every_figure_is_drawn_with_a_claim_for_a_title(report: Report) -> None:
+    assert {found.name for found in report.items if found.draw} == DRAWN
+    for found in report.items:
+        if found.draw is not None:
+            document = found.draw().to_dict()
+            title = document.get("title") or document["layer"][0]["title"]
+            assert len(title["text"].split()) > 5
+            assert title["subtitle"]
+
+
+def test_the_letters_of_figures_4b_and_5b_are_the_paper_s() -> None:
+    four = regions.line_of_three()
+    assert {four[letter] for letter in "BCD"} == set(regions.inners(geometric(2, HALF).channel()))
+    five = regions.lettered(discrete(3), HALF, channels.mechanisms()["random response R"])
+    assert {five[letter] for letter in "ABC"} == set(regions.inners(channels.mechanisms()["random response R"]))
+
+
+# Errata
+
+
+def test_the_optimal_mechanism_is_refined_by_the_others_and_not_conversely() -> None:
+    best, other = binary_mechanism(line(2), HALF), channels.silent(2)
+    assert refinement(best, other).refines
+    assert not refinement(other, best).refines
+
+
+@given(
+    random_channels(3, 3),
+    weights(3),
+    st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=3), min_size=3, max_size=3),
+)
+@settings(max_examples=60, deadline=None)
+def test_gains_of_0_to_1_leak_at_most_the_additive_limit(
+    mechanism, prior: list[Fraction], entries: list[list[int]]
+) -> None:
+    width = min(map(len, entries))
+    gain = [[Fraction(value, 4) for value in row[:width]] for row in entries]
+    leaked = posterior_vulnerability(prior, gain, mechanism) - vulnerability(prior, gain)
+    assert leaked <= channels.additive_limit(3, leakage(mechanism).additive.value)
+
+
+@given(rational_levels())
+@settings(max_examples=20, deadline=None)
+def test_the_additive_limit_is_attained_on_two_secrets_by_guessing(level: Level) -> None:
+    best = binary_mechanism(line(2), level)
+    leaked = posterior_vulnerability(priors.uniform(2), channels.guessing(2), best) - Fraction(1, 2)
+    assert leaked == channels.additive_limit(2, leakage(best).additive.value)
+
+
+def metrics() -> tuple[Space, ...]:
+    uneven = space([[0, 2, 3, 3], [2, 0, 2, 4], [3, 2, 0, 3], [3, 4, 3, 0]])
+    return line(2), line(4), discrete(4), cycle(5), graph([("c", "x"), ("c", "y"), ("c", "z")]), uneven
+
+
+@pytest.mark.parametrize("metric", metrics(), ids=lambda metric: metric.name)
+def test_vertices_come_in_opposite_pairs_and_are_at_least_twice_the_dimension(metric: Space) -> None:
+    from utmost.geometry import vertices
+
+    found = {tuple(k) for k in vertices(metric)}
+    assert {tuple(max(k) - value for value in k) for k in found} == found
+    assert len(found) >= 2 * (len(metric) - 1)
+
+
+@pytest.mark.parametrize("size", range(2, 8))
+def test_a_line_has_two_to_the_n_minus_one_vertices(size: int) -> None:
+    assert count_vertices(line(size)) == 2 ** (size - 1)
+
+
+def test_the_mechanism_best_for_two_ends_of_a_line_does_not_extend_to_it() -> None:
+    ends = binary_mechanism(subspace(line(3), [0, 2]), HALF)
+    assert not extension(ends, line(3), HALF).exists
+    rows = [[Fraction(4, 5), Fraction(1, 5)], [Fraction(1, 5), Fraction(4, 5)]]
+    assert ends.rows.tolist() == rows  # so the middle needs ≥ 2/5 and ≤ 2/5 for each answer, and both are 4/5 in all
+
+
+@given(weights(3), rational_levels())
+@settings(max_examples=25, deadline=None)
+def test_the_two_actions_of_theorem_10_are_served_best_by_its_mechanism_on_a_discrete_space(
+    prior: list[Fraction], level: Level
+) -> None:
+    metric = discrete(3)
+    first, second = closest_pair(metric)
+    mechanism, loss = isolating(metric, level, first), pair_loss(metric, first, second)
+    assert is_private(mechanism, metric, level)
+    from utmost.consumer import Consumer
+
+    reader = Consumer(priors.explicit(prior), losses.matrix(loss.tolist()))
+    assert by_program(metric, level, reader).loss == posterior_uncertainty(prior, loss, mechanism)
+
+
+def test_the_lifted_loss_and_the_padded_one_differ_by_what_no_action_changes() -> None:
+    metric = discrete(4)
+    pair = closest_pair(metric)
+    gap = pair_loss(metric, *pair) - lifted(losses.binary, pair, metric)
+    assert all(len(set(row)) == 1 for row in gap)
+
+
+@given(rational_levels(), st.integers(2, 6))
+@settings(max_examples=25, deadline=None)
+def test_the_printed_additive_bound_of_corollary_22_is_never_attained(level: Level, size: int) -> None:
+    found = capacity(discrete(size), level).additive
+    assert found.exact
+    assert found.value == 1 - size / (1 + (size - 1) / level.alpha)
+    assert found.value < capacities._printed(size, level.alpha, True)
+
+
+@given(rational_levels(), st.integers(2, 7))
+@settings(max_examples=25, deadline=None)
+def test_the_geometric_mechanism_attains_both_capacities_of_the_line(level: Level, size: int) -> None:
+    whole, ours = capacity(line(size), level), leakage(geometric(size - 1, level))
+    assert ours.multiplicative.value == whole.multiplicative.value
+    assert ours.additive.value == whole.additive.value == capacities._line_additive(size, level.alpha)
+
+
+@pytest.mark.parametrize("metric", [line(3), discrete(3), cycle(4)], ids=lambda metric: metric.name)
+@pytest.mark.parametrize("least", [True, False])
+def test_the_programs_of_corollaries_17_and_18_are_what_scipy_finds(metric: Space, least: bool) -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    size = len(metric)
+    cells = {(i, j): k for k, (i, j) in enumerate(product(range(size), repeat=2))}
+    above = []
+    for i, k, j in product(range(size), repeat=3):  # m_ij ≤ m_kj·e^d
+        if i != k:
+            row = np.zeros(size * size)
+            row[cells[i, j]], row[cells[k, j]] = 1.0, -(2.0 ** float(metric.distance(i, k)))
+            above.append(row)
+    assert len(above) == size**2 * (size - 1)  # besides one sum for each secret
+    sums = np.array([[float(i == x) for i, _ in cells] for x in range(size)])
+    cost = np.array([float(i == j) for i, j in cells]) * (1 if least else -1)
+    best = optimize.linprog(cost, np.array(above), np.zeros(len(above)), sums, np.ones(size)).fun
+    assert float(capacities.by_program(metric, HALF, least)) == pytest.approx(abs(best), abs=1e-9)
+
+
+def test_figure_8_s_two_superfluous_rows_belong_to_no_channel() -> None:
+    outers = [Fraction(text) for text in examples.FIGURE_8["outer"].split()]
+    average = lambda text: sum(Fraction(v) * w for v, w in zip(text.split(), outers, strict=True))  # noqa: E731
+    assert average("2/27 2/21 4/21 2/27") == Fraction(10, 96)
+    assert {average(row) for label, row in examples.FIGURE_8.items() if label != "outer"} == {Fraction(1, 8)}
+
+
+def test_the_columns_of_k_a_on_n_secrets_are_those_of_the_note() -> None:
+    for size in (3, 4, 5):
+        metric = discrete(size)
+        first, second = regions.inners(isolating(metric, HALF, metric.labels[0]))
+        assert first == tuple(Fraction(2 if k == 0 else 1, size + 1) for k in range(size))
+        assert second == tuple(Fraction(1 if k == 0 else 2, 2 * size - 1) for k in range(size))
+
+
+def test_no_kernel_of_a_discrete_type_is_t_on_every_pair_of_three_secrets() -> None:
+    from utmost.geometry import kernels
+
+    for kernel in kernels(discrete(3), HALF):
+        rows = kernel.channel().rows
+        assert any(any(a == b for a, b in zip(rows[x], rows[z], strict=True)) for x, z in ((0, 1), (0, 2), (1, 2)))
+
+
+def test_existence_says_yes_where_there_is_one_and_no_where_there_is_none() -> None:
+    assert existence.exists(line(3), HALF, losses.absolute)
+    assert not existence.exists(discrete(3), HALF, losses.absolute)
