@@ -15,7 +15,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import capacity
+import kernels
 import local
+import optimal
 import tables
 
 import noise
@@ -146,6 +149,9 @@ def main() -> None:
     print(f"\n{tables.ROWS:.0e} rows, {tables.PERSONS:.0e} persons, {tables.GROUPS} groups: a count of each group\n")
     print(table(tables.HEADER, tables.main()))
     print(f"\nThe local model, beside pyarrow reading and writing the same columns\n\n{local.report()}")
+    print(f"\nOptimal mechanisms on Euclidean grids, α = 1/2 a step, the distance as loss\n\n{optimal.report()}")
+    print(f"\nCapacities of types, beside the plain program of FMPD23 Cor. 18\n\n{capacity.report()}")
+    print(f"\nKernel mechanisms, beside pplpy\n\n{kernels.report()}")
 
 
 def print_counts(results: dict[str, Any]) -> None:

@@ -96,16 +96,12 @@ def test_irrational_mechanisms_are_compared_exactly(utmost):
 
 
 def test_what_is_not_decided_is_said(utmost, tmp_path):
-    def rows(root):
-        total = f"(1+4*sqrt({root})/4)"
-        lines = [",".join(["x", *"abcde"])]
-        lines += [
-            ",".join([str(x), *(f"{'1' if x == y else f'sqrt({root})/4'}/{total}" for y in range(5))]) for x in range(5)
-        ]
-        return "\n".join(lines)
+    def response(level):
+        cells = [[f"{'1' if x == y else level}/(1+4*{level})" for y in range(5)] for x in range(5)]
+        return "\n".join([",".join("xabcde"), *(",".join([str(x), *line]) for x, line in enumerate(cells))])
 
-    (tmp_path / "two.csv").write_text(rows(2))
-    (tmp_path / "three.csv").write_text(rows(3))
+    (tmp_path / "two.csv").write_text(response("((sqrt(2)+sqrt(3))/8)"))
+    (tmp_path / "three.csv").write_text(response("((sqrt(5)+sqrt(7))/8)"))
     said = utmost("refine", "two.csv", "three.csv")
     assert (said.code, said.err.count("\n")) == (1, 1)
     assert "not decided for these irrational entries" in said.err

@@ -204,16 +204,42 @@ def square(entry, size):
     return channel([[(1 if x == y else entry) / total for y in range(size)] for x in range(size)])
 
 
-def test_roots_are_decided_where_a_proof_is_small_and_left_open_in_one_line_elsewhere():
-    low, high = power(2, Fraction(1, 2)) / 4, power(3, Fraction(1, 2)) / 4
-    small = refinement(square(low, 3), square(high, 3))
-    assert small.refines
-    assert square(low, 3).then(small.post) == square(high, 3)
-    assert refinement(square(high, 6), square(low, 6)).witness.holds(square(high, 6), square(low, 6))
-    assert refinement(square(low, 6), square(low, 6)).refines
-    with pytest.raises(UndecidedError, match="not decided for these irrational entries: use a level alpha") as problem:
-        refinement(square(low, 6), square(high, 6))
+def root(k):
+    return power(k, Fraction(1, 2))
+
+
+def test_roots_are_decided():
+    low, high = square(root(2) / 4, 6), square(root(3) / 4, 6)
+    found = refinement(low, high)
+    assert found.refines
+    assert np.allclose(low.floats() @ found.post.floats(), high.floats(), atol=1e-12)
+    assert refinement(high, low).witness.holds(high, low)
+    three = square(root(2) / 4, 3), square(root(3) / 4, 3)
+    assert three[0].then(refinement(*three).post) == three[1]
+
+
+def test_where_many_powers_meet_a_simple_proof_is_found_and_else_one_line_says_so():
+    low, high = square((root(2) + root(3)) / 8, 5), square((root(5) + root(7)) / 8, 5)
+    assert refinement(low, low).refines
+    assert refinement(high, low).witness.holds(high, low)
+    with pytest.raises(UndecidedError, match="not decided for these irrational entries: use a level") as problem:
+        refinement(low, high)
     assert "\n" not in str(problem.value)
+
+
+def test_mechanisms_at_the_distances_of_the_plane_are_compared():
+    """Exponential weights on the corners of a square, at e^−d and e^−d/2 for distances 1 and √2."""
+
+    def corners(scale):
+        weights = [exponential(-scale * d) for d in (Fraction(0), Fraction(1), Fraction(1), root(2))]
+        total = sum(weights, Fraction(0))
+        return channel([[weights[x ^ y] / total for y in range(4)] for x in range(4)])
+
+    weak, strong = corners(Fraction(1)), corners(Fraction(1, 2))
+    found = refinement(weak, strong)
+    assert found.refines
+    assert np.allclose(weak.floats() @ found.post.floats(), strong.floats(), atol=1e-12)
+    assert refinement(strong, weak).witness.holds(strong, weak)
 
 
 def test_powers_of_e_with_different_exponents_are_one_field():

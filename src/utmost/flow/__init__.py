@@ -20,6 +20,7 @@ from utmost.flow.measures import (
     shannon,
 )
 from utmost.flow.refinement import Refinement, refinement
+from utmost.flow.transport import Move, hyper_distance, hyper_distance_float, line_distance, refining_move
 from utmost.flow.vulnerability import (
     posterior_uncertainty,
     posterior_vulnerability,
@@ -39,6 +40,7 @@ __all__ = [
     "Loss",
     "Measure",
     "Miracle",
+    "Move",
     "Refinement",
     "Shannon",
     "Witness",
@@ -46,13 +48,17 @@ __all__ = [
     "capacity",
     "guessing",
     "hyper",
+    "hyper_distance",
+    "hyper_distance_float",
     "leakage",
+    "line_distance",
     "min_entropy",
     "miracle_additive",
     "miracle_multiplicative",
     "posterior_uncertainty",
     "posterior_vulnerability",
     "refinement",
+    "refining_move",
     "remap",
     "shannon",
     "strategy",

@@ -14,6 +14,7 @@ from utmost.channel import Channel, Matrix, Mechanism
 from utmost.errors import InputError
 from utmost.exact import Number, sign
 from utmost.flow.inputs import Table, Weights, exact_channel, objects, table, weights
+from utmost.flow.ratios import added
 from utmost.flow.vulnerability import posterior_vulnerability, vulnerability
 
 
@@ -59,8 +60,8 @@ def capacity(channel: Channel | Mechanism) -> Capacity:
     size = columns.shape[1]
     uniform = (Fraction(1, size),) * size
     one = objects([[Fraction(int(x == w)) for w in range(size)] for x in range(size)])
-    largest: Number = sum((max(column) for column in columns), Fraction(0))
-    least: Number = sum((min(column) for column in columns), Fraction(0))
+    largest = added(max(column) for column in columns)
+    least = added(min(column) for column in columns)
     return Capacity(Attained(largest, uniform, one), Attained(1 - least, uniform, 1 - size * one))
 
 

@@ -14,10 +14,11 @@ import numpy as np
 
 from utmost.channel import Matrix
 from utmost.channel.channel import product
-from utmost.errors import UndecidedError
+from utmost.errors import SolverError, UndecidedError
 from utmost.exact import sign
 from utmost.flow.linear import approximated, independent, irrational, matrix, solvable, solved
 from utmost.flow.programs import cone_program, distance_program, free, slack_program
+from utmost.flow.ratios import added
 from utmost.flow.witness import Witness, witness
 from utmost.solve import Guess, optimum, solve
 
@@ -30,8 +31,8 @@ NOTHING = 1e-9  # what a float program calls 0
 def factored(a: Matrix, b: Matrix) -> Matrix | Witness:
     """The R with A·R = B, exact, or the witness that there is none; UndecidedError if neither can be had.
 
-    Channels of fractions are always decided, and so are channels made of powers of one e^u where A's columns, none of
-    which is zero, are independent.
+    Channels of fractions are decided (SolverError if the program's optimum cannot be closed), and so are channels made
+    of powers of one e^u, up to 64 outputs, where A's columns, none of which is zero, are independent.
     """
     forced = len(independent(a)) == a.shape[1] and solvable(a, b)
     return _forced(a, b) if forced else _programmed(a, b)
@@ -43,7 +44,7 @@ def _forced(a: Matrix, b: Matrix) -> Matrix | Witness:
     if found is not None:
         return found
     post = solved(a, b)
-    if post is not None and _non_negative(post):
+    if post is not None and _is_channel(post):
         return post
     for bits in PRECISIONS:
         found = _with_two_actions(a, b, bits)
@@ -132,7 +133,7 @@ def _posts(a: Matrix, b: Matrix, near: tuple[Matrix, ...], guess: Guess) -> Iter
     floats = clear.x[:-1].reshape(shape) + clear.x[-1] * free(*near)
     for bits in FINENESS:
         post = _completed(a, b, _rounded(floats, 2**bits))
-        if post is not None and _non_negative(post):
+        if post is not None and _is_channel(post):
             yield post
 
 
@@ -168,7 +169,7 @@ def _closed(a: Matrix, b: Matrix) -> Matrix | Witness:
         return np.array(certificate.x[: a.shape[1] * b.shape[1]], dtype=object).reshape(a.shape[1], -1)
     found = witness(_gain(certificate.y, b), a, b)
     if found is None:
-        raise _undecided()
+        raise SolverError("whether the second channel refines the first could not be certified: merge some outputs")
     return found
 
 
@@ -178,16 +179,15 @@ def _gain(multipliers: Sequence[float] | Sequence[Fraction] | Matrix, b: Matrix)
 
 def _is_post(post: Matrix, a: Matrix, b: Matrix) -> bool:
     """Whether it is a channel, and A·R = B, multiplied out."""
-    stochastic = _non_negative(post) and all(row.sum() == 1 for row in post)
-    return stochastic and bool(np.all(product(a, post) == b))
+    return _is_channel(post) and bool(np.all(product(a, post) == b))
 
 
-def _non_negative(post: Matrix) -> bool:
-    return all(sign(value) >= 0 for value in post.flat)
+def _is_channel(post: Matrix) -> bool:
+    return all(sign(value) >= 0 for value in post.flat) and all(added(row) == 1 for row in post)
 
 
 def _undecided() -> UndecidedError:
     return UndecidedError(
         "whether the second channel refines the first is not decided for these irrational entries: "
-        "use a level alpha that is a fraction, so that the entries are"
+        "use a level and distances that make them fractions, or fewer inputs"
     )

@@ -12,6 +12,7 @@ from utmost.errors import InputError
 from utmost.exact import Number
 from utmost.flow.columns import bundles
 from utmost.flow.inputs import Weights, exact_channel, objects, weights
+from utmost.flow.ratios import added
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +39,7 @@ class Hyper:
 
     def prior(self) -> tuple[Number, ...]:
         """The mean of the inners, weighted by the outers: the prior it came from. FMPD23 Lemma 1."""
-        return tuple(sum(row * objects(self.outers)) for row in self.inners)
+        return tuple(added(row * objects(self.outers)) for row in self.inners)
 
     def channel(self) -> Channel:
         """The abstract channel: C[x, y] = outers[y]·inners[x, y]/π_x, the only one up to names of its outputs.
@@ -73,7 +74,7 @@ def hyper(prior: Weights, channel: Channel | Mechanism) -> Hyper:
     """
     source = exact_channel(channel)
     joint = weights(prior, len(source.inputs))[:, None] * source.rows
-    found = [(tuple(b.column / b.total), b.total) for b in bundles(joint)]
+    found = [(tuple(bundle.column / outer), outer) for bundle in bundles(joint) for outer in [added(bundle.column)]]
     found.sort(key=lambda pair: pair[0], reverse=True)
     inners = objects([inner for inner, _ in found]).T
     return Hyper(source.inputs, tuple(outer for _, outer in found), closed(np.ascontiguousarray(inners)))

@@ -11,7 +11,7 @@ from flint import fmpq, fmpq_mat
 
 from utmost.channel import Matrix
 from utmost.channel.channel import product
-from utmost.exact import Real
+from utmost.exact import Real, enclosure
 from utmost.flow.ratios import field
 
 GUESS = 64  # bits of the fractions that stand for irrational numbers where only a guess is asked for
@@ -24,11 +24,12 @@ def irrational(*matrices: Matrix) -> bool:
 
 
 def approximated(bits: int, *matrices: Matrix) -> tuple[Matrix, ...]:
-    """Matrices of fractions near these, of the same rank; themselves where they are fractions already."""
+    """Matrices of fractions near these, of the same rank if few powers are involved; themselves if fractions."""
     if not irrational(*matrices):
         return matrices
     values = [value for source in matrices for value in source.flat]
-    near = iter(field(values).substituted(values, bits))
+    over = field(values)
+    near = iter([sum(enclosure(v, bits)) / 2 for v in values] if over is None else over.substituted(values, bits))
     return tuple(matrix([[next(near) for _ in row] for row in source]) for source in matrices)
 
 
@@ -41,8 +42,8 @@ def independent(source: Matrix) -> list[int]:
 
 def solvable(left: Matrix, right: Matrix) -> bool:
     """Whether `solved` takes on the system left·X = right: of many unknowns only where few powers are involved."""
-    powers = len(field([*left.flat, *right.flat]).steps)
-    return left.shape[1] <= MOST_UNKNOWNS.get(powers, 3)
+    over = field([*left.flat, *right.flat])
+    return over is not None and bool(left.shape[1] <= MOST_UNKNOWNS.get(len(over.steps), 3))
 
 
 def solved(left: Matrix, right: Matrix) -> Matrix | None:
@@ -54,6 +55,8 @@ def solved(left: Matrix, right: Matrix) -> Matrix | None:
         return _rational(left, right)
     whole = np.hstack([left, right])
     over = field(whole.flat)
+    if over is None:
+        return None
     found = eliminated([[over.ratio(value) for value in line] for line in whole], left.shape[1])
     try:
         return None if found is None else matrix([[over.number(value) for value in line] for line in found])

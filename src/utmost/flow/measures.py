@@ -16,6 +16,7 @@ from utmost.exact import Number, enclosure, sign
 from utmost.flow.enclosure import PRECISION, Enclosure, known, logarithm, surprise, total
 from utmost.flow.hyper import hyper
 from utmost.flow.inputs import Table, Weights, exact_channel, weights
+from utmost.flow.ratios import added
 from utmost.flow.vulnerability import posterior_uncertainty, posterior_vulnerability, uncertainty, vulnerability
 
 Amount_co = TypeVar("Amount_co", covariant=True)  # an exact number, or an enclosure of one
@@ -84,7 +85,7 @@ class Bayes:
     def posterior(self, prior: Weights, channel: Channel | Mechanism) -> Number:
         """Σ_y max_x π_x·C[x, y]."""
         joint = _joint(prior, channel)
-        return sum((_largest(column) for column in joint.T), Fraction(0))
+        return added(_largest(column) for column in joint.T)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ class Guessing:
 
     def posterior(self, prior: Weights, channel: Channel | Mechanism) -> Number:
         """The same for each output, weighted by its probability."""
-        return sum((_guesses(column) for column in _joint(prior, channel).T), Fraction(0))
+        return added(_guesses(column) for column in _joint(prior, channel).T)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +223,7 @@ def _largest(values: Matrix) -> Number:
 
 def _guesses(values: Matrix) -> Number:
     order: list[Number] = sorted(values, reverse=True)
-    return sum((place * value for place, value in enumerate(order, start=1)), Fraction(0))
+    return added(place * value for place, value in enumerate(order, start=1))
 
 
 def _scaled(factor: Number, found: Enclosure, precision: int) -> Enclosure:

@@ -1,9 +1,10 @@
 """Rational functions of the powers that exact numbers are made of: the field that a mechanism's entries live in.
 
-The entries of a mechanism are quotients of sums of products of a few powers, e^(−1/10), e^(−√2/10), 2^(−√5). Calculating
-with these as if they were free variables, and dividing common factors out, keeps elimination small where plain sums
-would double in length at every step. What holds of the variables holds of the numbers put for them, so a solution that
-is found is a solution; that none is found proves nothing unless the powers are independent, and is not relied on.
+The entries of a mechanism are quotients of sums of products of a few powers, e^(−1/10), e^(−√2/10), 2^(−√5).
+Calculating with these as if they were free variables, and dividing common factors out, keeps elimination small where
+plain sums would double in length at every step. What holds of the variables holds of the numbers put for them, so a
+solution that is found is a solution; that none is found proves nothing unless the powers are independent, and is not
+relied on.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import Any, TypeAlias
 
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
@@ -23,6 +25,7 @@ Key: TypeAlias = tuple[int, int]  # (p, k) is the power p^√k of a prime p, (0,
 Powers: TypeAlias = dict[Key, Fraction]
 
 HALF = Fraction(1, 2)
+LARGEST_DEGREE = 1000  # of an entry in a variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ class Field:
 
         So rows that sum to 1 by cancelling still do, and columns that depend on each other still do.
         """
-        ends = [enclosure(_power({key: step}), bits) for key, step in self.steps.items()]
+        ends = [enclosure(_power(key, step), bits) for key, step in self.steps.items()]
         point = [fmpq((low + high).numerator, 2 * (low + high).denominator) for low, high in ends]
         found = (self.ratio(value) for value in values)
         return [_fraction(each.above(*point) / each.below(*point)) for each in found]
@@ -104,25 +107,42 @@ class Field:
 
     def _value(self, polynomial: fmpq_mpoly) -> Number:
         """The sum of its terms, added in pairs so that long sums stay cheap."""
-        sums: list[Number] = [
-            _fraction(c) * _power({key: step * int(e) for (key, step), e in zip(self.steps.items(), exponents, strict=True)})
-            for exponents, c in polynomial.to_dict().items()
-        ]
+        tops = zip(self.steps.items(), polynomial.degrees(), strict=True)
+        powers = [_ladder(key, step, top) for (key, step), top in tops]
+        sums: list[Number] = []
+        for exponents, c in polynomial.to_dict().items():
+            rungs = [ladder[e] for ladder, e in zip(powers, exponents, strict=True) if e]
+            sums.append(math.prod(rungs, start=_fraction(c)))
         while len(sums) > 1:
             sums = [sum(sums[k : k + 2], Fraction(0)) for k in range(0, len(sums), 2)]
         return sums[0] if sums else Fraction(0)
 
 
-def field(values: Iterable[Number]) -> Field:
-    """The field of all rational functions of the powers in these values."""
-    steps: Powers = {}
+def field(values: Iterable[Number]) -> Field | None:
+    """The field of all rational functions of the powers in these values; None if degrees would be beyond reason."""
+    exponents: dict[Key, set[Fraction]] = {}
     for value in values:
         for terms in _terms(value) if isinstance(value, Real) else ():
             for monomial in terms:
                 for key, exponent in _powers(monomial).items():
-                    steps[key] = _common(steps.get(key, Fraction(0)), exponent)
+                    exponents.setdefault(key, {Fraction(0)}).add(exponent)
+    steps = {key: reduce(_common, found) for key, found in exponents.items()}
+    if any(max(found) - min(found) > LARGEST_DEGREE * steps[key] for key, found in exponents.items()):
+        return None
     names = tuple(f"t{k}" for k in range(len(steps)))
     return Field(fmpq_mpoly_ctx.get(names, Ordering.lex), steps)
+
+
+def added(values: Iterable[Number]) -> Number:
+    """The sum. Irrational ones are added in their field, where fractions of like denominators stay short."""
+    parts = [value for value in values if value]
+    if not any(isinstance(value, Real) for value in parts):
+        return sum(parts, Fraction(0))
+    over = field(parts)
+    if over is None:
+        return sum(parts, Fraction(0))
+    ratios = [over.ratio(value) for value in parts]
+    return over.number(sum(ratios[1:], ratios[0]))
 
 
 def _terms(value: Real) -> tuple[Mapping[Any, Fraction], Mapping[Any, Fraction]]:
@@ -136,13 +156,15 @@ def _powers(monomial: Any) -> Powers:
     return {(base, k): c for base, found in ((0, exponent), *radicals) for k, c in parts(found)}
 
 
-def _power(powers: Powers) -> Number:
-    """∏ p^(c·√k), e for p = 0."""
-    result: Number = Fraction(1)
-    for base in dict.fromkeys(base for base, _ in powers):
-        exponent: Number = sum((c * power(k, HALF) for (b, k), c in powers.items() if b == base), Fraction(0))
-        result = result * (power(base, exponent) if base else exponential(exponent))
-    return result
+def _power(key: Key, exponent: Fraction) -> Number:
+    """p^(c·√k), e for p = 0."""
+    base, k = key
+    return power(base, exponent * power(k, HALF)) if base else exponential(exponent * power(k, HALF))
+
+
+def _ladder(key: Key, step: Fraction, top: int) -> list[Number]:
+    """The powers 0, 1, …, top of a variable."""
+    return [_power(key, step * e) for e in range(top + 1)]
 
 
 def _common(left: Fraction, right: Fraction) -> Fraction:

@@ -10,10 +10,11 @@ import numpy as np
 
 from utmost.channel import Channel, Matrix
 from utmost.channel.channel import Label, closed, trusted
-from utmost.exact import Number
+from utmost.exact import Number, enclosure
 from utmost.flow.vulnerability import posterior_uncertainty, remap
 
 ROUNDINGS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)  # bits of a gain: the fewest that do are the easiest to read
+BITS = 192  # of the intervals that losses are compared with first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +52,7 @@ def witness(gain: Matrix, a: Matrix, b: Matrix) -> Witness | None:
         if not np.any(loss):
             continue
         values = [posterior_uncertainty(prior, loss, channel) for channel in (first, second)]
-        if values[1] < values[0]:
+        if _is_less(values[1], values[0]):
             return Witness(first.inputs, prior, closed(loss), *values)
     return None
 
@@ -76,6 +77,12 @@ def _promising(gain: Matrix, a: Matrix, b: Matrix) -> bool:
     gains = gain.astype(float)
     with_a, with_b = ((gains.T @ rows).max(axis=0).sum() for rows in (a, b))
     return bool(with_b > with_a - 1e-9 * len(a))
+
+
+def _is_less(left: Number, right: Number) -> bool:
+    """left < right, decided: by narrow intervals where they are apart."""
+    (low, high), (least, most) = (enclosure(value, BITS) for value in (left, right))
+    return high < least or (low < most and left < right)
 
 
 def _loss(gain: Matrix) -> Matrix:
