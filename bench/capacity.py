@@ -30,7 +30,7 @@ PLAIN = ("grid:7x7", "7/10")  # what the printed program is solved for
 def certified(name: str, level: str) -> dict[str, Any]:
     """Seconds for both capacities, their values and gaps."""
     import utmost as ut
-    from utmost.design.capacity import capacity
+    from utmost.design.capacities import capacity
     from utmost.spaces import parse
 
     points, start = parse(name), time.perf_counter()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from utmost.consumer import Consumer, Minimax, losses, priors
     from utmost.consumer.kernel import posterior, read, readings
     from utmost.continuous import laplace_loss
-    from utmost.design.capacity import capacity
+    from utmost.design.capacities import capacity
     from utmost.design.derive import derivation
     from utmost.design.minimax import minimax_optimal
     from utmost.design.optimal import by_program, optimal

@@ -13,7 +13,7 @@ from utmost.errors import InputError
 
 if TYPE_CHECKING:
     from utmost.cli.waiting import Report
-    from utmost.design.capacity import Capacities, Capacity
+    from utmost.design.capacities import Capacities, Capacity
     from utmost.exact import Level, Number
     from utmost.spaces import Space
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.channel import Matrix
-from utmost.design.capacity_total import WRITTEN, Total, by_weights
+from utmost.design.capacities.total import WRITTEN, Total, by_weights
 from utmost.exact import Level, Number
 from utmost.solve.rational import fraction, quotient
 from utmost.spaces import Space, line, scaled
@@ -64,10 +64,10 @@ def largest_of_line(space: Space, level: Level, step: Number) -> Total:
     size, alpha = len(space), level.power(step)
     end, inner = 1 / (1 + alpha), (1 - alpha) / (1 + alpha)
     how = "(N(1−α) + 2α)/(1+α), attained by the geometric mechanism"
+    total: Number = (size * (1 - alpha) + 2 * alpha) / (1 + alpha)
     if size > WRITTEN:
-        total: Number = (size * (1 - alpha) + 2 * alpha) / (1 + alpha)
         return Total(total, total, how, True)
-    return by_weights(space, level, False, [end, *[inner] * (size - 2), end], how)
+    return by_weights(space, level, False, total, [end, *[inner] * (size - 2), end], how)
 
 
 def least_of_line(space: Space, level: Level, step: Number) -> Total:
@@ -126,7 +126,7 @@ def homogeneous(space: Space, profile: Profile, level: Level, least: bool) -> To
     how = f"{'1 − ' if least else ''}n/Σ α^{'−' if least else ''}d, the same from every point"
     if size > WRITTEN:
         return Total(total, total, how, True)
-    return by_weights(space, level, least, [total / size] * size, how)
+    return by_weights(space, level, least, total, [total / size] * size, how)
 
 
 def ratio(size: int, exponent: Number, terms: Sequence[tuple[Number, int]], level: Level) -> Number | None:

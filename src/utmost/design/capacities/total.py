@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 
@@ -72,9 +71,8 @@ def spread(space: Space, table: Matrix, weights: Sequence[Number]) -> tuple[tupl
     return columns, rows
 
 
-def by_weights(space: Space, level: Level, least: bool, weights: Sequence[Number], how: str) -> Total:
-    """The total of weights w ≥ 0 with Kw = 1 (Bw = 1 for the least), with the channel that attains it."""
-    total: Number = sum(weights, Fraction(0))
+def by_weights(space: Space, level: Level, least: bool, total: Number, weights: Sequence[Number], how: str) -> Total:
+    """The total Σw of weights w ≥ 0 with Kw = 1 (Bw = 1 for the least), with the channel that attains it."""
     columns, rows = spread(space, kernel(space, level, least), weights)
     return Total(total, total, how, True, columns, rows, tuple(weights))
 
@@ -89,6 +87,8 @@ def tensor(totals: Sequence[Total], sizes: Sequence[int]) -> Total:
     written = int(np.prod(sizes, dtype=object)) <= WRITTEN
     for other, size in zip(totals[1:], sizes[1:], strict=True):
         result = _times(result, other, size, written)
+    if len(totals) == 1:
+        return result
     ways = "; ".join(dict.fromkeys(total.how for total in totals))
     return replace(result, how=f"the product over {len(totals)} factors: {ways}")
 

@@ -16,17 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.channel import Matrix
-from utmost.design.capacity_rates import Rates, Whole, rounded
-from utmost.design.capacity_total import objects
-from utmost.design.capacity_weights import kernel_table, orbit_firsts
+from utmost.design.capacities.rates import Rates, Whole, rounded
+from utmost.design.capacities.total import objects
+from utmost.design.capacities.weights import kernel_table, orbit_firsts
 from utmost.errors import InputError
-from utmost.solve import Certificate, Program, close, solve, verify
+from utmost.solve import Certificate, Guess, Program, close, optimum, solve, verify
 from utmost.spaces import Space, Symmetries
 
 Flags = npt.NDArray[np.bool_]
 BROKEN = 1e-9  # of an entry: what a float answer may break without a new round
 NEAR = 1e-3  # of an entry: constraints so near to being broken are added with the broken ones
-SHORT = 1e-7  # of T: a float optimum that misses a bound by more does not attain it
+SHORT = 1e-7  # of T ≥ 1, and of 1: a float optimum that misses a bound by more does not attain it
 MOST_RELATIONS = 100_000  # privacy constraints up to symmetry
 
 
@@ -117,20 +117,42 @@ def best(
     The answer is optimal for the powers `bounds.aim`; its bound holds for the true α. `report` is told the float
     optimum of each round.
     """
-    active = _nearest(found)
+    active, needed = _nearest(found), np.zeros(len(found.code), dtype=bool)
     while True:
-        asked = program(found, bounds.aim, active, least)
-        guess = solve(asked)
+        guess = solve(program(found, bounds.aim, active, least), accept=("Optimal", "Infeasible"))
+        if guess.status != "Optimal":  # ratios beyond the reach of doubles
+            return _by_all(space, found, bounds, least)
         report(abs(guess.objective))
-        if hoped is not None and guess.objective - (hoped if least else -hoped) > SHORT * hoped:
+        if hoped is not None and guess.objective - (hoped if least else -hoped) > SHORT * max(1.0, hoped):
             return None
-        more = _broken(found, bounds.aim, guess.x, active)
-        if not more.any():
-            certificate = close(asked, guess)
-            more = _exactly_broken(found, bounds.aim, certificate.x)
-            if not more.any():
-                return _answer(space, found, bounds, certificate, program(found, bounds.low, active, least))
-        active = active | more
+        near = _near(found, bounds.aim, guess.x, NEAR)
+        if not (_near(found, bounds.aim, guess.x, -BROKEN) & ~active).any():
+            kept = active & (near | needed | _binding(guess, active))
+            certificate = close(program(found, bounds.aim, kept, least), _restricted(guess, active, kept))
+            near = needed = needed | _exactly_broken(found, bounds.aim, certificate.x)
+            if not (needed & ~kept).any():
+                return _answer(space, found, bounds, certificate, program(found, bounds.low, kept, least))
+        active = active | near
+
+
+def _by_all(space: Space, found: Cells, bounds: Rates, least: bool) -> Answer:
+    """The optimal channel with these columns from the program with all relations, whatever doubles make of it."""
+    every = np.ones(len(found.code), dtype=bool)
+    certificate = optimum(program(found, bounds.aim, every, least))
+    return _answer(space, found, bounds, certificate, program(found, bounds.low, every, least))
+
+
+def _binding(guess: Guess, active: Flags) -> Flags:
+    """The relations that the guess's basis holds with equality."""
+    binding = active.copy()
+    binding[active] = ~guess.basic_rows[: active.sum()]
+    return binding
+
+
+def _restricted(guess: Guess, active: Flags, kept: Flags) -> Guess:
+    """The guess without relations that do not bind: their slacks are basic, so what is left is a basis."""
+    left = np.concatenate([kept[active], np.ones(len(guess.y) - active.sum(), dtype=bool)])
+    return Guess(guess.x, guess.y[left], guess.basic_columns, guess.basic_rows[left], guess.status, guess.objective)
 
 
 def _nearest(found: Cells) -> Flags:
@@ -140,22 +162,18 @@ def _nearest(found: Cells) -> Flags:
     return near
 
 
-def _broken(found: Cells, powers: tuple[Fraction, ...], x: npt.NDArray[np.float64], active: Flags) -> Flags:
-    """The relations that doubles break, with those that they nearly break; none if only active ones are broken."""
-    left = x[found.left]
-    right = x[found.right] * np.array([float(power) for power in powers])[found.code]
-    broken = (left < right * (1 - BROKEN)) & ~active
-    nearly: Flags = (left < right * (1 + NEAR)) & broken.any()
-    return nearly
+def _near(found: Cells, powers: tuple[Fraction, ...], x: npt.NDArray[np.float64], part: float) -> Flags:
+    """The relations that doubles break, or miss breaking by less than a part of an entry."""
+    rate = np.array([float(power) for power in powers])[found.code]
+    near: Flags = x[found.left] < rate * x[found.right] * (1 + part)
+    return near
 
 
 def _exactly_broken(found: Cells, powers: tuple[Fraction, ...], x: tuple[Fraction, ...]) -> Flags:
     """The relations that do not hold. Doubles look first: their quotients are right within 2^−50."""
     values = np.array([float(value) for value in x])
-    rate = np.array([float(power) for power in powers])[found.code]
-    close_by = np.flatnonzero(values[found.left] <= rate * values[found.right] * (1 + BROKEN))
     broken = np.zeros(len(found.code), dtype=bool)
-    for k in close_by.tolist():
+    for k in np.flatnonzero(_near(found, powers, values, BROKEN)).tolist():
         broken[k] = x[found.left[k]] < powers[found.code[k]] * x[found.right[k]]
     return broken
 

@@ -1,7 +1,7 @@
 """What a privacy type can deliver at most: its multiplicative and additive capacity, certified (FMPD23 §V).
 
-`capacity_total` has the bound that everything rests on; `capacity_closed` the formulas; `capacity_weights` the linear
-program over points, which is exact where its answer can be made a channel; `capacity_program` the one over pairs, which
+`total` has the bound that everything rests on; `closed` the formulas; `weights` the linear
+program over points, which is exact where its answer can be made a channel; `program` the one over pairs, which
 always is.
 """
 
@@ -16,17 +16,18 @@ import numpy as np
 
 from utmost.channel import Channel, Matrix, identity
 from utmost.channel.channel import trusted
-from utmost.design.capacity_closed import closed, factors
-from utmost.design.capacity_program import best, cells
-from utmost.design.capacity_rates import rates
-from utmost.design.capacity_total import WRITTEN, Total, tensor
-from utmost.design.capacity_weights import Weighting, weighting, without_slack
+from utmost.design.capacities.closed import closed, factors
+from utmost.design.capacities.program import best, cells
+from utmost.design.capacities.rates import rates
+from utmost.design.capacities.total import WRITTEN, Total, tensor
+from utmost.design.capacities.weights import Weighting, weighting, without_slack
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, Number, decimal
 from utmost.spaces import Space, symmetries
 
 Progress: TypeAlias = Callable[[Number, Number], None]  # the bounds so far of the capacity that is being found
 CLOSE = Fraction(1, 10**12)  # of T: bounds nearer than this are as good as equal, where α^d is irrational
+WIDEST = Fraction(1, 10**9)  # of T: bounds farther apart are not returned
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -111,8 +112,8 @@ def _total(space: Space, level: Level, least: bool, progress: Progress | None) -
     if not level.is_inner or len(space) == 1:
         return _at_the_end(space, level, least)
     parts = [part for part in factors(space) if len(part) > 1]
-    if len(parts) > 1:
-        totals = [_total(part, level, least, None) for part in parts]
+    if parts != [space]:
+        totals = [_total(part, level, least, progress if len(parts) == 1 else None) for part in parts]
         if all(total.weighted for total in totals):
             return tensor(totals, [len(part) for part in parts])
     return closed(space, level, least) or _found(space, level, least, progress)
@@ -151,7 +152,10 @@ def _found(space: Space, level: Level, least: bool, progress: Progress | None) -
     answer = best(space, every, bounds, least, lambda value: _tell(progress, least, value))
     assert answer is not None  # nothing was hoped for
     how = f"a linear program over pairs of points, {group.pairs.max() + 1} up to symmetry"
-    return _bounded(answer.columns, answer.rows, answer.bound, least, how)
+    total = _bounded(answer.columns, answer.rows, answer.bound, least, how)
+    if total.upper - total.lower > WIDEST * total.lower:
+        raise SolverError(f"the bounds of a capacity of {space.name} did not meet within {float(WIDEST):.0e} of it")
+    return total
 
 
 def _weighted(columns: tuple[int, ...], rows: Matrix, weights: Weighting, how: str) -> Total:

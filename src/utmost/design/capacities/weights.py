@@ -2,7 +2,7 @@
 
 The packing {max Σb : Mb ≤ 1, b ≥ 0} and the covering {min Σa : Ma ≥ 1, a ≥ 0} of a symmetric matrix M are dual to each
 other. With M = K the covering bounds max T and the packing is the diagonal of a channel that would attain it; with
-M = B they change places (`capacity_total`). Both may be averaged over the symmetries of the space, so one unknown for
+M = B they change places (`total`). Both may be averaged over the symmetries of the space, so one unknown for
 each orbit of points is enough: 15 for a 10×10 grid.
 """
 
@@ -15,8 +15,8 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.channel import Matrix
-from utmost.design.capacity_rates import Rates, Whole, rounded
-from utmost.design.capacity_total import objects, spread
+from utmost.design.capacities.rates import Rates, Whole, rounded
+from utmost.design.capacities.total import objects, spread
 from utmost.errors import InputError
 from utmost.solve import Program, optimum
 from utmost.spaces import Space, Symmetries
