@@ -56,7 +56,7 @@ kills: .venv/.test ## kill 1000 releases at random points, and look for one with
 
 oracles: .venv/.oracles ## install the test oracles
 
-engines: .venv/.engines ## install the clients of PostgreSQL and Spark, and dp-accounting
+engines: .venv/.engines ## install the clients of PostgreSQL and Spark, dp-accounting and POT
 
 clean: ## remove .venv and all that was built
 	rm -rf .venv build dist .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
@@ -67,7 +67,7 @@ clean: ## remove .venv and all that was built
 .venv/.test: EXTRA := [test]
 .venv/.check: EXTRA := [test,check]
 .venv/.oracles: EXTRA := [test,oracles]
-.venv/.engines: EXTRA := [test,postgres,spark,accounting]
+.venv/.engines: EXTRA := [test,postgres,spark,accounting,transport]
 .venv/.run .venv/.test .venv/.check .venv/.oracles .venv/.engines: pyproject.toml | $(BIN)/python
 	@echo "installing utmost$(EXTRA) into .venv"
 	@rm -f $@

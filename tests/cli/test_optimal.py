@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from fractions import Fraction
 from itertools import pairwise
 
@@ -114,3 +115,64 @@ def test_the_rows_printed_are_private_stochastic_and_cost_the_loss_printed(utmos
     }[loss]
     cost = sum(weights[i] * cell * price(i, j) for i, row in enumerate(rows) for j, cell in enumerate(row))
     assert cost == Fraction(found["loss"]) == Fraction(found["certificate"]["lower"])
+
+
+def test_a_grid_is_certified_with_the_multipliers_that_prove_it(utmost):
+    said = utmost("optimal", "grid:4x4", "--epsilon", "1", "--prior", "zipf:1", "--json")
+    found = said.document["certificate"]
+    assert said.document["inputs"][:2] == said.document["outputs"][:2] == ["0,0", "0,1"]
+    assert said.document["signature"] is None
+    assert found["private"]
+    assert found["gap"] < 1e-9 * said.document["loss_decimal"]
+    assert sum(map(Fraction, found["multipliers"])) == Fraction(found["lower"]) <= Fraction(found["upper"])
+    assert all(sum(map(Fraction, row)) == 1 for row in said.document["rows"])
+    words = " ".join(utmost("optimal", "grid:4x4", "--epsilon", "1", "--prior", "zipf:1").out.split())
+    assert "proved by 2752 exact multipliers of the privacy constraints" in words
+
+
+def test_a_loss_is_over_the_distances_of_the_space(utmost):
+    found = utmost("optimal", "grid:2x2", "--alpha", "1", "--json").document
+    assert number(found["loss"]) == number("(2 + sqrt(2))/4")
+    squares = utmost("optimal", "grid:2x2", "--alpha", "1", "--loss", "squared", "--json").document
+    assert squares["loss"] == "1"
+
+
+def test_ctrl_c_shows_the_best_mechanism_so_far_and_its_gap(utmost, monkeypatch):
+    @contextmanager
+    def impatient(words):
+        def report(text):
+            raise KeyboardInterrupt
+
+        yield report
+
+    monkeypatch.setattr("utmost.cli.waiting.waiting", impatient)
+    said = utmost("optimal", "grid:4x4", "--alpha", "1/2", "--json")
+    assert said.err.startswith("stopped: the loss is between ")
+    found = said.document["certificate"]
+    assert said.document["stopped"]
+    assert found["private"]
+    assert found["gap"] > 1e-3
+    assert Fraction(found["lower"]) < Fraction(found["upper"])
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("grid:2x2", "--loss", "matrix:short.csv"), "loss must be a matrix of 4 rows, one for each secret, got 2 x 3"),
+        (("line:3", "--prior", "1/2,1/2"), "3"),
+        (("hamming:20",), "at most 4096 can be written out"),
+        (("gird:2x2",), "space must be"),
+    ],
+)
+def test_what_does_not_fit_is_told_in_one_line(utmost, tmp_path, given, told):
+    (tmp_path / "short.csv").write_text("0,1,2\n1,0,1\n")
+    said = utmost("optimal", *given, "--alpha", "1/2")
+    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert told in said.err
+
+
+def test_actions_of_a_loss_are_named(utmost, tmp_path):
+    (tmp_path / "actions.csv").write_text("0,1,2\n1,0,1\n")
+    found = utmost("optimal", "line:2", "--alpha", "1/2", "--loss", "matrix:actions.csv", "--json").document
+    assert found["outputs"] == ["w0", "w1", "w2"]
+    assert found["rows"] == [["2/3", "1/3", "0"], ["1/3", "2/3", "0"]]

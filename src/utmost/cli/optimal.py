@@ -11,22 +11,27 @@ import typer
 from utmost.cli.options import CHANNELS, PICTURES, Alpha, Epsilon, Json, Output, Plot, ending, level_of, own_level, save
 
 if TYPE_CHECKING:
+    from utmost.consumer import Consumer
     from utmost.design import Certificate, Design
     from utmost.exact import Level, Number
     from utmost.spaces import Space
 
 EXAMPLES = (
     "Examples: utmost optimal line:6 --alpha 1/2 --loss squared;  "
+    "utmost optimal grid:7x7 --epsilon 1 --loss absolute;  "
     "utmost optimal line:6 --alpha 1/2 --prior 1/4,0,1/4,0,1/4,1/4 --loss power:1.5 --json"
 )
 LONGEST = 40  # characters of a prior or loss that are repeated
-SLOW = 250  # points above which a reader is told that it takes a while
-LOSSES = "absolute, squared, binary, power:1.5, asymmetric:2,1 or matrix:FILE."
+SPACES = (
+    "line:6, discrete:5, grid:3x4, grid:3x4:manhattan, hamming:3, cycle:5, matrix:FILE, graph:FILE, A+B (both), "
+    "1/2*A (scaled)."
+)
+LOSSES = "absolute, squared, binary, nib, power:1.5, asymmetric:2,1 or matrix:FILE; over the space's distances."
 PRIORS = "uniform, 1/4,0,3/4, binomial:0.3, poisson:12.5, zipf:1 or FILE."
 
 
 def command(
-    space: Annotated[str, typer.Argument(metavar="SPACE", help="line:N, the counts 0 to N-1.")],
+    space: Annotated[str, typer.Argument(metavar="SPACE", help=SPACES)],
     alpha: Alpha = None,
     epsilon: Epsilon = None,
     prior: Annotated[str, typer.Option(metavar="PRIOR", help=PRIORS)] = "uniform",
@@ -35,8 +40,11 @@ def command(
     output: Output = None,
     json: Json = False,
 ) -> None:
-    """The best private mechanism for a consumer, certified."""
-    from utmost import design, spaces
+    """The best private mechanism for a consumer, certified.
+
+    Ctrl-C ends the search; the best mechanism so far is certified and shown, with its gap.
+    """
+    from utmost import spaces
     from utmost.cli import show
     from utmost.consumer import Consumer, losses, priors
 
@@ -44,16 +52,33 @@ def command(
     ending(plot, PICTURES, "--plot")
     ending(output, CHANNELS, "--output")
     points = spaces.parse(space)
-    reader = Consumer(priors.parse(prior, len(points)), losses.parse(loss))
-    if len(points) > (SLOW if isinstance(level.alpha, Fraction) and not loss.startswith("power") else SLOW // 5):
-        show.remark(f"{len(points)} points in exact arithmetic: this can take minutes")
-    found = design.optimal(points, level, reader)
+    reader = Consumer(priors.parse(prior, len(points)), losses.over(losses.parse(loss), points))
+    found = _sought(points, level, reader)
+    if found.stopped:
+        show.remark(f"stopped: the loss is {_between(found.certificate)}; the mechanism shown is the best so far")
     signs = _signature(found, points, level)
     save(found.channel, output)
     words = f"prior {prior if len(prior) <= LONGEST else reader.prior.name}, loss {loss[:LONGEST]}"
     _draw(found, level, words, plot)
     asked = {"space": space, "alpha": show.plain(level.alpha), "prior": prior, "loss_function": loss}
     _document(found, signs, level, asked) if json else _text(found, signs, f"{space} at {level} for {words}", level)
+
+
+def _sought(space: Space, level: Level, reader: Consumer) -> Design:
+    """The design, with the bounds so far on stderr while it is sought."""
+    from utmost import design
+    from utmost.cli.waiting import waiting
+
+    with waiting(f"the best mechanism on {space.name}") as report:
+        return design.optimal(
+            space, level, reader, lambda lower, upper: report(f"loss between {lower:.9g} and {upper:.9g}")
+        )
+
+
+def _between(certificate: Certificate) -> str:
+    from utmost.exact import decimal
+
+    return f"between {decimal(certificate.lower)} and {decimal(certificate.upper)}"
 
 
 def _signature(found: Design, space: Space, level: Level) -> tuple[str, ...] | None:
@@ -76,6 +101,8 @@ def _document(found: Design, signs: tuple[str, ...] | None, level: Level, asked:
     content["loss"], content["loss_decimal"] = str(found.loss), show.plain(float(found.loss))
     content["remap"] = found.remap
     content["certificate"] = _certificate(found.certificate, level)
+    if found.stopped:
+        content["stopped"] = True
     show.document(content)
 
 
@@ -153,6 +180,10 @@ def _proof(found: Design, level: Level) -> str:
     if gap == "0":
         return f"No {level_words(level)}-private mechanism gives this consumer less: proved by {how}, gap 0."
     bounds = "exact bounds from rational numbers on both sides of the irrational ones"
+    if certificate.prices is not None:
+        bounds = f"{len(certificate.prices)} exact multipliers of the privacy constraints"
+    elif found.stopped:
+        bounds = "nothing more than what telling everything would cost"
     return f"No {level_words(level)}-private mechanism gives this consumer more than {gap} less: proved by {bounds}."
 
 
@@ -163,6 +194,6 @@ def _draw(found: Design, level: Level, words: str, plot: str | None) -> None:
 
     if plot is not None:
         title = f"The best mechanism for {words}"
-        claim = f"No mechanism private at {level} gives her an expected loss below {decimal(found.loss)}."
+        claim = f"No mechanism private at {level} gives her an expected loss below {decimal(found.certificate.lower)}."
         pictures.write(pictures.picture(found.channel, title, claim), plot)
         remark(f"drew {plot}")

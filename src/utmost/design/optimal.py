@@ -3,60 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
 
-from utmost.channel import Channel, Leak, Matrix, deterministic, least_epsilon
-from utmost.channel.channel import trusted
+from utmost.channel import Matrix
 from utmost.consumer import Consumer
-from utmost.consumer.reading import first_least
+from utmost.design.costs import bounds, check, irrational, rounded
 from utmost.design.count import induced, remapped_geometric
+from utmost.design.designs import Attempt, Certificate, Design, at_the_end, finished, one_reading, passing
 from utmost.design.program import Rate, privacy_program
-from utmost.errors import InputError, SolverError
-from utmost.exact import Level, Number, Real, alpha, enclosure, ends, sign
+from utmost.design.wide import Progress, search
+from utmost.errors import SolverError
+from utmost.exact import Level, Number, Real, alpha, ends
 from utmost.solve import optimum
 from utmost.spaces import Space
+
+__all__ = ["Certificate", "Design", "by_program", "is_line", "optimal", "solved"]
 
 EXACT_REALS = 20  # points up to which irrational data are carried exactly; above, between rational ones
 GAP = Fraction(1, 10**10)  # of the loss: how far apart the bounds may be when the data are irrational
 PRECISIONS = (56, 112, 224)  # bits tried for that
+EXACT_CELLS = 8000  # generating pairs times readings up to which a rational program is solved exactly
+BETWEEN_CELLS = 600  # and up to which an irrational one is put between two rational ones
+SLOW_CELLS = 12000  # and up to which either is tried when ε is so small that the interior point leaves a gap
+FAINT = 1e-3  # ε times the largest distance
+WIDEST = Fraction(1, 10**9)  # of the loss: the gap that is left to nobody if it can be helped
 
-
-@dataclass(frozen=True, slots=True)
-class Certificate:
-    """lower ≤ least expected loss ≤ upper, and the ε of the mechanism that attains `upper`, all in exact arithmetic.
-
-    `leak` is recomputed from the mechanism's entries; `private` says that it is within the level asked for.
-    `multipliers` is the dual vector u, Σ u = lower, where the proof needs no solver.
-    """
-
-    lower: Number
-    upper: Number
-    leak: Leak
-    private: bool
-    multipliers: tuple[Number, ...] | None = None
-
-    @property
-    def gap(self) -> Number:
-        """upper − lower: 0 where the data are rational."""
-        return self.upper - self.lower
-
-
-@dataclass(frozen=True, slots=True)
-class Design:
-    """A mechanism, the consumer's expected loss with it, and the certificate that no private mechanism gives less.
-
-    `loss` is exact; where irrational data were put between rational ones it is an upper bound, off by less than a gap.
-    `remap` reads the geometric mechanism's answers so that this mechanism comes out, where it is found that way.
-    """
-
-    channel: Channel
-    loss: Number
-    certificate: Certificate
-    remap: list[int] | None = None
+Way: TypeAlias = Callable[[Space, Rate, Matrix], Attempt]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +60,15 @@ class Rounded:
             bits *= 2
 
 
-Attempt: TypeAlias = tuple[Matrix, Number, tuple[Number, ...] | None, list[int] | None]  # rows, lower bound, u, remap
-
-
-Way: TypeAlias = Callable[[Space, Rate, Matrix], Attempt]
-
-
-def optimal(space: Space, level: Level, consumer: Consumer) -> Design:
+def optimal(space: Space, level: Level, consumer: Consumer, progress: Progress | None = None) -> Design:
     """The mechanism from the space to readings that minimises the consumer's expected loss, subject to privacy.
 
     On a line the remapped geometric mechanism is tried first; its certificate is closed in exact arithmetic (see
     `count`), and it always closes for a loss that is monotone on each side of the truth (GRS12 Thm 3.2 for symmetric
     ones; docs/papers/grs12.md for all). What it does not close goes to the linear program.
-    With rational level, prior and loss the gap is 0 or the certificate says what it is; otherwise the bounds come from
-    rational levels and losses on both sides.
+    With rational level, prior and loss the gap is 0 up to thousands of constraints. Larger programs, and irrational
+    ones, are solved by an interior point (see `wide`) and certified in integers; the gap is then below 10⁻⁹ of the
+    loss. `progress` is told the bounds so far; Ctrl-C returns the best mechanism so far, certified.
 
     >>> from utmost.consumer import losses, priors
     >>> from utmost.spaces import line
@@ -106,43 +77,81 @@ def optimal(space: Space, level: Level, consumer: Consumer) -> Design:
     >>> design.loss, design.certificate.gap, design.certificate.private
     (Fraction(109, 64), Fraction(0, 1), True)
     """
-    return solved(space, level, consumer, best_attempt)
+    return solved(space, level, consumer, best_attempt, progress)
 
 
 def by_program(space: Space, level: Level, consumer: Consumer) -> Design:
-    """`optimal`, by the linear program alone: a second road to the same loss."""
+    """`optimal`, by the rational linear program alone: a second road to the same loss."""
     return solved(space, level, consumer, program_attempt)
 
 
-def solved(space: Space, level: Level, consumer: Consumer, attempt: Way) -> Design:
-    """A design by one way of solving rational programs."""
-    if not isinstance(level, Level):
-        raise InputError(f'level must be made by alpha("1/2") or epsilon("0.1"), got {type(level).__name__}')
-    costs = consumer.costs()
-    if len(costs) != len(space):
-        raise InputError(
-            f"the prior must have {len(space)} weights, one for each point of {space.name}, got {len(costs)}"
-        )
-    if costs.dtype != object:
-        raise InputError('an optimal mechanism needs an exact prior and loss: write numbers as text, "1/3" or "0.1"')
+def solved(space: Space, level: Level, consumer: Consumer, attempt: Way, progress: Progress | None = None) -> Design:
+    """A design by one way of solving rational programs, or by `wide` where the way is to take the best."""
+    check(space, level, consumer)
     if not level.is_inner:
-        return _at_the_end(space, level, costs)
+        return at_the_end(space, level, consumer.costs())
+    try:
+        if attempt is best_attempt and _is_wide(space, level, consumer):
+            design = wide_design(space, level, consumer, progress)
+            if _is_enough(design, space, level):
+                return design
+        return _narrow(space, level, consumer, attempt)
+    except KeyboardInterrupt:
+        cheap, dear = bounds(consumer, PRECISIONS[0])
+        return replace(one_reading(space, level, dear, _told_all(cheap)), stopped=True)
+
+
+def _told_all(costs: Matrix) -> Fraction:
+    """The least loss without any privacy, a lower bound for every mechanism."""
+    return sum((min(row) for row in costs), Fraction(0))
+
+
+def _is_wide(space: Space, level: Level, consumer: Consumer) -> bool:
+    """Is the program too large to be solved in fractions, and does no closed form solve it."""
+    readings = consumer.loss.matrix(len(space)).shape[1]
+    most = BETWEEN_CELLS if irrational(space, level, consumer) else EXACT_CELLS
+    if len(space.tight) * readings <= most:
+        return False
+    if not is_line(space) or readings != len(space):
+        return True
+    nearby = alpha(Rounded(level, PRECISIONS[0], 1).alpha)
+    return remapped_geometric(nearby, bounds(consumer, PRECISIONS[0])[1]).objection is not None
+
+
+def wide_design(space: Space, level: Level, consumer: Consumer, progress: Progress | None = None) -> Design:
+    """The interior point's mechanism and multipliers, certified; one reading for all where that is as good."""
+    cheap, dear = bounds(consumer, PRECISIONS[-1])
+    least = _told_all(cheap)
+    if least == min(dear.sum(axis=0)):
+        return one_reading(space, level, dear, least)
+    found = search(space, level, dear.astype(float), progress)
+    u, prices = found.proof(space, level, cheap)
+    lower = sum(u, Fraction(0))
+    silent = one_reading(space, level, dear, lower)
+    designs = (passing(space, level, dear, (rows, lower, u, None)) for rows in found.mechanisms())
+    best = next((design for design in designs if design is not None), silent)
+    best = min(silent, best, key=lambda design: design.loss)
+    return replace(best, certificate=replace(best.certificate, multipliers=u, prices=prices), stopped=found.stopped)
+
+
+def _is_enough(design: Design, space: Space, level: Level) -> bool:
+    """Do the bounds meet, or is there nothing else to try: only an ε too small for doubles is better served exactly."""
+    met = design.stopped or design.certificate.gap <= WIDEST * design.loss
+    large = len(space.tight) * len(design.channel.outputs) > SLOW_CELLS
+    return met or large or level.epsilon * float(space.values[-1]) > FAINT
+
+
+def _narrow(space: Space, level: Level, consumer: Consumer, attempt: Way) -> Design:
     exact = attempt is best_attempt and is_line(space) and len(space) <= EXACT_REALS
-    if not exact and _irrational(space, level, costs):
-        return _between(space, level, costs, attempt)
-    return _finished(space, level, costs, attempt(space, level, costs))
-
-
-def _irrational(space: Space, level: Level, costs: Matrix) -> bool:
-    """Is a cost, or the ratio allowed at the distance of a generating pair, not rational."""
-    distances = {space.distance(*edge) for edge in space.edges}
-    whole = isinstance(level.alpha, Fraction) and all(isinstance(d, Fraction) and d.denominator == 1 for d in distances)
-    return not whole or any(isinstance(c, Real) for c in costs.flat)
+    if not exact and irrational(space, level, consumer):
+        return _between(space, level, consumer.costs(), attempt)
+    costs = consumer.costs()
+    return finished(space, level, costs, attempt(space, level, costs))
 
 
 def best_attempt(space: Space, level: Rate, costs: Matrix) -> Attempt:
     """The remapped geometric mechanism where it is optimal, else the program."""
-    if isinstance(level, Level) and is_line(space):
+    if isinstance(level, Level) and is_line(space) and costs.shape[0] == costs.shape[1]:
         found = remapped_geometric(level, costs)
         if found.objection is None:
             return induced(level, found.remap).rows, found.loss, found.multipliers, found.remap
@@ -170,18 +179,6 @@ def is_line(space: Space) -> bool:
     )
 
 
-def _finished(space: Space, level: Level, costs: Matrix, attempt: Attempt) -> Design:
-    """The attempt as a design, once its own certificate is passed. With costs rounded up, `upper` is rounded up."""
-    rows, lower, multipliers, remap = attempt
-    mechanism = trusted(space.labels, space.labels, rows)
-    leak = least_epsilon(mechanism, space)
-    upper: Number = (costs * rows).sum()
-    certificate = Certificate(lower, upper, leak, leak.within(level), multipliers)
-    if not certificate.private or sign(certificate.gap) < 0:
-        raise SolverError("the mechanism found did not pass its own certificate; nothing is returned")
-    return Design(mechanism, upper, certificate, remap)
-
-
 def _between(space: Space, level: Level, costs: Matrix, attempt: Way) -> Design:
     """Bounds for irrational data from rational ones.
 
@@ -190,10 +187,10 @@ def _between(space: Space, level: Level, costs: Matrix, attempt: Way) -> Design:
     """
     for bits in PRECISIONS:
         below, above = (_side(space, Rounded(level, bits, side)) for side in (0, 1))
-        cheap, dear = (_ends(costs, bits, side) for side in (0, 1))
+        cheap, dear = (rounded(costs, bits, side) for side in (0, 1))
         rows, _, _, remap = attempt(space, above, dear)
         _, lower, _, _ = attempt(space, below, cheap)
-        design = _finished(space, level, dear, (rows, lower, None, remap))
+        design = finished(space, level, dear, (rows, lower, None, remap))
         if design.certificate.gap <= GAP * max(design.loss, Fraction(1, 10**6)):
             return design
     raise SolverError(f"the bounds for this irrational program did not meet within {float(GAP):.0e} of the loss")
@@ -202,20 +199,3 @@ def _between(space: Space, level: Level, costs: Matrix, attempt: Way) -> Design:
 def _side(space: Space, rounded: Rounded) -> Rate:
     """On a line one rational α is enough, and lets the geometric mechanism be tried; elsewhere powers are rounded."""
     return alpha(rounded.alpha) if is_line(space) else rounded
-
-
-def _ends(costs: Matrix, bits: int, side: int) -> Matrix:
-    result = np.empty(costs.shape, dtype=object)
-    result.ravel()[:] = [enclosure(cost, bits)[side] for cost in costs.flat]
-    return result
-
-
-def _at_the_end(space: Space, level: Level, costs: Matrix) -> Design:
-    """α = 0: every secret may be told, so each is read in its best way. α = 1: one reading for all."""
-    if level.alpha == 0:
-        readings = [first_least(row) for row in costs]
-    else:
-        readings = [first_least(costs.sum(axis=0))] * len(space)
-    told = deterministic([space.labels[w] for w in readings], space.labels, space.labels)
-    lower: Number = sum((costs[x, w] for x, w in enumerate(readings)), Fraction(0))
-    return _finished(space, level, costs, (told.rows, lower, None, None))

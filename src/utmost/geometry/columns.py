@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from utmost.errors import UndecidedError
 from utmost.exact import Number, Real, ball, nearest
+from utmost.geometry.formal import Formal
 from utmost.geometry.lattice import Whole
 from utmost.geometry.residues import dependent
 
@@ -29,6 +30,7 @@ Doubles: TypeAlias = npt.NDArray[np.float64]
 Row: TypeAlias = tuple[int, ...]  # whole coefficients of a functional on the vectors w
 Column: TypeAlias = tuple[Number, ...]
 MOST_BITS = 1 << 14
+TINY = 2.0**-300  # numbers below this are not put into doubles
 
 
 class Columns(Protocol):
@@ -38,7 +40,7 @@ class Columns(Protocol):
     dimension: int
 
     def doubles(self, row: Row) -> Doubles:
-        """row·w for every vertex, each as the nearest double or the next to it."""
+        """row·w for every vertex, each as the nearest double or the next to it; NaN if that is too small."""
 
     def vanishing(self, chosen: Whole) -> Flags:
         """Which sets of vertices (one a row), whose vectors have rank at least their number − 1, are dependent."""
@@ -46,14 +48,15 @@ class Columns(Protocol):
     def settled(self, rows: Sequence[Row], chosen: Sequence[int]) -> tuple[list[float], float]:
         """λ > 0 with rows[k]·Σ λ_i w_i = 0 for all but the last row, and the value of the last.
 
-        Doubles as near as above; the value is 0.0 only if it is exactly 0.
+        Doubles as near as above; the value is 0.0 only if it is exactly 0. If they are too small the weights are NaN,
+        and the value is ±1.
         """
 
 
-def columns_of(vertices: Sequence[Column]) -> Columns:
+def columns_of(vertices: Sequence[Column], formal: Formal | None = None) -> Columns:
     """Whole numbers if all entries are rational, otherwise balls with exact tests for zero."""
     if any(isinstance(value, Real) for column in vertices for value in column):
-        return RealColumns(vertices)
+        return RealColumns(vertices, formal)
     return WholeColumns([scaled_to_whole(column) for column in vertices])
 
 
@@ -97,7 +100,7 @@ class WholeColumns:
         weights = [abs(int(basis[i, 0])) * self._units[c] for i, c in enumerate(chosen)]
         value = sum(abs(int(basis[i, 0])) * table[-1][i] for i in range(len(chosen)))
         top = max(weights)
-        return [_double(w, top) for w in weights], _double(value, top)
+        return _guarded([_double(w, top) for w in weights], _double(value, top), (value > 0) - (value < 0))
 
 
 def _inner(row: Row, vector: Sequence[int]) -> int:
@@ -105,7 +108,15 @@ def _inner(row: Row, vector: Sequence[int]) -> int:
 
 
 def _double(value: int, unit: int) -> float:
-    return value / unit  # Python divides whole numbers to the nearest double
+    near = value / unit  # Python divides whole numbers to the nearest double
+    return near if abs(near) > TINY or not value else math.nan
+
+
+def _guarded(weights: list[float], value: float, sign: int) -> tuple[list[float], float]:
+    """As they are, if none is too small; else only the sign."""
+    if all(abs(number) > TINY for number in (*weights, value if sign else 1.0)):
+        return weights, value
+    return [math.nan] * len(weights), float(sign)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +128,13 @@ class _Balls:
 
 
 class RealColumns:
-    """Vectors of exact irrational numbers: signs by balls at rising precision, zero by exact arithmetic."""
+    """Vectors of exact irrational numbers: signs by balls at rising precision, zero as polynomials where they are some.
 
-    def __init__(self, vertices: Sequence[Column]) -> None:
+    Without `formal`, zero is asked of determinants of exact numbers, which takes longer.
+    """
+
+    def __init__(self, vertices: Sequence[Column], formal: Formal | None = None) -> None:
+        self._formal = None if formal is None else [[value - column[0] for value in column[1:]] for column in formal]
         self.vectors = [tuple(value - column[0] for value in column[1:]) for column in vertices]
         self.count, self.dimension = len(vertices), len(vertices[0]) - 1
         self._balls: dict[int, _Balls] = {}
@@ -134,17 +149,23 @@ class RealColumns:
         return np.array([self._double(row, i) for i in range(self.count)], dtype=np.float64)
 
     def _double(self, row: Row, place: int) -> float:
-        exact = sum((g * v for g, v in zip(row, self.vectors[place], strict=True)), start=Fraction(0))
-        if not exact:
+        if not _exact(row, self.vectors[place]):
             return 0.0
         bits = 128
         while (value := _combined(self._at(bits), row, place)).rel_accuracy_bits() < 60:
             bits *= 2
-        return nearest(value)
+        near = nearest(value)
+        return near if abs(near) > TINY else math.nan
 
     def vanishing(self, chosen: Whole) -> Flags:
-        """By determinants of exact numbers, where balls do not show that they differ from 0."""
-        return np.array([self._vanishes(tuple(row)) for row in chosen.tolist()], dtype=bool)
+        """Rank of polynomials, or determinants of exact numbers where balls do not show that they differ from 0."""
+        from flint import fmpz_mat
+
+        if self._formal is None:
+            return np.array([self._vanishes(tuple(row)) for row in chosen.tolist()], dtype=bool)
+        size = chosen.shape[1]
+        ranks = (fmpz_mat([self._formal[c] for c in row]).rank() for row in chosen.tolist())
+        return np.array([rank < size for rank in ranks], dtype=bool)
 
     def _vanishes(self, chosen: tuple[int, ...]) -> bool:
         rows = self._independent_rows(chosen)
@@ -168,26 +189,27 @@ class RealColumns:
         raise UndecidedError("the rank of some vertices is not decided by 256 bits")
 
     def settled(self, rows: Sequence[Row], chosen: Sequence[int]) -> tuple[list[float], float]:
-        """By balls, at the precision that decides; by determinants of exact numbers whether the value is 0."""
-        bits = 256
+        """By balls, at the precision that decides; whether the value is 0, exactly."""
+        bits, is_zero = 256, None
         while bits <= MOST_BITS:
             weights, value = _dependency(self._at(bits), rows, chosen)
-            if all(w.rel_accuracy_bits() >= 60 for w in weights):
-                top = nearest(max(weights, key=nearest))
-                near = [nearest(w) / top for w in weights]
-                if value.rel_accuracy_bits() >= 60:
-                    return near, nearest(value) / top
-                if bits == 256 and not self._value(rows, chosen):
-                    return near, 0.0
+            if is_zero is None and value.contains(0):
+                is_zero = self._is_zero(rows, chosen)
+            if all(w.rel_accuracy_bits() >= 60 for w in (weights if is_zero else [*weights, value])):
+                return _scaled(weights, None if is_zero else value)
             bits *= 2
         raise UndecidedError(f"the sign of a determinant is not decided by {MOST_BITS} bits")
 
-    def _value(self, rows: Sequence[Row], chosen: Sequence[int]) -> Number:
-        table = [
-            [sum((g * v for g, v in zip(row, self.vectors[c], strict=True)), start=Fraction(0)) for c in chosen]
-            for row in rows
-        ]
-        return determinant(table)
+    def _is_zero(self, rows: Sequence[Row], chosen: Sequence[int]) -> bool:
+        from flint import fmpz_mat
+
+        if self._formal is not None:
+            return not fmpz_mat([[_inner(row, self._formal[c]) for c in chosen] for row in rows]).det()
+        return not determinant([[_exact(row, self.vectors[c]) for c in chosen] for row in rows])
+
+
+def _exact(row: Row, vector: Sequence[Number]) -> Number:
+    return sum((g * v for g, v in zip(row, vector, strict=True)), start=Fraction(0))
 
 
 def determinant(matrix: Sequence[Sequence[Number]]) -> Number:
@@ -202,6 +224,15 @@ def determinant(matrix: Sequence[Sequence[Number]]) -> Number:
                     grown[used | 1 << c] = grown.get(used | 1 << c, Fraction(0)) + sign * value * minor
         minors = {used: minor for used, minor in grown.items() if minor}
     return minors.get((1 << len(matrix)) - 1, Fraction(0))
+
+
+def _scaled(weights: list[arb], value: arb | None) -> tuple[list[float], float]:
+    """Doubles near the weights and the value (None: 0), divided by a weight."""
+    from flint import ctx
+
+    with ctx.workprec(128):
+        near = [nearest(w / weights[0]) for w in weights]
+        return _guarded(near, *((0.0, 0) if value is None else (nearest(value / weights[0]), 1 if value > 0 else -1)))
 
 
 def _combined(balls: _Balls, row: Row, place: int) -> arb:
@@ -228,6 +259,6 @@ def _dependency(balls: _Balls, rows: Sequence[Row], chosen: Sequence[int]) -> tu
 
     table = [[_combined(balls, row, c) for c in chosen] for row in rows]
     minors = [_determinant([line[:k] + line[k + 1 :] for line in table[:-1]], balls.bits) for k in range(len(chosen))]
-    weights = [abs(minor) for minor in minors]
     with ctx.workprec(balls.bits):
+        weights = [abs(minor) for minor in minors]
         return weights, sum((w * v for w, v in zip(weights, table[-1], strict=True)), start=arb(0))

@@ -24,6 +24,7 @@ from utmost.exact import Level, Number, sign
 from utmost.geometry.columns import Column
 from utmost.geometry.kernels import Kernel, Region
 from utmost.geometry.membership import Constraint, aligned, component, constraints, neighbours, null_vector
+from utmost.geometry.weights import total
 from utmost.spaces import Space
 
 
@@ -63,7 +64,7 @@ def decomposition(mechanism: Channel | Mechanism, space: Space, level: Level) ->
     bounds = constraints(space, level)
     met: list[Column] = []
     parts = [_placed(split(source.rows[:, y].tolist(), bounds, level), met) for y in range(len(source.outputs))]
-    masses = [_total([part.get(v, Fraction(0)) for part in parts]) for v in range(len(met))]
+    masses = [total([part.get(v, Fraction(0)) for part in parts]) for v in range(len(met))]
     post = np.full((len(met), len(parts)), Fraction(0), dtype=object)
     for y, part in enumerate(parts):
         for v, share in part.items():
@@ -153,8 +154,4 @@ def _independent(columns: Sequence[Column], masses: dict[int, Number]) -> dict[i
 def _kernel(made: Region, shares: dict[int, Number]) -> Kernel:
     size = len(made.space)
     chosen = tuple(sorted(shares))
-    return Kernel(chosen, tuple(shares[v] * _total(made.columns[v]) / size for v in chosen), made)
-
-
-def _total(values: Sequence[Number]) -> Number:
-    return sum(values[1:], start=values[0])
+    return Kernel(chosen, tuple(shares[v] * total(made.columns[v]) / size for v in chosen), made)

@@ -6,7 +6,7 @@ distribution: a vertex of {λ ≥ 0 : Vλ = uniform}, V the vertices as columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
@@ -16,10 +16,12 @@ import numpy as np
 from utmost.channel import Channel
 from utmost.channel.channel import trusted
 from utmost.exact import Level, Number, Real
-from utmost.geometry.columns import Column, columns_of, determinant, scaled_to_whole
-from utmost.geometry.lattice import Whole
+from utmost.geometry.columns import Column, columns_of, scaled_to_whole
+from utmost.geometry.formal import Formal, formal_columns
+from utmost.geometry.lattice import Whole, lattice_of
 from utmost.geometry.rays import Step, circuits, count_circuits
-from utmost.geometry.vertices import Progress, vertices
+from utmost.geometry.vertices import Progress, lowered
+from utmost.geometry.weights import Scale, averaging, total
 from utmost.spaces import Space
 
 
@@ -30,6 +32,7 @@ class Region:
     space: Space
     level: Level
     columns: tuple[Column, ...]
+    formal: Formal | None = field(default=None, repr=False)  # where entries are irrational: the same as polynomials
 
     def posterior(self, number: int) -> Column:
         """A vertex as a distribution on the secrets.
@@ -40,8 +43,8 @@ class Region:
         ['2/3', '1/3']
         """
         column = self.columns[number]
-        total = _sum(column)
-        return tuple(value / total for value in column)
+        whole = total(column)
+        return tuple(value / whole for value in column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +72,15 @@ def region(space: Space, level: Level, progress: Progress | None = None) -> Regi
     if level.alpha == 0:
         size = len(space)
         return Region(space, level, tuple(tuple(Fraction(x == v) for x in range(size)) for v in range(size)))
-    powers: dict[int, tuple[Number, Number]] = {}  # by address: an exponent met twice is the same object
-    columns = []
-    for exponents in vertices(space, progress):
-        for k in exponents:
-            if id(k) not in powers:
-                powers[id(k)] = (k, level.power(k))
-        columns.append(tuple(powers[id(k)][1] for k in exponents))
-    return Region(space, level, tuple(columns))
+    lattice = lattice_of(space)
+    points = list(lowered(lattice, space, progress))
+    powers: dict[bytes, Number] = {}
+    for vector in (vector for point in points for vector in point):
+        if vector.tobytes() not in powers:
+            powers[vector.tobytes()] = level.power(lattice.number(vector))
+    columns = tuple(tuple(powers[vector.tobytes()] for vector in point) for point in points)
+    is_rational = not any(isinstance(value, Real) for value in powers.values())
+    return Region(space, level, columns, None if is_rational else formal_columns(lattice, points, level))
 
 
 def kernels(space: Space, level: Level, progress: Progress | None = None) -> Iterator[Kernel]:
@@ -90,18 +94,32 @@ def kernels(space: Space, level: Level, progress: Progress | None = None) -> Ite
     0 2 3 with 7/18 7/18 2/9
     """
     made = region(space, level, progress)
-    weigh, count = weights_of(made.columns), 0
+    scale, count = Scale(made.columns), 0
     for sets in kernel_sets(made, progress):
-        for chosen in sets.tolist():
-            yield Kernel(tuple(chosen), weigh(chosen), made)
+        for chosen, weights in zip(sets.tolist(), scale.weights(sets), strict=True):
+            yield Kernel(tuple(chosen), weights, made)
         count += len(sets)
         if progress is not None:
             progress("kernel mechanisms", count, 0)
 
 
 def kernel_sets(made: Region, progress: Progress | None = None) -> Iterator[Whole]:
-    """The kernel mechanisms as arrays of numbers of vertices, one a row, without their weights: much faster."""
-    return circuits(columns_of(made.columns), _steps(progress, len(made.space)))
+    """The kernel mechanisms as arrays of numbers of vertices, one a row, without their weights: the fastest way."""
+    return circuits(columns_of(made.columns, made.formal), _steps(progress, len(made.space)))
+
+
+def kernel_arrays(made: Region, progress: Progress | None = None) -> Iterator[tuple[Whole, Whole]]:
+    """Arrays of numbers of vertices and of their masses, for a rational type; a weight is a mass over its row's sum.
+
+    >>> from utmost.exact import alpha
+    >>> from utmost.spaces import line
+    >>> for sets, masses in kernel_arrays(region(line(3), alpha("1/2"))):
+    ...     print(sets.tolist(), masses.tolist())
+    [[1, 3]] [[5, 4]]
+    [[0, 2, 3]] [[21, 21, 12]]
+    """
+    scale = Scale(made.columns)
+    return ((sets, scale.masses(sets)) for sets in kernel_sets(made, progress))
 
 
 def count_kernels(space: Space, level: Level, progress: Progress | None = None) -> int:
@@ -113,58 +131,13 @@ def count_kernels(space: Space, level: Level, progress: Progress | None = None) 
     15346
     """
     made = region(space, level, progress)
-    return count_circuits(columns_of(made.columns), _steps(progress, len(space)))
+    return count_circuits(columns_of(made.columns, made.formal), _steps(progress, len(space)))
 
 
 def _steps(progress: Progress | None, size: int) -> Step:
     if progress is None:
-        return lambda cut, known: None
-    return lambda cut, known: progress("hyperplanes cut", cut, size - 1)
-
-
-def weights_of(columns: Sequence[Column]) -> Callable[[Sequence[int]], tuple[Number, ...]]:
-    """For independent columns that average to uniform, their probabilities: Σ p_v·posterior_v = 1/n at every secret."""
-    if any(isinstance(value, Real) for column in columns for value in column):
-        return lambda chosen: _real_weights([columns[v] for v in chosen])
-    whole = [scaled_to_whole(column) for column in columns]
-    return lambda chosen: _whole_weights([whole[v] for v in chosen])
-
-
-def _whole_weights(picked: Sequence[Sequence[int]]) -> tuple[Number, ...]:
-    basis = _dependency(picked)
-    if basis is None or not basis[-1]:
-        raise AssertionError("the columns of a kernel mechanism must be independent and average to uniform")
-    below = basis[-1] * len(picked[0])
-    return tuple(Fraction(value * sum(column), below) for value, column in zip(basis, picked, strict=False))
-
-
-def _dependency(picked: Sequence[Sequence[int]]) -> list[int] | None:
-    """(λ, μ) in whole numbers with Σ λ_v·column_v = μ·1, if there is just one up to a factor."""
-    from flint import fmpz_mat
-
-    size, width = len(picked[0]), len(picked)
-    table = fmpz_mat([*picked, [-1] * size]).transpose()
-    basis, nullity = table.nullspace()
-    return [int(basis[k, 0]) for k in range(width + 1)] if nullity == 1 else None
-
-
-def _real_weights(picked: Sequence[Column]) -> tuple[Number, ...]:
-    """The dependency of the vectors v_x − v_0 by signed minors, each times its column's sum, divided by their total."""
-    vectors = [[value - column[0] for value in column[1:]] for column in picked]
-    for rows in combinations(range(len(picked[0]) - 1), len(picked) - 1):
-        table = [[vector[r] for vector in vectors] for r in rows]
-        minors = [determinant([line[:k] + line[k + 1 :] for line in table]) for k in range(len(picked))]
-        if minors[0]:
-            shares = [
-                (-1) ** k * minor * _sum(column) for k, (minor, column) in enumerate(zip(minors, picked, strict=True))
-            ]
-            total = _sum(shares)
-            return tuple(share / total for share in shares)
-    raise AssertionError("the columns of a kernel mechanism must be independent")
-
-
-def _sum(column: Sequence[Number]) -> Number:
-    return sum(column[1:], start=column[0])
+        return lambda cuts, rays: None
+    return lambda cuts, rays: progress(f"rays after {cuts} of {size - 1} cuts", rays, 0)
 
 
 def kernels_by_subsets(space: Space, level: Level) -> set[tuple[int, ...]]:
@@ -176,7 +149,7 @@ def kernels_by_subsets(space: Space, level: Level) -> set[tuple[int, ...]]:
     found = set()
     for size in range(1, len(space) + 1):
         for chosen in combinations(range(len(columns)), size):
-            basis = _dependency([columns[v] for v in chosen])
+            basis = averaging([columns[v] for v in chosen])
             if basis is not None and (min(basis) > 0 or max(basis) < 0):
                 found.add(chosen)
     return found

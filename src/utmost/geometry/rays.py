@@ -24,13 +24,16 @@ from typing import TypeAlias
 
 import numpy as np
 
-from utmost.geometry.columns import Columns, Doubles, Row
+from utmost.errors import InputError
+from utmost.geometry.columns import TINY, Columns, Doubles, Row
 from utmost.geometry.groups import Flags, Pairs, Sets, count_pairs, paired, spread
 from utmost.geometry.lattice import Whole
 
-Step: TypeAlias = Callable[[int, int], None]  # which cut is made, and how many circuits are known
+Step: TypeAlias = Callable[[int, int], None]  # how many cuts are made, and how many rays there are after them
 UNIT = 2.0**-53
 CLEAR = 2.0**-8  # relative errors above this are not carried on
+MOST_BYTES = 3 << 30  # of the rays after one cut
+MOST_VECTORS = np.iinfo(np.int16).max
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +49,11 @@ class Rays:
     values: Doubles
     blurs: Doubles
 
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return int(sum(getattr(self, field.name).nbytes for field in fields(self)))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sides:
@@ -59,14 +67,14 @@ class NotGeneric(Exception):
     """A hyperplane holds a ray that does not vanish: another one must be taken."""
 
 
-def circuits(columns: Columns, step: Step = lambda cut, known: None) -> Iterator[Whole]:
+def circuits(columns: Columns, step: Step = lambda cuts, rays: None) -> Iterator[Whole]:
     """All positive circuits, in arrays of sets of the same size, one set a row, each circuit once."""
     sides = yield from _cuts(columns, step)
     for pairs in paired(sides.sets, sides.positive, columns.count):
         yield pairs.union(sides.sets)[0].astype(np.int64)
 
 
-def count_circuits(columns: Columns, step: Step = lambda cut, known: None) -> int:
+def count_circuits(columns: Columns, step: Step = lambda cuts, rays: None) -> int:
     """How many positive circuits there are; those of full size are counted, not made."""
     cuts, count = _cuts(columns, step), 0
     while True:
@@ -78,14 +86,13 @@ def count_circuits(columns: Columns, step: Step = lambda cut, known: None) -> in
 
 def _cuts(columns: Columns, step: Step) -> Generator[Whole, None, Sides]:
     """Yields the circuits that vanish early; returns the rays before the last cut."""
+    if columns.count > MOST_VECTORS:
+        raise InputError(f"kernels can be asked for with at most {MOST_VECTORS} vertices, got {columns.count}")
     rows: list[Row] = []
     rays: Rays | None = None
-    known = 0
-    for cut in range(columns.dimension):
-        step(cut, known)
-        rays, vanished, row = _cut(columns, rows, rays)
+    for _ in range(columns.dimension):
+        rays, vanished, row = _cut(columns, rows, rays, step)
         rows.append(row)
-        known += sum(map(len, vanished))
         yield from vanished
     if rays is None:  # dimension 0: every vector vanishes
         yield np.arange(columns.count)[:, None]
@@ -93,13 +100,13 @@ def _cuts(columns: Columns, step: Step) -> Generator[Whole, None, Sides]:
     return Sides(rays.sets, rays.values > 0)
 
 
-def _cut(columns: Columns, rows: list[Row], rays: Rays | None) -> tuple[Rays, list[Whole], Row]:
+def _cut(columns: Columns, rows: list[Row], rays: Rays | None, step: Step) -> tuple[Rays, list[Whole], Row]:
     """The rays after the cuts so far, with their values at a new hyperplane in general position."""
     attempt = 0
     while True:
         row = generic_row(columns.dimension, len(rows), attempt)
         try:
-            return *_valued(columns, [*rows, row], rays), row
+            return *_valued(columns, [*rows, row], rays, step), row
         except NotGeneric:
             attempt += 1
 
@@ -114,15 +121,22 @@ def generic_row(size: int, step: int, attempt: int) -> Row:
     return tuple(row[3:])
 
 
-def _valued(columns: Columns, rows: list[Row], rays: Rays | None) -> tuple[Rays, list[Whole]]:
+def _valued(columns: Columns, rows: list[Row], rays: Rays | None, step: Step) -> tuple[Rays, list[Whole]]:
     is_last = len(rows) == columns.dimension
     near = columns.doubles(rows[-1])
-    parts, vanished = [], []
+    parts, vanished, count, room = [], [], 0, MOST_BYTES
     for sets, weights, errors in _fresh(columns.count, rays):
         valued, gone = _decided(columns, rows, near, sets, weights, errors)
         parts.append(_lean(valued) if is_last else valued)
         if len(gone):
             vanished.append(gone)
+        count, room = count + len(sets), room - parts[-1].size
+        step(len(rows) - 1, count)
+        if room < 0:
+            raise InputError(
+                f"kernels of this type are too many to list: more than {count} rays after {len(rows) - 1} of "
+                f"{columns.dimension} cuts; take a space with fewer points"
+            )
     return _joined(parts, len(rows)), vanished
 
 
@@ -141,6 +155,7 @@ def _crossing(rays: Rays, pairs: Pairs) -> tuple[Sets, Doubles, Doubles]:
     scaled = rays.weights / np.abs(rays.values)[:, None]
     weights = spread(scaled[pairs.first], place) + spread(scaled[pairs.second], gap)
     weights /= weights.max(axis=1, keepdims=True)
+    weights[weights.min(axis=1) < TINY] = np.nan  # never clear: asked of the columns each time
     doubts = rays.errors + rays.blurs
     return sets, weights, np.maximum(doubts[pairs.first], doubts[pairs.second]) * 1.02 + 8 * UNIT
 

@@ -41,11 +41,8 @@ def vertices(space: Space, progress: Progress | None = None) -> Iterator[Exponen
     """
     lattice = lattice_of(space)
     known: dict[bytes, Number] = {}
-    for count, point in enumerate(walk(lattice, constraints(space)), 1):
-        if progress is not None:
-            progress("vertices", count, 0)
-        lowest = point - point[lattice.smallest(point)]
-        yield tuple(_known(lattice, vector, known) for vector in lowest)
+    for point in lowered(lattice, space, progress):
+        yield tuple(_known(lattice, vector, known) for vector in point)
 
 
 def _known(lattice: Lattice, vector: Whole, known: dict[bytes, Number]) -> Number:
@@ -55,6 +52,14 @@ def _known(lattice: Lattice, vector: Whole, known: dict[bytes, Number]) -> Numbe
     return known[key]
 
 
+def lowered(lattice: Lattice, space: Space, progress: Progress | None) -> Iterator[Whole]:
+    """The vertices as vectors over the lattice, with least 0."""
+    for count, point in enumerate(walk(lattice, constraints(space)), 1):
+        if progress is not None:
+            progress("vertices", count, 0)
+        yield point - point[lattice.smallest(point)]
+
+
 def count_vertices(space: Space, progress: Progress | None = None) -> int:
     """How many vertices the privacy region has.
 
@@ -62,12 +67,7 @@ def count_vertices(space: Space, progress: Progress | None = None) -> int:
     >>> count_vertices(line(8))
     128
     """
-    count = 0
-    for _ in walk(lattice_of(space), constraints(space)):
-        count += 1
-        if progress is not None:
-            progress("vertices", count, 0)
-    return count
+    return sum(1 for _ in lowered(lattice_of(space), space, progress))
 
 
 def constraints(space: Space) -> Whole:

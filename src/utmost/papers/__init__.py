@@ -10,6 +10,8 @@ KEYS: dict[str, str] = {
     "GMP13": "Gazeau, Miller, Palamidessi: Preserving differential privacy under finite-precision semantics",
     "FMPD23": "Fernandes, McIver, Palamidessi, Ding: Universal optimality and robust utility bounds for metric "
     "differential privacy",
+    "FMM21": "Fernandes, McIver, Morgan: The Laplace mechanism has optimal utility for differential privacy over "
+    "continuous queries",
 }
 
 __all__ = ["KEYS", "Item", "Report", "Series", "Table", "document", "report"]
@@ -21,7 +23,7 @@ def report(key: str) -> Report:
     >>> report("GRS13")
     Traceback (most recent call last):
         ...
-    utmost.errors.InputError: paper must be one of GRS12, GMP13, FMPD23, got 'GRS13': see the list of keys
+    utmost.errors.InputError: paper must be one of GRS12, GMP13, FMPD23, FMM21, got 'GRS13': see the list of keys
     """
     if key.upper() not in KEYS:
         raise InputError(f"paper must be one of {', '.join(KEYS)}, got {key[:20]!r}: see the list of keys")

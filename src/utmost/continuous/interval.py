@@ -1,0 +1,94 @@
+"""Intervals of real values with rational ends: where secrets, readings and answers of FMM21 live."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from utmost.errors import InputError
+from utmost.exact import decimal, rational
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The closed interval [low, high], low < high, both rational; its text is `low,high`.
+
+    >>> str(Interval(Fraction(0), Fraction(1, 2))), Interval(Fraction(0), Fraction(1, 2)).length
+    ('0,1/2', Fraction(1, 2))
+    """
+
+    low: Fraction
+    high: Fraction
+
+    def __post_init__(self) -> None:
+        """Refuses an interval that is reversed or a point."""
+        if not self.low < self.high:
+            raise InputError(
+                f"interval must run from low to a larger high, got {decimal(self.low)},{decimal(self.high)}: "
+                "write the smaller end first"
+            )
+
+    def __str__(self) -> str:
+        return f"{self.low},{self.high}"
+
+    def __contains__(self, x: Fraction) -> bool:
+        return self.low <= x <= self.high
+
+    @property
+    def length(self) -> Fraction:
+        """high − low > 0."""
+        return self.high - self.low
+
+    @property
+    def reach(self) -> Fraction:
+        """max(|low|, |high|): no point of it is further from 0."""
+        return max(abs(self.low), abs(self.high))
+
+    def grid(self, cells: int) -> list[Fraction]:
+        """The cells + 1 edges of equal cells.
+
+        >>> [str(edge) for edge in interval(0, 1).grid(4)]
+        ['0', '1/4', '1/2', '3/4', '1']
+        """
+        if cells < 1:
+            raise InputError(f"cells must be at least 1, got {cells}")
+        return [self.low + self.length * Fraction(k, cells) for k in range(cells + 1)]
+
+
+def interval(low: object, high: object) -> Interval:
+    """[low, high] from exact numbers or their texts.
+
+    >>> interval("0", "0.5") == Interval(Fraction(0), Fraction(1, 2))
+    True
+    """
+    return Interval(rational(low, "interval"), rational(high, "interval"))
+
+
+def parse(text: str) -> Interval:
+    """The interval that the command line writes `low,high`.
+
+    >>> parse("-1, 2.5").length
+    Fraction(7, 2)
+    """
+    ends = text.split(",")
+    if len(ends) != 2:
+        raise InputError(f"interval must be two numbers such as 0,1, got {text[:40]!r}")
+    return interval(*ends)
+
+
+def checked_edges(edges: Sequence[Fraction], within: Interval) -> list[Fraction]:
+    """The edges of at least one cell, if they are exact, increase strictly and stay within the interval."""
+    if len(edges) < 2:
+        raise InputError(f"edges must be at least two, the two ends of a cell, got {len(edges)}")
+    if not all(isinstance(edge, int | Fraction) for edge in edges):
+        raise InputError("edges must be fractions, got another kind of number: write decimals as text")
+    if any(not u < v for u, v in pairwise(edges)):
+        raise InputError("edges must increase strictly, got two in the wrong order or equal: sort them")
+    if edges[0] < within.low or edges[-1] > within.high:
+        raise InputError(f"edges must stay within the interval {within}: cut them off at its ends")
+    return [Fraction(edge) for edge in edges]

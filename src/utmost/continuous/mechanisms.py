@@ -1,0 +1,406 @@
+"""Mechanisms over an interval, as `bounds.expected_loss` sees them: their columns on a grid, and their true guarantee.
+
+Privacy here is by distance: K(x)(Y) ≤ e^{ε|x−x′|}·K(x′)(Y) for all x, x′ of the interval and all sets Y of answers. A
+law that is constant on steps breaks that at every ε: two inputs on either side of a step's end are as close as you like
+and still have different laws (FMM21 §II-F). `Guarantee` says what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from utmost.channel import Channel, files
+from utmost.continuous.bounds_columns import Column, Run, Weight, scaled, weight
+from utmost.continuous.bounds_stage import Answer, Grid, Group, Stage, TwoSided, stepped, weights
+from utmost.continuous.interval import Interval
+from utmost.errors import InputError
+from utmost.exact import Level, Number, ball, decimal, whole
+from utmost.mechanisms import response as discrete_response
+from utmost.mechanisms import staircase as discrete_staircase
+from utmost.mechanisms.response import pairwise_leak
+
+if TYPE_CHECKING:
+    from flint import arb
+
+    from utmost.continuous.densities import Density
+
+MOST_STEPS = 10**6  # of a grid that needs no matrix
+MOST_ROWS = 500  # of a grid whose matrix is written out
+NAMES = ("laplace", "geometric", "staircase", "renormalised", "response")
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """What a mechanism really gives, on the whole interval.
+
+    `epsilon` is the least ε a unit of distance, None where there is none; `any_two` the least ε with
+    K(x)(Y) ≤ e^ε·K(x′)(Y) for any two inputs, None where some answer rules some input out.
+    """
+
+    epsilon: Number | float | None
+    any_two: Number | float | None
+    words: str
+
+
+class Mechanism(Protocol):
+    """A law of answers for every input of an interval."""
+
+    @property
+    def name(self) -> str:
+        """How the command line writes it."""
+
+    @property
+    def interval(self) -> Interval:
+        """Where its inputs live."""
+
+    @property
+    def parts(self) -> int:
+        """On a grid with a multiple of so many cells its law has no jump inside a cell."""
+
+    @property
+    def steepness(self) -> Fraction | float:
+        """ε·length, or what stands for it: how many powers of e its columns span."""
+
+    def guarantee(self) -> Guarantee:
+        """Its true privacy."""
+
+    def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
+        """Its columns on a grid, with moments up to a degree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Laplace:
+    """The truncated Laplace mechanism (FMM21 Def. 4, corrected): density (ε/2)e^{−ε|x−y|}, the rest at the ends.
+
+    No ε-private mechanism costs any consumer with a legal Lipschitz loss less (FMM21 Thm 5).
+    """
+
+    interval: Interval
+    level: Level
+    name: str = "laplace"
+    parts: int = 1
+
+    @property
+    def steepness(self) -> float:
+        """ε·length."""
+        return self.level.epsilon * float(self.interval.length)
+
+    def guarantee(self) -> Guarantee:
+        """ε for each unit of distance, attained by every pair; no more than ε·length for any two."""
+        return Guarantee(_epsilon(self.level), _times(self.level, self.interval.length), "private by distance")
+
+    def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
+        """See `bounds_stage`."""
+        found = weights(density, grid, self.level, degree, bits)
+        return TwoSided(found, grid, self.level, bits).stage(atoms=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Renormalised:
+    """Laplace noise conditioned on falling inside: density ε·e^{−ε|x−y|}/ζ(x), ζ = 2 − e^{−ε(x−low)} − e^{−ε(high−x)}.
+
+    It is not ε-private: as x leaves `low` the answer `low` becomes less likely at the rate ε + ζ′/ζ, which is 2ε there.
+    ζ is concave, so φ = 2/ζ is convex: on a cell it lies between its tangent at the middle and its chord, and the
+    columns are those of the truncated mechanism times φ, without atoms.
+    """
+
+    interval: Interval
+    level: Level
+    name: str = "renormalised"
+    parts: int = 1
+
+    @property
+    def steepness(self) -> float:
+        """ε·length."""
+        return self.level.epsilon * float(self.interval.length)
+
+    def guarantee(self) -> Guarantee:
+        """2ε for each unit of distance, exactly, approached at the ends; any two inputs ε·length, at x = low and high.
+
+        ∂/∂x ln density = ±ε − ζ′/ζ with |ζ′/ζ| ≤ ε, equal at the ends only. For y = low it runs from −2ε to 0, and
+        ζ(low) = ζ(high), so the ratio over the whole interval is e^{ε·length}; other answers have less.
+        """
+        return Guarantee(
+            _times(self.level, Fraction(2)), _times(self.level, self.interval.length), "twice the ε asked for"
+        )
+
+    def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
+        """The weights times φ, enclosed cell by cell."""
+        found = weights(density, grid, self.level, degree + 1, bits)
+        factors = _Factors(self.level, grid, bits)
+        flat, left, right = (factors.applied(source) for source in found)
+        return TwoSided((flat, left, right), grid, self.level, bits).stage(atoms=False)
+
+
+class _Factors:
+    """φ = 2/ζ on the cells of a grid: values at the edges, value and slope in the middle of each cell."""
+
+    def __init__(self, level: Level, grid: Grid, bits: int) -> None:
+        self.rate, self.bits, self.edges = level.epsilon_ball(bits), bits, grid.edges
+        self.ends = [self._value(edge)[0] for edge in grid.edges]
+        self.middles = [self._value((u + v) / 2) for u, v in pairwise(grid.edges)]
+
+    def _value(self, x: Fraction) -> tuple[arb, arb]:
+        fall = (-self.rate * ball(x - self.edges[0], self.bits)).exp()
+        rise = (-self.rate * ball(self.edges[-1] - x, self.bits)).exp()
+        zeta, slope = 2 - fall - rise, self.rate * (fall - rise)
+        return 2 / zeta, -2 * slope / (zeta * zeta)
+
+    def applied(self, source: Weight) -> Weight:
+        """The moments of φ·u·π, between those with the tangent and those with the chord; one degree fewer."""
+        return Weight([self._cell(i, cell) for i, cell in enumerate(source.cells)], source.edges)
+
+    def _cell(self, i: int, cell: Sequence[arb]) -> tuple[arb, ...]:
+        low, start, stop = self.edges[0], self.edges[i], self.edges[i + 1]
+        begin, middle = ball(start - low, self.bits), ball((start + stop) / 2 - low, self.bits)
+        width, (value, slope) = ball(stop - start, self.bits), self.middles[i]
+        result = []
+        for here, above in pairwise(cell):
+            share = (above - begin * here) / width
+            chord = self.ends[i] * (here - share) + self.ends[i + 1] * share
+            result.append(chord.union(value * here + slope * (above - middle * here)))
+        return tuple(result)
+
+
+@dataclass(frozen=True, slots=True)
+class GridGeometric:
+    """x rounded to the nearest of the points low + k·step, k = 0 … steps, then the geometric mechanism on them.
+
+    The level is α = e^{−ε·step} a step (FMM21 eq. 11), so it is ε-private on the grid's points, where it is the best
+    there is for every legal consumer (GRS12 Thm 3.2), but not between them.
+    """
+
+    interval: Interval
+    level: Level
+    steps: int
+
+    def __post_init__(self) -> None:
+        """Refuses a grid without steps."""
+        _counted(self.steps, MOST_STEPS)
+
+    @property
+    def name(self) -> str:
+        """How the command line writes it."""
+        return "geometric"
+
+    @property
+    def parts(self) -> int:
+        """Inputs change their point halfway between points."""
+        return 2 * self.steps
+
+    @property
+    def steepness(self) -> float:
+        """ε·length."""
+        return self.level.epsilon * float(self.interval.length)
+
+    def guarantee(self) -> Guarantee:
+        """None by distance: a step's end costs ε·step at any distance; ε·⌈d/step⌉·step for inputs at most d apart."""
+        step = self.interval.length / self.steps
+        words = f"inputs at most d apart: ε·⌈d/{step}⌉·{step}; on the grid's points ε a unit"
+        return Guarantee(None, _times(self.level, self.interval.length), words)
+
+    def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
+        """Columns κ_y·α^|i−y| over the runs of cells that round to the points i: two-sided as those of Laplace."""
+        flat = weight(density, grid.edges, Fraction(0), degree, bits)
+        starts = _rounding(self.interval, self.steps, grid)
+        runs = [i for i, (a, b) in enumerate(pairwise([*starts, grid.cells])) for _ in range(a, b)]
+        apart = ball(self.interval.length / self.steps, bits) * self.level.epsilon_ball(bits)
+        growth = [(apart * i).exp() for i in range(self.steps + 1)]
+        left = scaled(flat, [growth[i] for i in runs])
+        right = scaled(flat, [1 / growth[i] for i in runs])
+        alpha = (-apart).exp()
+        inner, end = (1 - alpha) / (1 + alpha), 1 / (1 + alpha)
+        columns = [
+            _two_sided(starts[y], grid.cells, (kappa / growth[y], kappa * growth[y]), (left, right))
+            for y, kappa in enumerate([end, *[inner] * (self.steps - 1), end])
+        ]
+        ones = [alpha * 0 + 1] * len(columns)
+        return Stage(columns, ones, ones, _points(self.interval, self.steps))
+
+
+def _two_sided(place: int, last: int, factors: tuple[arb, arb], sides: tuple[Weight, Weight]) -> Column:
+    return Column([Run(0, place, factors[:1], sides[:1]), Run(place, last, factors[1:], sides[1:])])
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped:
+    """A channel whose rows are taken for steps of the interval: `nearest` point, or the point below (FMM21 Def. 7).
+
+    Its inputs stand for low + k·step, k = 0 … N. With the point below, the last row is not used (Def. 7 reads high as
+    the point before it).
+    """
+
+    interval: Interval
+    channel: Channel
+    name: str
+    nearest: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses channels that are too small or not exact."""
+        if not self.channel.exact:
+            raise InputError("channel must have exact entries, got floats: write them as fractions or decimals in text")
+        if len(self.channel.inputs) < 2:
+            raise InputError("channel must have at least 2 inputs, the two ends of the interval, got 1")
+
+    @property
+    def steps(self) -> int:
+        """N."""
+        return len(self.channel.inputs) - 1
+
+    @property
+    def parts(self) -> int:
+        """Where its law may jump."""
+        return 2 * self.steps if self.nearest else self.steps
+
+    @property
+    def steepness(self) -> float:
+        """Its columns are bounded by 1 and need no powers of e."""
+        return 0.0
+
+    def guarantee(self) -> Guarantee:
+        """None by distance, unless all its rows are the same; for any two inputs what its rows have, recomputed."""
+        used = self.channel if self.nearest else self.channel.restrict(self.channel.inputs[:-1])
+        leak = pairwise_leak(used)
+        any_two = leak.exponent if leak.exponent is not None else leak.epsilon
+        if leak.ratio is None:
+            return Guarantee(None, None, "an answer rules an input out")
+        step = decimal(self.interval.length / self.steps)
+        return Guarantee(Fraction(0) if leak.ratio == 1 else None, any_two, f"its law jumps every {step}")
+
+    def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
+        """Finite sums: one column an output."""
+        flat = weight(density, grid.edges, Fraction(0), degree, bits)
+        starts = _rounding(self.interval, self.steps, grid) if self.nearest else _floor(self.steps, grid, self.interval)
+        rows = [[ball(value, bits) for value in row] for row in self.channel.rows[: len(starts)]]
+        return stepped(flat, starts, rows, self._answers())
+
+    def _answers(self) -> list[Answer]:
+        if self.nearest:
+            return _points(self.interval, self.steps)
+        return [Answer(y, str(label)) for y, label in enumerate(self.channel.outputs)]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A user's kernel: `density(x, y)` bounds K(x)(y) by two exact numbers, lower ≤ K(x)(y) ≤ upper, on low ≤ y ≤ high.
+
+    `along_x` and `along_y` bound |∂ ln K/∂x| and |∂ ln K/∂y|: within a cell of width δ of either the density stays
+    within e^{±δ·(…)/2} of its value in the middle. So the bounds are first order in δ. `along_x` is also its guarantee.
+    """
+
+    interval: Interval
+    density: Callable[[Fraction, Fraction], tuple[Number, Number]]
+    along_x: Fraction
+    along_y: Fraction
+    name: str = "kernel"
+    parts: int = 1
+
+    @property
+    def steepness(self) -> float:
+        """Its columns need no powers of e."""
+        return 0.0
+
+    def guarantee(self) -> Guarantee:
+        """As stated by whoever gave the kernel."""
+        return Guarantee(self.along_x, self.along_x * self.interval.length, "stated with the kernel, not checked")
+
+    def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
+        """For each cell of answers a column below and one above all its densities, times its width."""
+        flat = weight(density, grid.edges, Fraction(0), degree, bits)
+        starts = list(range(grid.cells))
+        cells = [self._cell(grid, a, b, bits) for a, b in pairwise(grid.nodes)]
+        below, above = (stepped(flat, starts, _transposed([c[side] for c in cells]), []) for side in (0, 1))
+        count, one, zero = len(cells), below.lower[0], below.lower[0] * 0
+        nodes = grid.nodes
+        return Stage(
+            [*below.columns, *above.columns],
+            [one] * count + [zero] * count,
+            [zero] * count + [one] * count,
+            [Answer(count + k, low=grid.edges[a], high=grid.edges[b]) for k, (a, b) in enumerate(pairwise(nodes))],
+            [Group(count + k, ((k, one),), a, b) for k, (a, b) in enumerate(pairwise(nodes))],
+            order=1,
+        )
+
+    def _cell(self, grid: Grid, start: int, stop: int, bits: int) -> tuple[list[arb], list[arb]]:
+        """The bounds for one cell of answers over every cell of inputs."""
+        low, high = grid.edges[start], grid.edges[stop]
+        below, above = [], []
+        for u, v in pairwise(grid.edges):
+            least, most = self.density((u + v) / 2, (low + high) / 2)
+            doubt = ball((self.along_x * (v - u) + self.along_y * (high - low)) / 2, bits).exp()
+            below.append(ball(least, bits) / doubt * ball(high - low, bits))
+            above.append(ball(most, bits) * doubt * ball(high - low, bits))
+        return below, above
+
+
+def _transposed(columns: Sequence[Sequence[arb]]) -> list[list[arb]]:
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def named(name: str, interval: Interval, level: Level, steps: int = 10) -> Mechanism:
+    """The mechanism that the command line names, at ε a unit of distance.
+
+    `laplace` and `renormalised` have no grid. The others have one of `steps` steps, and x is rounded to the nearest
+    point: `geometric` is ε-private on the points; `staircase` and `response` treat any two inputs alike and give them
+    ε·length, the most that ε a unit of distance allows any two inputs.
+    """
+    if not level.is_inner:
+        raise InputError(
+            "epsilon must be > 0 and finite: without noise, or without an answer, there is nothing to bound"
+        )
+    if name == "laplace":
+        return Laplace(interval, level)
+    if name == "renormalised":
+        return Renormalised(interval, level)
+    if name == "geometric":
+        return GridGeometric(interval, level, whole(steps, "steps"))
+    if name not in NAMES:
+        raise InputError(f"mechanism must be {', '.join(NAMES)} or channel:FILE, got {name[:40]!r}")
+    count = _counted(steps, MOST_ROWS)
+    exponent = None if level.exponent is None else level.exponent * interval.length
+    across = Level(level.power(interval.length), exponent)
+    if name == "staircase":
+        return Stepped(interval, discrete_staircase(count, across).truncated(count).channel(), name, nearest=True)
+    return Stepped(interval, discrete_response(count + 1, across).channel(), name, nearest=True)
+
+
+def from_file(path: str | Path, interval: Interval) -> Stepped:
+    """A user's channel over the N + 1 points of the interval, in the order of its rows (FMM21 Def. 7)."""
+    return Stepped(interval, files.read(path), f"channel:{Path(path).name}")
+
+
+def _epsilon(level: Level) -> Number | float:
+    return level.exponent if level.exponent is not None else level.epsilon
+
+
+def _times(level: Level, factor: Fraction) -> Number | float:
+    return level.exponent * factor if level.exponent is not None else level.epsilon * float(factor)
+
+
+def _counted(steps: object, most: int) -> int:
+    count = whole(steps, "steps")
+    if not 1 <= count <= most:
+        raise InputError(f"steps must be from 1 to {most}, got {count if count < 10**30 else 'more'}")
+    return count
+
+
+def _points(interval: Interval, steps: int) -> list[Answer]:
+    return [Answer(k, low=point, high=point) for k, point in enumerate(interval.grid(steps))]
+
+
+def _rounding(interval: Interval, steps: int, grid: Grid) -> list[int]:
+    """The first edge of the inputs that round to each point."""
+    places = {edge: i for i, edge in enumerate(grid.edges)}
+    half = interval.length / (2 * steps)
+    return [0, *(places[interval.low + (2 * k - 1) * half] for k in range(1, steps + 1))]
+
+
+def _floor(steps: int, grid: Grid, interval: Interval) -> list[int]:
+    """The first edge of the inputs at or above each point but the last."""
+    places = {edge: i for i, edge in enumerate(grid.edges)}
+    return [places[point] for point in interval.grid(steps)[:-1]]

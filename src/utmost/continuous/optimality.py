@@ -1,0 +1,163 @@
+"""FMM21 Theorem 5 at a finite grid, for more losses than it was stated for; and where it ends.
+
+Write λ for the rate, ε per unit of distance, and call K *private* when K(x) ≤ e^(λ|x−x′|)·K(x′) for all x, x′ of the
+interval. Cut it into cells of width s, let x_j be the middle of cell j, π_j the prior's mass there and ℓ̄(w, j) the
+mean of ℓ(w, x) over the cell. G is the geometric mechanism on the x_j with λs a step, L truncated Laplace.
+
+**Lemma 9, from the middle.** For private K and ℓ ≥ 0, e^(−λs/2)·$(π_j, K, ℓ̄) ≤ $(π, K, ℓ) ≤ e^(λs/2)·$(π_j, K, ℓ̄),
+since K(x) and K(x_j) differ by a factor of at most e^(λs/2) within cell j.
+
+**In order.** A loss is in order when each row ℓ(·, x) does not rise up to some best reading φ(x), does not fall after
+it, and φ does not decrease (`best_readings`). If ℓ̄ is in order, no private mechanism on the x_j gives less than G
+(docs/papers/grs12.md). The proof there is for as many readings as points. *More readings*: add points beyond the last,
+of prior 0 and best reading the last. Private mechanisms extend to them by copies of the last row, and on the points
+that were there before, the columns of the longer G beyond the last are multiples of the last. *Fewer*: repeat one.
+
+**Theorem.** If ℓ̄ is in order, then for every private K
+
+    $(π, L, ℓ) ≤ `margin`·$(π, K, ℓ),    margin = e^(λs)·cosh(λs/2).
+
+*Proof.* Lemma 9 for K, then G, then GRS12 Thm A.2: $(π_j, L, ℓ̄) ≤ cosh(λs/2)·$(π_j, G, ℓ̄) whatever the costs
+(`laplace_factor`), then Lemma 9 for L. ∎ The margin falls to 1 with s: that is FMM21 Thm 5, without its Thm 13 and 14.
+
+**Which losses.** ℓ̄ is in order for every s if ℓ is convex in w and best at w = x. For a *legal* ℓ, bounded, and a
+prior without atoms neither convexity nor continuity is needed. *Proof.* Let the readings be finitely many: Def. 2 asks
+for countably many, and the loss over more and more of them falls to that over all. The nearest reading to x is φ(x),
+and it changes in fewer cells than there are readings. In all other cells the rows agree on their best reading, so there
+ℓ̄ is in order. The cells of change cost L at most max ℓ times their mass, which tends to 0 with s. ∎ The same holds for
+N-step losses ℓ(w, ⌊x⌋_N) with ℓ legal. So Thm 5 needs no Lipschitz constant (FMM21 §X asks), and truncated Laplace is
+*not* beaten for step losses or N-step ones (§VIII and §X say it is): what beats it there, G_N, is not private between
+the points of its grid.
+
+**Where it ends**: `Band`. Readings "inside" and "outside" of the band [1/4, 3/4], loss 1 for the wrong one: outside is
+best below and above the band, inside in between, so φ is not in order. A mechanism made for this reader beats L.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from utmost.errors import InputError
+from utmost.exact import Level, Number, ball, ends, exponential
+
+if TYPE_CHECKING:
+    from flint import arb
+
+HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
+BITS = 160
+Ends = tuple[Fraction, Fraction]
+
+
+def lemma9(level: Level, distance: Fraction) -> Number:
+    """e^(λ·distance): a private law at x and one at a point within `distance` differ by at most this factor.
+
+    FMM21 Lemma 9 with `distance` 1/N, from the left ends of cells; half of that from their middles.
+    """
+    if not distance > 0 or not level.is_inner:
+        raise InputError("distance must be > 0 and alpha inside (0, 1) for Lemma 9: at the ends nothing is compared")
+    return 1 / level.power(distance)
+
+
+def margin(level: Level, step: Fraction) -> Number:
+    """e^(λs)·cosh(λs/2) for s = step: no private mechanism is better than truncated Laplace by a larger factor.
+
+    >>> from utmost.exact import alpha, epsilon
+    >>> str(margin(epsilon(1), Fraction(1, 10))), margin(alpha("1/16"), Fraction(1, 2))
+    ('1/2*exp(3/20) + 1/2*exp(1/20)', Fraction(5, 1))
+    """
+    return (lemma9(level, step * HALF) + lemma9(level, step * 3 * HALF)) * HALF
+
+
+def least_loss(grid_loss: Number, level: Level, step: Fraction) -> Number:
+    """e^(−λs/2) times a lower bound for private mechanisms on the middles of cells: one for those on the continuum."""
+    return grid_loss / lemma9(level, step * HALF)
+
+
+def best_readings(losses: Sequence[Sequence[Any]]) -> list[int] | None:
+    """φ(x) for a table of rows ℓ(x, ·), if the loss is in order; None if it is not.
+
+    Of a row that falls and then rises any least reading may be φ(x); the first that is not before the last one's is
+    taken.
+
+    >>> best_readings([[0, 1, 2], [1, 0, 1], [2, 1, 0]]), best_readings([[0, 1], [1, 0], [0, 1]])
+    ([0, 1, 2], None)
+    """
+    chosen: list[int] = []
+    for row in losses:
+        least = min(row)
+        first = next(w for w, loss in enumerate(row) if loss == least)
+        last = max(w for w, loss in enumerate(row) if loss == least)
+        falls = all(row[w] >= row[w + 1] for w in range(last))
+        rises = all(row[w] <= row[w + 1] for w in range(first, len(row) - 1))
+        best = max(first, chosen[-1] if chosen else 0)
+        if not falls or not rises or best > last:
+            return None
+        chosen.append(best)
+    return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Is x inside [1/4, 3/4]? x is uniform on [0, 1], a wrong answer costs 1; truncated Laplace is beaten at all rates.
+
+    **The best mechanism** says outside with probability f(x) = F(|x − 1/2| − 1/4), where F(t) = e^(λt)/2 for t ≤ 0 and
+    1 − e^(−λt)/2 for t ≥ 0. It is private: f and 1 − f change by a factor of at most e^(λ|x−x′|). It loses
+    (2/λ)·(1 − e^(−λ/4)), and nothing private loses less. *Proof.* Two answers are enough, one for each reading, and
+    f(x) may be replaced by (f(x) + f(1−x))/2. Privacy is |f′| ≤ λ·min(f, 1 − f). On [0, 1/2] let f(1/4) = F(v): then
+    f ≤ F(1/4 − x + v) outside the band and f ≥ F(1/4 − x + v) inside, so these f are the best ones. The derivative of
+    their loss in v is twice what Laplace noise about 1/4 + v puts on [1/4, 1/2] less what it puts on [0, 1/4]: 0 at
+    v = 0, and of the sign of v elsewhere. ∎
+
+    **Truncated Laplace**, with a = e^(−λ/4), is read outside below y₀ and above 1 − y₀, else inside, where z = e^(λy₀)
+    solves q·z² − 2z + 1 = 0, q = 2a − 2a³ + a⁴: z = (1 + √(1−q))/q lies between 1 and 1/a, as 1 − q = (1−a)³(1+a) > 0.
+    """
+
+    rate: Fraction
+
+    def __post_init__(self) -> None:
+        """Refuses a rate that tells nothing."""
+        if not self.rate > 0:
+            raise InputError(f"rate must be > 0, got {self.rate}: at 0 both mechanisms tell nothing")
+
+    def outside(self, x: Fraction) -> Number:
+        """The probability that the best mechanism says outside when the value is x, exact.
+
+        >>> str(Band(Fraction(1)).outside(Fraction(1, 2))), Band(Fraction(1)).outside(Fraction(3, 4))
+        ('1/2*exp(-1/4)', Fraction(1, 2))
+        """
+        if not 0 <= x <= 1:
+            raise InputError("x must be from 0 to 1")
+        beyond = abs(x - HALF) - QUARTER
+        tail = exponential(-self.rate * abs(beyond)) * HALF
+        return tail if beyond <= 0 else 1 - tail
+
+    def best(self) -> Number:
+        """The least loss of a private mechanism, exact."""
+        return 2 * (1 - exponential(-self.rate * QUARTER)) / self.rate
+
+    def laplace(self) -> Ends:
+        """Truncated Laplace's loss, between two fractions that hold it.
+
+        λ times it is (a − a³)z + 2λ(1/4 − y₀) + a − 1/z − (a − a³ + a⁴)(1/a − z) + (1−a)²(1+a): the integrals of the
+        mass inside over the answers read outside and of the mass outside over those read inside, both sides together.
+
+        >>> low, high = Band(Fraction(1)).laplace()
+        >>> high - low < Fraction(1, 10**30), round(float(low), 6), round(float(Band(Fraction(1)).best()), 6)
+        (True, 0.478758, 0.442398)
+        """
+        from flint import ctx
+
+        with ctx.workprec(BITS):
+            return ends(_laplace_band(ball(self.rate, BITS)))
+
+
+def _laplace_band(rate: arb) -> arb:
+    a = (-rate / 4).exp()
+    q = 2 * a - 2 * a**3 + a**4
+    z = (1 + ((1 - a) ** 3 * (1 + a)).sqrt()) / q
+    read_outside = (a - a**3) * z
+    beside = 2 * (rate / 4 - z.log()) + a - 1 / z - (a - a**3 + a**4) * (1 / a - z)
+    return (read_outside + beside + (1 - a) ** 2 * (1 + a)) / rate

@@ -1,0 +1,100 @@
+"""Designs: a mechanism, its loss for a consumer, and the certificate that it is private and how near to the best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from utmost.channel import Channel, Leak, Matrix, deterministic, least_epsilon
+from utmost.channel.channel import trusted
+from utmost.consumer.reading import first_least
+from utmost.design.wide.exact import Prices
+from utmost.errors import SolverError
+from utmost.exact import Level, Number, sign
+from utmost.spaces import Label, Space
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """lower ≤ least expected loss ≤ upper, and the ε of the mechanism that attains `upper`, all in exact arithmetic.
+
+    `leak` is recomputed from the mechanism's entries; `private` says that it is within the level asked for.
+    `multipliers` is the dual vector u, Σ u = lower, where there is one to show. `prices` are the multipliers of the
+    privacy constraints that prove it where no closed form does: `wide.exact` says how.
+    """
+
+    lower: Number
+    upper: Number
+    leak: Leak
+    private: bool
+    multipliers: tuple[Number, ...] | None = None
+    prices: Prices | None = None
+
+    @property
+    def gap(self) -> Number:
+        """upper − lower: 0 where the data are rational and the program is not large."""
+        return self.upper - self.lower
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A mechanism, the consumer's expected loss with it, and the certificate that no private mechanism gives less.
+
+    `loss` is exact; where irrational data were rounded to rational ones it is an upper bound, off by less than the gap.
+    `remap` reads the geometric mechanism's answers so that this mechanism comes out, where it is found that way.
+    `stopped` says that it is the best one known when Ctrl-C was pressed; its certificate holds all the same.
+    """
+
+    channel: Channel
+    loss: Number
+    certificate: Certificate
+    remap: list[int] | None = None
+    stopped: bool = False
+
+
+Attempt: TypeAlias = tuple[Matrix, Number, tuple[Number, ...] | None, list[int] | None]  # rows, lower bound, u, remap
+
+
+def finished(space: Space, level: Level, costs: Matrix, attempt: Attempt) -> Design:
+    """The attempt as a design, once its own certificate is passed. With costs rounded up, `upper` is rounded up."""
+    design = passing(space, level, costs, attempt)
+    if design is None:
+        raise SolverError("the mechanism found did not pass its own certificate; nothing is returned")
+    return design
+
+
+def passing(space: Space, level: Level, costs: Matrix, attempt: Attempt) -> Design | None:
+    """The attempt as a design if it is private, by the ε recomputed from its entries, and its bounds do not cross."""
+    rows, lower, multipliers, remap = attempt
+    mechanism = trusted(space.labels, readings(space, rows.shape[1]), rows)
+    leak = least_epsilon(mechanism, space)
+    upper: Number = (costs * rows).sum()
+    certificate = Certificate(lower, upper, leak, leak.within(level), multipliers)
+    passed = certificate.private and sign(certificate.gap) >= 0
+    return Design(mechanism, upper, certificate, remap) if passed else None
+
+
+def at_the_end(space: Space, level: Level, costs: Matrix) -> Design:
+    """α = 0: every secret may be told, so each is read in its best way. α = 1: one reading for all."""
+    if level.alpha == 0:
+        return _told(space, level, costs, [first_least(row) for row in costs])
+    return _told(space, level, costs, [first_least(costs.sum(axis=0))] * len(space))
+
+
+def one_reading(space: Space, level: Level, costs: Matrix, lower: Number) -> Design:
+    """The best mechanism that tells nothing, private at any level, with a lower bound that is known."""
+    return _told(space, level, costs, [first_least(costs.sum(axis=0))] * len(space), lower)
+
+
+def _told(space: Space, level: Level, costs: Matrix, chosen: list[int], lower: Number | None = None) -> Design:
+    """The mechanism that answers each secret with its chosen reading; without a bound, there is nothing better."""
+    outputs = readings(space, costs.shape[1])
+    told = deterministic([outputs[w] for w in chosen], space.labels, outputs)
+    loss: Number = sum((costs[x, w] for x, w in enumerate(chosen)), Fraction(0))
+    return finished(space, level, costs, (told.rows, loss if lower is None else lower, None, None))
+
+
+def readings(space: Space, width: int) -> tuple[Label, ...]:
+    """The names of a mechanism's outputs: the points themselves, or w0, w1, … where a loss has actions of its own."""
+    return space.labels if width == len(space) else tuple(f"w{k}" for k in range(width))

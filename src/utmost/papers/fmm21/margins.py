@@ -1,0 +1,318 @@
+"""FMM21 Thm 13, 14, Cor. 17 and the remarks of §VIII: what Laplace noise loses on a grid, with constants and rates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+
+from utmost.consumer import Consumer, losses, priors
+from utmost.consumer.losses import Table
+from utmost.consumer.priors import Prior
+from utmost.continuous import geometric_loss, laplace_factor, laplace_loss
+from utmost.continuous.hull import loss_margin, move_margin, post, posterior_gaps, printed_margin
+from utmost.continuous.pixels import Pixels, grid_geometric
+from utmost.design import optimal
+from utmost.exact import Level, Number, alpha, decimal, epsilon
+from utmost.flow import hyper, hyper_distance, refining_move
+from utmost.papers.fmm21.matrices import unit
+from utmost.papers.fmm21.pixelation import on_grid
+from utmost.papers.items import Claim, Grid, Item, Series, Value, claims, exactly, found, statement
+from utmost.spaces import line
+
+COUNTS = (1, 2, 4, 8, 16, 32)
+CELLS = 32  # T, a multiple of every N here
+LARGEST_MOVE = 16  # N up to which the earth move is computed: T must be finer
+LARGEST_DISTANCE = 8  # N up to which the cheapest move is
+UNKNOWN = "–"
+
+
+def items() -> tuple[Item, ...]:
+    """In the order of the paper."""
+    return (
+        theorem13(),
+        rates(),
+        theorem14(),
+        theorem14_reduction(),
+        constants(),
+        lipschitz_constants(),
+        corollary17(),
+        section8_steps(),
+    )
+
+
+def thirtyseconds() -> Level:
+    """A level at which α^(1/N) is a fraction for every N here: α = (9/10)^32, ε ≈ 3.37."""
+    return alpha(Fraction(9, 10) ** 32)
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """What one consumer loses on U_N from Laplace noise beyond geometric, and what may be said of it beforehand.
+
+    lower ≤ $(π, L, ℓ) − $(π, G_N, ℓ) ≤ upper, no further apart than 1e-30 or so; `move` is the cost of R's earth move,
+    `least` that of the cheapest one; κ = 1.
+    """
+
+    count: int
+    lower: Number
+    upper: Number
+    move: Number | None
+    least: Number | None
+    printed: Number
+    proved: Number
+
+
+def margin(prior: Prior, grid: Pixels, level: Level) -> Margin:
+    """All columns of Theorem 13's table for ℓ = |w−x|, exact but for square roots."""
+    costs, step = Consumer(prior, on_grid(grid)).costs(), grid.level(level)
+    laplace, base = laplace_loss(costs, step), geometric_loss(costs, step)
+    source, shares = grid_geometric(grid, level), post(grid, CELLS, level)
+    move = refining_move(prior, source, shares, grid.points).cost if grid.count <= LARGEST_MOVE else None
+    least = None
+    if grid.count <= LARGEST_DISTANCE:
+        least = hyper_distance(hyper(prior, source), hyper(prior, source.then(shares)), grid.points).cost
+    return Margin(
+        grid.count,
+        laplace.lower - base,
+        laplace.upper - base,
+        move,
+        least,
+        printed_margin(grid, level),
+        loss_margin(grid, level) / 2,
+    )
+
+
+@cache
+def uniform_margins() -> tuple[Margin, ...]:
+    """Uniform prior, ℓ = |w−x|."""
+    return tuple(margin(priors.uniform(count + 1), unit(count), thirtyseconds()) for count in COUNTS)
+
+
+def holds(row: Margin) -> bool:
+    """difference ≤ earth move ≤ c·κ/N, the cheapest move between them, and difference ≤ what is proved here."""
+    chain = [row.upper, *(value for value in (row.least, row.move) if value is not None), row.printed]
+    return all(a <= b for a, b in pairwise(chain)) and row.lower >= 0 and bool(row.upper <= row.proved)
+
+
+def theorem13() -> Item:
+    """N, true difference, cheapest and R's earth move, c·κ/N."""
+    table = uniform_margins()
+    rows: list[list[Value]] = [[_digits(value) for value in _columns(row)] for row in table]
+    made = statement(
+        "Theorem 13",
+        "uniform prior, ℓ = |w−x|, κ = 1, ε = −32 ln 0.9 ≈ 3.3715; moves to ᵀL with T = 32",
+        "$(⊙, L, ℓ) − $(⊙, G_N, ℓ) ≤ c·κ/N with c = 3/(1−e^−ε)², by an earth move of cost ≤ c/N",
+        Grid("N", HEADER, [f"N = {row.count}" for row in table], rows),
+        all(holds(row) for row in table),
+        f"the least c that would do here is {_digits(max(row.upper * row.count for row in table))}, the one printed is "
+        f"{_digits(table[0].printed)}. Proved here: h·tanh(εh/4)/(2cosh(εh/2)), h = 1/N, for losses with ℓ(x, x) = 0",
+    )
+    return replace(made, series=_lines(table), claim="The loss of Laplace noise on a grid falls as 1/N², not 1/N")
+
+
+HEADER = ("true difference", "cheapest move", "R's move", "c·κ/N", "proved here")
+
+
+def _columns(row: Margin) -> tuple[Number | None, ...]:
+    return row.upper, row.least, row.move, row.printed, row.proved
+
+
+def _digits(value: Number | None) -> str:
+    return UNKNOWN if value is None else decimal(value, 4)
+
+
+def _lines(table: Sequence[Margin]) -> tuple[Series, ...]:
+    made = []
+    for k, name in enumerate(HEADER):
+        pairs = [(row.count, _columns(row)[k]) for row in table]
+        kept = [(math.log2(n), math.log10(float(value))) for n, value in pairs if value is not None]
+        made.append(Series(name, "log₂ N", "log₁₀", tuple(x for x, _ in kept), tuple(y for _, y in kept)))
+    return tuple(made)
+
+
+def rates() -> Item:
+    """log₂ of the ratio between N and 2N."""
+    table = uniform_margins()
+    rows: list[list[Value]] = [
+        [_rate(a, b) for a, b in zip(_columns(coarse), _columns(fine), strict=True)] for coarse, fine in pairwise(table)
+    ]
+    return found(
+        "Theorem 13, rates",
+        "the power of 1/N by which each column falls, from N to 2N",
+        Grid("from N to 2N", HEADER, [f"{a} to {b}" for a, b in pairwise(COUNTS)], rows),
+        "earth moves cost as much as 1/N because neighbouring posteriors are that far apart; losses fall as 1/N²",
+    )
+
+
+def _rate(coarse: Number | None, fine: Number | None) -> str:
+    if coarse is None or fine is None:
+        return UNKNOWN
+    return f"{math.log2(float(coarse) / float(fine)):.2f}"
+
+
+def tried(count: int) -> dict[str, Prior]:
+    """Priors on U_N: flat, at the two ends, leaning, and almost all on one point."""
+    size = count + 1
+    ends = [Fraction(k in (0, count), 2) for k in range(size)]
+    leaning = [Fraction(2 * k + 1, size * size) for k in range(size)]
+    peaked = [Fraction(1, 100 * count)] * size
+    peaked[count // 3] = 1 - Fraction(1, 100)
+    return {
+        "uniform": priors.uniform(size),
+        "0 or 1": priors.explicit(ends),
+        "leaning": priors.explicit(leaning),
+        "peaked": priors.explicit(peaked),
+    }
+
+
+def theorem14() -> Item:
+    """(15) for other priors, with the constants that are enough."""
+    level, count = thirtyseconds(), 8
+    grid = unit(count)
+    rows, verdicts = [], []
+    for prior in tried(count).values():
+        row = margin(prior, grid, level)
+        gap = max(posterior_gaps(prior, grid, level))
+        verdicts.append(holds(row) and bool(gap <= grid.interval.length * _tanh(grid, level)))
+        rows.append([*(_digits(value) for value in _columns(row)), _digits(gap)])
+    cells: list[list[Value]] = [list(row) for row in rows]
+    return statement(
+        "Theorem 14",
+        "N = 8, ℓ = |w−x|, κ = 1, ε = −32 ln 0.9; the last column is the largest W₁ between neighbouring posteriors",
+        "$(π, L, ℓ) − $(π, G_N, ℓ) ≤ c·κ/N for any prior π over U_N",
+        Grid("prior", (*HEADER, "W₁"), tuple(tried(count)), cells),
+        all(verdicts),
+        f"for every prior W₁ ≤ tanh(ε/2N) = {_digits(_tanh(grid, level))}, and R's move to L costs at most "
+        f"{_digits(move_margin(grid, level))}",
+    )
+
+
+def _tanh(grid: Pixels, level: Level) -> Number:
+    ratio = level.power(grid.step)
+    return (1 - ratio) / (1 + ratio)
+
+
+def theorem14_reduction() -> Item:
+    """ℓ*(w, x) = ℓ(w, x)·π(x)·N: neither the factor nor the Lipschitz constant is kept."""
+    count = 4
+    grid, prior = unit(count), tried(count)["0 or 1"]
+    user = Consumer(prior, on_grid(grid))
+    mechanism = grid_geometric(grid, alpha("1/16"))
+    starred = [[on_grid(grid).exact(i, w) * p * count for w in range(count + 1)] for i, p in enumerate(prior.exact())]
+    flat = Consumer(priors.uniform(count + 1), losses.matrix(starred))
+    slope = steepest(starred, grid)
+    asked, got = (exactly(consumer.expected_loss(mechanism)) for consumer in (user, flat))
+    lines: list[Claim] = [
+        ("$(⊙, M, ℓ*), to be $(π, M, ℓ)", asked, got),
+        ("the same with N + 1 for N", asked, got * Fraction(count + 1, count)),
+        ("κ of ℓ*, to be that of ℓ = |w−x|", Fraction(1), slope),
+    ]
+    note = "U_N has N + 1 points; and π may be as uneven as it likes, so no κ serves ℓ* for all π. Yet (15) is right"
+    return claims("Theorem 14, proof", "N = 4, ε = 4 ln 2, the prior is 1/2 at 0 and 1/2 at 1", lines, note)
+
+
+def steepest(table: Sequence[Sequence[Number]], grid: Pixels) -> Number:
+    """The least Lipschitz constant in x of a loss on U_N; rows are the points, columns the readings."""
+    rises = [b - a for above, below in pairwise(table) for a, b in zip(above, below, strict=True)]
+    return max(max(rise, -rise) for rise in rises) / grid.step
+
+
+def constants() -> Item:
+    """c by ε: printed, and what is enough for the earth move and for the loss, at N = 16."""
+    rates_asked = ("1/10", "1/2", "1", "2", "4", "8", "16")
+    grid = unit(16)
+    rows: list[list[Value]] = []
+    smaller = True
+    for rate in rates_asked:
+        level = epsilon(rate)
+        values = [bound(grid, level) / grid.step for bound in (printed_margin, move_margin, loss_margin)]
+        smaller = smaller and values[0] > values[1] > values[2]
+        rows.append([*(_digits(value) for value in values), f"{float(values[0]) / float(values[2]):.0f}"])
+    columns = ("c printed", "earth move", "loss", "printed/loss")
+    return found(
+        "Theorem 14, constants",
+        "c such that the loss differs by at most c·κ/N, for every prior, N = 16",
+        Grid("ε", columns, rates_asked, rows),
+        "move: min((1+3β)/(2(1+β)), N/2·tanh(ε/2N)) ≤ min(1, ε/4), β = e^(−ε/N); loss: tanh(ε/4N)/cosh(ε/2N) ≤ ε/4N"
+        if smaller
+        else "the printed constant is smaller somewhere",
+    )
+
+
+def lipschitz_constants() -> Item:
+    """§VII-C: |w−x| is 1-Lipschitz, its square 2-Lipschitz, on [0, 1]; on [0, D] the square is 2D-Lipschitz."""
+    grid = unit(64)
+    lines: list[Claim] = [
+        ("κ of |w−x| on U_64", Fraction(1), steepest(on_grid(grid).matrix(65).tolist(), grid)),
+        (
+            "κ of |w−x|² on U_64, less than 2 by 1/64",
+            2 - Fraction(1, 64),
+            steepest(on_grid(grid, square=True).matrix(65).tolist(), grid),
+        ),
+    ]
+    return claims("Section VII-C", "Lipschitz constants", lines, "2 is the supremum on [0, 1]; on [a, b] it is 2(b−a)")
+
+
+def corollary17() -> Item:
+    """|w−x| and |w−x|²: the least loss of any private mechanism on U_N, certified, and Laplace's."""
+    level = thirtyseconds()
+    rows: list[list[Value]] = []
+    verdicts: list[bool] = []
+    labels: list[str] = []
+    for square in (False, True):
+        for count in (2, 4, 8, 16):
+            user = Consumer(tried(count)["leaning"], on_grid(unit(count), square))
+            made, verdict = _against_the_best(user, unit(count), level)
+            rows.append(made)
+            verdicts.append(verdict)
+            labels.append(f"{'len²' if square else 'len'}, N = {count}")
+    return statement(
+        "Corollary 17",
+        "the least loss of any ε-private mechanism on U_N, certified, and that of truncated Laplace; leaning prior",
+        "the Laplace mechanism is universally optimal for len and len²",
+        Grid("loss", COMPARED, labels, rows),
+        all(verdicts),
+        "on U_N it is not optimal; its loss is at most cosh(ε/2N) times the least (GRS12 Thm A.2), which tends to 1",
+    )
+
+
+COMPARED = ("least on U_N", "Laplace", "ratio", "cosh(ε/2N)")
+
+
+def _against_the_best(user: Consumer, grid: Pixels, level: Level) -> tuple[list[Value], bool]:
+    step = grid.level(level)
+    design = optimal(line(grid.count + 1), step, user)
+    least = design.loss
+    certified = not design.certificate.gap and least == geometric_loss(user.costs(), step)
+    found_loss, factor = laplace_loss(user.costs(), step), laplace_factor(step)
+    ratio = found_loss.upper / least
+    row: list[Value] = [decimal(least), decimal(found_loss.upper), decimal(ratio, 8), decimal(factor, 8)]
+    return row, certified and bool(found_loss.lower >= least) and bool(found_loss.lower <= factor * least)
+
+
+def section8_steps() -> Item:
+    """Two losses that are not continuous in x: 0 within 1/8 and else 1, which is legal, and the 2-step |w − ⌊x⌋_2|."""
+    level = thirtyseconds()
+    cases = [("0 within 1/8, else 1", count) for count in (4, 8, 16)] + [("|w − ⌊x⌋_2|", count) for count in (4, 8)]
+    made = [
+        _against_the_best(Consumer(tried(n)["leaning"], _stepping(name, unit(n))), unit(n), level) for name, n in cases
+    ]
+    return statement(
+        "Section VIII, step functions",
+        "losses with steps in x on finer and finer grids; leaning prior",
+        "the Laplace mechanism is not in general universally optimal wrt. arbitrary step functions",
+        Grid("loss, grid", COMPARED, [f"{name}, U_{count}" for name, count in cases], [row for row, _ in made]),
+        not all(verdict for _, verdict in made),
+        "it is, among the mechanisms that are ε-private on the interval: cosh(ε/2N) needs no Lipschitz constant, and a "
+        "grid N times as fine sees the steps of a bounded loss wrongly in few cells only",
+    )
+
+
+def _stepping(name: str, grid: Pixels) -> Table:
+    if name.startswith("0"):
+        return losses.matrix([[int(abs(x - w) > Fraction(1, 8)) for w in grid.points] for x in grid.points])
+    return losses.matrix([[abs(unit(2).points[unit(2).cell(x)] - w) for w in grid.points] for x in grid.points])

@@ -1,0 +1,177 @@
+"""FMM21 §VI, Lemmas 8, 9, 10 and 16: between the interval and its grid."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+from utmost.channel import Channel
+from utmost.consumer import Consumer, losses, priors
+from utmost.consumer.losses import Table, legality
+from utmost.continuous.densities import Density, linear, uniform
+from utmost.continuous.interval import interval
+from utmost.continuous.pixels import (
+    Pixels,
+    Stepped,
+    SteppedLoss,
+    averaged_laplace,
+    cell_laplace,
+    grid_geometric,
+    pixelated,
+)
+from utmost.design import by_program
+from utmost.exact import Number, alpha, decimal, epsilon
+from utmost.mechanisms.response import response
+from utmost.papers.fmm21.matrices import sixteen, unit
+from utmost.papers.items import Claim, Grid, Item, Value, claims, exactly, statement
+from utmost.spaces import line
+
+PARTS = 3  # pieces that each cell is cut into for the continuous side of Lemma 8
+
+
+def items() -> tuple[Item, ...]:
+    """In the order of the paper."""
+    return section6b(), lemma8(), lemma9(), lemma10(), lemma16()
+
+
+def densities() -> tuple[Density, ...]:
+    """A flat one and one with a peak off every grid."""
+    return uniform(interval(0, 1)), linear([(0, 0), ("2/7", 2), (1, 0)])
+
+
+def on_grid(grid: Pixels, square: bool = False) -> Table:
+    """|w − x| on the points of the grid, or its square."""
+    power = 2 if square else 1
+    return losses.matrix([[abs(x - w) ** power for w in grid.points] for x in grid.points])
+
+
+def section6b() -> Item:
+    """π_2 of the uniform density."""
+    found = pixelated(uniform(interval(0, 1)), unit(2)).exact()
+    printed = (Fraction(1, 2), Fraction(1, 2), Fraction(0))
+    lines: list[Claim] = [(f"π_2({x})", p, weight) for x, p, weight in zip(unit(2).points, printed, found, strict=True)]
+    return claims("Section VI-B", "the uniform density on U_2", lines)
+
+
+def continuous_loss(density: Density, mechanism: Stepped, loss: SteppedLoss) -> Number:
+    """$(π, M_N, ℓ_N) by Def. 2: Σ_y min_w ∫ ℓ_N(w, x)·π(x)·M_N(x)(y) dx, over pieces in which only π varies.
+
+    M_N and ℓ_N are looked up at the middle of each of three pieces of every cell.
+    """
+    edges = mechanism.grid.interval.grid(PARTS * mechanism.grid.count)
+    masses = density.exact_masses(edges) or []
+    middles = [(u + v) / 2 for u, v in pairwise(edges)]
+    laws = [mechanism.law(x) for x in middles]
+    readings = range(len(loss.table.rows[0]))
+    total: Number = Fraction(0)
+    for y in range(len(mechanism.channel.outputs)):
+        weights = [mass * law[y] for mass, law in zip(masses, laws, strict=True)]
+        total = total + min(
+            sum((p * loss.exact(x, w) for p, x in zip(weights, middles, strict=True)), Fraction(0)) for w in readings
+        )
+    return total
+
+
+def lemma8() -> Item:
+    """Both sides, for two densities, two mechanisms and two losses."""
+    rows: list[list[Value]] = []
+    labels: list[str] = []
+    for count in (2, 3, 5):
+        grid = unit(count)
+        others: tuple[tuple[str, Channel], ...] = (
+            ("geometric", grid_geometric(grid, alpha(Fraction(1, 2**count)))),
+            ("response", response(count + 1, alpha("1/3")).channel()),
+        )
+        for density in densities():
+            for name, mechanism in others:
+                table = on_grid(grid, square=name == "response")
+                left = continuous_loss(density, Stepped(grid, mechanism), SteppedLoss(grid, table))
+                right = Consumer(pixelated(density, grid), table).expected_loss(mechanism)
+                rows.append([left, exactly(right)])
+                labels.append(f"N = {count}, {density.name}, {name}")
+    return statement(
+        "Lemma 8",
+        "losses on the interval, by Def. 2 over pieces of cells, and on U_N; |w−x| and |w−x|²",
+        "$(π, M_N, ℓ_N) = $(π_N, M, ℓ)",
+        Grid("case", ("$(π, M_N, ℓ_N)", "$(π_N, M, ℓ)"), labels, rows),
+        all(row[0] == row[1] for row in rows),
+    )
+
+
+def sandwich(count: int, cells: int, rate: str) -> tuple[Number, Number, Number]:
+    """e^(−ε/N)·$(π_N, K_N, ℓ), $(π, K, ℓ) and e^(ε/N)·$(π_N, K_N, ℓ) for K = ᵀL, uniform π and |w − ⌊x⌋_N|."""
+    grid, level = unit(count), epsilon(rate)
+    user = Consumer(pixelated(uniform(grid.interval), grid), on_grid(grid))
+    outer = exactly(user.expected_loss(cell_laplace(grid, cells, level)))
+    middle = exactly(user.expected_loss(averaged_laplace(grid, cells, level)))
+    ratio = level.power(grid.step)
+    return outer * ratio, middle, outer / ratio
+
+
+def lemma9() -> Item:
+    """The sandwich, closing as N grows."""
+    counts = (2, 4, 8)
+    found = [sandwich(count, 4, "2") for count in counts]
+    rows: list[list[Value]] = [[decimal(value) for value in triple] for triple in found]
+    columns = ("e^(−ε/N)·$(π_N, K_N, ℓ)", "$(π, K, ℓ)", "e^(ε/N)·$(π_N, K_N, ℓ)")
+    return statement(
+        "Lemma 9",
+        "K = ᵀL with T = 4, which is ε-private on the interval; ε = 2, uniform density, ℓ = |w − ⌊x⌋_N|",
+        "e^(−ε/N)·$(π_N, K_N, ℓ) ≤ $(π, K, ℓ) ≤ e^(ε/N)·$(π_N, K_N, ℓ) for N-step ℓ",
+        Grid("N", columns, [f"N = {count}" for count in counts], rows),
+        all(low <= middle <= high for low, middle, high in found),
+        "decided on the exact numbers, sums of powers of e; the decimals are theirs",
+    )
+
+
+def off_grid(grid: Pixels, parts: int) -> Table:
+    """|w − x|² on U_N for readings `parts` times as dense."""
+    return losses.matrix([[abs(x - w) ** 2 for w in grid.interval.grid(parts * grid.count)] for x in grid.points])
+
+
+def lemma10() -> Item:
+    """G_N against the best private mechanism on U_N, found by the program; readings on and off the grid."""
+    rows: list[list[Value]] = []
+    labels: list[str] = []
+    gaps: list[Number] = []
+    for count in (2, 4):
+        grid = unit(count)
+        step, uneven = grid.level(sixteen()), pixelated(densities()[1], grid)
+        cases = {
+            "uniform, |w−x|": Consumer(priors.uniform(count + 1), on_grid(grid)),
+            "peak, |w−x|²": Consumer(uneven, on_grid(grid, square=True)),
+            "peak, |w−x|², readings off the grid": Consumer(uneven, off_grid(grid, 4)),
+        }
+        for name, user in cases.items():
+            design = by_program(line(count + 1), step, user)
+            rows.append([exactly(user.expected_loss(grid_geometric(grid, sixteen()))), design.loss])
+            labels.append(f"N = {count}, {name}")
+            gaps.append(design.certificate.gap)
+    return statement(
+        "Lemma 10",
+        "expected losses on U_N, ε = 4 ln 2",
+        "$(π_N, G_N, ℓ_N) ≤ $(π, M_N, ℓ_N) for every ε-private M",
+        Grid("case", ("G_N", "the best mechanism, by the program"), labels, rows),
+        all(row[0] == row[1] for row in rows) and not any(gaps),
+        "every optimum is certified with gap 0",
+    )
+
+
+def lemma16() -> Item:
+    """ℓ_N on U_N as Def. 7 has it: legal but for x = 1, where it is looked up at 1 − 1/N."""
+    grid = unit(4)
+    stepped = SteppedLoss(grid, on_grid(grid))
+    readings = range(grid.count + 1)
+    rows = [[stepped.exact(x, w) for w in readings] for x in grid.points]
+    inner = [row[:-1] for row in rows[:-1]]
+    lines: list[Claim] = [
+        ("ℓ_N is monotone on U_N", True, legality(losses.matrix(rows), grid.count + 1).legal),
+        ("ℓ_N is monotone on U_N without 1", True, legality(losses.matrix(inner), grid.count).legal),
+        ("ℓ_N(w, x) = ℓ(w, x) at w = x = 1", Fraction(0), stepped.exact(1, grid.count)),
+        ("π_N(1), uniform density", Fraction(0), pixelated(densities()[0], grid).exact()[-1]),
+    ]
+    note = (
+        "⌊1⌋_N = 1, but Def. 7 takes ℓ_N(w, 1) from 1 − 1/N. It does no harm: π_N(1) = 0, so what a reading costs "
+        "at x = 1 is never paid"
+    )
+    return claims("Lemma 16", "ℓ = |w−x|, T = N = 4", lines, note)

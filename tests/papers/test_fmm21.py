@@ -1,0 +1,146 @@
+"""FMM21: what is published and what is computed; the errata; the pictures."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+
+from utmost import papers
+from utmost.channel import channel
+from utmost.consumer import Consumer, losses, priors
+from utmost.continuous import geometric_loss, laplace_loss
+from utmost.exact import alpha
+from utmost.papers import Report
+from utmost.papers.fmm21 import margins, matrices, pixelation
+
+WRONG_IN_THE_PAPER = {
+    "Section II-D1",
+    "Section IV-C, the tie",
+    "Section IV-D(b)",
+    "Definition 4",
+    "Section VII, ratios",
+    "Equation 12",
+    "Lemma 16",
+    "Theorem 14, proof",
+    "Section VIII, step functions",
+}
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return papers.report("FMM21")
+
+
+def item(report: Report, name: str):
+    (found,) = [item for item in report.items if item.name == name]
+    return found
+
+
+def test_everything_published_is_computed_again_but_for_the_errata(report: Report) -> None:
+    assert {item.name for item in report.items if item.agrees is False} == WRONG_IN_THE_PAPER
+    assert sum(item.agrees is True for item in report.items) >= 16
+
+
+def test_names_are_unique_and_what_has_no_published_side_claims_nothing(report: Report) -> None:
+    assert len({found.name for found in report.items}) == len(report.items)
+    for found in report.items:
+        assert (found.published is None) == (found.agrees is None)
+
+
+def test_the_matrices_are_those_of_the_paper(report: Report) -> None:
+    for name in ("Section IV-C, the channel M", "Section VII, G_2", "Section VII, G_4"):
+        found = item(report, name)
+        assert found.published == found.computed
+        channel([row[1:] for row in found.computed.rows])
+
+
+def test_the_example_loses_a_third_and_its_rows_are_ln_4_apart(report: Report) -> None:
+    rows = dict(item(report, "Section IV-C, the loss").computed.rows)
+    assert rows["expected loss, uniform prior, Bayes risk"] == "1/3"
+    assert rows["e^d_D(M(x0), M(x1))"] == "4"
+
+
+def test_the_printed_masses_of_definition_4_exceed_1(report: Report) -> None:
+    found = item(report, "Definition 4")
+    assert [row[1] for row in found.published.rows] == ["1", "4", "91/16"]
+    assert [row[1] for row in found.computed.rows] == ["1/4", "1/16", "1"]
+
+
+def test_the_printed_rows_of_equation_12_exceed_1(report: Report) -> None:
+    found = item(report, "Equation 12")
+    assert all(Fraction(row[1]) > 1 for row in found.published.rows)
+    assert [row[1] for row in found.computed.rows] == ["1", "1", "1", "4"]
+
+
+def test_true_differences_fall_faster_than_earth_moves(report: Report) -> None:
+    table = margins.uniform_margins()
+    for coarse, fine in pairwise(table[1:]):
+        assert coarse.upper / fine.upper > 3
+    move = [row.move for row in table if row.move is not None]
+    assert all(a / b < 2.5 for a, b in pairwise(move))
+    assert all(row.upper * row.count**2 < Fraction(1, 4) for row in table)
+    assert item(report, "Theorem 13").series
+
+
+def test_the_difference_that_is_tabled_is_that_of_two_integrals() -> None:
+    """Against a midpoint sum of Def. 2 on the whole line, N = 2."""
+    grid, level = matrices.unit(2), margins.thirtyseconds()
+    user = Consumer(priors.uniform(3), pixelation.on_grid(grid))
+    rate, points = level.epsilon, [0.0, 0.5, 1.0]
+    total, steps = 0.0, 24000
+    for k in range(steps):
+        y = -5.5 + 12 * (k + 0.5) / steps
+        density = [rate / 2 * 2.718281828459045 ** (-rate * abs(x - y)) / 3 for x in points]
+        total += min(sum(p * abs(x - w) for p, x in zip(density, points, strict=True)) for w in points) * 12 / steps
+    step = grid.level(level)
+    assert float(laplace_loss(user.costs(), step)) == pytest.approx(total, abs=1e-6)
+    row = margins.uniform_margins()[1]
+    assert float(row.upper) == pytest.approx(total - float(geometric_loss(user.costs(), step)), abs=1e-6)
+
+
+def test_the_reduction_of_theorem_14_loses_the_lipschitz_constant(report: Report) -> None:
+    rows = dict(item(report, "Theorem 14, proof").computed.rows)
+    assert rows["κ of ℓ*, to be that of ℓ = |w−x|"] == "8"
+    assert rows["the same with N + 1 for N"] == "1/8"
+
+
+def test_lemma_9_s_sandwich_closes() -> None:
+    widths = [high / low for low, _, high in (pixelation.sandwich(n, 4, "2") for n in (1, 2, 4) if n > 1)]
+    assert widths[0] > widths[1] > 1
+
+
+def test_a_consumer_of_the_two_ends_loses_nothing_where_the_middle_is_a_point() -> None:
+    """At even N her change of mind is at a point of the grid, so the two mechanisms cost the same: a check by hand."""
+    level = alpha(Fraction(1, 2) ** 4)
+    for count, expected in ((2, True), (4, True), (1, False)):
+        user = Consumer(margins.tried(count)["0 or 1"], pixelation.on_grid(matrices.unit(count)))
+        step = matrices.unit(count).level(level)
+        assert (laplace_loss(user.costs(), step).exact == geometric_loss(user.costs(), step)) is expected
+
+
+def test_binary_losses_are_among_those_that_need_no_lipschitz_constant(report: Report) -> None:
+    rows = item(report, "Section VIII, step functions").computed.rows
+    assert all(1 <= float(row[3]) <= float(row[4]) for row in rows)
+    assert float(rows[2][3]) < float(rows[1][3]) < float(rows[0][3])
+    assert losses.legality(losses.binary, 3).legal
+
+
+@pytest.mark.parametrize("name", ["Figure 1(a)", "Figure 1(b)", "Theorem 13"])
+def test_figures_are_drawn(report: Report, name: str) -> None:
+    found = item(report, name)
+    if found.draw is None:
+        assert found.series
+        assert all(len(line.x) == len(line.y) > 1 for line in found.series)
+    else:
+        groups = json.dumps(found.draw().to_dict())
+        assert "geometric G_2" in groups
+        assert "Laplace, 8 cells" in groups
+
+
+def test_the_document_is_json(report: Report) -> None:
+    text = json.dumps(papers.document(report))
+    assert json.loads(text)["key"] == "FMM21"
+    assert len(report.errata) >= 12
