@@ -19,7 +19,7 @@ from typing import Any
 SIDES = (7, 8)  # of the grids that peers are measured on
 LARGEST = 10
 PRIORS = ("uniform", "random")
-LIMIT = 300  # seconds
+LIMIT = 120  # seconds
 HEADER = [
     "grid", "prior", "what", "time", "utmost's time as a ratio of it", "peak memory", "loss − lower bound, of the loss",
     "true ε ÷ asked",
