@@ -1,4 +1,4 @@
-"""The grid release against the best private mechanism: the theorem in exact fractions, its terms, and the coarsest grid."""
+"""The grid release against the best private mechanism: the theorem in fractions, its terms, the coarsest grid."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ from utmost.continuous.laplace_count import geometric_loss, laplace_loss
 from utmost.continuous.losses import absolute
 from utmost.continuous.losses import parse as loss_of
 from utmost.continuous.mechanisms import GridGeometric, Laplace
+from utmost.data.asked import Grid, Mean, Neighbours, Sum, Unit
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon
 from utmost.mechanisms.geometric import geometric
+from utmost.publish.laws import Setting, law
 
 quad = pytest.importorskip("scipy.integrate").quad
 CONVEX = ["absolute", "squared", "huber:2", "power:3", "asymmetric:3,1", "asymmetric:0,1"]
@@ -69,13 +71,12 @@ def test_so_it_does_for_a_step_loss_that_is_0_within_a_cell(size, parts, more, r
 @settings(max_examples=20, deadline=None)
 @given(st.integers(1, 4), inner_alphas())
 def test_two_numbers_at_the_outer_ends_of_their_cells_come_near_that_factor(steps, rate):
-    """A/B = 2/(1 + α): 2j − 1 steps of 2 between their points, 2j·2 less one between them; B by Laplace (FMM21 Thm 5)."""
+    """A/B = 2/(1 + α): 4j apart, their points 2j − 1 steps of 2; B is truncated Laplace's (FMM21 Thm 5)."""
     far = 4 * steps
     costs = np.full((far + 1, 2), Fraction(0), dtype=object)
     costs[0, 1] = costs[far, 0] = Fraction(1, 2)
     best = laplace_loss(costs, alpha(rate)).exact
-    places = [min((i + 1) // 2, 2 * steps - 1 + (i == far)) for i in range(far + 1)]
-    places = [max(0, min(k, 2 * steps - 1)) for k in places]
+    places = [min((i + 1) // 2, 2 * steps - 1) for i in range(far + 1)]
     assert released(costs, places, rate**2) == 2 / (1 + rate**2) * best
 
 
@@ -201,7 +202,7 @@ def test_rows_are_rounded_to_a_step_that_both_ends_are_whole_numbers_of():
     assert coarsest_rows(question("0.25,1", "0.01", "1"), Fraction(1, 50)).promise.step.numerator == 1
 
 
-@pytest.mark.parametrize("name", ["absolute", "squared", "step:1/8"])
+@pytest.mark.parametrize("name", ["absolute", "squared", "huber:1/4"])
 @pytest.mark.parametrize("prior", ["uniform", "beta:2,5", "normal:0.4,0.1"])
 def test_certified_losses_over_densities_keep_the_promise(name, prior):
     """[0, 1], Δ = 1/2, ε = 2: the release on 8 steps against truncated Laplace, both certified."""
@@ -210,9 +211,9 @@ def test_certified_losses_over_densities_keep_the_promise(name, prior):
     density, level = densities.parse(prior, asked.interval), epsilon(asked.rate)
     best = expected_loss(density, Laplace(asked.interval, level), asked.loss, "1e-3")
     grid = expected_loss(density, GridGeometric(asked.interval, level, found.size), asked.loss, "1e-3")
-    assert grid.lower <= found.factor * best.upper
-    assert grid.lower - best.upper <= found.extra
-    assert best.lower <= asked.best
+    assert grid.upper <= found.factor * best.lower
+    assert grid.upper - best.lower <= found.extra
+    assert best.upper <= asked.best
 
 
 @pytest.mark.parametrize(("call", "names"), [
@@ -232,6 +233,18 @@ def test_bad_input_is_one_line(call, names):
     with pytest.raises(InputError, match=names) as found:
         call()
     assert "\n" not in str(found.value)
+
+
+def test_a_release_of_a_mean_states_what_rounding_its_rows_may_cost_and_one_without_a_public_number_does_not():
+    grid, stand_in = Grid(Fraction(18), Fraction(91), Fraction(1)), Fraction(18)
+    public = law(Mean("age", grid, stand_in), Fraction(1, 10), Setting(Neighbours.REPLACE, Unit(), None, 944))
+    extra = rows_promise(question("18,91", "73/944", "0.1"), Fraction(1)).extra
+    assert public.optimal.startswith("metric: ")
+    assert f"at most {grids.rounded_up(extra)} above the best" in public.optimal
+    summed = law(Sum("age", grid, stand_in), Fraction(1, 10), Setting(Neighbours.REPLACE, Unit(), None, 944))
+    assert f"at most {grids.rounded_up(944 * extra)} above the best" in summed.optimal
+    hidden = law(Sum("age", grid, stand_in), Fraction(1, 10), Setting(Neighbours.ADD_REMOVE, Unit(), None, None))
+    assert "above the best" not in hidden.optimal
 
 
 def test_nothing_is_promised_where_nothing_is_known():

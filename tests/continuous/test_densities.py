@@ -65,22 +65,31 @@ def edges_of(draw: st.DrawFn, where: Interval) -> list[Fraction]:
 
 def integral(density: Density, u: Fraction, v: Fraction, rate: Fraction, k: int) -> arb:
     """The same integral by Arb's integrator (Petras's algorithm), for densities that are analytic inside the cell."""
+    where = density.interval
+    low, length = where.low, where.length
 
-    def height(z: acb) -> acb:
-        low, length = arb_of(density.interval.low), arb_of(density.interval.length)
-        if isinstance(density, densities.Beta):
-            t = (z - low) / length
-            a, b = arb_of(density.a), arb_of(density.b)
-            scale = (a + b).gamma() / (a.gamma() * b.gamma() * length)
-            return t ** (a - 1) * (1 - t) ** (b - 1) * scale
+    def beta_height(z: acb, whole: bool) -> acb:
+        assert isinstance(density, densities.Beta)
+        t, a, b = (z - arb_of(low)) / arb_of(length), arb_of(density.a), arb_of(density.b)
+        shape = t.pow(acb(a - 1), analytic=whole) * (1 - t).pow(acb(b - 1), analytic=whole)
+        return shape * (a + b).gamma() / (a.gamma() * b.gamma() * arb_of(length))
+
+    def normal_height(z: acb, _: bool) -> acb:
         assert isinstance(density, densities.Normal)
-        mean, sd = arb_of(density.mean), arb_of(density.sd)
-        ends = [(arb_of(x) - mean) / (sd * arb(2).sqrt()) for x in (density.interval.low, density.interval.high)]
-        return (-(((z - mean) / sd) ** 2) / 2).exp() / (sd * (arb.pi() / 2).sqrt() * (ends[1].erf() - ends[0].erf()))
+        top = min(max(density.mean, low), where.high)  # where it is largest: divided by that value
+        return (
+            -(((z - arb_of(density.mean)) ** 2 - arb_of((top - density.mean) ** 2)) / arb_of(2 * density.sd**2))
+        ).exp()
+
+    def over(height: Callable[[acb, bool], acb], u: Fraction, v: Fraction, rate: Fraction, k: int) -> arb:
+        return acb.integral(
+            lambda z, whole: z**k * (z * arb_of(rate)).exp() * height(z, whole), arb_of(u), arb_of(v)
+        ).real
 
     with ctx.workprec(120):
-        found = acb.integral(lambda z, _: z**k * (z * arb_of(rate)).exp() * height(z), arb_of(u), arb_of(v))
-        return found.real
+        if isinstance(density, densities.Beta):
+            return over(beta_height, u, v, rate, k)
+        return over(normal_height, u, v, rate, k) / over(normal_height, low, where.high, Fraction(0), 0)
 
 
 def arb_of(value: Fraction) -> arb:

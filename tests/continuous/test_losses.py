@@ -135,7 +135,26 @@ def test_the_command_lines_words_name_the_losses() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "binary", "absolute:1", "huber", "huber:0", "huber:-1", "power:0", "power:-1", "power:99", "power:nan", "step:-1", "asymmetric:1", "asymmetric:0,0", "asymmetric:-1,2", "asymmetric:1,2,3", "step:", "huber:1,2", "power:sqrt(2)"],
+    [
+        "",
+        "binary",
+        "absolute:1",
+        "huber",
+        "huber:0",
+        "huber:-1",
+        "power:0",
+        "power:-1",
+        "power:99",
+        "power:nan",
+        "step:-1",
+        "asymmetric:1",
+        "asymmetric:0,0",
+        "asymmetric:-1,2",
+        "asymmetric:1,2,3",
+        "step:",
+        "huber:1,2",
+        "power:sqrt(2)",
+    ],
 )
 def test_what_is_no_loss_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(InputError) as caught:

@@ -166,20 +166,19 @@ def test_truncated_laplace_loses_more_on_a_band_than_the_mechanism_made_for_it(r
     assert band.best() < low
 
 
-def test_the_band_is_not_in_order_and_a_certified_program_says_the_same_from_both_sides():
-    """e^−λ = 1/16: Laplace loses 11.7 % more than the best. 32 cells: the program and Lemma 9 enclose the best."""
+def test_the_band_is_not_in_order_and_a_certified_program_bounds_the_best_from_below():
+    """e^−λ = 1/16: Laplace loses 11.7 % more than the best, and the best at most 5 % more than what 32 cells allow."""
     cells, level = 32, alpha("1/16")
     rows = [[Fraction(inside), Fraction(not inside)] for inside in (8 <= k < 24 for k in range(cells))]
     assert best_readings(rows) is None
     step = Fraction(1, cells)
     reader = Consumer(priors.uniform(cells), losses.matrix(rows))
     program = optimal(scaled(line(cells), step), level, reader)
-    rate = Fraction(2772588722239781237668928485833, 10**30)  # 4·ln 2
-    band = Band(rate)
+    below = float(least_loss(program.certificate.lower, level, step))
+    band = Band(Fraction(2772588722239781237668928485833, 10**30))  # 4·ln 2
     best, laplace = float(band.best()), float(band.laplace()[0])
+    assert 0.95 * best <= below <= best
     assert laplace / best == pytest.approx(1.117483, abs=1e-6)
-    assert float(least_loss(program.certificate.lower, level, step)) <= best
-    assert best <= float(program.loss * lemma9(level, step / 2)) < laplace
 
 
 @pytest.mark.parametrize("name", ["absolute", "squared", "step:1/8", "step:1/4"])

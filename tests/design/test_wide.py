@@ -19,7 +19,7 @@ from utmost.design import Design, by_program, optimal
 from utmost.design.costs import bounds
 from utmost.design.optimal import wide_design
 from utmost.design.wide import search
-from utmost.design.wide.exact import Prices, bound, prices, rows, whole
+from utmost.design.wide.exact import Prices, bound, levelled, prices, rows, whole
 from utmost.design.wide.threads import _switches, one_thread
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, enclosure, epsilon
@@ -303,6 +303,22 @@ def test_rows_of_fractions_sum_to_exactly_one(raw: list[list[float]]) -> None:
     exact = rows(entries)
     assert all(sum(row) == 1 for row in exact)
     assert np.allclose(exact.astype(float), entries, rtol=1e-12, atol=1e-15)
+
+
+@given(st.lists(st.floats(-1e-6, 1e-6), min_size=9, max_size=9), st.integers(0, 8))
+def test_rows_that_are_a_little_off_are_levelled_at_the_cost_of_a_few_times_that(
+    off: list[float], reading: int
+) -> None:
+    """A mechanism without any slack, its rows not summing to 1: the columns are vertices, α^d from their points."""
+    points = grid(3, 3, "manhattan")
+    gaps = np.array([float(d) for d in points.values])[points.codes]
+    columns = 0.5**gaps
+    columns *= np.linalg.solve(columns, np.ones(9) + np.array(off))
+    low, high = np.concatenate([points.tight, points.tight[:, ::-1]]).T
+    made = levelled(columns, low, high, 0.5 ** gaps[low, high], reading)
+    assert np.allclose(made.sum(axis=1), 1, atol=1e-14)
+    assert (made[low] - 0.5 ** gaps[low, high][:, None] * made[high]).min() > -1e-14
+    assert np.abs(made - columns).max() < 20 * np.abs(off).max(initial=0.0) + 1e-14
 
 
 def test_blas_gets_its_threads_back() -> None:

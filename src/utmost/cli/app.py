@@ -12,6 +12,7 @@ from utmost.cli import (
     budget,
     calibrate,
     check,
+    continuous,
     demo,
     estimate,
     mechanism,
@@ -51,6 +52,7 @@ for name, module in {
     app.command(name, epilog=module.EXAMPLES)(module.command)
 app.add_typer(budget.app, name="budget")
 app.add_typer(calibrate.app, name="calibrate")
+app.add_typer(continuous.app, name="continuous")
 app.add_typer(precision.app, name="precision")
 
 

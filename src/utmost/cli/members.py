@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
+    from utmost.channel import Channel
     from utmost.exact import Level
     from utmost.geometry import Kernel, Region
     from utmost.spaces import Space
@@ -68,6 +69,17 @@ def saved(points: Space, level: Level, path: str, *, vertices: bool, kernels: bo
                 stream.write(json.dumps({"kernel": found["kernels"]} | kernel(one), ensure_ascii=False) + "\n")
                 found["kernels"] += 1
     return found if vertices else {"kernels": found["kernels"]}
+
+
+def chosen(points: Space, level: Level, number: int) -> Channel:
+    """One kernel mechanism, by its number in the list."""
+    from utmost import geometry
+
+    with _watched(points) as progress:
+        found = next(islice(geometry.kernels(points, level, progress), max(number, 0), None), None)
+    if found is None or number < 0:
+        raise InputError(f"--kernel must be the number of a kernel mechanism of {points.name}, from 0, got {number}")
+    return found.channel()
 
 
 def vertex(made: Region, number: int) -> Entry:

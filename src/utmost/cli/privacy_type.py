@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import PICTURES, Alpha, Epsilon, Json, Plot, ending, level_of
+from utmost.cli.options import CHANNELS, PICTURES, Alpha, Epsilon, Json, Output, Plot, ending, level_of
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
+    from utmost.channel import Channel
     from utmost.cli.waiting import Report
     from utmost.design.capacities import Capacities, Capacity
     from utmost.exact import Level, Number
@@ -43,6 +44,10 @@ def command(
     save: Annotated[
         str | None, typer.Option(metavar="FILE", help="Stream vertices and kernels to a .jsonl file.")
     ] = None,
+    kernel: Annotated[
+        int | None, typer.Option(metavar="K", help="Show kernel mechanism K, and save it with --output.")
+    ] = None,
+    output: Output = None,
     plot: Plot = None,
     json: Json = False,
 ) -> None:
@@ -55,12 +60,19 @@ def command(
     level = level_of(alpha, epsilon)
     ending(plot, PICTURES, "--plot")
     ending(save, STREAMS, "--save")
+    ending(output, CHANNELS, "--output")
     _consistent(vertices or kernels, loss, channel, count, save, plot)
+    if output is not None and kernel is None:
+        raise InputError(
+            "--output must come with --kernel: say which kernel mechanism to save, for instance --kernel 0"
+        )
     points = spaces.parse(space)
     found: dict[str, Any] = {}
     if vertices or kernels:
         found |= _members(points, level, save, count, vertices=vertices, kernels=kernels)
-    if capacity or not (vertices or kernels or loss or plot):
+    if kernel is not None:
+        found["kernel"] = _kernel(points, level, kernel, output)
+    if capacity or not (vertices or kernels or loss or plot or kernel is not None):
         found["capacity"] = _capacities(points, level)
     if loss is not None:
         found["universal"] = _judged(points, level, loss, channel)
@@ -93,6 +105,15 @@ def _members(
     if count:
         return members.counted(points, level, vertices=vertices, kernels=kernels)
     return members.listed(points, level, vertices=vertices, kernels=kernels)
+
+
+def _kernel(points: Space, level: Level, number: int, output: str | None) -> Channel:
+    from utmost.cli import members
+    from utmost.cli.options import save
+
+    found = members.chosen(points, level, number)
+    save(found, output)
+    return found
 
 
 def _capacities(points: Space, level: Level) -> Capacities:
@@ -132,6 +153,8 @@ def _document(space: str, points: Space, level: Level, found: dict[str, Any]) ->
         pair = {"multiplicative": both.multiplicative, "additive": both.additive}
         content["capacity"] = {name: _value(one) for name, one in pair.items()}
         content["certificate"] = {name: _proof(one) for name, one in pair.items()}
+    if "kernel" in found:
+        content["kernel"] = show.channel_document(found["kernel"])
     if "universal" in found:
         content["universal"] = universal.document(found["universal"])
     show.document(content)
@@ -166,31 +189,51 @@ def _text(points: Space, level: Level, loss: str | None, found: dict[str, Any]) 
     from utmost.cli import show, universal
 
     show.say(f"The privacy type of {points.name} ({len(points):,} secrets) at {level}.")
-    for name in ("vertices", "kernels"):
-        if name in found:
-            _show_members(name, found[name])
+    if "vertices" in found:
+        _show_vertices(points, found["vertices"])
+    if "kernels" in found:
+        _show_kernels(found["kernels"])
+    if "kernel" in found:
+        show.channel_table(found["kernel"])
     if "capacity" in found:
         _show_capacities(found["capacity"])
     if "universal" in found:
         universal.show(found["universal"], loss or "")
 
 
-def _show_members(name: str, members: int | list[dict[str, Any]]) -> None:
+def _show_vertices(points: Space, vertices: int | list[dict[str, Any]]) -> None:
+    """Their posteriors, a column for each secret."""
     from utmost.cli import show
 
-    words = {"vertices": "Vertices of the region of posteriors", "kernels": "Kernel mechanisms"}[name]
-    if isinstance(members, int):
-        show.say(f"{words}: {members:,}.")
+    number = vertices if isinstance(vertices, int) else len(vertices)
+    show.say(f"Vertices of the region of posteriors: {number:,}.")
+    if isinstance(vertices, int):
         return
-    show.say(f"{words}: {len(members):,}.")
-    header = ["", "posterior"] if name == "vertices" else ["", "of vertices", "with weights"]
-    keys = ["posterior"] if name == "vertices" else ["vertices", "weights"]
+    rows = [[str(k), *map(_cell, one["posterior"])] for k, one in enumerate(vertices[:SHOWN])]
+    show.table(["", *map(str, points.labels)], rows)
+    _show_rest(len(vertices))
+
+
+def _show_kernels(kernels: int | list[dict[str, Any]]) -> None:
+    """Each by the numbers of its vertices."""
+    from utmost.cli import show
+
+    number = kernels if isinstance(kernels, int) else len(kernels)
+    show.say(f"Kernel mechanisms: {number:,}.")
+    if isinstance(kernels, int):
+        return
     rows = [
-        [str(k), *("  ".join(_cell(value) for value in one[key]) for key in keys)]
-        for k, one in enumerate(members[:SHOWN])
+        [str(k), *("  ".join(map(_cell, one[key])) for key in ("vertices", "weights"))]
+        for k, one in enumerate(kernels[:SHOWN])
     ]
-    show.table(header, rows, left=3)
-    if len(members) > SHOWN:
+    show.table(["", "of vertices (--vertices)", "with weights"], rows, left=3)
+    _show_rest(len(kernels))
+
+
+def _show_rest(number: int) -> None:
+    from utmost.cli import show
+
+    if number > SHOWN:
         show.say(f"The first {SHOWN}; --json lists them all, --save FILE.jsonl writes them as they are found.")
     show.say()
 
@@ -210,8 +253,8 @@ def _show_capacities(both: Capacities) -> None:
         "multiplies what she can gain by at most this."
     )
     show.say(
-        f"Additive capacity {_spelled(both.additive)}: an answer adds at most this to what she can gain, "
-        "on a scale from 0 to 1."
+        f"Additive capacity {_spelled(both.additive)}: where her expected gain lies between 0 and 1 whatever she "
+        "believes, an answer adds at most this to it."
     )
     for name, one in (("Multiplicative", both.multiplicative), ("Additive", both.additive)):
         columns = "" if one.channel is None else f"; a mechanism of {len(one.channel.outputs)} outputs attains it"

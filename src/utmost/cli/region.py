@@ -46,8 +46,6 @@ def _ratios(points: Space, level: Level) -> list[tuple[int, int, float]]:
 
 def _posteriors(made: Region, mechanism: Channel | None) -> list[Any]:
     """The channel's posteriors, sized by their weights; without a channel the region's vertices."""
-    from utmost.consumer import priors
-    from utmost.flow import hyper
     from utmost.pictures import Posterior
 
     if mechanism is None:
@@ -60,8 +58,9 @@ def _posteriors(made: Region, mechanism: Channel | None) -> list[Any]:
     if missing or len(order) != len(made.space):
         raise InputError(f"--channel must have the points of {made.space.name} as inputs")
     source = mechanism.restrict([order[str(label)] for label in made.space.labels])
-    told = hyper(priors.uniform(len(made.space)), source)
+    totals = source.floats().sum(axis=0)
     return [
-        Posterior(str(k), tuple(float(p) for p in inner), float(weight), "the channel's posteriors")
-        for k, (weight, inner) in enumerate(zip(told.outers, told.inners.T, strict=True))
+        Posterior(str(y), tuple(column / total), total / len(made.space), "the channel's posteriors")
+        for y, column, total in zip(source.outputs, source.floats().T, totals, strict=True)
+        if total
     ]

@@ -314,7 +314,7 @@ def parse(text: str, size: int) -> Prior:
         return families[kind](size, rest)
     found = listed(text)
     if found.size != size:
-        raise InputError(f"prior must have {size} weights, one for each count 0..{size - 1}, got {found.size}")
+        raise InputError(f"prior must have {size} weights, one for each secret in order, got {found.size}")
     return found
 
 

@@ -76,7 +76,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Σ lower·inf column ≤ loss ≤ Σ upper·inf column; `answers` says which column reads which answer."""
+    """Σ lower·inf column ≤ loss ≤ Σ upper·inf column; `answers` says which column reads which answer.
+
+    `blurred`: the columns themselves are known within bounds only, which close as all cells shrink.
+    """
 
     columns: list[Column]
     lower: list[arb]
@@ -84,6 +87,7 @@ class Stage:
     answers: list[Answer]
     groups: list[Group] = field(default_factory=list)
     order: int = 2
+    blurred: bool = False
 
 
 def rate_of(level: Level, bits: int) -> Rate:
@@ -132,7 +136,7 @@ class TwoSided:
             ]
         )
 
-    def stage(self, *, atoms: bool) -> Stage:
+    def stage(self, *, atoms: bool, blurred: bool = False) -> Stage:
         """The whole: nodes first, then the merged cells; with atoms the ends are answers of their own."""
         count, zero = len(self.nodes), self.rate * 0
         half = (zero + 1) / 2 if atoms else zero
@@ -147,7 +151,7 @@ class TwoSided:
         if atoms:
             first, last = Answer(0, low=edges[0], high=edges[0]), Answer(count - 1, low=edges[-1], high=edges[-1])
             answers = [first, *answers, last]
-        return Stage(columns, [*lower, *[zero] * (count - 1)], upper, answers, groups)
+        return Stage(columns, [*lower, *[zero] * (count - 1)], upper, answers, groups, blurred=blurred)
 
 
 def stepped(flat: Weight, starts: Sequence[int], rows: Sequence[Sequence[arb]], answers: list[Answer]) -> Stage:

@@ -259,7 +259,8 @@ def face_value(loss: ContinuousLoss, interval: Interval, rate: Fraction) -> Frac
 
     length, kappa = interval.length, _upper(loss.lipschitz(interval))
     with ctx.workprec(BITS):
-        half, whole = (ends(-ball(-rate * part, BITS).expm1())[1] / rate for part in (length / 2, length))
+        near = [min(ends(-ball(-rate * part, BITS).expm1())[1], Fraction(1)) for part in (length / 2, length)]
+    half, whole = (part / rate for part in near)
     if isinstance(loss, Linear):
         return min(kappa * half, (loss.under + loss.over) / 2 * whole) if kappa else Fraction(0)
     by_cells = _by_cells(loss, length, rate)

@@ -170,7 +170,9 @@ class Kernel:
         from flint import arb
 
         room = min(middle, beyond)
-        radii = [r for r in (0.75 * room, 0.5 * room, room / 8, room / 64) if r >= 2 * half]
+        wide = [0.75 * room, 0.5 * room, room / 8]
+        steep = half * self._slope(middle - half, beyond - half) > 1
+        radii = [r for r in wide + [f * half for f in (2, 4, 16) if steep] if 2 * half <= r <= wide[0]]
         terms, tail = self._shortest(half, radii, lambda r: self._log_inside(r, middle, beyond))
         centre = ball((s + e) / 2, self.bits)
         size, weights = self._even_weights((e - s) / 2, terms + self.degree)

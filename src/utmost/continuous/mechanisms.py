@@ -134,7 +134,7 @@ class Renormalised:
         found = weights(density, grid, self.level, degree + 1, bits)
         factors = _Factors(self.level, grid, bits)
         flat, left, right = (factors.applied(source) for source in found)
-        return TwoSided((flat, left, right), grid, self.level, bits).stage(atoms=False)
+        return TwoSided((flat, left, right), grid, self.level, bits).stage(atoms=False, blurred=True)
 
 
 class _Factors:
@@ -324,6 +324,7 @@ class Kernel:
             [Answer(count + k, low=grid.edges[a], high=grid.edges[b]) for k, (a, b) in enumerate(pairwise(nodes))],
             [Group(count + k, ((k, one),), a, b) for k, (a, b) in enumerate(pairwise(nodes))],
             order=1,
+            blurred=True,
         )
 
     def _cell(self, grid: Grid, start: int, stop: int, bits: int) -> tuple[list[arb], list[arb]]:

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 from utmost.continuous.interval import Interval, checked_edges
 from utmost.errors import InputError
 from utmost.exact import Level, Number, Real, ball, number, rational, sign
+from utmost.exact.reals import prime_exponents
+from utmost.exact.surds import Exponent
 
 if TYPE_CHECKING:
     from flint import arb
@@ -121,7 +123,7 @@ class Law:
     def quantile(self, p: object, bits: int = BITS) -> Number | arb:
         """The least y with Pr[Y ≤ y] ≥ p, for 0 < p ≤ 1: x + ln(2p)/ε up to 1/2, x − ln(2−2p)/ε above, kept to [a, b].
 
-        Exact where it is an end or x, and where 2p or 2 − 2p is e^(rational) and ε is rational; else a ball.
+        Exact where it is an end or x, and where 2p or 2 − 2p is a rational power of α; else a ball.
         """
         share = number(p, "p")
         if sign(share) <= 0 or share > 1:
@@ -140,9 +142,9 @@ class Law:
 
         if ratio == 1:
             return self.x
-        known = ratio.logarithm() if isinstance(ratio, Real) else None
-        if known is not None and self.level.exponent is not None:
-            return self.x - side * known / self.level.exponent
+        known = _exponent(ratio, self.level)
+        if known is not None:
+            return self.x + side * known
         with ctx.workprec(bits):
             return ball(self.x, bits) - side * ball(ratio, bits).log() / self.level.epsilon_ball(bits)
 
@@ -179,3 +181,19 @@ class Law:
             for coefficient in reversed(coefficients):
                 total = total * inverse + ball(coefficient, bits)
             return total
+
+
+def _exponent(ratio: Number, level: Level) -> Fraction | None:
+    """The rational t with α^t = ratio, where it is seen: powers of e for a rational ε, of primes for a rational α."""
+    if level.exponent is not None:
+        known = ratio.logarithm() if isinstance(ratio, Real) else None
+        return None if known is None else -known / level.exponent
+    base, found = prime_exponents(level.alpha), prime_exponents(ratio)
+    if not base or not found or base.keys() != found.keys():
+        return None
+    powers = {_quotient(found[prime], base[prime]) for prime in base}
+    return powers.pop() if len(powers) == 1 else None
+
+
+def _quotient(above: Exponent, below: Exponent) -> Fraction | None:
+    return above / below if isinstance(above, Fraction) and isinstance(below, Fraction) else None

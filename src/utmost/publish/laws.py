@@ -32,6 +32,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from utmost.continuous.coarsest import Question, rounded_up, rows_promise
+from utmost.continuous.interval import Interval
+from utmost.continuous.losses import absolute
 from utmost.data.asked import Count, Histogram, Mean, Neighbours, OfNumbers, Quantile, Query, Sum, Unit
 from utmost.data.parts import Part
 from utmost.errors import InputError
@@ -52,6 +55,10 @@ PER_CELL = (
 METRIC = (
     "metric: the best mechanism for every prior and every legal loss among those that protect each step of the total "
     "with epsilon/sensitivity (GRS12 Thm 3.2 on the line of totals); nothing is claimed among all epsilon-private ones"
+)
+BETWEEN = (
+    "where values lie between the steps, rounding them leaves a reader with absolute loss at most {} above the best "
+    "mechanism that protects every distance at that rate (FMM21 Thm 5)"
 )
 NONE = "none claimed: no mechanism is known to be the best for every reader of this query"
 
@@ -125,11 +132,13 @@ def _histogram(query: Histogram, epsilon: Fraction, setting: Setting) -> Law:
 def _sum(query: Sum, epsilon: Fraction, setting: Setting) -> Law:
     low, high, reach = _summands(query, setting)
     bottom, top = (end * setting.unit.bound for end in (low, high))
-    if setting.units is None:
+    step, units = query.grid.step, setting.units
+    if units is None:
         ends = (0 if low == 0 else None, 0 if high == 0 else None)
-    else:
-        ends = (setting.units * bottom, setting.units * top)
-    return Law(Lattice(epsilon / reach, *ends, unit=query.grid.step), reach, METRIC, "geometric")
+        return Law(Lattice(epsilon / reach, *ends, unit=step), reach, METRIC, "geometric")
+    whole = Lattice(epsilon / reach, units * bottom, units * top, unit=step)
+    off = units * setting.unit.bound * step
+    return Law(whole, reach, _metric(units * (top - bottom) * step, reach * step, epsilon, off), "geometric")
 
 
 def _summands(query: Sum, setting: Setting) -> tuple[int, int, int]:
@@ -146,10 +155,20 @@ def _mean(query: Mean, epsilon: Fraction, setting: Setting) -> Law:
     grid, kept = query.grid, setting.unit.bound
     if setting.units and setting.holds_everyone(query):
         total = Lattice(epsilon / grid.size, 0, setting.units * grid.size, grid.low, grid.step / setting.units)
-        return Law(total, grid.size, METRIC, "geometric")
+        length = grid.high - grid.low
+        return Law(total, grid.size, _metric(length, length / setting.units, epsilon, grid.step), "geometric")
     total = Lattice(epsilon / (2 * kept * grid.size), None, None, (grid.low + grid.high) / 2, grid.step / 2)
     rows = Lattice(epsilon / (2 * kept), 0, None if setting.units is None else setting.units * kept)
     return Law(Ratio(total, rows), 2 * kept * grid.size, NONE, "any")
+
+
+def _metric(length: Fraction, moves: Fraction, epsilon: Fraction, rounding: Fraction) -> str:
+    """METRIC on the grid, and what may be said between its steps: `rounding` is twice what rounding changes at most.
+
+    The number is one of an interval of this length, and one unit moves it by at most `moves` (`continuous.coarsest`).
+    """
+    extra = rows_promise(Question(Interval(Fraction(0), length), moves, epsilon, absolute), rounding).extra
+    return METRIC if extra is None else f"{METRIC}; {BETWEEN.format(rounded_up(extra))}"
 
 
 def _quantile(query: Quantile, epsilon: Fraction, setting: Setting) -> Law:

@@ -189,6 +189,10 @@ def _epsilon(fields: Fields) -> Fraction:
 
 
 def _grid(fields: Fields) -> Grid:
+    if fields.raw("step", None) is None:
+        raise InputError(
+            f"{fields.place}: step is missing: add it; utmost continuous grid says how fine a grid you need"
+        )
     return Grid(fields.number("low"), fields.number("high"), fields.number("step"))
 
 

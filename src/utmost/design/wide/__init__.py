@@ -14,7 +14,7 @@ import numpy as np
 
 from utmost.channel import Matrix
 from utmost.design.wide.arrays import Floats, Whole
-from utmost.design.wide.exact import BITS, Prices, bound, prices, rows
+from utmost.design.wide.exact import BITS, Prices, bound, levelled, prices, rows
 from utmost.design.wide.orbits import Orbits, alone, orbits
 from utmost.design.wide.threads import one_thread
 from utmost.errors import InputError
@@ -51,8 +51,10 @@ class Search:
         """Mechanisms in fractions, the best first, then those with more slack."""
         first = self.model.unit * self.model.start
         blends = ((1 - part) * self.lasts[-1] + part * first for part in BLENDS)
-        for entries in chain(reversed(self.lasts), blends):
-            yield rows(_tidied(self.orbits.spread(entries), self.costs))
+        cheapest = int(self.costs.sum(axis=0).argmin())
+        for entries in map(self.orbits.spread, chain(reversed(self.lasts), blends)):
+            level = levelled(entries, self.model.low, self.model.high, self.model.ratio, cheapest)
+            yield from (rows(_tidied(made, self.costs)) for made in (entries, level))
 
     def proof(self, space: Space, level: Level, cheap: Matrix) -> tuple[tuple[Fraction, ...], Prices]:
         """Row multipliers u, Σ u a lower bound, and the multipliers of constraints that prove it."""

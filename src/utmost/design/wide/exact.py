@@ -123,6 +123,20 @@ def rows(entries: Floats) -> npt.NDArray[np.object_]:
     return result
 
 
+def levelled(entries: Floats, low: Whole, high: Whole, ratios: Floats, reading: int) -> Floats:
+    """The mechanism times 1 − K, and what its rows then lack given to one reading, K just large enough for privacy.
+
+    A row lacks K + (1 − K)·r, r = 1 − its sum; as a column that is private if K·(1 − α^d) ≥ α^d·r[high] − r[low] for
+    every pair. So rows that are off by r cost a few r, whatever slack the mechanism has.
+    """
+    lacking = 1 - entries.sum(axis=1)
+    needed = np.max((ratios * lacking[high] - lacking[low]) / (1 - ratios), initial=0.0)
+    share = 2 * float(needed)
+    result = (1 - share) * entries
+    result[:, reading] += share + (1 - share) * lacking
+    return np.asarray(result)
+
+
 def whole(values: Floats, bits: int) -> npt.NDArray[np.object_]:
     """⌊values·2^bits⌋ as integers of any size.
 

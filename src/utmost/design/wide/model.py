@@ -24,10 +24,11 @@ FARTHEST = 600.0  # ε·d beyond which a double's range is not enough to be foll
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """Entries are C = unit·z. A constraint of (low, high, w) is z[low] − factor·z[high] ≥ 0, factor ≤ 1."""
+    """Entries are C = unit·z. A constraint C[low] ≥ ratio·C[high] is z[low] − factor·z[high] ≥ 0, factor ≤ 1."""
 
     low: Whole
     high: Whole
+    ratio: Floats
     factor: Floats
     unit: Floats
     costs: Floats
@@ -62,7 +63,8 @@ def model(space: Space, level: Level, costs: Floats, centres: Whole, columns: Wh
     start = np.exp(SPREAD * logs)
     start /= start.sum(axis=1, keepdims=True)
     start, near = np.ascontiguousarray(start[:, columns]), np.ascontiguousarray(logs[:, columns])
-    factor = np.exp(np.minimum(near[high] - near[low] - distances[space.codes[low, high]][:, None], 0.0))
+    lengths = distances[space.codes[low, high]]
+    factor = np.exp(np.minimum(near[high] - near[low] - lengths[:, None], 0.0))
     unit = np.exp(near)
     incidence = (
         sparse.csr_array((np.ones(len(low)), (ends, np.arange(len(low)))), shape=(len(space), len(low)))
@@ -70,5 +72,14 @@ def model(space: Space, level: Level, costs: Floats, centres: Whole, columns: Wh
     )
     copies = np.bincount(orbit)[orbit[columns]].astype(float) if len(columns) < len(centres) else np.ones(len(columns))
     return Model(
-        low, high, factor, unit, np.ascontiguousarray(costs[:, columns]), start / unit, copies, orbit, *incidence
+        low,
+        high,
+        np.exp(-lengths),
+        factor,
+        unit,
+        np.ascontiguousarray(costs[:, columns]),
+        start / unit,
+        copies,
+        orbit,
+        *incidence,
     )

@@ -22,7 +22,9 @@ from utmost.design.wide.arrays import Floats, Whole
 from utmost.design.wide.model import Model
 
 STIFF = 1e9  # how many times the energy of a reading its edges may weigh before points are taken in clusters
-SHIFT = 1e-13  # added to a unit diagonal where doubles no longer see that a matrix is positive
+REFINED = 2  # times that the sums of rows are put right at most
+CLOSE = 1e-15  # how far from right they may be
+SHIFT = 1e-15  # added to a unit diagonal where doubles no longer see that a matrix is positive
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,8 +63,17 @@ class System:
         """Moves ζ and changes of u with H·ζ = force + entries·u and rows whose sums change by `missing`."""
         du = self._priced(missing - self.sums(self._moves(force)))
         moves = self._moves(force + self.weights * du[self.model.orbit][:, None])
-        again = self._priced(missing - self.sums(moves))
-        return moves + self._moves(self.weights * again[self.model.orbit][:, None]), du + again
+        left = missing - self.sums(moves)
+        for _ in range(REFINED):
+            again = self._priced(left)
+            better = moves + self._moves(self.weights * again[self.model.orbit][:, None])
+            rest = missing - self.sums(better)
+            if np.abs(rest).max() >= np.abs(left).max():
+                break
+            moves, du, left = better, du + again, rest
+            if np.abs(left).max() <= CLOSE:
+                break
+        return moves, du
 
     @property
     def is_stiff(self) -> bool:
