@@ -6,6 +6,8 @@ import math
 
 import pytest
 
+from utmost.exact import number
+
 # GRS12 Fig. 5: private at 1/2, not derivable from the geometric mechanism.
 FIGURE_5 = "x,0,1,2\n0,1/3,1/3,1/3\n1,2/3,1/6,1/6\n2,1/3,1/3,1/3\n3,1/6,1/6,2/3\n"
 
@@ -117,3 +119,23 @@ def test_other_spaces_are_checked_too(utmost, tmp_path):
     doubled = "x,a,b,c\n0,1/3,1/3,1/3\n1,1/3,1/3,1/3\n"
     (tmp_path / "flat.csv").write_text(doubled)
     assert utmost("check", "flat.csv", "--json").document["capacity"] == {"multiplicative": "1", "additive": "0"}
+
+
+def test_a_consumer_is_told_what_she_would_lose(utmost, tmp_path):
+    utmost("optimal", "grid:2x2", "--alpha", "1/2", "--output", "best.csv")
+    asked = ("check", "best.csv", "--space", "grid:2x2", "--loss", "absolute")
+    found = utmost(*asked, "--json").document
+    best = utmost("optimal", "grid:2x2", "--alpha", "1/2", "--json").document
+    assert float(number(found["loss"])) == pytest.approx(best["loss_decimal"], rel=1e-9)
+    assert found["silent_loss"] == best["silent_loss"]
+    assert "this consumer expects to lose" in utmost(*asked).out
+    assert utmost("check", "best.csv", "--space", "grid:2x2", "--prior", "uniform").code == 2
+    assert "name the space" in utmost("check", "best.csv").err
+
+
+def test_a_saved_mechanism_is_shown_on_its_space(utmost, tmp_path):
+    utmost("optimal", "1/2*grid:2x2", "--epsilon", "1", "--output", "best.csv")
+    near = utmost("mechanism", "best.csv", "--space", "1/2*grid:2x2", "--json").document
+    assert float(near["epsilon"]) == pytest.approx(1, rel=1e-6)
+    assert near["space"] == "1/2*grid:2x2"
+    assert "--space says how far" in utmost("mechanism", "best.csv").out + utmost("mechanism", "best.csv").err

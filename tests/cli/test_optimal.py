@@ -176,3 +176,25 @@ def test_actions_of_a_loss_are_named(utmost, tmp_path):
     found = utmost("optimal", "line:2", "--alpha", "1/2", "--loss", "matrix:actions.csv", "--json").document
     assert found["outputs"] == ["w0", "w1", "w2"]
     assert found["rows"] == [["2/3", "1/3", "0"], ["1/3", "2/3", "0"]]
+
+
+def test_a_grid_is_drawn_as_maps_and_unused_answers_are_left_out(utmost, tmp_path):
+    said = utmost("optimal", "1/2*grid:5x5", "--epsilon", "1", "--plot", "map.svg")
+    assert "true place" in (tmp_path / "map.svg").read_text() or "probability" in (tmp_path / "map.svg").read_text()
+    assert "answers never occur and are left out" in said.out
+    assert "Without any answer it would be" in said.out
+
+
+def test_what_was_stopped_is_not_called_the_best(utmost, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    import sys
+
+    from utmost.design import optimal
+
+    monkeypatch.setattr(sys.modules[optimal.__module__], "optimum", interrupted)
+    said = utmost("optimal", "cycle:5", "--alpha", "1/2")
+    assert said.code == 0
+    assert "The best mechanism so far on cycle:5" in said.out
+    assert "stopped" in said.err

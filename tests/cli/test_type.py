@@ -141,3 +141,11 @@ def test_bad_input_is_one_line(utmost: Callable[..., Any], arguments: tuple[str,
     assert said.code == 2
     assert words in said.err
     assert said.err.count("\n") == 1
+
+
+def test_one_kernel_mechanism_is_shown_and_saved(utmost: Callable[..., Any]) -> None:
+    found = utmost("type", "line:3", *HALF, "--kernel", "1", "--output", "k.csv", "--json").document["kernel"]
+    assert found["outputs"] == [0, 2, 3]
+    assert "it is a kernel mechanism" in utmost("check", "k.csv", *HALF).out
+    assert "--kernel must be the number" in utmost("type", "line:3", *HALF, "--kernel", "2").err
+    assert "--output must come with --kernel" in utmost("type", "line:3", *HALF, "--output", "k.csv").err

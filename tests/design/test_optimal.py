@@ -10,18 +10,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strategies import channels, inner_alphas, legal_consumers, monotone_rows, rational_levels, weights
+from strategies import (
+    channels,
+    inner_alphas,
+    legal_consumers,
+    monotone_rows,
+    rational_levels,
+    small_spaces,
+    weights,
+)
 from utmost import solve
 from utmost.channel import Channel, is_private, least_epsilon
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import by_program, derivation, optimal
+from utmost.design.costs import bounds
 from utmost.design.count import exchanges, induced, remapped_geometric, surplus
+from utmost.design.designs import at_hand
 from utmost.design.optimal import solved
 from utmost.design.program import privacy_program
 from utmost.errors import InputError, SolverError
-from utmost.exact import Level, alpha, epsilon, power
+from utmost.exact import Level, alpha, epsilon, number, power
 from utmost.mechanisms import geometric
-from utmost.spaces import databases, line, space
+from utmost.spaces import Space, databases, line, scaled, space
 
 FIGURE_3A = [
     "2/3 0 1/4 1/24 1/48 1/48",
@@ -267,3 +277,33 @@ def test_a_tiny_epsilon_with_many_points_is_bounded_too() -> None:
     design = optimal(line(25), epsilon("1e-30"), uniform_reader(25))
     assert design.certificate.private
     assert float(design.certificate.gap) < 1e-9
+
+
+@given(st.integers(2, 6), inner_alphas(), st.sampled_from(["1/2", "3", "sqrt(2)"]))
+@settings(max_examples=25, deadline=None)
+def test_points_at_equal_distances_are_counts_at_another_level(points: int, ratio: Fraction, step: str) -> None:
+    reader = Consumer(priors.uniform(points), losses.squared)
+    apart = scaled(line(points), number(step))
+    found = optimal(apart, alpha(ratio), reader)
+    counts = optimal(line(points), Level(alpha(ratio).power(number(step))), reader)
+    assert found.loss == counts.loss
+    assert found.certificate.gap == 0
+    assert is_private(found.channel, apart, alpha(ratio))
+
+
+def test_a_fraction_of_a_distance_may_have_a_rational_ratio() -> None:
+    """(1/4)^(3/2) = 1/8, so the program is rational and its gap is 0."""
+    table = space([[0, 1, "3/2", "3/2"], [1, 0, 1, 1], ["3/2", 1, 0, 1], ["3/2", 1, 1, 0]])
+    reader = Consumer(priors.explicit(["1/2", "1/4", "1/8", "1/8"]), losses.binary)
+    found = optimal(table, alpha("1/4"), reader)
+    assert (found.loss, found.certificate.gap) == (Fraction(24, 67), 0)
+
+
+@given(small_spaces(), rational_levels())
+@settings(max_examples=30, deadline=None)
+def test_what_is_at_hand_is_private_and_no_worse_than_silence(points: Space, level: Level) -> None:
+    reader = Consumer(priors.uniform(len(points)), losses.over(losses.absolute, points))
+    dear = bounds(reader, 112)[1]
+    design = at_hand(points, level, dear, Fraction(0))
+    assert is_private(design.channel, points, level)
+    assert design.loss <= min(dear.sum(axis=0))

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from utmost.errors import InputError
 from utmost.pictures import Posterior, entropy, simplex, tetrahedron, write
 from utmost.pictures.simplex import LARGEST, LEAST, _above, _top, clipped, flat
-from utmost.pictures.tetrahedron import BACK, CORNERS, FRONT, facets, seen
+from utmost.pictures.tetrahedron import BACK, CORNERS, FRONT, LETTER, SIDE, TALL, facets, seen
 
 LABELS = ("a", "b", "c")
 ALL: list[tuple[float, ...]] = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
 MIDDLE = (1 / 3, 1 / 3, 1 / 3)
+AROUND = ((-1, -1), (-1, 1), (1, -1), (1, 1))
 LINE = [(4 / 7, 2 / 7, 1 / 7), (1 / 4, 1 / 2, 1 / 4), (1 / 7, 2 / 7, 4 / 7), (2 / 5, 1 / 5, 2 / 5)]
 
 
@@ -155,6 +156,81 @@ def test_the_tetrahedron_shows_all_vertices_of_the_region_and_enlarges_it() -> N
         24,
         24,
     ]  # 14 − 24 + 12 = 2
+
+
+def boxes(panel: dict, data: dict) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(middle, half the sides) in pixels of each name of the enlarged region, from its mark and its scales."""
+    made = []
+    for leaf in leaves(panel):
+        if leaf["mark"]["type"] == "text":
+            (row,) = data[leaf["data"]["name"]]
+            low, high = leaf["encoding"]["x"]["scale"]["domain"]
+            at = np.array([row["x"], -row["y"]]) * SIDE / (high - low) + (leaf["mark"]["dx"], leaf["mark"]["dy"])
+            made.append((at, np.array([LETTER * len(row["name"]), TALL]) / 2))
+    return made
+
+
+def lines_and_dots(panel: dict, data: dict) -> np.ndarray:
+    """Points in pixels along all lines of a panel, a thousand each, and at all its dots."""
+    found = []
+    for leaf in leaves(panel):
+        if leaf["mark"]["type"] == "text" or leaf["mark"].get("filled") and leaf["mark"]["type"] == "line":
+            continue
+        low, high = leaf["encoding"]["x"]["scale"]["domain"]
+        paths: dict[object, list[np.ndarray]] = {}
+        for k, row in enumerate(data[leaf["data"]["name"]]):
+            paths.setdefault(row.get("path", k), []).append(np.array([row["x"], -row["y"]]) * SIDE / (high - low))
+        found += [np.linspace(path[0], path[-1], 1000) for path in paths.values()]
+    return np.vstack(found)
+
+
+def region_of(distances: list[list[int]], level: str) -> list[tuple[float, ...]]:
+    from utmost import alpha, geometry
+    from utmost.spaces import space
+
+    made = geometry.region(space(distances), alpha(level))
+    return [tuple(float(p) for p in made.posterior(k)) for k in range(len(made.columns))]
+
+
+@pytest.mark.parametrize("level", ["1/3", "1/2", "2/3"])
+@pytest.mark.parametrize(
+    "distances",
+    [
+        [[0, 1, 2, 3], [1, 0, 1, 2], [2, 1, 0, 2], [3, 2, 2, 0]],
+        [[0, 5, 5, 7], [5, 0, 7, 5], [5, 7, 0, 5], [7, 5, 5, 0]],
+        [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]],
+        [[0, 1, 2, 3], [1, 0, 1, 2], [2, 1, 0, 1], [3, 2, 1, 0]],
+    ],
+    ids=["uneven", "square", "discrete", "line"],
+)
+def test_no_name_in_the_enlarged_region_lies_on_a_line_a_dot_or_another_name(
+    distances: list[list[int]], level: str
+) -> None:
+    region = region_of(distances, level)
+    named = [Posterior(str(k), point, None, "vertices") for k, point in enumerate(region)]
+    document = tetrahedron("wxyz", "t", region=region, posteriors=named, prior=(0.25,) * 4).to_dict()
+    panel, data = document["hconcat"][1], document["datasets"]
+    names = boxes(panel, data)
+    assert len(names) == len(region) + 1
+    ink = lines_and_dots(panel, data)
+    for middle, half in names:
+        assert not (np.abs(ink - middle) < half).all(axis=1).any()
+    for k, (one, half) in enumerate(names):
+        assert not any((np.abs(one - other) < half + wide).all() for other, wide in names[:k])
+
+
+def test_the_names_of_the_corners_lie_outside_the_tetrahedron() -> None:
+    corners = seen([tuple(float(k == x) for k in range(4)) for x in range(4)])[:, :2]
+    labels = ("covid", "flu", "cold", "none")
+    sides = {"left": 1, "right": -1, "center": 0}
+    texts = drawn(tetrahedron(labels, "t", prior=(0.25,) * 4), "text")
+    assert [rows[0]["name"] for _, rows in texts] == list(labels)
+    for mark, (row,) in texts:
+        width = 10 * len(row["name"])
+        middle = np.array([mark["dx"] + sides[mark["align"]] * width / 2, -mark["dy"]])
+        box = [np.array([row["x"], row["y"]]) + (middle + (width / 2 * a, 7 * b)) * 2.6 / SIDE for a, b in AROUND]
+        way = np.array([row["x"], row["y"]]) - corners.mean(axis=0)
+        assert min(spot @ way for spot in box) > max(corners @ way) - 0.02  # beyond the line through its corner
 
 
 def test_points_of_a_plane_have_no_faces() -> None:

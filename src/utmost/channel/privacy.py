@@ -187,7 +187,10 @@ def _ordered(forward: npt.NDArray[np.bool_], backward: npt.NDArray[np.bool_]) ->
 def _on(source: Channel, space: Space) -> Channel:
     """The channel with exact entries, if its inputs are the points of the space; doubles are fractions too."""
     if len(source.inputs) != len(space) or set(map(str, source.inputs)) != set(map(str, space.labels)):
-        raise InputError(f"the channel's inputs must be the points of {space.name}: {_named(space)}, in any order")
+        raise InputError(
+            f"the channel's inputs must be the points of {space.name}: {_named(space)}, in any order; "
+            "or name the space whose points they are"
+        )
     if source.exact:
         return source
     rows = np.empty(source.rows.shape, dtype=object)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from utmost.cli.options import Alpha, Epsilon, Json, level_if_any, own_level
+from utmost.errors import InputError
 
 if TYPE_CHECKING:
     from utmost.channel import Channel, Leak
+    from utmost.consumer import Consumer
     from utmost.design import Derivation, Finding
-    from utmost.exact import Level
+    from utmost.exact import Level, Number
     from utmost.flow import Capacity
     from utmost.geometry import Verdict
     from utmost.spaces import Space
@@ -30,6 +32,21 @@ class Place:
 
     vertex: Verdict | None
     kernel: Verdict | None
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What a consumer expects to lose: with her best reading of the channel, and without any answer."""
+
+    loss: Number | float
+    silent: float
+
+    @classmethod
+    def of(cls, reader: Consumer, source: Channel) -> Served:
+        """How a channel serves her."""
+        from utmost.cli.optimal import silent_loss
+
+        return cls(reader.expected_loss(source), silent_loss(reader))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +74,8 @@ def command(
     ] = None,
     alpha: Alpha = None,
     epsilon: Epsilon = None,
+    prior: Annotated[str | None, typer.Option(metavar="PRIOR", help="With --loss: what a consumer believes.")] = None,
+    loss: Annotated[str | None, typer.Option(metavar="LOSS", help="What she would lose with this channel.")] = None,
     json: Json = False,
 ) -> None:
     """The least ε of a channel, its signature, its origin, its capacities.
@@ -69,8 +88,22 @@ def command(
 
     level = level_if_any(alpha, epsilon)
     source = files.read(channel)
-    report = examine(source, spaces.parse(space or f"line:{len(source.inputs)}"), level)
-    _document(report) if json else _text(report)
+    points = spaces.parse(space or f"line:{len(source.inputs)}")
+    reader = _reader(prior, loss, points)
+    report = examine(source, points, level)
+    served = None if reader is None else Served.of(reader, report.channel)
+    _document(report, served) if json else _text(report, served)
+
+
+def _reader(prior: str | None, loss: str | None, space: Space) -> Consumer | None:
+    from utmost.consumer import Consumer, losses, priors
+
+    if loss is None and prior is None:
+        return None
+    if loss is None:
+        raise InputError("--prior must come with --loss: say what she fears")
+    space.small()
+    return Consumer(priors.parse(prior or "uniform", len(space)), losses.over(losses.parse(loss), space))
 
 
 def examine(source: Channel, space: Space, asked: Level | None) -> Report:
@@ -124,11 +157,12 @@ def _obstacle(source: Channel, level: Level | None) -> str | None:
     return None if level.is_inner else f"it takes 0 < α < 1, and the level is α = {level.alpha}"
 
 
-def _document(report: Report) -> None:
+def _document(report: Report, served: Served | None) -> None:
     from utmost.cli import show
     from utmost.design import lemmas
 
     leak, found, signs = report.leak, report.derivation, report.signature
+    read = {} if served is None else {"loss": show.plain(served.loss), "silent_loss": show.plain(served.silent)}
     show.document(
         {
             "inputs": list(report.channel.inputs),
@@ -148,6 +182,7 @@ def _document(report: Report) -> None:
             "capacity": _capacities(report),
             "reason": report.reason,
         }
+        | read
     )
 
 
@@ -181,8 +216,9 @@ def _negative(found: Derivation | None) -> dict[str, Any] | None:
     return {"answer": found.answer, "reading": found.reading, "value": str(found.value)}
 
 
-def _text(report: Report) -> None:
+def _text(report: Report, served: Served | None) -> None:
     from utmost.cli import show
+    from utmost.exact import decimal
 
     shape = f"{len(report.channel.inputs)} inputs, {len(report.channel.outputs)} outputs"
     show.say(f"A channel on {report.space.name}: {shape}, {'exact' if report.channel.exact else 'float'} entries.")
@@ -201,6 +237,9 @@ def _text(report: Report) -> None:
         _show_place(report, report.place.vertex, report.place.kernel)
     if report.capacity is not None:
         _show_capacity(report.capacity)
+    if served is not None:
+        loss, silent = decimal(served.loss), decimal(served.silent)
+        show.say(f"Read in her best way, this consumer expects to lose {loss}; without any answer {silent}.")
 
 
 def _show_place(report: Report, vertex: Verdict, kernel: Verdict) -> None:

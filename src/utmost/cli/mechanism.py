@@ -38,6 +38,7 @@ def command(
     ] = None,
     scores: Annotated[Text, typer.Option(metavar="1,2;3,4", help="A row of scores for each input.")] = None,
     monotone: Annotated[bool, typer.Option("--monotone", help="One change moves all scores one way.")] = False,
+    space: Annotated[Text, typer.Option(metavar="SPACE", help="Of a file: how far its inputs are apart.")] = None,
     alpha: Alpha = None,
     epsilon: Epsilon = None,
     sample: Annotated[Text, typer.Option(metavar="K", help="Draw K exact samples for --input.")] = None,
@@ -51,6 +52,7 @@ def command(
     """Show, save, plot or sample a mechanism. Its ε is recomputed from its exact entries."""
     given = {"--size": size, "--range": span, "--granularity": granularity, "--sensitivity": sensitivity}
     given |= {"--step": step, "--box": box, "--scores": scores, "--monotone": "yes" if monotone else None}
+    given["--space"] = space
     ending(plot, PICTURES, "--plot")
     ending(output, CHANNELS, "--output")
     count = _count(sample, point, plot or output)

@@ -66,8 +66,8 @@ def chosen_by(name: str, given: dict[str, str], alpha: str | None, epsilon: str 
     """The mechanism by its name; every option is checked before anything is drawn."""
     if name.lower().endswith(CHANNELS):
         levels = {"--alpha": alpha, "--epsilon": epsilon}
-        _refuse_surplus(name, [*given, *(key for key, value in levels.items() if value is not None)], ())
-        return _file(name)
+        _refuse_surplus(name, [*given, *(key for key, value in levels.items() if value is not None)], ("--space",))
+        return _file(name, given.get("--space"))
     if name not in TAKES:
         raise InputError(_unknown(name))
     _refuse_surplus(name, list(given), TAKES[name])
@@ -82,7 +82,7 @@ def chosen_by(name: str, given: dict[str, str], alpha: str | None, epsilon: str 
 def _refuse_surplus(name: str, given: list[str], takes: tuple[str, ...]) -> None:
     for option in given:
         if option not in takes:
-            words = f"it takes {', '.join(takes)}" if takes else "the file is the whole mechanism"
+            words = "the file is the whole mechanism" if takes == ("--space",) else f"it takes {', '.join(takes)}"
             raise InputError(f"{option} must not be given for {name[-40:]}: {words}")
 
 
@@ -252,26 +252,32 @@ def _staircase(given: dict[str, str], level: Level) -> Chosen:
     )
 
 
-def _file(name: str) -> Chosen:
+def _file(name: str, space: str | None) -> Chosen:
     from utmost.channel import files, least_epsilon
     from utmost.mechanisms.response import pairwise_leak
     from utmost.noise import channel_table, draw_channel
-    from utmost.spaces import line
+    from utmost.spaces import line, parse
 
     source = files.read(name)
+    points = None if space is None else parse(space)
     tables, size = cache(lambda: channel_table(source)), len(source.inputs)
     ordered = set(map(str, source.inputs)) == set(map(str, range(size)))
     counts = f"Inputs that differ by 1 were taken for neighbours, since they are the counts 0 to {size - 1}."
+    others = (
+        "Any two inputs were taken for neighbours, since they are no counts from 0 on; --space says how far they are."
+    )
     return Chosen(
         "The channel in the file",
         "inputs",
         lambda: source,
-        (lambda channel: least_epsilon(channel, line(size))) if ordered else pairwise_leak,
+        pairwise_leak
+        if points is None and not ordered
+        else lambda channel: least_epsilon(channel, line(size) if points is None else points),
         lambda text: _labelled(text, source),
         lambda x, count: [source.outputs[y] for y in draw_channel(tables(), [x] * count).tolist()],
         None,
-        space=f"line:{size}" if ordered else f"discrete:{size}",
-        assumed=counts if ordered else "Any two inputs were taken for neighbours, since they are no counts from 0 on.",
+        space=space or (f"line:{size}" if ordered else f"discrete:{size}"),
+        assumed="" if points is not None else counts if ordered else others,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +12,7 @@ import typer
 from utmost.cli.options import CHANNELS, PICTURES, Alpha, Epsilon, Json, Output, Plot, ending, level_of, own_level, save
 
 if TYPE_CHECKING:
+    from utmost.channel import Channel
     from utmost.consumer import Consumer
     from utmost.design import Certificate, Design
     from utmost.exact import Level, Number
@@ -59,9 +61,20 @@ def command(
     signs = _signature(found, points, level)
     save(found.channel, output)
     words = f"prior {prior if len(prior) <= LONGEST else reader.prior.name}, loss {loss[:LONGEST]}"
-    _draw(found, level, words, plot)
-    asked = {"space": space, "alpha": show.plain(level.alpha), "prior": prior, "loss_function": loss}
-    _document(found, signs, level, asked) if json else _text(found, signs, f"{space} at {level} for {words}", level)
+    _draw(found, points, level, words, plot)
+    if json:
+        asked = {"space": space, "alpha": show.plain(level.alpha), "prior": prior, "loss_function": loss}
+        _document(found, signs, level, asked | {"silent_loss": show.plain(silent_loss(reader))})
+    else:
+        _text(found, signs, f"{space} at {level} for {words}", level, silent_loss(reader))
+
+
+def silent_loss(reader: Consumer) -> float:
+    """What she expects to lose when nothing is told."""
+    import numpy as np
+
+    weights = np.array([float(weight) for weight in reader.prior.exact()])
+    return float((weights @ reader.loss.matrix(reader.prior.size).astype(float)).min())
 
 
 def _sought(space: Space, level: Level, reader: Consumer) -> Design:
@@ -126,24 +139,38 @@ def _gap(gap: Number) -> str | float:
     if not gap:
         return "0"
     above = enclosure(gap, 64)[1]
-    return float(f"{float(above) * 1.01:.3g}")
+    digits = 2 - math.floor(math.log10(above))
+    return float(Fraction(math.ceil(above * Fraction(10) ** digits)) / Fraction(10) ** digits)
 
 
-def _text(found: Design, signs: tuple[str, ...] | None, words: str, level: Level) -> None:
+def _text(found: Design, signs: tuple[str, ...] | None, words: str, level: Level, silent: float) -> None:
     from utmost.cli import show
     from utmost.exact import decimal
 
-    show.say(f"The best mechanism on {words}.")
-    show.channel_table(found.channel)
+    show.say(f"{'The best mechanism so far' if found.stopped else 'The best mechanism'} on {words}.")
+    _show_used(found.channel)
     if signs is not None and len(found.channel.outputs) <= show.MOST_ROWS:
         _show_signature(found, signs)
     text, short = str(found.loss), decimal(found.loss)
     sign = "=" if isinstance(found.loss, Fraction) and Fraction(short) == found.loss else "≈"
-    show.say(f"Expected loss {f'{text} {sign} ' if len(text) <= 60 and text != short else ''}{short}.")
+    shown = f"{f'{text} {sign} ' if len(text) <= 60 and text != short else ''}{short}"
+    show.say(f"Expected loss {shown}. Without any answer it would be {decimal(silent)}.")
     if found.remap is not None:
         show.say(_remap_sentence(found.remap))
     show.say(_proof(found, level))
     show.say(show.leak_sentence(found.certificate.leak, level))
+
+
+def _show_used(channel: Channel) -> None:
+    """The matrix without the answers that never occur."""
+    from utmost.channel.channel import trusted
+    from utmost.cli import show
+
+    used = [y for y in range(len(channel.outputs)) if any(channel.rows[:, y])]
+    kept = trusted(channel.inputs, [channel.outputs[y] for y in used], channel.rows[:, used])
+    show.channel_table(kept if len(channel.outputs) > show.MOST_ROWS else channel)
+    if len(used) < len(channel.outputs) and len(channel.outputs) > show.MOST_ROWS:
+        show.say(f"{len(channel.outputs) - len(used)} of {len(channel.outputs)} answers never occur and are left out.")
 
 
 def _show_signature(found: Design, signs: tuple[str, ...]) -> None:
@@ -187,13 +214,28 @@ def _proof(found: Design, level: Level) -> str:
     return f"No {level_words(level)}-private mechanism gives this consumer more than {gap} less: proved by {bounds}."
 
 
-def _draw(found: Design, level: Level, words: str, plot: str | None) -> None:
+def _draw(found: Design, space: Space, level: Level, words: str, plot: str | None) -> None:
+    """A heat map; on a grid maps, one a true place."""
     from utmost import pictures
     from utmost.cli.show import remark
     from utmost.exact import decimal
 
-    if plot is not None:
-        title = f"The best mechanism for {words}"
-        claim = f"No mechanism private at {level} gives her an expected loss below {decimal(found.certificate.lower)}."
+    if plot is None:
+        return
+    title = f"{'The best mechanism so far' if found.stopped else 'The best mechanism'} for {words}"
+    claim = f"No mechanism private at {level} gives her an expected loss below {decimal(found.certificate.lower)}."
+    shape = _rows_and_columns(space)
+    if shape is not None and set(found.channel.outputs) <= set(found.channel.inputs):
+        pictures.write(pictures.grid_map(found.channel, shape, title, claim), plot)
+    else:
         pictures.write(pictures.picture(found.channel, title, claim), plot)
-        remark(f"drew {plot}")
+    remark(f"drew {plot}")
+
+
+def _rows_and_columns(space: Space) -> tuple[int, int] | None:
+    """Of a grid, scaled or not."""
+    from utmost.spaces.combined import Scaled
+    from utmost.spaces.shapes import Grid
+
+    shape = space.shape.base.shape if isinstance(space.shape, Scaled) else space.shape
+    return (shape.rows, shape.columns) if isinstance(shape, Grid) else None

@@ -42,7 +42,19 @@ def judged(points: Space, level: Level, loss: str, path: str | None) -> Judged:
             return Judged(True, mechanism, verdict, () if verdict.objection is None else (verdict.objection,))
         kernels = (one.channel() for one in geometry.kernels(points, level))
         found = universal.universal_mechanism(points, level, fear, kernels, progress)
-        return Judged(False, found.mechanism, found.verdict, found.objections)
+        named = None if found.mechanism is None else _named(found.mechanism, points)
+        return Judged(False, named, found.verdict, found.objections)
+
+
+def _named(kernel: Channel, points: Space) -> Channel:
+    """The kernel with its outputs named by the secret under which each is likeliest, in order, if these differ."""
+    from utmost.channel.channel import trusted
+
+    likeliest = kernel.floats().argmax(axis=0).tolist()
+    if len(set(likeliest)) < len(likeliest):
+        return kernel
+    order = sorted(range(len(likeliest)), key=lambda y: likeliest[y])
+    return trusted(points.labels, [points.labels[likeliest[y]] for y in order], kernel.rows[:, order])
 
 
 def document(found: Judged) -> dict[str, Any]:

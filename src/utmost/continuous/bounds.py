@@ -199,8 +199,6 @@ def _doubts(stage: Stage, readings: Sequence[Reading], grid: Grid) -> tuple[list
     inner, outer = [0.0] * grid.cells, [0.0] * grid.cells
     for low, high, reading in zip(stage.lower, stage.upper, readings, strict=True):
         inner[reading.cell] += max(float(low), float(high)) * float(reading.upper - reading.lower)
-    if stage.blurred:
-        inner = [sum(inner) / grid.cells] * grid.cells
     for group in stage.groups:
         least = sum(w * readings[k].upper for k, w in group.lower)
         apart = max(float(readings[group.upper].upper - least), 0.0) / (group.stop - group.start)

@@ -42,6 +42,10 @@ class Weight:
             total = tuple(a + b for a, b in zip(total, cell, strict=True))
             self.sums.append(total)
 
+    def between(self, start: int, stop: int) -> Moments:
+        """∫ (x−low)^k u π from one edge to another."""
+        return tuple(b - a for a, b in zip(self.sums[start], self.sums[stop], strict=True))
+
     @cached_property
     def hats(self) -> Hats:
         """Each cell's mass split between its two ends, its mean kept, as doubles on either side of the truth."""
@@ -65,8 +69,7 @@ class Run:
     def moments(self, start: int, stop: int) -> Moments:
         """Σ factor·∫ (x−low)^k u π between two edges of the run."""
         parts = [
-            [f * (b - a) for a, b in zip(w.sums[start], w.sums[stop], strict=True)]
-            for f, w in zip(self.factors, self.weights, strict=True)
+            [f * value for value in w.between(start, stop)] for f, w in zip(self.factors, self.weights, strict=True)
         ]
         return tuple(sum(values[1:], values[0]) for values in zip(*parts, strict=True))
 
@@ -78,7 +81,7 @@ class Column:
         self.runs = [run for run in runs if run.start < run.stop]
         self.starts = [run.start for run in self.runs]
         self.edges = self.runs[0].weights[0].edges
-        self._bases = [tuple(value * 0 for value in self.runs[0].weights[0].sums[0])]
+        self._bases = [tuple(value * 0 for value in self.runs[0].weights[0].between(0, 0))]
         for run in self.runs:
             moved = zip(self._bases[-1], run.moments(run.start, run.stop), strict=True)
             self._bases.append(tuple(a + b for a, b in moved))

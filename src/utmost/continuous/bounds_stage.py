@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from utmost.continuous.bounds_columns import Column, Run, Weight, weight
 from utmost.exact import Level, ball
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
     from utmost.continuous.densities import Density
     from utmost.continuous.density_moments import Rate
+
+
+Weights: TypeAlias = tuple[Weight, Weight, Weight]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +79,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Σ lower·inf column ≤ loss ≤ Σ upper·inf column; `answers` says which column reads which answer.
-
-    `blurred`: the columns themselves are known within bounds only, which close as all cells shrink.
-    """
+    """Σ lower·inf column ≤ loss ≤ Σ upper·inf column; `answers` says which column reads which answer."""
 
     columns: list[Column]
     lower: list[arb]
@@ -87,7 +87,6 @@ class Stage:
     answers: list[Answer]
     groups: list[Group] = field(default_factory=list)
     order: int = 2
-    blurred: bool = False
 
 
 def rate_of(level: Level, bits: int) -> Rate:
@@ -95,7 +94,7 @@ def rate_of(level: Level, bits: int) -> Rate:
     return level.exponent if level.exponent is not None else level.epsilon_ball(bits)
 
 
-def weights(density: Density, grid: Grid, level: Level, degree: int, bits: int) -> tuple[Weight, Weight, Weight]:
+def weights(density: Density, grid: Grid, level: Level, degree: int, bits: int) -> Weights:
     """The weights 1, e^{ε(x−low)} and e^{−ε(x−low)}."""
     rate = rate_of(level, bits)
     flat, left, right = (weight(density, grid.edges, r, degree, bits) for r in (Fraction(0), rate, -rate))
@@ -103,10 +102,13 @@ def weights(density: Density, grid: Grid, level: Level, degree: int, bits: int) 
 
 
 class TwoSided:
-    """The stage of a mechanism with density (ε/2)·φ(x)·e^{−ε|x−y|}; the weights hold φ."""
+    """The stage of a mechanism with density (ε/2)·φ(x)·e^{−ε|x−y|}.
 
-    def __init__(self, found: tuple[Weight, Weight, Weight], grid: Grid, level: Level, bits: int) -> None:
-        self.flat, self.left, self.right = found
+    The weights hold φ: for the nodes `below` it, for the merged cells `above` it; the same ones where φ = 1.
+    """
+
+    def __init__(self, below: Weights, above: Weights, grid: Grid, level: Level, bits: int) -> None:
+        self.below, self.above = below, above
         self.grid, self.nodes, self.last = grid, grid.nodes, grid.cells
         self.rate = level.epsilon_ball(bits)
         low = grid.edges[0]
@@ -118,7 +120,8 @@ class TwoSided:
     def node(self, k: int) -> Column:
         """e^{−ε|x−y|} at the k-th node."""
         place, grown = self.nodes[k], self.growth[k]
-        return Column([Run(0, place, (1 / grown,), (self.left,)), Run(place, self.last, (grown,), (self.right,))])
+        _, left, right = self.below
+        return Column([Run(0, place, (1 / grown,), (left,)), Run(place, self.last, (grown,), (right,))])
 
     def merged(self, k: int) -> Column:
         """∫ (ε/2)·e^{−ε|x−y|} dy over the k-th cell of answers.
@@ -130,13 +133,13 @@ class TwoSided:
         inside = (high * 0 + 1, -1 / (2 * high), -low / 2)
         return Column(
             [
-                Run(0, start, ((1 / low - 1 / high) / 2,), (self.left,)),
-                Run(start, stop, inside, (self.flat, self.left, self.right)),
-                Run(stop, self.last, ((high - low) / 2,), (self.right,)),
+                Run(0, start, ((1 / low - 1 / high) / 2,), self.above[1:2]),
+                Run(start, stop, inside, self.above),
+                Run(stop, self.last, ((high - low) / 2,), self.above[2:]),
             ]
         )
 
-    def stage(self, *, atoms: bool, blurred: bool = False) -> Stage:
+    def stage(self, *, atoms: bool) -> Stage:
         """The whole: nodes first, then the merged cells; with atoms the ends are answers of their own."""
         count, zero = len(self.nodes), self.rate * 0
         half = (zero + 1) / 2 if atoms else zero
@@ -151,7 +154,7 @@ class TwoSided:
         if atoms:
             first, last = Answer(0, low=edges[0], high=edges[0]), Answer(count - 1, low=edges[-1], high=edges[-1])
             answers = [first, *answers, last]
-        return Stage(columns, [*lower, *[zero] * (count - 1)], upper, answers, groups, blurred=blurred)
+        return Stage(columns, [*lower, *[zero] * (count - 1)], upper, answers, groups)
 
 
 def stepped(flat: Weight, starts: Sequence[int], rows: Sequence[Sequence[arb]], answers: list[Answer]) -> Stage:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 LARGEST = 10_000  # of either parameter
 SMALLEST = Fraction(1, 10_000)
-STEEPEST = 1_000_000  # the rate times the length: it is cut into pieces of about 2·TURN of it
 TURN = 16.0  # a series is used where the logarithm of the density changes by at most this on either side
 TINY = 1e-250  # smaller distances from an end are rounded up to this where only a bound is needed
 LN2 = math.log(2)
@@ -96,16 +95,13 @@ class Beta:
 
     def _total(self, bits: int) -> arb:
         """B(a, b)."""
-        a, b = ball(self.a, bits), ball(self.b, bits)
-        return (a.lgamma() + b.lgamma() - (a + b).lgamma()).exp()
+        return _complete(ball(self.a - 1, bits), ball(self.b - 1, bits))
 
     def _rows(self, cells: Sequence[Cell], rate: arb, degree: int, bits: int) -> list[Row]:
         low, length = self.interval.low, self.interval.length
         start, stretch = ball(low, bits), ball(length, bits)
-        if not abs(rate) * stretch < STEEPEST:
-            raise InputError(f"epsilon times the interval's length must be below {STEEPEST} for a beta prior")
         kernel = Kernel(self.a - 1, self.b - 1, rate * stretch, degree, bits)
-        scale = (rate * start).exp() / self._total(bits)
+        scale = (rate * start).exp() / kernel.total
         factors = [scale * stretch**k for k in range(degree + 1)]
         rows = []
         for u, v in cells:
@@ -113,6 +109,11 @@ class Beta:
             scaled = [moment * factor for moment, factor in zip(row, factors, strict=True)]
             rows.append(moved(scaled, start) if low else scaled)
         return rows
+
+
+def _complete(alpha: arb, beta: arb) -> arb:
+    """∫_0^1 t^α(1−t)^β dt = B(α+1, β+1)."""
+    return ((alpha + 1).lgamma() + (beta + 1).lgamma() - (alpha + beta + 2).lgamma()).exp()
 
 
 def _distribution(a: int, b: int, t: Fraction) -> Fraction:
@@ -129,6 +130,7 @@ class Kernel:
     def __init__(self, alpha: Fraction, beta: Fraction, rate: arb, degree: int, bits: int) -> None:
         self.alpha, self.beta, self.rate, self.degree, self.bits = alpha, beta, rate, degree, bits
         self.balls = (ball(alpha, bits), ball(beta, bits))
+        self.total = _complete(*self.balls)
         self.powers = (float(alpha), float(beta), float(rate.abs_upper()))
         self._weights: dict[Fraction, tuple[arb, Row]] = {}
         self._ends: Row = [rate**0]
@@ -150,8 +152,22 @@ class Kernel:
             return [a - b for a, b in zip(whole, self._beside(s), strict=True)] if s else whole
         if s >= HALF:
             return self._reflected(s, e)
-        cut = HALF if s < HALF < e else (s + e) / 2
-        return [a + b for a, b in zip(self.over(s, cut), self.over(cut, e), strict=True)]
+        return self._cut(s, HALF if s < HALF < e else (s + e) / 2, e, high - low)
+
+    def _cut(self, s: Fraction, cut: Fraction, e: Fraction, width: float) -> Row:
+        """Both parts of a cell, first the one where e^(Rt) is larger: the other may not matter beside it.
+
+        t^k ≤ 1 and ∫ t^α(1−t)^β dt ≤ B(a, b), so no moment of the other is above e^(R·cut)·B(a, b).
+        """
+        from flint import arb
+
+        first, second = ((cut, e), (s, cut)) if self.rate > 0 else ((s, cut), (cut, e))
+        row = self.over(*first)
+        if self.powers[2] * width > self.bits / 2:
+            most = (self.rate * ball(cut, self.bits)).exp() * self.total
+            if most < row[0].abs_lower() / (1 << self.bits):
+                return [moment + arb(0).union(most) for moment in row]
+        return [a + b for a, b in zip(row, self.over(*second), strict=True)]
 
     def _slope(self, low: float, gap: float) -> float:
         """The steepest that the logarithm of the product is on a cell so far from the ends."""

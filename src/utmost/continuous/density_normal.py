@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     Edge: TypeAlias = tuple[arb, arb, arb]
 
+VERY_FAR = 1000  # standard deviations; a rate can move the mean so far
 FURTHEST = 1000  # standard deviations that an end may be away from the mean
 
 
@@ -106,10 +107,16 @@ def _peak(z: arb) -> arb:
 
 
 def _edge(z: arb) -> Edge:
-    """z, φ(z) and Pr[Z > |z|]: the small tail, so that far edges lose no digits."""
+    """z, φ(z) and Pr[Z > |z|]: the small tail, so that far edges lose no digits.
+
+    Very far out it is φ(z)·U(1/2, 1/2, z²/2)/√2 with Tricomi's U, which is erfc without the factor e^(−z²/2).
+    """
     from flint import arb
 
-    return z, _peak(z), (abs(z) / arb(2).sqrt()).erfc() / 2
+    peak, root = _peak(z), arb(2).sqrt()
+    if abs(z) < VERY_FAR:
+        return z, peak, (abs(z) / root).erfc() / 2
+    return z, peak, peak * (z * z / 2).hypgeom_u(arb(1) / 2, arb(1) / 2) / root
 
 
 def _standard(low: Edge, high: Edge, degree: int) -> Row:

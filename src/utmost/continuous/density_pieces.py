@@ -59,7 +59,7 @@ class Pieces:
 
     def masses(self, edges: Sequence[Fraction], bits: int) -> list[arb]:
         """∫ π(x) dx over each cell, as balls of rational numbers."""
-        return [ball(mass, bits) for mass in self.exact_masses(edges)]
+        return [ball(mass, bits + 8) for mass in self.exact_masses(edges)]
 
     def exact_masses(self, edges: Sequence[Fraction]) -> list[Fraction]:
         """∫ π(x) dx over each cell, exact.

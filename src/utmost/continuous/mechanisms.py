@@ -97,7 +97,7 @@ class Laplace:
     def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
         """See `bounds_stage`."""
         found = weights(density, grid, self.level, degree, bits)
-        return TwoSided(found, grid, self.level, bits).stage(atoms=True)
+        return TwoSided(found, found, grid, self.level, bits).stage(atoms=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +130,11 @@ class Renormalised:
         )
 
     def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
-        """The weights times φ, enclosed cell by cell."""
-        found = weights(density, grid, self.level, degree + 1, bits)
+        """The weights times φ from below for the lower columns, from above for the upper ones."""
         factors = _Factors(self.level, grid, bits)
-        flat, left, right = (factors.applied(source) for source in found)
-        return TwoSided((flat, left, right), grid, self.level, bits).stage(atoms=False, blurred=True)
+        flat, left, right = map(factors.applied, weights(density, grid, self.level, degree + 1, bits))
+        below, above = ((flat[side], left[side], right[side]) for side in (0, 1))
+        return TwoSided(below, above, grid, self.level, bits).stage(atoms=False)
 
 
 class _Factors:
@@ -151,20 +151,19 @@ class _Factors:
         zeta, slope = 2 - fall - rise, self.rate * (fall - rise)
         return 2 / zeta, -2 * slope / (zeta * zeta)
 
-    def applied(self, source: Weight) -> Weight:
-        """The moments of φ·u·π, between those with the tangent and those with the chord; one degree fewer."""
-        return Weight([self._cell(i, cell) for i, cell in enumerate(source.cells)], source.edges)
+    def applied(self, source: Weight) -> tuple[Weight, Weight]:
+        """The weight times φ's tangents, and times its chords; one degree fewer."""
+        cells = [self._cell(i, cell) for i, cell in enumerate(source.cells)]
+        return Weight([low for low, _ in cells], source.edges), Weight([high for _, high in cells], source.edges)
 
-    def _cell(self, i: int, cell: Sequence[arb]) -> tuple[arb, ...]:
+    def _cell(self, i: int, cell: Sequence[arb]) -> tuple[tuple[arb, ...], tuple[arb, ...]]:
         low, start, stop = self.edges[0], self.edges[i], self.edges[i + 1]
         begin, middle = ball(start - low, self.bits), ball((start + stop) / 2 - low, self.bits)
         width, (value, slope) = ball(stop - start, self.bits), self.middles[i]
-        result = []
-        for here, above in pairwise(cell):
-            share = (above - begin * here) / width
-            chord = self.ends[i] * (here - share) + self.ends[i + 1] * share
-            result.append(chord.union(value * here + slope * (above - middle * here)))
-        return tuple(result)
+        shares = [(above - begin * here) / width for here, above in pairwise(cell)]
+        chords = [self.ends[i] * (m - s) + self.ends[i + 1] * s for m, s in zip(cell, shares, strict=False)]
+        tangents = [value * here + slope * (above - middle * here) for here, above in pairwise(cell)]
+        return tuple(tangents), tuple(chords)
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +323,6 @@ class Kernel:
             [Answer(count + k, low=grid.edges[a], high=grid.edges[b]) for k, (a, b) in enumerate(pairwise(nodes))],
             [Group(count + k, ((k, one),), a, b) for k, (a, b) in enumerate(pairwise(nodes))],
             order=1,
-            blurred=True,
         )
 
     def _cell(self, grid: Grid, start: int, stop: int, bits: int) -> tuple[list[arb], list[arb]]:

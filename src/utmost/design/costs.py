@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import numpy.typing as npt
 
@@ -32,9 +30,16 @@ def check(space: Space, level: Level, consumer: Consumer) -> None:
 def irrational(space: Space, level: Level, consumer: Consumer) -> bool:
     """Is a weight, a loss, or the ratio allowed at the distance of a generating pair, not rational."""
     lengths = [space.values[code] for code in np.unique(space.codes[space.tight[:, 0], space.tight[:, 1]])]
-    whole = isinstance(level.alpha, Fraction) and all(isinstance(d, Fraction) and d.denominator == 1 for d in lengths)
     numbers = (*consumer.prior.exact(), *consumer.loss.matrix(len(space)).flat)
-    return not whole or any(isinstance(value, Real) for value in numbers)
+    return any(_is_irrational(level, d) for d in lengths) or any(isinstance(value, Real) for value in numbers)
+
+
+def _is_irrational(level: Level, distance: Number) -> bool:
+    """Is α^distance irrational: (1/4)^(3/2) = 1/8 is not."""
+    try:
+        return isinstance(level.power(distance), Real)
+    except InputError:  # a power that cannot be written
+        return True
 
 
 def bounds(consumer: Consumer, bits: int) -> tuple[Matrix, Matrix]:

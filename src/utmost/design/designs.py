@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
+
+import numpy as np
 
 from utmost.channel import Channel, Leak, Matrix, deterministic, least_epsilon
 from utmost.channel.channel import trusted
 from utmost.consumer.reading import first_least
-from utmost.design.wide.exact import Prices
+from utmost.design.wide.exact import Prices, rows
 from utmost.errors import SolverError
 from utmost.exact import Level, Number, sign
 from utmost.spaces import Label, Space
+
+NEARLY_HALF = 0.499999  # of ε
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,35 @@ def at_the_end(space: Space, level: Level, costs: Matrix) -> Design:
 def one_reading(space: Space, level: Level, costs: Matrix, lower: Number) -> Design:
     """The best mechanism that tells nothing, private at any level, with a lower bound that is known."""
     return _told(space, level, costs, [first_least(costs.sum(axis=0))] * len(space), lower)
+
+
+def at_hand(space: Space, level: Level, costs: Matrix, lower: Number) -> Design:
+    """A mechanism that needs no search: one reading for all, or C[x,y] ∝ α^(d(x,y)/2) read in the best way.
+
+    The latter is private, since neither the power nor a row's sum changes by more than α^(d/2); a hair is given up for
+    rounding its entries.
+    """
+    silent = one_reading(space, level, costs, lower)
+    distances = np.array([float(d) for d in space.values])[space.codes]
+    entries = np.exp(-NEARLY_HALF * level.epsilon * distances)
+    entries /= entries.sum(axis=1, keepdims=True)
+    remap = (costs.astype(float).T @ entries).argmin(axis=0)
+    read = np.zeros(costs.shape)
+    np.add.at(read.T, remap, entries.T)
+    used = np.flatnonzero(read.any(axis=0))
+    exact = np.full(costs.shape, Fraction(0), dtype=object)
+    exact[:, used] = rows(read[:, used])
+    design = passing(space, level, costs, (exact, lower, None, None))
+    return silent if design is None else min(silent, design, key=lambda one: one.loss)
+
+
+def carried(counts: Design, space: Space, level: Level) -> Design:
+    """A design for counts as one for points at other distances on a line: the same matrix, its ε recomputed there."""
+    mechanism = trusted(space.labels, readings(space, len(counts.channel.outputs)), counts.channel.rows)
+    leak = least_epsilon(mechanism, space)
+    if not leak.within(level):
+        raise SolverError("the mechanism found did not pass its own certificate; nothing is returned")
+    return replace(counts, channel=mechanism, certificate=replace(counts.certificate, leak=leak, private=True))
 
 
 def _told(space: Space, level: Level, costs: Matrix, chosen: list[int], lower: Number | None = None) -> Design:

@@ -13,13 +13,23 @@ from utmost.channel import Matrix
 from utmost.consumer import Consumer
 from utmost.design.costs import bounds, check, irrational, rounded
 from utmost.design.count import induced, remapped_geometric
-from utmost.design.designs import Attempt, Certificate, Design, at_the_end, finished, one_reading, passing
+from utmost.design.designs import (
+    Attempt,
+    Certificate,
+    Design,
+    at_hand,
+    at_the_end,
+    carried,
+    finished,
+    one_reading,
+    passing,
+)
 from utmost.design.program import Rate, privacy_program
 from utmost.design.wide import Progress, search
 from utmost.errors import SolverError
-from utmost.exact import Level, Number, Real, alpha, ends
+from utmost.exact import Level, Number, Real, alpha, ends, epsilon
 from utmost.solve import optimum
-from utmost.spaces import Space
+from utmost.spaces import Space, line
 
 __all__ = ["Certificate", "Design", "by_program", "is_line", "optimal", "solved"]
 
@@ -90,6 +100,10 @@ def solved(space: Space, level: Level, consumer: Consumer, attempt: Way, progres
     check(space, level, consumer)
     if not level.is_inner:
         return at_the_end(space, level, consumer.costs())
+    step = _step(space)
+    if step is not None and step != 1 and len(space) > 1:
+        counts = solved(line(len(space)), _counted(level, step), consumer, attempt, progress)
+        return carried(counts, space, level)
     try:
         if attempt is best_attempt and _is_wide(space, level, consumer):
             design = wide_design(space, level, consumer, progress)
@@ -98,7 +112,7 @@ def solved(space: Space, level: Level, consumer: Consumer, attempt: Way, progres
         return _narrow(space, level, consumer, attempt)
     except KeyboardInterrupt:
         cheap, dear = bounds(consumer, PRECISIONS[0])
-        return replace(one_reading(space, level, dear, _told_all(cheap)), stopped=True)
+        return replace(at_hand(space, level, dear, _told_all(cheap)), stopped=True)
 
 
 def _told_all(costs: Matrix) -> Fraction:
@@ -127,7 +141,7 @@ def wide_design(space: Space, level: Level, consumer: Consumer, progress: Progre
     found = search(space, level, dear.astype(float), progress)
     u, prices = found.proof(space, level, cheap)
     lower = sum(u, Fraction(0))
-    silent = one_reading(space, level, dear, lower)
+    silent = (at_hand if found.stopped else one_reading)(space, level, dear, lower)
     designs = (passing(space, level, dear, (rows, lower, u, None)) for rows in found.mechanisms())
     best = next((design for design in designs if design is not None), silent)
     best = min(silent, best, key=lambda design: design.loss)
@@ -174,9 +188,25 @@ def _irrational_program(space: Space, level: Level, costs: Matrix) -> Attempt:
 
 def is_line(space: Space) -> bool:
     """Is it the line of counts."""
-    return space.edges == tuple((k, k + 1) for k in range(len(space) - 1)) and all(
-        space.distance(*edge) == 1 for edge in space.edges
-    )
+    return _step(space) == 1
+
+
+def _step(space: Space) -> Number | None:
+    """The distance of neighbours, if the points stand on a line at equal distances in their order; 1 for one point."""
+    size = len(space)
+    if size == 1:
+        return Fraction(1)
+    if len(space.tight) != size - 1 or not np.array_equal(space.tight, np.arange(size - 1)[:, None] + [0, 1]):
+        return None
+    steps = np.unique(space.codes[space.tight[:, 0], space.tight[:, 1]])
+    return space.values[steps[0]] if len(steps) == 1 else None
+
+
+def _counted(level: Level, step: Number) -> Level:
+    """The level a step: what `level` allows at distance `step`."""
+    if level.exponent is not None and isinstance(step, Fraction):
+        return epsilon(level.exponent * step)
+    return Level(level.power(step))
 
 
 def _between(space: Space, level: Level, costs: Matrix, attempt: Way) -> Design:

@@ -73,5 +73,5 @@ def _scale(space: Space, level: Rate, readings: int) -> list[Fraction] | None:
     """α^d(x,w), the natural size of an entry, where readings are the points themselves."""
     if readings != len(space) or level.alpha == 0:
         return None
-    powers = {d: rational(level.power(d), "alpha^distance") for d in set(space.distances.ravel())}
-    return [powers[d] for d in space.distances.ravel()]
+    powers = [rational(level.power(d), "alpha^distance") for d in space.values]
+    return [powers[code] for code in space.codes.ravel()]

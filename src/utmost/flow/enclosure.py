@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PRECISION = 64  # bits
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Enclosure:
     """lower ≤ number ≤ upper, proved; lower = upper where the number is known to be that fraction.
 
@@ -46,6 +46,9 @@ class Enclosure:
 
     def __float__(self) -> float:
         return self.value
+
+    def __repr__(self) -> str:
+        return f"<{self.value:.15g}{'' if self.exact else f' ± {self.error:.0e}'}>"
 
     def __sub__(self, other: Enclosure) -> Enclosure:
         return Enclosure(self.lower - other.upper, self.upper - other.lower)
