@@ -71,7 +71,7 @@ def logarithm(value: Number, precision: int = PRECISION) -> Enclosure:
     """log₂ of an exact number > 0; known where that is a power of 2.
 
     >>> logarithm(Fraction(1, 8)), logarithm(Fraction(3)).value
-    (Enclosure(lower=Fraction(-3, 1), upper=Fraction(-3, 1)), 1.584962500721156)
+    (<-3>, 1.584962500721156)
     """
     exponent = _exponent(value)
     return interval(_log2(value, precision)) if exponent is None else known(exponent)

@@ -116,7 +116,7 @@ class Shannon:
     Known exactly where every weight is 0 or a power of 2, so that 0 is told from what is merely small.
 
     >>> shannon.prior(["1/2", "1/4", "1/4"])
-    Enclosure(lower=Fraction(3, 2), upper=Fraction(3, 2))
+    <1.5>
     """
 
     precision: int = PRECISION
@@ -141,7 +141,7 @@ class MinEntropy:
     """Rényi's min-entropy in bits, −log₂ of Bayes vulnerability, before and after; enclosed.
 
     >>> min_entropy.prior(["1/2", "1/4", "1/4"])
-    Enclosure(lower=Fraction(1, 1), upper=Fraction(1, 1))
+    <1>
     """
 
     precision: int = PRECISION
