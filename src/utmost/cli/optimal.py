@@ -226,7 +226,7 @@ def _draw(found: Design, space: Space, level: Level, words: str, plot: str | Non
     claim = f"No mechanism private at {level} gives her an expected loss below {decimal(found.certificate.lower)}."
     shape = _rows_and_columns(space)
     if shape is not None and set(found.channel.outputs) <= set(found.channel.inputs):
-        pictures.write(pictures.grid_map(found.channel, shape, title, claim), plot)
+        pictures.write(pictures.grid_map(found.channel, shape, title, claim.rstrip(".")), plot)
     else:
         pictures.write(pictures.picture(found.channel, title, claim), plot)
     remark(f"drew {plot}")
