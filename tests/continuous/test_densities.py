@@ -16,12 +16,12 @@ from flint import acb, arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.continuous import densities
+from utmost.continuous import densities, density_moments
 from utmost.continuous.densities import Density, beta, callable_density, from_data, histogram, linear, normal, uniform
 from utmost.continuous.density_beta import Kernel
 from utmost.continuous.density_callable import _between
 from utmost.continuous.interval import Interval, checked_edges, interval, parse
-from utmost.errors import InputError
+from utmost.errors import InputError, UndecidedError
 from utmost.exact import Number, Real, ball, epsilon, exponential, number
 
 UNIT = interval(0, 1)
@@ -364,6 +364,35 @@ def test_what_is_stated_is_all_that_is_believed() -> None:
     assert first.contains(1)  # 2 on the right half
 
 
+def test_a_stated_density_is_asked_within_its_interval_only() -> None:
+    """float(1/3) < 1/3 and float(2/3) < 2/3: the nearest double may lie outside, and then its neighbour is asked."""
+    where, asked = interval("1/3", "2/3"), []
+
+    def height(x: float) -> float:
+        asked.append(Fraction(x))
+        return 3.0
+
+    density = callable_density(height, 0, 0, where)
+    for end in (where.low, where.high):
+        assert density.at(end, 64).contains(3)
+    density.masses([where.low, where.low + Fraction(1, 10**30)], 64)
+    assert all(x in where for x in asked)
+    assert density.at(Fraction(0), 64).is_zero()
+
+
+def test_a_precision_that_does_not_suffice_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(density_moments, "LARGEST_PRECISION", 100)
+    with pytest.raises(UndecidedError, match="not known to 64 bits"):
+        normal(0, 1, UNIT).masses([Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**20)], 64)
+
+
+def test_a_density_may_be_infinite_at_its_ends() -> None:
+    density = beta("1/2", "1/2", UNIT)
+    assert not density.at(Fraction(0), 64).is_finite()
+    assert not density.at(Fraction(1), 64).is_finite()
+    assert beta(1, 2, UNIT).at(Fraction(0), 64).contains(2)
+
+
 def test_a_stated_density_narrows_with_its_cells_down_to_its_error() -> None:
     def width(cells: int) -> float:
         density = callable_density(lambda x: 2 * x, "1e-9", 2, UNIT)
@@ -387,6 +416,8 @@ FILES = {
     "down.csv": "1,1\n0,1\n",
     "lonely.csv": "1,1\n",
     "broken.json": "[[0, 0.25, 1",
+    "long.csv": "1" * 200_000,
+    "flat.json": "[1, 2, 3]",
 }
 
 
@@ -424,7 +455,19 @@ def test_the_command_lines_words_name_the_densities(folder: Path) -> None:
         "normal:0,nan",
     ]
     + ["normal:0,inf", "normal:1e6,1", "beta:1e9,1", "", "histogram:", "histogram:nowhere.csv", "beta:1,2,3"]
-    + [f"histogram:{n}" for n in ("gap.csv", "negative.csv", "empty.csv", "words.csv", "short.csv", "nothing.csv")]
+    + [
+        f"histogram:{n}"
+        for n in (
+            "gap.csv",
+            "long.csv",
+            "flat.json",
+            "negative.csv",
+            "empty.csv",
+            "words.csv",
+            "short.csv",
+            "nothing.csv",
+        )
+    ]
     + [f"linear:{n}" for n in ("down.csv", "lonely.csv", "broken.json", "bins.csv")],
 )
 def test_what_is_no_density_is_refused_in_one_line_without_its_data(

@@ -174,7 +174,7 @@ def lines_and_dots(panel: dict, data: dict) -> np.ndarray:
     """Points in pixels along all lines of a panel, a thousand each, and at all its dots."""
     found = []
     for leaf in leaves(panel):
-        if leaf["mark"]["type"] == "text" or leaf["mark"].get("filled") and leaf["mark"]["type"] == "line":
+        if leaf["mark"]["type"] == "text" or (leaf["mark"].get("filled") and leaf["mark"]["type"] == "line"):
             continue
         low, high = leaf["encoding"]["x"]["scale"]["domain"]
         paths: dict[object, list[np.ndarray]] = {}
@@ -228,9 +228,10 @@ def test_the_names_of_the_corners_lie_outside_the_tetrahedron() -> None:
     for mark, (row,) in texts:
         width = 10 * len(row["name"])
         middle = np.array([mark["dx"] + sides[mark["align"]] * width / 2, -mark["dy"]])
-        box = [np.array([row["x"], row["y"]]) + (middle + (width / 2 * a, 7 * b)) * 2.6 / SIDE for a, b in AROUND]
-        way = np.array([row["x"], row["y"]]) - corners.mean(axis=0)
-        assert min(spot @ way for spot in box) > max(corners @ way) - 0.02  # beyond the line through its corner
+        spot, half = np.array([row["x"], row["y"]]), np.array([width / 2, 7])
+        box = [spot + (middle + half * around) * 2.6 / SIDE for around in AROUND]
+        way = spot - corners.mean(axis=0)
+        assert min(corner @ way for corner in box) > max(corners @ way) - 0.02  # beyond the line through its corner
 
 
 def test_points_of_a_plane_have_no_faces() -> None:

@@ -44,11 +44,6 @@ class Interval:
         """high − low > 0."""
         return self.high - self.low
 
-    @property
-    def reach(self) -> Fraction:
-        """max(|low|, |high|): no point of it is further from 0."""
-        return max(abs(self.low), abs(self.high))
-
     def grid(self, cells: int) -> list[Fraction]:
         """The cells + 1 edges of equal cells.
 

@@ -123,7 +123,7 @@ def corollary22(which: str) -> Item:
         f"the {which} capacity of the discrete type, printed as {caption}",
         Grid("N", [f"N = {n}" for n in SIZES], labels(LEVELS), formula),
         computed,
-        "what is printed is a bound, and is not attained: N is missing above the line" if additive else "",
+        "misprint: N is missing above the line. What is printed is a bound, and is not attained" if additive else "",
     )
 
 

@@ -90,11 +90,14 @@ def definition2() -> Item:
             True,
             bool(uncertain(prior, loss, best) < uncertain(prior, loss, other)),
         ),
-        ("𝕀 ⊑ T, as the remark after Def. 2 asks of the optimal T", True, refinement(other, best).refines),
+        ("𝕀 ⊑ T, as the sentence after Def. 2 asks of the optimal T", True, refinement(other, best).refines),
         ("T ⊑ 𝕀, as eq. (6) and Thm 6(2) say of the better T", True, refinement(best, other).refines),
     ]
-    note = "by eq. (6), B ⊑ A says that A = B·P tells less; M is universally optimal when M ⊑ M′ for all M′ of the type"
-    return claims("Definition 2, remark", "T of Cor. 9 and 𝕀, which tells nothing; α = 1/2", lines, note)
+    note = (
+        "misprint: the sentence has ⊑ reversed. By eq. (6), B ⊑ A says that A = B·P tells less; M is universally "
+        "optimal when M ⊑ M′ for all M′ of the type. Def. 2 itself is right"
+    )
+    return claims("Section II-C, after Definition 2", "T of Cor. 9 and 𝕀, which tells nothing; α = 1/2", lines, note)
 
 
 def mechanisms() -> dict[str, Channel]:
@@ -171,12 +174,12 @@ def equation9() -> Item:
     plain = miracle_additive(uniform, guessing(2), best)
     before, after = vulnerability(uniform, signed), posterior_vulnerability(uniform, signed, best)
     lines: list[Claim] = [
-        ("ML+(T), attained with gains ≥ 0 (§II-A)", plain.capacity, plain.leakage),
+        ("ML+(T), attained with gains in [0, 1] (§II-A)", plain.capacity, plain.leakage),
         ("ML+(T), attained with gains of either sign, 0 ≤ V_g ≤ 1 (footnote 3)", plain.capacity, after - before),
         ("ML×(T) is finite with gains of either sign: V_g(υ) > 0", True, bool(before > 0)),
     ]
     note = (
-        f"with gains ≥ 0 the additive leakage is at most (1 − 1/n)(1 − Σ_y min_x C_xy), here "
+        f"statement: with gains in [0, 1] the additive leakage is at most (1 − 1/n)(1 − Σ_y min_x C_xy), here "
         f"{additive_limit(2, plain.capacity)}; so eq. (9) needs gains of either sign, and eq. (8) gains ≥ 0"
     )
     return claims("Equations 8 and 9", "T of Cor. 9 on two secrets, α = 1/2: 1/3 or not", lines, note)

@@ -42,6 +42,7 @@ def items() -> tuple[Item, ...]:
     return (
         lemma_a2(),
         lemmas(),
+        lemma21(),
         section6a(),
         hyper_of("Section VI-B, K_A", K_A, last=True),
         hyper_of("Section VI-B, K_B", K_B, last=False),
@@ -65,14 +66,22 @@ def lemmas() -> Item:
             (f"{name} on {metric.name} is a kernel mechanism", True, is_kernel_mechanism(made, metric, half()).holds)
             for name, (made, metric) in mechanisms.items()
         ]
+    return claims("Lemmas 19 and 21", "kernel mechanisms, ε = ln 2", lines)
+
+
+def lemma21() -> Item:
+    """The matrix in the proof of Lemma 21 is R°'s; the lemma holds of both."""
     ratio, size = half().alpha, 3
     proved = (ratio - 1) ** (size - 1) * (ratio + size - 1)
-    lines += [
-        ("Lemma 21's determinant, times k^n, is R's (1 on the diagonal)", proved, determinant(Fraction(1), ratio)),
-        ("Lemma 21's determinant, times k^n, is R°'s (α on the diagonal)", proved, determinant(ratio, Fraction(1))),
+    lines: list[Claim] = [
+        ("the determinant, times k^n, is R's (1 on the diagonal)", proved, determinant(Fraction(1), ratio)),
+        ("the determinant, times k^n, is R°'s (α on the diagonal)", proved, determinant(ratio, Fraction(1))),
     ]
-    note = "the matrix in the proof of Lemma 21 is R°; R's determinant is (1 − α)^(n−1)·(1 + (n−1)α)/k^n, not 0 either"
-    return claims("Lemmas 19 and 21", "ε = ln 2; determinants for n = 3", lines, note)
+    note = (
+        "misprint: the lemma holds. The matrix printed for R is that of R°, and so is the determinant; R's is "
+        "(1 − α)^(n−1)·(1 + (n−1)α)/k^n, not 0 either"
+    )
+    return claims("Lemma 21, the matrix", "the determinant in its proof, n = 3, ε = ln 2", lines, note)
 
 
 def determinant(same: Number, other: Number) -> Number:
@@ -87,8 +96,8 @@ def lemma_a2() -> Item:
     published = Grid("n", ("vertices of line:n",), sizes, [[2 * (n - 1)] for n in sizes])
     computed: list[list[Value]] = [[count_vertices(line(n))] for n in sizes]
     note = (
-        "at least 2(n−1) is right: the exponents of the vertices come in opposite pairs (d is symmetric) and span n−1 "
-        "dimensions. §VI-A has the line's count right"
+        "proof: at least 2(n−1), the lemma, is right: the exponents of the vertices come in opposite pairs (d is "
+        "symmetric) and span n−1 dimensions. §VI-A has the line's count right"
     )
     return compared(
         "Lemma A2, proof", "2(n−1) constraints are counted as if each were a vertex", published, computed, note
@@ -160,7 +169,9 @@ def section6b_sums() -> Item:
     sizes, quarter, fifth = (3, 4, 5), Fraction(1, 4), Fraction(1, 5)
     published: list[list[Value]] = [[quarter * (n - 1) + 2 * quarter, 2 * fifth * (n - 1) + fifth] for n in sizes]
     computed = [_sums(inners(isolating(discrete(n), half(), discrete(n).labels[0]))) for n in sizes]
-    note = "on n secrets: (2, 1, …)/(n+1) and (1, 2, …)/(2n−1), with outers (n+1)/(3n) and (2n−1)/(3n)"
+    note = (
+        "misprint: on n secrets they are (2, 1, …)/(n+1) and (1, 2, …)/(2n−1), with outers (n+1)/(3n) and (2n−1)/(3n)"
+    )
     return compared(
         "Section VI-B, n secrets",
         "what the columns of Δ_KA, Δ_KB sum to, if 1/4 and 2/5 stand for all secrets but one",
@@ -188,8 +199,8 @@ def figure8() -> Item:
     computed = [rows[label] for label in FIGURE_8 if label != "outer"] + [list(found.outers)]
     grid = Grid("Δ_K", ("y1", "y2", "y3", "y4"), tuple(FIGURE_8), numbers(tuple(FIGURE_8.values())))
     note = (
-        "the text followed here has ten rows for the eight secrets; the two that read 2/27 2/21 4/21 2/27 average to "
-        "10/96, not to 1/8, and are left out"
+        "misprint: the text followed here has ten rows for the eight secrets; the two that read 2/27 2/21 4/21 2/27 "
+        "are superfluous (they average to 10/96, not to 1/8) and left out; the other eight are right"
     )
     made = compared("Figure 8", "a kernel hyper on bitstrings of length 3, ε = ln 2", grid, computed, note)
     return replace(made, draw=lambda: _cube_drawn(mechanism))

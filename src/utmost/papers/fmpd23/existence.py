@@ -87,22 +87,27 @@ def properties() -> Item:
 def theorem6() -> Item:
     """Statement 3 depends on what trivial means, statement 5 holds one way."""
     level, three = half(), discrete(3)
-    dominated = [[Fraction(0), Fraction(1)]] * 3
+    two, dominated = line(2), [[Fraction(0), Fraction(1)]] * 2
     first, second = (isolating(three, level, three.labels[k]) for k in (0, 2))
     pair = lifted(losses.binary, [three.labels[0], three.labels[2]], three)
-    steep, uniform = [[Fraction(0), Fraction(10)], [Fraction(1), Fraction(0)]], priors.uniform(2)
-    told = posterior_uncertainty(uniform, steep, binary_mechanism(line(2), level)) < uncertainty(uniform, steep)
+    steep, uniform = [[Fraction(0), Fraction(1)], [Fraction(100), Fraction(0)]], priors.uniform(2)
+    told = posterior_uncertainty(uniform, steep, binary_mechanism(two, level)) < uncertainty(uniform, steep)
     ends = restriction_lifts(line(3), level, losses.binary, [0, 2], geometric(2, level).channel())
     lines: list[Claim] = [
-        ("(3) 𝕀 is optimal for ℓ(w, x) = w, not trivial by Def. 6", False, nothing_told(three, level, dominated).left),
-        ("(3) 𝕀 is optimal exactly for losses trivial by Def. A1", True, nothing_told(three, level, dominated).holds),
+        (
+            "(3) 𝕀 is optimal for ℓ = (0, 1), (0, 1), not trivial by Def. 6",
+            False,
+            nothing_told(two, level, dominated).left,
+        ),
+        ("(3) 𝕀 is optimal exactly for losses trivial by Def. A1", True, nothing_told(two, level, dominated).holds),
         ("(3), proof: at the uniform prior T beats 𝕀 for a non-trivial ℓ", True, bool(told)),
         ("(4) K_A ⊕ K_B: optimal iff both are", True, choice_meets(three, level, pair, first, second, "1/3").holds),
         ("(5) ℓ_bin ∈ L_{G↓{0,2}} iff ℓ_bin↑ ∈ L_G, on line:3", True, ends.holds),
     ]
     note = (
-        "(3), proof: ℓ = (0, 10), (1, 0); another prior is needed. (5) holds from left to right: G is optimal for "
-        "ℓ_bin on {0, 2}, lifted, but its restriction is not: T is better there, and does not extend to line:3"
+        "statement: (3) needs Def. A1; (5) holds from left to right. proof: (3) needs another prior than the uniform "
+        "one, as ℓ = (0, 1), (100, 0) shows. Of (5): G is optimal for ℓ_bin on {0, 2}, lifted, but its restriction is"
+        " not: T is better there, and does not extend to line:3"
     )
     return claims("Theorem 6", "the duality of mechanisms and losses, ε = ln 2", lines, note)
 
@@ -161,7 +166,9 @@ def theorem10_loss() -> Item:
     for metric in spaces():
         loss = lifted(losses.binary, closest_pair(metric), metric)
         lines.append((f"{metric.name}: ℓ_bin↑ is monotone in d", True, monotone(loss, metric).holds))
-    note = "padded with 1 instead of 0 it is, in every metric, and the same mechanisms are optimal: see Theorem 10"
+    note = (
+        "proof: padded with 1 instead of 0 it is, in every metric, and the same mechanisms are optimal: see Theorem 10"
+    )
     return claims("Theorems 10 and A4, the loss", "ℓ_bin on two secrets, lifted by 0 to all", lines, note)
 
 
@@ -172,7 +179,7 @@ def theorem10_rows() -> Item:
     mechanism = isolating(discrete(size), half(), discrete(size).labels[0])
     printed = [[1 / (k + j), ratio / (k + j)], [ratio / (k + j), 1 / (k + j)]]
     grid = Grid("K↓{x1*, x2*}", ("y1", "y2"), ("x1*", "x2*"), printed)
-    note = f"the printed rows sum to {sum(printed[0])} = 1/n: n/(k+j) = 1/(1+α) is meant"
+    note = f"misprint: the printed rows sum to {sum(printed[0])} = 1/n: n/(k+j) = 1/(1+α) is meant"
     caption = "the mechanism on the closest pair, 1/(k+j) and α/(k+j), for three secrets and α = 1/2"
     return compared("Theorem 10, the rows", caption, grid, [list(row) for row in mechanism.rows[:2]], note)
 
@@ -209,8 +216,8 @@ def theorem12() -> Item:
         ("ℓ_bin with two of the three actions: some mechanism is optimal", False, exists(three, half(), fewer)),
     ]
     note = (
-        "Def. 6 asks that a be injective, Lemma A3's proof that it be onto. With fewer actions than secrets the "
-        "mechanism of Thm 10 is optimal for a strictly monotone loss"
+        "statement: Def. 6 asks that a be injective, Lemma A3's proof that it be onto. With fewer actions than "
+        "secrets the mechanism of Thm 10 is optimal for a strictly monotone loss"
     )
     return claims("Theorem 12", "strictly monotone losses on discrete:3, ε = ln 2", lines, note)
 
@@ -244,5 +251,8 @@ def beyond_lines() -> Item:
         )
         for text in ("1/3", "1/2", "2/3")
     ]
-    note = "α^d(x,y), scaled by columns, is a mechanism of a tree for α ≤ 1/(Δ − 1), Δ its largest degree, and optimal"
+    note = (
+        "statement: α^d(x,y), scaled by columns, is a mechanism of a tree for α ≤ 1/(Δ − 1), Δ its largest degree, and "
+        "optimal"
+    )
     return claims("Section I, beyond lines", "ℓ_bin on a tree that is no line", lines, note)

@@ -140,8 +140,8 @@ def loss_classes() -> Item:
         ("trivial losses are strictly monotone (constant, line:3)", True, strictly_monotone(constant, line(3)).holds),
     ]
     note = (
-        "ℓ_nib is monotone where each secret has one farthest other, and a(w) is that one: an even cycle, a cube. "
-        "L* ⊆ L^{m+} fails: a constant loss is no strictly increasing function of a distance"
+        "statement: ℓ_nib is monotone where each secret has one farthest other, and a(w) is that one: an even cycle, "
+        "a cube. L* ⊆ L^{m+} fails: a constant loss is no strictly increasing function of a distance"
     )
     return claims("Section IV-B, Definition 6", "monotone, strictly monotone and trivial losses", lines, note)
 
