@@ -59,7 +59,7 @@ BAD = [
     ((*FIGURE, "--prior", "nan,0,0,0,0,1"), "prior must be uniform"),
     ((*FIGURE, "--prior", "long.txt"), "prior must have 6 weights"),
     ((*FIGURE, "--prior", "z" * 50_000), "prior must be uniform"),
-    ((*FIGURE, "--prior", "garbage.csv"), "prior must name a readable text file"),
+    ((*FIGURE, "--prior", "garbage.csv"), "prior must name a UTF-8 text file"),
     ((*FIGURE, "--loss", "hinge"), "loss must be absolute"),
     ((*FIGURE, "--loss", "asymmetric:-1,1"), "under and over must be >= 0"),
     ((*FIGURE, "--loss", "matrix:absent.csv"), "loss must name a readable text file"),

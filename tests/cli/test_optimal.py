@@ -198,3 +198,34 @@ def test_what_was_stopped_is_not_called_the_best(utmost, monkeypatch):
     assert said.code == 0
     assert "The best mechanism so far on cycle:5" in said.out
     assert "stopped" in said.err
+
+
+@pytest.mark.parametrize("options", [("line:2", "--epsilon", "1"), ("line:2", "--alpha", "1/2")])
+def test_a_loss_with_other_actions_is_served_on_a_line_too(utmost, tmp_path, options):
+    (tmp_path / "r.csv").write_text("0,sqrt(2),1\n1,0,1\n")
+    found = utmost("optimal", *options, "--loss", "matrix:r.csv", "--json").document
+    assert found["outputs"] == ["w0", "w1", "w2"]
+    assert found["certificate"]["private"] is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("grid:60x60", "--alpha", "1/2"), "SPACE must have at most 600 points"),
+        (("grid:3x3x3", "--alpha", "1/2"), "space must be"),
+        (("1e9*line:3", "--alpha", "1/2"), "epsilon times a distance must be at most 1000000"),
+        (("1e400*line:3", "--epsilon", "1"), "epsilon times a distance must be at most 1000000"),
+        (("line:3", "--alpha", "1/2", "--loss", "matrix:junk.csv"), "which is not text"),
+    ],
+)
+def test_what_would_run_away_is_refused_in_one_line(utmost, tmp_path, arguments, words):
+    (tmp_path / "junk.csv").write_bytes(bytes(range(256)))
+    said = utmost("optimal", *arguments)
+    assert (said.code, said.err.count("\n")) == (2, 1)
+    assert words in said.err
+
+
+def test_a_long_line_has_its_closed_form(utmost):
+    found = utmost("optimal", "line:120", "--alpha", "1/2", "--json").document
+    assert found["certificate"]["gap"] == "0"
+    assert found["remap"] == list(range(120))

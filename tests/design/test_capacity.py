@@ -364,3 +364,10 @@ def test_a_rounded_channel_that_leaks_is_seen(points, row, column):
 def test_a_level_must_be_a_level():
     with pytest.raises(InputError, match="level must be made by alpha"):
         capacity(line(3), 0.5)
+
+
+def test_a_rounded_channel_s_own_capacity_is_what_is_returned():
+    """After rounding two secrets may exchange the largest entry of a column."""
+    points = space([[0, 2, 4, 4, 3], [2, 0, 2, 2, 1], [4, 2, 0, 1, 2], [4, 2, 1, 0, 1], [3, 1, 2, 1, 0]])
+    level = epsilon("0.1")
+    checked(capacity(points, level), points, level)

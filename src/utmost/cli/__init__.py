@@ -27,7 +27,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = _answer(arguments)
         sys.stdout.flush()
-        return code
+        return _complain("interrupted", code) if code == 130 else code  # the parser may end a Ctrl-C by itself
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read us has left: nothing to say
         return 1

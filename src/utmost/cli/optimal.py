@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from utmost.cli.options import CHANNELS, PICTURES, Alpha, Epsilon, Json, Output, Plot, ending, level_of, own_level, save
+from utmost.errors import InputError
 
 if TYPE_CHECKING:
     from utmost.channel import Channel
@@ -23,6 +24,7 @@ EXAMPLES = (
     "utmost optimal grid:7x7 --epsilon 1 --loss absolute;  "
     "utmost optimal line:6 --alpha 1/2 --prior 1/4,0,1/4,0,1/4,1/4 --loss power:1.5 --json"
 )
+MOST_POINTS = 600  # of a space other than a line
 LONGEST = 40  # characters of a prior or loss that are repeated
 SPACES = (
     "line:6, discrete:5, grid:3x4, grid:3x4:manhattan, hamming:3, cycle:5, matrix:FILE, graph:FILE, A+B (both), "
@@ -49,11 +51,16 @@ def command(
     from utmost import spaces
     from utmost.cli import show
     from utmost.consumer import Consumer, losses, priors
+    from utmost.design.optimal import is_line
 
     level = level_of(alpha, epsilon)
     ending(plot, PICTURES, "--plot")
     ending(output, CHANNELS, "--output")
     points = spaces.parse(space)
+    if len(points) > MOST_POINTS and not is_line(points):
+        raise InputError(
+            f"SPACE must have at most {MOST_POINTS} points unless it is a line, got {len(points)}: take fewer"
+        )
     reader = Consumer(priors.parse(prior, len(points)), losses.over(losses.parse(loss), points))
     found = _sought(points, level, reader)
     if found.stopped:

@@ -17,8 +17,10 @@ def content(path: Path, name: str) -> str:
         with path.open("rb") as stream:
             raw = stream.read(LARGEST + 1)
         text = raw.decode("utf-8-sig")
-    except (OSError, ValueError) as problem:
-        raise InputError(f"{name} must name a readable text file, got {path.name}: {type(problem).__name__}") from None
+    except ValueError:
+        raise InputError(f"{name} must name a UTF-8 text file, got {path.name}, which is not text") from None
+    except OSError as problem:
+        raise InputError(f"{name} must name a readable text file, got {path.name}: {problem.strerror}") from None
     if len(raw) > LARGEST:
         raise InputError(f"{name} must be in a file of at most {LARGEST >> 20} MiB, got a larger one")
     return text

@@ -29,18 +29,25 @@ if TYPE_CHECKING:
     from utmost.continuous.density_moments import Rate
 
 Moments: TypeAlias = "tuple[arb, ...]"
+NARROW = 1e-15  # relative radius of the cells of a density that is known to any precision, at most
 
 
 class Weight:
-    """The moments of one weight u(x)π(x): cells[i][k] is ∫ (x−low)^k u π over cell i, sums[j][k] that up to edge j."""
+    """The moments of one weight u(x)π(x): cells[i][k] is ∫ (x−low)^k u π over cell i.
 
-    def __init__(self, cells: Sequence[Moments], edges: Sequence[Fraction]) -> None:
-        self.cells, self.edges = cells, edges
+    sums[j][k] is that up to edge j; for a weight that is `falling`, that from edge j on, negated. So differences of
+    sums are taken where the weight is smaller, and lose no digits to its range.
+    """
+
+    def __init__(self, cells: Sequence[Moments], edges: Sequence[Fraction], falling: bool = False) -> None:
+        self.cells, self.edges, self.falling = cells, edges, falling
         total = tuple(value * 0 for value in cells[0])
         self.sums = [total]
-        for cell in cells:
-            total = tuple(a + b for a, b in zip(total, cell, strict=True))
+        for cell in reversed(cells) if falling else cells:
+            total = tuple(a - b if falling else a + b for a, b in zip(total, cell, strict=True))
             self.sums.append(total)
+        if falling:
+            self.sums.reverse()
 
     def between(self, start: int, stop: int) -> Moments:
         """∫ (x−low)^k u π from one edge to another."""
@@ -55,6 +62,29 @@ class Weight:
     def masses(self) -> Bounded:
         """Each cell's mass as doubles on either side of the truth."""
         return bounded([cell[0] for cell in self.cells])
+
+
+class Blurred(Weight):
+    """A weight whose cells are wide balls, as those of a density that is known within stated bounds only.
+
+    Sums of lower and of upper ends are kept apart: a difference of sums of balls would have the doubt of all cells.
+    """
+
+    def __init__(self, cells: Sequence[Moments], edges: Sequence[Fraction], falling: bool = False) -> None:
+        super().__init__([tuple(value.lower() for value in cell) for cell in cells], edges, falling)
+        self.above = Weight([tuple(value.upper() for value in cell) for cell in cells], edges, falling)
+        self.cells = cells
+
+    def between(self, start: int, stop: int) -> Moments:
+        """The ball from what the lower ends say to what the upper ends say."""
+        ends = zip(super().between(start, stop), self.above.between(start, stop), strict=True)
+        return tuple(low.union(high) for low, high in ends)
+
+
+def made(cells: Sequence[Moments], edges: Sequence[Fraction], falling: bool = False) -> Weight:
+    """The weight of these cells, blurred where they are."""
+    wide = any(float(cell[0].rad()) > NARROW * float(cell[0].mid()) for cell in cells)
+    return (Blurred if wide else Weight)(cells, edges, falling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +117,11 @@ class Column:
             self._bases.append(tuple(a + b for a, b in moved))
 
     @property
+    def blurred(self) -> bool:
+        """Is it known within stated bounds only."""
+        return any(isinstance(weight, Blurred) for run in self.runs for weight in run.weights)
+
+    @property
     def total(self) -> Moments:
         """∫ (x−low)^k g π over the whole interval."""
         return self._bases[-1]
@@ -117,7 +152,8 @@ def weight(density: Density, edges: Sequence[Fraction], rate: Rate, degree: int,
         raw = density.moments(list(edges), rate, degree, bits)
         low = ball(density.interval.low, bits)
         scale = (-rate_ball(rate, bits) * low).exp()
-        return Weight([shifted([scale * value for value in cell], low) for cell in raw], edges)
+        cells = [shifted([scale * value for value in cell], low) for cell in raw]
+        return made(cells, edges, falling=bool(rate_ball(rate, bits) < 0))
 
 
 def shifted(moments: Sequence[arb], low: arb) -> Moments:
@@ -131,7 +167,7 @@ def shifted(moments: Sequence[arb], low: arb) -> Moments:
     return tuple(result)
 
 
-def scaled(source: Weight, factors: Sequence[arb]) -> Weight:
+def scaled(source: Weight, factors: Sequence[arb], *, falling: bool) -> Weight:
     """The weight times a factor of each cell, constant on it."""
     cells = [tuple(f * value for value in cell) for f, cell in zip(factors, source.cells, strict=True)]
-    return Weight(cells, source.edges)
+    return made(cells, source.edges, falling)

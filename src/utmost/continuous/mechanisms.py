@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from utmost.channel import Channel, files
 from utmost.continuous.bounds_columns import Column, Run, Weight, scaled, weight
+from utmost.continuous.bounds_factors import Factors
 from utmost.continuous.bounds_stage import Answer, Grid, Group, Stage, TwoSided, stepped, weights
 from utmost.continuous.interval import Interval
 from utmost.errors import InputError
@@ -131,39 +132,10 @@ class Renormalised:
 
     def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
         """The weights times φ from below for the lower columns, from above for the upper ones."""
-        factors = _Factors(self.level, grid, bits)
+        factors = Factors(self.level, grid, bits)
         flat, left, right = map(factors.applied, weights(density, grid, self.level, degree + 1, bits))
         below, above = ((flat[side], left[side], right[side]) for side in (0, 1))
         return TwoSided(below, above, grid, self.level, bits).stage(atoms=False)
-
-
-class _Factors:
-    """φ = 2/ζ on the cells of a grid: values at the edges, value and slope in the middle of each cell."""
-
-    def __init__(self, level: Level, grid: Grid, bits: int) -> None:
-        self.rate, self.bits, self.edges = level.epsilon_ball(bits), bits, grid.edges
-        self.ends = [self._value(edge)[0] for edge in grid.edges]
-        self.middles = [self._value((u + v) / 2) for u, v in pairwise(grid.edges)]
-
-    def _value(self, x: Fraction) -> tuple[arb, arb]:
-        fall = (-self.rate * ball(x - self.edges[0], self.bits)).exp()
-        rise = (-self.rate * ball(self.edges[-1] - x, self.bits)).exp()
-        zeta, slope = 2 - fall - rise, self.rate * (fall - rise)
-        return 2 / zeta, -2 * slope / (zeta * zeta)
-
-    def applied(self, source: Weight) -> tuple[Weight, Weight]:
-        """The weight times φ's tangents, and times its chords; one degree fewer."""
-        cells = [self._cell(i, cell) for i, cell in enumerate(source.cells)]
-        return Weight([low for low, _ in cells], source.edges), Weight([high for _, high in cells], source.edges)
-
-    def _cell(self, i: int, cell: Sequence[arb]) -> tuple[tuple[arb, ...], tuple[arb, ...]]:
-        low, start, stop = self.edges[0], self.edges[i], self.edges[i + 1]
-        begin, middle = ball(start - low, self.bits), ball((start + stop) / 2 - low, self.bits)
-        width, (value, slope) = ball(stop - start, self.bits), self.middles[i]
-        shares = [(above - begin * here) / width for here, above in pairwise(cell)]
-        chords = [self.ends[i] * (m - s) + self.ends[i + 1] * s for m, s in zip(cell, shares, strict=False)]
-        tangents = [value * here + slope * (above - middle * here) for here, above in pairwise(cell)]
-        return tuple(tangents), tuple(chords)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +182,8 @@ class GridGeometric:
         runs = [i for i, (a, b) in enumerate(pairwise([*starts, grid.cells])) for _ in range(a, b)]
         apart = ball(self.interval.length / self.steps, bits) * self.level.epsilon_ball(bits)
         growth = [(apart * i).exp() for i in range(self.steps + 1)]
-        left = scaled(flat, [growth[i] for i in runs])
-        right = scaled(flat, [1 / growth[i] for i in runs])
+        left = scaled(flat, [growth[i] for i in runs], falling=False)
+        right = scaled(flat, [1 / growth[i] for i in runs], falling=True)
         alpha = (-apart).exp()
         inner, end = (1 - alpha) / (1 + alpha), 1 / (1 + alpha)
         columns = [

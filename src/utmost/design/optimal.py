@@ -39,6 +39,7 @@ PRECISIONS = (56, 112, 224)  # bits tried for that
 EXACT_CELLS = 8000  # generating pairs times readings up to which a rational program is solved exactly
 BETWEEN_CELLS = 600  # and up to which an irrational one is put between two rational ones
 SLOW_CELLS = 12000  # and up to which either is tried when ε is so small that the interior point leaves a gap
+SHORT = 64  # denominator of an α that stands for a long one
 FAINT = 1e-3  # ε times the largest distance
 WIDEST = Fraction(1, 10**9)  # of the loss: the gap that is left to nobody if it can be helped
 
@@ -128,8 +129,16 @@ def _is_wide(space: Space, level: Level, consumer: Consumer) -> bool:
         return False
     if not is_line(space) or readings != len(space):
         return True
-    nearby = alpha(Rounded(level, PRECISIONS[0], 1).alpha)
-    return remapped_geometric(nearby, bounds(consumer, PRECISIONS[0])[1]).objection is not None
+    nearby = alpha(Fraction(float(level.alpha)).limit_denominator(SHORT))
+    return remapped_geometric(nearby, _shortened(bounds(consumer, PRECISIONS[0])[1])).objection is not None
+
+
+def _shortened(costs: Matrix) -> Matrix:
+    """The costs as fractions of few digits, where they are long: good enough to guess whether a closed form will do."""
+    scale = max(costs.max(), Fraction(1, 10**9))
+    once = {id(c): Fraction(round(c / scale * 2**40), 2**40) for c in costs.flat if c.denominator >= 2**40}
+    short = np.array([once.get(id(c), c / scale) for c in costs.flat], dtype=object)
+    return short.reshape(costs.shape)
 
 
 def wide_design(space: Space, level: Level, consumer: Consumer, progress: Progress | None = None) -> Design:
@@ -156,10 +165,11 @@ def _is_enough(design: Design, space: Space, level: Level) -> bool:
 
 
 def _narrow(space: Space, level: Level, consumer: Consumer, attempt: Way) -> Design:
-    exact = attempt is best_attempt and is_line(space) and len(space) <= EXACT_REALS
-    if not exact and irrational(space, level, consumer):
-        return _between(space, level, consumer.costs(), attempt)
     costs = consumer.costs()
+    counts = is_line(space) and costs.shape[0] == costs.shape[1]
+    exact = attempt is best_attempt and counts and len(space) <= EXACT_REALS
+    if not exact and irrational(space, level, consumer):
+        return _between(space, level, costs, attempt)
     return finished(space, level, costs, attempt(space, level, costs))
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 LARGEST_EPSILON = 1000  # e^-1000 is beyond any use, and its powers are long
+LARGEST_RATE = 1_000_000  # ε times a distance: α^distance would have millions of digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class Level:
         ('2^(-2^(1/2))', 'exp(-1/5*2^(1/2))')
         """
         exponent = number(distance, "distance")
+        self._bounded(exponent)
         if self.exponent is not None:
             return exponential(-self.exponent * exponent)
         if isinstance(self.alpha, Real):
@@ -55,8 +57,16 @@ class Level:
         """An interval of about `bits` bits that contains α^distance, for any distance > 0 (α > 0)."""
         from flint import ctx
 
+        self._bounded(distance)
         with ctx.workprec(bits):
             return (-self.epsilon_ball(bits) * ball(distance, bits)).exp()
+
+    def _bounded(self, distance: Number | int) -> None:
+        """Refuse a distance at which nothing is left to tell apart, and numbers have millions of digits."""
+        if self.alpha and distance * Fraction(max(self.epsilon, 1e-300)) > LARGEST_RATE:
+            raise InputError(
+                f"epsilon times a distance must be at most {LARGEST_RATE}, got more: measure distances in a larger unit"
+            )
 
     @property
     def epsilon(self) -> float:

@@ -93,7 +93,7 @@ def _atom(text: str) -> Space:
 def _grid(size: str, text: str) -> Space:
     sides, _, metric = size.partition(":")
     rows, _, columns = sides.partition("x")
-    if not rows or not columns or metric not in ("", "euclidean", "manhattan"):
+    if not rows or not columns or "x" in columns or metric not in ("", "euclidean", "manhattan"):
         raise _refusal(text)
     height, width = whole(rows, "rows of a grid"), whole(columns, "columns of a grid")
     return grid(height, width, "manhattan" if metric == "manhattan" else "euclidean")

@@ -165,8 +165,8 @@ def _weighted(columns: tuple[int, ...], rows: Matrix, weights: Weighting, how: s
 
 
 def _bounded(columns: tuple[int, ...], rows: Matrix, bound: Fraction, least: bool, how: str) -> Total:
-    """A channel and a bound as a total."""
-    attained: Fraction = sum((rows[y, k] for k, y in enumerate(columns)), Fraction(0))
+    """A channel and a bound as a total. After rounding, a column's largest entry may stand a hair beside its point."""
+    attained: Fraction = (rows.min(axis=0) if least else rows.max(axis=0)).sum()
     lower, upper = (bound, attained) if least else (attained, bound)
     if lower > upper:
         raise SolverError("a channel passed the bound of its own type; nothing is returned")

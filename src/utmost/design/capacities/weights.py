@@ -21,7 +21,7 @@ from utmost.errors import InputError
 from utmost.solve import Program, optimum
 from utmost.spaces import Space, Symmetries
 
-MOST_ORBITS = 512  # kinds of points: a dense rational system
+MOST_ORBITS = 100  # kinds of points: a dense rational system
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,184 @@
+"""The parts that bounds are made of: the inequality between columns, doubles that bound, readers of one column."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.continuous import densities, losses, mechanisms
+from utmost.continuous.bounds import reader_of
+from utmost.continuous.bounds_columns import Column, Run, weight
+from utmost.continuous.bounds_doubles import above, below, bounded, dot_above, dot_below
+from utmost.continuous.bounds_stage import Grid, TwoSided, weights
+from utmost.continuous.interval import interval
+from utmost.exact import ball, epsilon, exponential
+
+UNIT = interval(0, 1)
+PLAIN = mechanisms.named("laplace", UNIT, epsilon(1))
+
+
+@given(x=st.floats(-3, 3), y=st.floats(0, 1), h=st.floats(0.01, 2), rate=st.floats(0.01, 5))
+def test_a_column_within_a_cell_is_at_least_its_combination_of_the_ends(x, y, h, rate):
+    """e^{−ε|x−y|} ≥ a·e^{−ε|x−y₀|} + b·e^{−ε|x−y₁|}, with the difference that the docstring states."""
+    place = y * h
+    a = math.sinh(rate * (h - place)) / math.sinh(rate * h)
+    b = math.sinh(rate * place) / math.sinh(rate * h)
+    gap = math.exp(-rate * abs(x - place)) - a * math.exp(-rate * abs(x)) - b * math.exp(-rate * abs(x - h))
+    stated = 0.0
+    if 0 < x < h:
+        before, after = min(x, place), max(x, place)
+        stated = 2 * math.sinh(rate * before) * math.sinh(rate * (h - after)) / math.sinh(rate * h)
+    assert gap == pytest.approx(stated, abs=1e-9)
+    assert stated >= 0
+
+
+def test_equal_cells_have_the_weights_of_the_geometric_mechanism():
+    """½tanh(εh/2)·2 = (1−α)/(1+α) inside and ½ + ½tanh(εh/2) = 1/(1+α) at the ends, α = e^{−εh}."""
+    grid, level = Grid(tuple(UNIT.grid(4))), epsilon(2)
+    with ctx.workprec(128):
+        found = weights(densities.uniform(UNIT), grid, level, 1, 128)
+        stage = TwoSided(found, found, grid, level, 128).stage(atoms=True)
+    alpha = math.exp(-0.5)
+    inner, end = (1 - alpha) / (1 + alpha), 1 / (1 + alpha)
+    assert [float(w) for w in stage.lower[:5]] == pytest.approx([end, inner, inner, inner, end])
+
+
+@settings(max_examples=30)
+@given(cells=st.integers(1, 12), level=st.sampled_from(["1/3", "2", "40"]), place=st.fractions(0, 1))
+def test_the_answers_of_the_upper_columns_are_certain(cells, level, place):
+    """The merged columns and the atoms sum to π: each input gives some answer with probability exactly 1."""
+    grid, density = Grid(tuple(UNIT.grid(cells))), densities.uniform(UNIT)
+    with ctx.workprec(160):
+        found = weights(density, grid, epsilon(level), 1, 160)
+        stage = TwoSided(found, found, grid, epsilon(level), 160).stage(atoms=True)
+        edge = int(place * cells)
+        parts = [w * column.upto(edge)[0] for w, column in zip(stage.upper, stage.columns, strict=True)]
+        total = sum(parts, arb(0))
+        assert total.contains(ball(Fraction(edge, cells), 300).mid())
+        assert float(total.rad()) < 1e-30
+
+
+@given(st.lists(st.tuples(st.floats(0, 1e3), st.floats(0, 1e3)), min_size=1, max_size=40))
+def test_dot_products_are_bounded_on_both_sides(pairs):
+    left, right = np.array([a for a, _ in pairs]), np.array([b for _, b in pairs])
+    exact = sum(Fraction(a) * Fraction(b) for a, b in pairs)
+    assert Fraction(dot_below(left, right)) <= exact <= Fraction(dot_above(left, right))
+    assert dot_above(left, right) <= float(exact) * (1 + 1e-12) + 1e-300
+
+
+@given(value=st.fractions(-1000, 1000), bits=st.integers(4, 200))
+def test_doubles_of_a_ball_enclose_it(value, bits):
+    found = ball(value, bits)
+    assert Fraction(below(found)) <= value <= Fraction(above(found))
+
+
+@given(
+    st.lists(st.fractions(0, 9, max_denominator=99), min_size=2, max_size=8),
+    st.fractions(0, 3),
+    st.fractions(0, 1),
+)
+def test_sums_products_and_differences_of_bounded_numbers_enclose_the_exact_ones(values, factor, share):
+    known = bounded([ball(v, 100) for v in values])
+    part = bounded([ball(v * share, 100) for v in values])
+    for found, exact in (
+        (known.plus(part), [v + v * share for v in values]),
+        (known.times(ball(factor, 100)), [v * factor for v in values]),
+        (known.minus(part), [v - v * share for v in values]),
+    ):
+        assert all(
+            Fraction(low) <= e <= Fraction(high) for low, high, e in zip(found.lower, found.upper, exact, strict=True)
+        )
+
+
+def column_of(heights: list[Fraction], cells: int, degree: int, bits: int = 160) -> Column:
+    """Constant heights on equal parts of [0, 1], against the uniform prior, on a grid of `cells` for each part."""
+    count = len(heights)
+    edges = UNIT.grid(count * cells)
+    flat = weight(densities.uniform(UNIT), edges, Fraction(0), degree, bits)
+    return Column([Run(i * cells, (i + 1) * cells, (ball(h, bits),), (flat,)) for i, h in enumerate(heights)])
+
+
+def brute(heights: list[Fraction], price: losses.ContinuousLoss) -> float:
+    """The least cost over 401 readings, by midpoints: an upper bound that is off by the loss's variation in 1/400."""
+    cells = 1200
+    x = (np.arange(cells) + 0.5) / cells
+    mass = np.repeat([float(h) for h in heights], -(-cells // len(heights)))[:cells] / cells
+    return float((price.array(np.linspace(0, 1, 401)[:, None], x[None, :]) @ mass).min())
+
+
+@settings(max_examples=60)
+@given(
+    heights=st.lists(st.fractions(0, 3, max_denominator=20), min_size=1, max_size=6).filter(any),
+    price=st.sampled_from(
+        ["absolute", "squared", "asymmetric:3,1", "asymmetric:0,1", "huber:0.3", "power:1.5", "power:1/2", "step:1/4"]
+    ),
+    hint=st.integers(0, 400),
+)
+def test_every_reader_encloses_the_infimum_whatever_the_hint(heights, price, hint):
+    heights = heights * (1 if 1200 % len(heights) == 0 else len(heights) + 1)
+    heights = heights[: max(k for k in range(1, len(heights) + 1) if 1200 % k == 0)]
+    loss = losses.parse(price)
+    cells = -(-120 // len(heights))
+    grid = Grid(tuple(UNIT.grid(cells * len(heights))))
+    with ctx.workprec(160):
+        reader = reader_of(loss, grid, PLAIN, rough=False)
+        found = reader.read(column_of(heights, cells, max(reader.degree, 1)), hint)
+    assert found.lower <= found.upper
+    assert 0 <= found.reading <= 1
+    value = brute(heights, loss)
+    mass = float(sum(heights)) / len(heights)
+    assert float(found.lower) <= value + 1e-3 * mass
+    assert value - 0.06 * mass <= float(found.upper)
+    assert float(found.upper - found.lower) <= 0.12 * mass
+
+
+@pytest.mark.parametrize("rate", [Fraction(1), Fraction(7)])
+def test_the_reading_of_the_lower_end_has_its_closed_form(rate):
+    """H(0) for the uniform prior: the median m has e^{−εm} = (1 + e^{−ε})/2.
+
+    With A(t) = ∫₀ᵗ e^{−εx} and B(t) = ∫₀ᵗ x·e^{−εx}, H(0) = 2(mA(m) − B(m)) + B(1) − mA(1).
+    """
+    r = float(rate)
+    m = -math.log((1 + math.exp(-r)) / 2) / r
+
+    def masses(t: float) -> tuple[float, float]:
+        return (1 - math.exp(-r * t)) / r, (1 - (1 + r * t) * math.exp(-r * t)) / r**2
+
+    (a, b), (total, first) = masses(m), masses(1)
+    closed = 2 * (m * a - b) + first - m * total
+    level, grid = epsilon(rate), Grid(tuple(UNIT.grid(2000)))
+    with ctx.workprec(128):
+        found = weights(densities.uniform(UNIT), grid, level, 1, 128)
+        column = TwoSided(found, found, grid, level, 128).node(0)
+        reading = reader_of(losses.absolute, grid, PLAIN, rough=False).read(column, 0)
+    assert float(reading.lower) - 1e-13 <= closed <= float(reading.upper) + 1e-13
+    assert float(reading.upper - reading.lower) < 1e-6
+    assert float(reading.reading) == pytest.approx(m, abs=1e-3)
+
+
+def test_moments_about_the_lower_end_do_not_depend_on_where_the_interval_lies():
+    here, there = interval(0, 2), interval(1000, 1002)
+    with ctx.workprec(200):
+        found = [
+            weight(densities.parse("beta:2,5", where), where.grid(4), Fraction(3), 2, 200).sums[-1]
+            for where in (here, there)
+        ]
+    for near, far in zip(*found, strict=True):
+        assert near.overlaps(far)
+        assert float(far.rad()) < 1e-30
+
+
+def test_exact_exponentials_agree_with_the_columns():
+    """A node's column holds e^{−ε|x−y|}: its mass for the uniform prior is (2 − e^{−εy} − e^{−ε(1−y)})/ε."""
+    grid, level = Grid(tuple(UNIT.grid(4))), epsilon(3)
+    with ctx.workprec(128):
+        found = weights(densities.uniform(UNIT), grid, level, 1, 128)
+        column = TwoSided(found, found, grid, level, 128).node(1)
+        exact = (2 - exponential(Fraction(-3, 4)) - exponential(Fraction(-9, 4))) / 3
+        assert column.total[0].overlaps(ball(exact, 200))
