@@ -48,8 +48,8 @@ coverage: .venv/.check ## the tests, measured
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
-bench: .venv/.run ## ratios against peers, in one run
-	$(BIN)/python bench/run.py
+bench: .venv/.run ## ratios against peers, in one run; PARTS="counts tables types intervals" for some of it
+	$(BIN)/python bench/run.py $(PARTS)
 
 kills: .venv/.test ## kill 1000 releases at random points, and look for one without its charge
 	UTMOST_KILLS=1000 $(PYTEST) -s tests/publish/test_killed.py

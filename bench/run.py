@@ -21,6 +21,7 @@ import local
 import optimal
 import tables
 
+import continuous
 import noise
 
 REPEATS = 3
@@ -140,18 +141,38 @@ def table(header: list[str], rows: list[list[str]]) -> str:
 
 
 def main() -> None:
-    """Measure everything and print the tables."""
-    results = {name: measured(name) for name in TASKS}
+    """Measure everything and print the tables; `python bench/run.py types` measures what is named alone."""
     print(f"{datetime.date.today()} · Python {platform.python_version()} · {platform.machine()} · make bench\n")
+    parts: dict[str, Callable[[], None]] = {"counts": counts, "tables": sources, "types": types, "intervals": intervals}
+    for name in sys.argv[1:] or parts:
+        parts[name]()
+
+
+def counts() -> None:
+    """Counts, their programs, their noise."""
+    results = {name: measured(name) for name in TASKS}
     print_counts(results)
     print_programs(results)
     print_noise(results)
+
+
+def sources() -> None:
+    """Tables of rows, and the local model."""
     print(f"\n{tables.ROWS:.0e} rows, {tables.PERSONS:.0e} persons, {tables.GROUPS} groups: a count of each group\n")
     print(table(tables.HEADER, tables.main()))
     print(f"\nThe local model, beside pyarrow reading and writing the same columns\n\n{local.report()}")
+
+
+def types() -> None:
+    """Privacy types."""
     print(f"\nOptimal mechanisms on Euclidean grids, α = 1/2 a step, the distance as loss\n\n{optimal.report()}")
     print(f"\nCapacities of types, beside the plain program of FMPD23 Cor. 18\n\n{capacity.report()}")
-    print(f"\nKernel mechanisms, beside pplpy\n\n{kernels.report()}")
+    print(f"\nKernel mechanisms, beside pplpy\n\n{kernels.report()}", flush=True)
+
+
+def intervals() -> None:
+    """Losses over densities."""
+    print(f"\nCertified losses over an interval\n\n{continuous.report()}")
 
 
 def print_counts(results: dict[str, Any]) -> None:
@@ -197,4 +218,4 @@ def print_noise(results: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    child(sys.argv[1]) if len(sys.argv) > 1 else main()
+    child(sys.argv[1]) if sys.argv[1:2] and sys.argv[1] in TASKS else main()

@@ -214,7 +214,7 @@ def test_a_loss_with_other_actions_is_served_on_a_line_too(utmost, tmp_path, opt
         (("grid:60x60", "--alpha", "1/2"), "SPACE must have at most 600 points"),
         (("grid:3x3x3", "--alpha", "1/2"), "space must be"),
         (("1e9*line:3", "--alpha", "1/2"), "epsilon times a distance must be at most 1000000"),
-        (("1e400*line:3", "--epsilon", "1"), "epsilon times a distance must be at most 1000000"),
+        (("1e9*line:3", "--epsilon", "1"), "epsilon times a distance must be at most 1000000"),
         (("line:3", "--alpha", "1/2", "--loss", "matrix:junk.csv"), "which is not text"),
     ],
 )

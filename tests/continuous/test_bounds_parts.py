@@ -16,6 +16,7 @@ from utmost.continuous.bounds import reader_of
 from utmost.continuous.bounds_columns import Column, Run, weight
 from utmost.continuous.bounds_doubles import above, below, bounded, dot_above, dot_below
 from utmost.continuous.bounds_stage import Grid, TwoSided, weights
+from utmost.continuous.bounds_tables import _bracketed, convex
 from utmost.continuous.interval import interval
 from utmost.exact import ball, epsilon, exponential
 
@@ -136,6 +137,39 @@ def test_every_reader_encloses_the_infimum_whatever_the_hint(heights, price, hin
     assert float(found.lower) <= value + 1e-3 * mass
     assert value - 0.06 * mass <= float(found.upper)
     assert float(found.upper - found.lower) <= 0.12 * mass
+
+
+@given(cells=st.integers(1, 30), place=st.integers(-30, 60), price=st.sampled_from(["squared", "power:4", "absolute"]))
+def test_a_convex_loss_is_enclosed_at_every_edge_within_its_chords_height(cells, place, price):
+    """∫₀¹ |x − w|^p dx = ∓(…)^(p+1)/(p+1) at w = place/cells, also outside the interval."""
+    place = max(min(place, 2 * cells), -cells)
+    loss, p = losses.parse(price), {"absolute": 1, "squared": 2, "power:4": 4}[price]
+    with ctx.workprec(160):
+        reader = convex(loss, Fraction(1, cells), cells)
+        hats = column_of([Fraction(1)], cells, 1).hats()
+        low, high = reader._value(hats.edges, hats.mass, place)
+    w = Fraction(place, cells)
+    exact = sum(abs(end - w) ** (p + 1) * (1 if (end > w) == (end == 1) else -1) for end in (0, 1)) / Fraction(p + 1)
+    assert Fraction(low) <= exact <= Fraction(high)
+
+
+@given(
+    kinks=st.lists(st.tuples(st.fractions(0, 20), st.fractions(0, 3), st.fractions(0, 3)), min_size=1, max_size=5),
+    place=st.integers(0, 20),
+)
+def test_three_values_of_a_convex_function_bound_it_everywhere(kinks, place):
+    """Σ of one-sided slopes around kinks: its least value is at one of them, or 0 beyond all where a side is flat."""
+
+    def value(t: Fraction) -> Fraction:
+        return sum((a * max(k - t, 0) + b * max(t - k, 0) for k, a, b in kinks), Fraction(0))
+
+    def enclosed(edge: int) -> tuple[float, float]:
+        exact = float(value(Fraction(edge)))
+        return exact * (1 - 1e-15), exact * (1 + 1e-15)
+
+    lower, upper = _bracketed(enclosed, place, 20)
+    least = min(value(t) for t in [*(k for k, _, _ in kinks), Fraction(-40), Fraction(60)])
+    assert Fraction(lower) <= least <= Fraction(upper)
 
 
 @pytest.mark.parametrize("rate", [Fraction(1), Fraction(7)])

@@ -15,6 +15,7 @@ from utmost.cli import (
     continuous,
     demo,
     estimate,
+    loss,
     mechanism,
     obfuscate,
     optimal,
@@ -46,6 +47,7 @@ for name, module in {
     "type": privacy_type,
     "check": check,
     "refine": refine,
+    "loss": loss,
     "papers": papers,
     "audit": audit,
 }.items():

@@ -1,7 +1,8 @@
 """The factor φ = 2/ζ by which renormalised Laplace noise differs from truncated noise, from both sides on every cell.
 
-ζ(x) = 2 − e^{−ε(x−low)} − e^{−ε(high−x)} is concave and positive, so φ is convex: it lies above its tangents and below its
-chords. Both are straight on a cell, so moments of one degree more give those of φ·u·π from either side, to second order.
+ζ(x) = 2 − e^{−ε(x−low)} − e^{−ε(high−x)} is concave and positive, so φ is convex: it lies above its tangents and below
+its chords. Both are straight on a cell, so moments of one degree more give those of φ·u·π from either side, to second
+order.
 """
 
 from __future__ import annotations
