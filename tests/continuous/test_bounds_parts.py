@@ -16,9 +16,9 @@ from utmost.continuous.bounds import reader_of
 from utmost.continuous.bounds_columns import Column, Run, weight
 from utmost.continuous.bounds_doubles import above, below, bounded, dot_above, dot_below
 from utmost.continuous.bounds_stage import Grid, TwoSided, weights
-from utmost.continuous.bounds_tables import _bracketed, convex
+from utmost.continuous.bounds_tables import _bracketed, convex, unimodal, window
 from utmost.continuous.interval import interval
-from utmost.exact import ball, epsilon, exponential
+from utmost.exact import ball, ends, epsilon, exponential
 
 UNIT = interval(0, 1)
 PLAIN = mechanisms.named("laplace", UNIT, epsilon(1))
@@ -170,6 +170,55 @@ def test_three_values_of_a_convex_function_bound_it_everywhere(kinks, place):
     lower, upper = _bracketed(enclosed, place, 20)
     least = min(value(t) for t in [*(k for k, _, _ in kinks), Fraction(-40), Fraction(60)])
     assert Fraction(lower) <= least <= Fraction(upper)
+
+
+@settings(max_examples=200)
+@given(
+    heights=st.lists(st.sampled_from([Fraction(0), Fraction(1, 5), Fraction(1), Fraction(3)]), min_size=1, max_size=8),
+    cells=st.integers(1, 3),
+    h=st.fractions(0, Fraction(1, 2), max_denominator=24),
+    hint=st.integers(0, 24),
+)
+def test_a_step_loss_is_enclosed_by_both_of_its_readers(heights, cells, h, hint):
+    """The mass outside [w − h, w + h] is straight in w between the points edge ± h: it is least at one of them."""
+    count = len(heights)
+
+    def upto(t: Fraction) -> Fraction:
+        return sum(
+            (g * min(max(t - Fraction(i, count), 0), Fraction(1, count)) for i, g in enumerate(heights)), Fraction(0)
+        )
+
+    places = [Fraction(i, count) + side * h for i in range(count + 1) for side in (-1, 1)]
+    least = min(upto(Fraction(1)) - upto(w + h) + upto(w - h) for w in places)
+    loss, width = losses.step(h), Fraction(1, count * cells)
+    with ctx.workprec(160):
+        column = column_of(heights, cells, 1)
+        for reader in (window(h, width), unimodal(loss, width, count * cells)):
+            found = reader.read(column, min(hint, count * cells))
+            assert ends(found.lower)[1] <= least <= ends(found.upper)[0]
+
+
+@given(
+    heights=st.lists(st.sampled_from([Fraction(0), Fraction(1, 5), Fraction(3)]), min_size=1, max_size=8),
+    low=st.integers(0, 8),
+    span=st.integers(0, 8),
+    place=st.integers(0, 8),
+)
+def test_ranges_of_readings_are_bounded_by_the_nearest_gap_and_edges_by_the_farthest(heights, low, span, place):
+    """F(w) = Σ height·∫|x − w| dx over the cells, exact, for the absolute loss read as one that is not known convex."""
+    count = len(heights)
+    low, place = min(low, count), min(place, count)
+    high = min(low + span, count)
+
+    def paid(w: int) -> Fraction:
+        middles = [abs(Fraction(2 * i + 1 - 2 * w, 2 * count)) for i in range(count)]
+        return sum((g * m for g, m in zip(heights, middles, strict=True)), Fraction(0)) / count
+
+    with ctx.workprec(160):
+        reader = unimodal(losses.absolute, Fraction(1, count), count)
+        mass = column_of(heights, 1, 1).masses()
+    assert Fraction(reader._floor(mass, low, high)) <= min(paid(w) for w in range(low, high + 1))
+    assert paid(place) <= Fraction(reader._paid(mass, place))
 
 
 @pytest.mark.parametrize("rate", [Fraction(1), Fraction(7)])

@@ -13,18 +13,20 @@ from utmost.channel.channel import (
     mix,
 )
 from utmost.channel.choice import choice
-from utmost.channel.privacy import Leak, is_private, least_epsilon
+from utmost.channel.privacy import Leak, aligned, exactly_aligned, is_private, least_epsilon
 
 __all__ = [
     "Channel",
     "Leak",
     "Matrix",
     "Mechanism",
+    "aligned",
     "channel",
     "channel_of",
     "choice",
     "deterministic",
     "entry",
+    "exactly_aligned",
     "identity",
     "is_private",
     "least_epsilon",

@@ -127,22 +127,21 @@ def least_epsilon(mechanism: Channel | Mechanism, space: Space) -> Leak:
     >>> leak.ratio, leak.output, leak.high, leak.low
     (Fraction(2, 1), 0, 0, 1)
     """
-    source = _on(channel_of(mechanism), space)
-    order = [list(map(str, source.inputs)).index(str(label)) for label in space.labels]
+    source = _fractions(aligned(mechanism, space))
     best: Leak | None = None
-    for leak in _steepest(source, order, space):
+    for leak in _steepest(source, space):
         if best is None or _larger(leak, best):
             best = leak
-    first = source.inputs[order[0]]
+    first = source.inputs[0]
     return best or Leak(Fraction(1), Fraction(1), source.outputs[0], first, first)
 
 
-def _steepest(source: Channel, order: list[int], space: Space) -> list[Leak]:
+def _steepest(source: Channel, space: Space) -> list[Leak]:
     """The leaks among which the largest is: for each distance the first of the largest, in the order of the pairs."""
     best: dict[int, tuple[int, Leak]] = {}
-    for place, (pair, y, forward) in enumerate(_candidates(source, order, space)):
+    for place, (pair, y, forward) in enumerate(_candidates(source, space)):
         x, other = space.edges[pair]
-        high, low = (order[x], order[other]) if forward else (order[other], order[x])
+        high, low = (x, other) if forward else (other, x)
         above, below = source.rows[high, y], source.rows[low, y]
         ratio, distance = (above / below if below else None), space.distances[x, other]
         known = best.get(id(distance))
@@ -152,14 +151,14 @@ def _steepest(source: Channel, order: list[int], space: Space) -> list[Leak]:
     return [leak for _, leak in sorted(best.values(), key=lambda found: found[0])]
 
 
-def _candidates(source: Channel, order: list[int], space: Space) -> list[tuple[int, int, bool]]:
+def _candidates(source: Channel, space: Space) -> list[tuple[int, int, bool]]:
     """(pair, output, is the first input the likelier one) wherever ε can be attained, in order.
 
     Doubles only leave out what is proved smaller: an entry's double is within 2^-52 of it, so a logarithm of a ratio is
     within 1e-12 of the truth, and MARGIN is far above that. Entries beyond the normal doubles rule nothing out.
     """
     pairs = np.array(space.edges, dtype=np.int64).reshape(-1, 2)
-    rows = source.rows[order]
+    rows = source.rows
     zero = np.array([[not value for value in row] for row in rows], dtype=bool).reshape(rows.shape)
     doubles = np.where(zero, 1.0, rows.astype(float))
     forward, backward = (~zero[pairs[:, k]] & zero[pairs[:, 1 - k]] for k in (0, 1))
@@ -184,13 +183,30 @@ def _ordered(forward: npt.NDArray[np.bool_], backward: npt.NDArray[np.bool_]) ->
     return [(pair, y, first) for pair, first, y in sorted(found, key=lambda place: (place[0], not place[1], place[2]))]
 
 
-def _on(source: Channel, space: Space) -> Channel:
-    """The channel with exact entries, if its inputs are the points of the space; doubles are fractions too."""
-    if len(source.inputs) != len(space) or set(map(str, source.inputs)) != set(map(str, space.labels)):
+def aligned(mechanism: Channel | Mechanism, space: Space) -> Channel:
+    """The channel with its inputs in the order of the space's points, which they must be, in any order."""
+    source = channel_of(mechanism)
+    names = {str(label): label for label in source.inputs}
+    if len(source.inputs) != len(space) or names.keys() != {str(label) for label in space.labels}:
         raise InputError(
             f"the channel's inputs must be the points of {space.name}: {_named(space)}, in any order; "
             "or name the space whose points they are"
         )
+    return source.restrict(names[str(label)] for label in space.labels)
+
+
+def exactly_aligned(mechanism: Channel | Mechanism, space: Space) -> Channel:
+    """`aligned`, where only exact entries will do."""
+    source = aligned(mechanism, space)
+    if not source.exact:
+        raise InputError(
+            "this question needs a channel with exact entries: write them as fractions or decimals in text"
+        )
+    return source
+
+
+def _fractions(source: Channel) -> Channel:
+    """The channel with exact entries: doubles are fractions too."""
     if source.exact:
         return source
     rows = np.empty(source.rows.shape, dtype=object)

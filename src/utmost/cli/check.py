@@ -109,11 +109,11 @@ def _reader(prior: str | None, loss: str | None, space: Space) -> Consumer | Non
 def examine(source: Channel, space: Space, asked: Level | None) -> Report:
     """All that is said of a channel. Without a level its own least one is taken, where that is exact."""
     from utmost import design
-    from utmost.channel import least_epsilon
+    from utmost.channel import aligned, least_epsilon
     from utmost.design.optimal import is_line
 
     leak = least_epsilon(source, space)
-    ordered = _in_order(source, space)
+    ordered = aligned(source, space)
     level = asked if asked is not None or not source.exact else own_level(leak)
     private = None if asked is None else leak.within(asked)
     place, capacity = _place(ordered, space, level), _capacity(ordered)
@@ -140,12 +140,6 @@ def _capacity(source: Channel) -> Capacity | None:
     from utmost import flow
 
     return flow.capacity(source) if source.exact else None
-
-
-def _in_order(source: Channel, space: Space) -> Channel:
-    """The channel with its inputs in the order of the space's points."""
-    names = [str(label) for label in space.labels]
-    return source.restrict(sorted(source.inputs, key=lambda label: names.index(str(label))))
 
 
 def _obstacle(source: Channel, level: Level | None) -> str | None:

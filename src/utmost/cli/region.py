@@ -46,6 +46,7 @@ def _ratios(points: Space, level: Level) -> list[tuple[int, int, float]]:
 
 def _posteriors(made: Region, mechanism: Channel | None) -> list[Any]:
     """The channel's posteriors, sized by their weights; without a channel the region's vertices."""
+    from utmost.channel import aligned
     from utmost.pictures import Posterior
 
     if mechanism is None:
@@ -53,11 +54,7 @@ def _posteriors(made: Region, mechanism: Channel | None) -> list[Any]:
             Posterior(str(k), tuple(float(p) for p in made.posterior(k)), None, "vertices")
             for k in range(len(made.columns))
         ]
-    order = {str(x): x for x in mechanism.inputs}
-    missing = [label for label in made.space.labels if str(label) not in order]
-    if missing or len(order) != len(made.space):
-        raise InputError(f"--channel must have the points of {made.space.name} as inputs")
-    source = mechanism.restrict([order[str(label)] for label in made.space.labels])
+    source = aligned(mechanism, made.space)
     totals = source.floats().sum(axis=0)
     return [
         Posterior(str(y), tuple(column / total), total / len(made.space), "the channel's posteriors")

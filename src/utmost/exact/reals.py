@@ -154,6 +154,10 @@ class Real:
             return None
         return found[1] if found[0] == 1 and not found[2] else None
 
+    def terms(self) -> tuple[Mapping[Monomial, Fraction], Mapping[Monomial, Fraction]]:
+        """The sums above and below the bar: coefficients by monomial (exponent of e, exponents of primes)."""
+        return self._above, self._below
+
     def monomial(self) -> tuple[Fraction, Exponent, Radicals] | None:
         """(c, q, ((p, r), …)) if this is the one term c·e^q·∏ p^r, else None."""
         if len(self._above) > 1 or self._below != {ONE: Fraction(1)}:

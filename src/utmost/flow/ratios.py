@@ -10,7 +10,7 @@ relied on.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -76,7 +76,7 @@ class Field:
         if not isinstance(value, Real):
             constant = self.context.constant
             return Ratio(constant(fmpq(value.numerator, value.denominator)), constant(1))
-        above, below = ([(self._exponents(m), c) for m, c in terms.items()] for terms in _terms(value))
+        above, below = ([(self._exponents(m), c) for m, c in terms.items()] for terms in value.terms())
         low = [min(column) for column in zip(*(e for e, _ in above + below), strict=True)]
         return reduced(*(self._polynomial(terms, low) for terms in (above, below)))
 
@@ -122,7 +122,7 @@ def field(values: Iterable[Number]) -> Field | None:
     """The field of all rational functions of the powers in these values; None if degrees would be beyond reason."""
     exponents: dict[Key, set[Fraction]] = {}
     for value in values:
-        for terms in _terms(value) if isinstance(value, Real) else ():
+        for terms in value.terms() if isinstance(value, Real) else ():
             for monomial in terms:
                 for key, exponent in _powers(monomial).items():
                     exponents.setdefault(key, {Fraction(0)}).add(exponent)
@@ -143,11 +143,6 @@ def added(values: Iterable[Number]) -> Number:
         return sum(parts, Fraction(0))
     ratios = [over.ratio(value) for value in parts]
     return over.number(sum(ratios[1:], ratios[0]))
-
-
-def _terms(value: Real) -> tuple[Mapping[Any, Fraction], Mapping[Any, Fraction]]:
-    """The sums above and below the bar: coefficients by monomial (exponent of e, exponents of primes)."""
-    return value._above, value._below
 
 
 def _powers(monomial: Any) -> Powers:

@@ -17,13 +17,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.channel import Channel, Mechanism
+from utmost.channel import Channel, Mechanism, exactly_aligned
 from utmost.channel.channel import trusted
 from utmost.errors import InputError
 from utmost.exact import Level, Number, sign
 from utmost.geometry.columns import Column
 from utmost.geometry.kernels import Kernel, Region
-from utmost.geometry.membership import Constraint, aligned, component, constraints, neighbours, null_vector
+from utmost.geometry.membership import Constraint, component, constraints, neighbours, null_vector
 from utmost.geometry.weights import total
 from utmost.spaces import Space
 
@@ -60,7 +60,7 @@ def decomposition(mechanism: Channel | Mechanism, space: Space, level: Level) ->
     >>> len(found.kernels), found.channel() == source
     (1, True)
     """
-    source = aligned(mechanism, space)
+    source = exactly_aligned(mechanism, space)
     bounds = constraints(space, level)
     met: list[Column] = []
     parts = [_placed(split(source.rows[:, y].tolist(), bounds, level), met) for y in range(len(source.outputs))]

@@ -100,7 +100,7 @@ def floors(basis: Iterable[Number], bits: int) -> list[int]:
 def _terms(value: Number) -> dict[Monomial, Fraction]:
     if not isinstance(value, Real):
         return {ONE: value} if value else {}
-    above, below = value._above, value._below
+    above, below = map(dict, value.terms())
     if below != {ONE: Fraction(1)}:
         raise InputError("distances must be sums of roots and powers of e: multiply the space by their denominator")
     return above

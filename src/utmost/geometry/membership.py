@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from utmost.channel import Channel, Mechanism, channel_of, merge
+from utmost.channel import Channel, Mechanism, exactly_aligned, merge
 from utmost.channel.channel import Label, trusted
-from utmost.errors import InputError
 from utmost.exact import Level, Number, sign
 from utmost.geometry.columns import Column
 from utmost.geometry.vertices import is_connected
@@ -45,17 +44,6 @@ def constraints(space: Space, level: Level) -> list[Constraint]:
     return [Constraint(*pair) for x, y, f in factors for pair in ((x, y, f), (y, x, f))]
 
 
-def aligned(mechanism: Channel | Mechanism, space: Space) -> Channel:
-    """The channel with its inputs in the order of the space; its entries must be exact."""
-    source = channel_of(mechanism)
-    if not source.exact:
-        raise InputError("this question needs a channel with exact entries: write them as fractions, not as floats")
-    names = {str(label): label for label in source.inputs}
-    if len(source.inputs) != len(space) or set(names) != {str(label) for label in space.labels}:
-        raise InputError(f"the channel's inputs must be the points of {space.name}, in any order")
-    return source.restrict([names[str(label)] for label in space.labels])
-
-
 def is_vertex_mechanism(mechanism: Channel | Mechanism, space: Space, level: Level) -> Verdict:
     """Is every posterior a vertex of the region: do the tight pairs of each output connect all secrets.
 
@@ -65,7 +53,7 @@ def is_vertex_mechanism(mechanism: Channel | Mechanism, space: Space, level: Lev
     >>> print(is_vertex_mechanism(channel([["1/2", "1/2"], ["2/5", "3/5"]]), line(2), alpha("1/2")).reason)
     output 0 is no vertex: no tight pairs lead from 0 to 1
     """
-    source = aligned(mechanism, space)
+    source = exactly_aligned(mechanism, space)
     bounds = constraints(space, level)
     for y, output in enumerate(source.outputs):
         column = source.rows[:, y].tolist()
@@ -122,7 +110,7 @@ def is_kernel_mechanism(mechanism: Channel | Mechanism, space: Space, level: Lev
     >>> bool(is_kernel_mechanism(geometric(3, alpha("1/2")), line(4), alpha("1/2")))  # FMPD23 Lemma 19
     True
     """
-    source = aligned(mechanism, space)
+    source = exactly_aligned(mechanism, space)
     verdict = is_vertex_mechanism(source, space, level)
     if not verdict:
         return verdict

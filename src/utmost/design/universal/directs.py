@@ -23,10 +23,10 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from utmost.channel import Channel, Matrix, Mechanism, channel_of
+from utmost.channel import Channel, Matrix, Mechanism, exactly_aligned
 from utmost.channel.channel import product, trusted
 from utmost.consumer.lifting import Exacts, Given, loss_rows
-from utmost.design.universal.question import Progress, Question, aligned, question, require_rational, uncertainty
+from utmost.design.universal.question import Progress, Question, question, require_rational, uncertainty
 from utmost.design.universal.verdict import Objection
 from utmost.errors import SolverError
 from utmost.exact import Level
@@ -116,7 +116,7 @@ def cheapest(space: Space, level: Level, loss: Given, kernels: Sequence[Channel 
     losses = loss_rows(loss, len(space))
     found: dict[Vector, Direct] = {}
     for k, kernel in enumerate(kernels):
-        rows = aligned(channel_of(kernel), space).rows
+        rows = exactly_aligned(kernel, space).rows
         require_rational(space, level, losses, rows)
         sums: dict[Vector, tuple[int, ...]] = {(Fraction(0),) * len(space): ()}
         for column in rows.T:
@@ -166,7 +166,7 @@ def _simulated(asked: Question, direct: Direct, kernels: Sequence[Channel | Mech
         raise SolverError("the value of a game was not closed to a gap of 0: the question stays open")
     weights = certificate.y[: len(asked.space)]
     prior = tuple(weight / sum(weights) for weight in weights)
-    better = _read(aligned(channel_of(kernels[direct.kernel]), asked.space), direct.remap, actions)
+    better = _read(exactly_aligned(kernels[direct.kernel], asked.space), direct.remap, actions)
     return Objection(prior, asked.uncertainty(prior), better, uncertainty(prior, better.rows, asked.losses))
 
 

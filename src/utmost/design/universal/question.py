@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from utmost.channel import Channel, Matrix, Mechanism, channel_of, is_private
+from utmost.channel import Channel, Matrix, Mechanism, exactly_aligned, is_private
 from utmost.channel.channel import product
 from utmost.consumer.lifting import Exacts, Given, loss_rows
 from utmost.consumer.reading import first_least
@@ -50,22 +50,12 @@ class Question:
 
 def question(space: Space, level: Level, loss: Given, mechanism: Channel | Mechanism) -> Question:
     """The question, once it is one: the data rational, the mechanism private at the level."""
-    source = aligned(channel_of(mechanism), space)
+    source = exactly_aligned(mechanism, space)
     losses = loss_rows(loss, len(space))
     require_rational(space, level, losses, source.rows)
     if not is_private(source, space, level):
         raise InputError(f"mechanism must be of the type, got one that is not private on {space.name} at this level")
     return Question(space, level, losses, source.rows)
-
-
-def aligned(source: Channel, space: Space) -> Channel:
-    """The channel with its inputs in the order of the space's points."""
-    if not source.exact:
-        raise InputError("mechanism must have exact entries, got floats: write them as fractions in text")
-    names = {str(label): label for label in source.inputs}
-    if set(names) != {str(label) for label in space.labels} or len(source.inputs) != len(space):
-        raise InputError(f"mechanism must have the {len(space)} points of {space.name} as inputs, in any order")
-    return source.restrict(names[str(label)] for label in space.labels)
 
 
 def require_rational(space: Space, level: Level, *data: Matrix) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from utmost.channel import Channel, Mechanism, is_private
+from utmost.channel import Channel, Mechanism, exactly_aligned, is_private
 from utmost.consumer.lifting import Given
 from utmost.design.universal.corners import corners
-from utmost.design.universal.question import Prior, Question, aligned, question, uncertainty
+from utmost.design.universal.question import Prior, Question, question, uncertainty
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level
 from utmost.solve import verify as verify_program
@@ -75,7 +75,7 @@ def _attained(asked: Question, corner: Corner) -> bool:
 
 
 def _refuted(asked: Question, objection: Objection) -> bool:
-    better = aligned(objection.better, asked.space)
+    better = exactly_aligned(objection.better, asked.space)
     prior = objection.prior
     return (
         is_private(better, asked.space, asked.level)
