@@ -506,7 +506,7 @@ def test_progress_is_told() -> None:
         (geometric(2, HALF), HALF, losses.power("1/2"), "rational alpha"),
         (geometric(2, HALF), alpha("2/3"), losses.binary, "not private"),
         (channel([[0.5, 0.5]] * 3), HALF, losses.binary, "exact entries"),
-        (geometric(3, HALF), HALF, losses.binary, "3 points of line:3"),
+        (geometric(3, HALF), HALF, losses.binary, "must be the points of line:3"),
         (geometric(2, HALF), HALF, [[0, 1], [1, 0]], "3 rows"),
         (geometric(2, HALF), HALF, [[0.5, 1], [1, 0], [0, 0]], "exact entries"),
         (geometric(2, HALF), HALF, [[0, 1], [1], [0, 0]], "equally long"),

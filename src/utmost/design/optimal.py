@@ -27,7 +27,7 @@ from utmost.design.designs import (
 from utmost.design.program import Rate, privacy_program
 from utmost.design.wide import Progress, search
 from utmost.errors import SolverError
-from utmost.exact import Level, Number, Real, alpha, ends, epsilon
+from utmost.exact import Level, Number, Real, alpha, ends
 from utmost.solve import optimum
 from utmost.spaces import Space, line
 
@@ -215,7 +215,7 @@ def _step(space: Space) -> Number | None:
 def _counted(level: Level, step: Number) -> Level:
     """The level a step: what `level` allows at distance `step`."""
     if level.exponent is not None and isinstance(step, Fraction):
-        return epsilon(level.exponent * step)
+        return Level(level.power(step), level.exponent * step)
     return Level(level.power(step))
 
 
