@@ -11,13 +11,16 @@ PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 2
 TESTS := -n $(WORKERS) --dist loadfile
 
-.PHONY: help demo test check static lint types layers doctests docs coverage bench kills oracles engines clean
+.PHONY: help demo test check static lint types layers doctests docs coverage studio bench kills oracles engines browser clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 demo: .venv/.run ## the main job, on the bundled data set
 	@$(BIN)/utmost demo
+
+studio: .venv/.studio ## the web page, on the bundled data set
+	@$(BIN)/utmost studio
 
 test: .venv/.test ## the tests; those that need an oracle skip when it is not installed
 	$(PYTEST) $(TESTS) tests
@@ -58,6 +61,8 @@ oracles: .venv/.oracles ## install the test oracles
 
 engines: .venv/.engines ## install the clients of PostgreSQL and Spark, dp-accounting and POT
 
+browser: .venv/.browser ## install the studio and what its tests need; Chromium itself is Debian's package chromium
+
 clean: ## remove .venv and all that was built
 	rm -rf .venv build dist .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -68,7 +73,9 @@ clean: ## remove .venv and all that was built
 .venv/.check: EXTRA := [test,check]
 .venv/.oracles: EXTRA := [test,oracles]
 .venv/.engines: EXTRA := [test,postgres,spark,accounting,transport]
-.venv/.run .venv/.test .venv/.check .venv/.oracles .venv/.engines: pyproject.toml | $(BIN)/python
+.venv/.studio: EXTRA := [studio]
+.venv/.browser: EXTRA := [test,studio,browser]
+.venv/.run .venv/.test .venv/.check .venv/.oracles .venv/.engines .venv/.studio .venv/.browser: pyproject.toml | $(BIN)/python
 	@echo "installing utmost$(EXTRA) into .venv"
 	@rm -f $@
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.$(EXTRA)' || \
