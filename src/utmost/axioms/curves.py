@@ -1,0 +1,310 @@
+"""Curves: exact piecewise linear functions on [0, 1], continuous inside, with a possible jump at each end.
+
+KL10's bound M(a), the largest probability that i₂ may give to an event to which i₁ gives a, is concave and never
+decreases, so it is continuous except at 0 (Thm 2.2.5 (vi)); its mirror image m(a) = 1 − M(1−a) may jump at 1. So two
+numbers beside the breakpoints say all. Every comparison is decided, for irrational values such as e^ε too.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import TypeAlias
+
+from utmost.errors import InputError
+from utmost.exact import Number, decimal, number, sign
+
+Point: TypeAlias = tuple[Number, Number]
+Line: TypeAlias = tuple[Number, Number]
+ZERO, ONE = Fraction(0), Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Dent:
+    """Three points of a curve, from left to right, of which the middle one lies below the chord of the others.
+
+    `weight` is that of the left one: middle[0] = weight·left[0] + (1−weight)·right[0].
+    """
+
+    left: Point
+    middle: Point
+    right: Point
+
+    @property
+    def weight(self) -> Number:
+        """How much of the left point makes the middle one's place."""
+        return (self.right[0] - self.middle[0]) / (self.right[0] - self.left[0])
+
+    @property
+    def depth(self) -> Number:
+        """How far the middle point is below the chord; > 0."""
+        return self.weight * self.left[1] + (1 - self.weight) * self.right[1] - self.middle[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """The largest difference of two curves and where; it is not `attained` if it is only approached, beside an end."""
+
+    amount: Number
+    at: Number
+    attained: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Linear between `points` (places increasing from 0 to 1); its values at 0 and at 1 are `at_zero` and `at_one`.
+
+    points[0][1] and points[-1][1] are the limits there. No inner point is on the line through its neighbours, so equal
+    functions are equal curves. `from_points` makes one from any points, `trusted` takes them as they are.
+    """
+
+    points: tuple[Point, ...]
+    at_zero: Number
+    at_one: Number
+
+    def __post_init__(self) -> None:
+        """Refuse places that are not 0 < … < 1."""
+        places = [a for a, _ in self.points]
+        if len(places) < 2 or places[0] != 0 or places[-1] != 1 or any(b <= a for a, b in pairwise(places)):
+            raise InputError("points of a curve must have places that increase from 0 to 1: give both ends, each once")
+        object.__setattr__(self, "points", _without_straight(self.points))
+
+    @classmethod
+    def trusted(cls, points: tuple[Point, ...], at_zero: Number, at_one: Number) -> Curve:
+        """A curve whose points are in order, and none straight, by construction: nothing is checked again."""
+        made = object.__new__(cls)
+        for name, value in (("points", points), ("at_zero", at_zero), ("at_one", at_one)):
+            object.__setattr__(made, name, value)
+        return made
+
+    def __call__(self, place: object) -> Number:
+        """The value at a place in [0, 1], exact.
+
+        >>> bend = from_points([(0, 0), ("1/4", "3/4"), (1, 1)])
+        >>> bend("1/8"), bend("1/2")
+        (Fraction(3, 8), Fraction(5, 6))
+        """
+        a = place if isinstance(place, Fraction) else number(place, "place on a curve")
+        if sign(a) < 0 or a > 1:
+            raise InputError(f"place on a curve must be in [0, 1], got {decimal(a)}")
+        if a == 0 or a == 1:
+            return self.at_zero if a == 0 else self.at_one
+        return self.inside(a)
+
+    def inside(self, place: Number) -> Number:
+        """The value of the continuous part, which at 0 and at 1 is the limit."""
+        k = max(bisect_left(self.points, place, key=lambda point: point[0]), 1)
+        return _along(self.points[k - 1], self.points[k], place)
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """(slope, intercept) of each piece, from left to right."""
+        slopes = [(right[1] - left[1]) / (right[0] - left[0]) for left, right in pairwise(self.points)]
+        return tuple((slope, left[1] - slope * left[0]) for slope, left in zip(slopes, self.points, strict=False))
+
+    @property
+    def jumps(self) -> bool:
+        """Is a value at an end not the limit there."""
+        return self.at_zero != self.points[0][1] or self.at_one != self.points[-1][1]
+
+    @property
+    def dent(self) -> Dent | None:
+        """Three points that refute concavity; None if the curve is concave.
+
+        A function that is linear in pieces is concave when it bends upwards at no breakpoint and no end sticks out.
+
+        >>> from_points([(0, 0), ("1/2", "1/4"), (1, 1)]).dent.depth
+        Fraction(1, 4)
+        """
+        (start, first), (_, second), last = self.points[0], self.points[1], self.points[-1]
+        if self.at_zero > first:
+            middle = self.points[1][0] / 2
+            return Dent((start, self.at_zero), (middle, (first + second) / 2), (self.points[1][0], second))
+        if self.at_one > last[1]:
+            before = self.points[-2]
+            middle = (before[0] + 1) / 2
+            return Dent(before, (middle, (before[1] + last[1]) / 2), (ONE, self.at_one))
+        for left, middle_point, right in zip(self.points, self.points[1:], self.points[2:], strict=False):
+            if middle_point[1] < _along(left, right, middle_point[0]):
+                return self._reached(Dent(left, middle_point, right))
+        return None
+
+    def _reached(self, dent: Dent) -> Dent:
+        """The same dent between points of the curve itself: an end that is only a limit is moved halfway inwards."""
+        left, right = dent.left, dent.right
+        if left[1] != self(left[0]):
+            left = _middle(left, dent.middle)
+        if right[1] != self(right[0]):
+            right = _middle(dent.middle, right)
+        return Dent(left, dent.middle, right)
+
+    @property
+    def concave(self) -> bool:
+        """Is every chord below it: KL10 Thm 2.2.5 (iv)."""
+        return self.dent is None
+
+    @property
+    def drop(self) -> tuple[Point, Point] | None:
+        """Two points of the curve, left and right, of which the right one is lower; None if it never decreases."""
+        if self.at_zero > self.points[0][1]:
+            return (ZERO, self.at_zero), self._near_zero()
+        if self.at_one < self.points[-1][1]:
+            return self._near_one(), (ONE, self.at_one)
+        for left, right in pairwise(self.points):
+            if right[1] < left[1]:
+                return _middle(left, _middle(left, right)), _middle(_middle(left, right), right)
+        return None
+
+    def _near_zero(self) -> Point:
+        """A point of the curve so near to 0 that it is below the value there, which is above the limit."""
+        (_, limit), (place, value) = self.points[0], self.points[1]
+        if value <= self.at_zero:
+            return _middle(self.points[0], self.points[1])
+        share = (self.at_zero - limit) / (2 * (value - limit))
+        return place * share, limit + (value - limit) * share
+
+    def _near_one(self) -> Point:
+        """A point of the curve so near to 1 that it is above the value there, which is below the limit."""
+        (place, value), (_, limit) = self.points[-2], self.points[-1]
+        if value >= self.at_one:
+            return _middle(self.points[-2], self.points[-1])
+        share = (limit - self.at_one) / (2 * (limit - value))
+        return 1 - (1 - place) * share, limit - (limit - value) * share
+
+    def below(self, other: Curve) -> Excess:
+        """The supremum of this curve minus the other one, and where: ≤ 0 exactly when this one is nowhere above.
+
+        The difference is linear in pieces, so its supremum is at a breakpoint of either, at an end or a limit there.
+        """
+        values = (self.at_zero - other.at_zero, self.at_one - other.at_one)
+        found = [Excess(values[0], ZERO, True), Excess(values[1], ONE, True)]
+        found += [Excess(self.inside(a) - other.inside(a), a, 0 < a < 1) for a in _places([self, other])]
+        return max(found, key=lambda excess: (excess.amount, excess.attained))
+
+    @property
+    def hull(self) -> Curve:
+        """The least concave curve that is nowhere below this one; a jump down at an end stays.
+
+        >>> from_points([(0, 0), ("1/2", "1/4"), ("3/4", "7/8"), (1, 1)]).hull.points[1]
+        (Fraction(3, 4), Fraction(7, 8))
+        """
+        first, last = max(self.at_zero, self.points[0][1]), max(self.at_one, self.points[-1][1])
+        kept: list[Point] = []
+        for point in [(ZERO, first), *self.points[1:-1], (ONE, last)]:
+            while len(kept) > 1 and kept[-1][1] <= _along(kept[-2], point, kept[-1][0]):
+                kept.pop()
+            kept.append(point)
+        return Curve.trusted(tuple(kept), self.at_zero, self.at_one)
+
+    @property
+    def reflected(self) -> Curve:
+        """a ↦ 1 − M(1−a): what M says of complements. KL10 Thm 2.2.5 (iii)."""
+        points = tuple((1 - a, 1 - value) for a, value in reversed(self.points))
+        return Curve.trusted(points, 1 - self.at_one, 1 - self.at_zero)
+
+    @property
+    def reversed(self) -> Curve:
+        """The bound for the pair (i₂, i₁) that this bound M for (i₁, i₂) implies: the largest a with 1 − M(1−a) ≤ b.
+
+        For a concave M with M(1) = 1; where M jumps at 0 the supremum is returned, which is then not always attained.
+
+        >>> from_points([(0, "1/3"), ("2/3", 1), (1, 1)]).reversed == from_points([(0, "1/3"), ("2/3", 1), (1, 1)])
+        True
+        """
+        if not self.concave or self.at_one != 1 or self.points[-1][1] != 1:
+            raise InputError("a curve that is reversed must be concave with value 1 at 1")
+        turned = [(value, a) for a, value in self.reflected.points]
+        rising = [turned[0], *(right for left, right in pairwise(turned) if right[0] > left[0])]
+        start = max(a for value, a in turned if value == 0)
+        rising[0] = (ZERO, start)
+        return from_points([*rising, (ONE, ONE)] if rising[-1][0] < 1 else rising)
+
+    def __str__(self) -> str:
+        """Its points, as `points:…` reads them."""
+        ends = [*([] if self.at_zero == self.points[0][1] else [(ZERO, self.at_zero)]), *self.points]
+        return ", ".join(f"{a} {value}" for a, value in ends)
+
+
+def from_points(points: Iterable[Sequence[object]], at_zero: object = None, at_one: object = None) -> Curve:
+    """The curve through points (a, value), exact numbers or text; its values at the ends are the limits if not given.
+
+    >>> from_points([(0, "1/4"), (1, 1)], at_zero=0)("1/2"), from_points([(0, "1/4"), (1, 1)], at_zero=0)(0)
+    (Fraction(5, 8), Fraction(0, 1))
+    """
+    made = tuple((number(a, "place on a curve"), number(value, "value of a curve")) for a, value in points)
+    if not made:
+        raise InputError("points of a curve must be at least two, got none")
+    first = made[0][1] if at_zero is None else number(at_zero, "value of a curve at 0")
+    last = made[-1][1] if at_one is None else number(at_one, "value of a curve at 1")
+    return Curve(made, first, last)
+
+
+def from_lines(lines: Iterable[tuple[object, object]]) -> Curve:
+    """a ↦ min(1, slope·a + intercept, …), over all lines (slope, intercept): concave.
+
+    >>> from_lines([(2, 0), ("1/2", "1/2")]).points[1]
+    (Fraction(1, 3), Fraction(2, 3))
+    """
+    made = [(number(slope, "slope of a curve"), number(start, "intercept of a curve")) for slope, start in lines]
+    flat = from_points([(0, 1), (1, 1)])
+    return minimum([flat, *(from_points([(0, start), (1, slope + start)]) for slope, start in made)])
+
+
+def minimum(curves: Iterable[Curve]) -> Curve:
+    """The pointwise least of some curves, at the ends too."""
+    listed = list(curves)
+    if not listed:
+        raise InputError("a minimum of curves must be of at least one curve, got none")
+    found = listed[0]
+    for other in listed[1:]:
+        found = _lower(found, other)
+    return found
+
+
+def _lower(first: Curve, second: Curve) -> Curve:
+    points: list[Point] = []
+    for place in _places([first, second]):
+        here = first.inside(place), second.inside(place)
+        if points:
+            points += _crossing(points[-1][0], place, first, second)
+        points.append((place, min(here)))
+    return Curve(tuple(points), min(first.at_zero, second.at_zero), min(first.at_one, second.at_one))
+
+
+def _crossing(start: Number, end: Number, first: Curve, second: Curve) -> list[Point]:
+    """The point strictly between two neighbouring breakpoints where the curves cross, if there is one."""
+    gap, later = first.inside(start) - second.inside(start), first.inside(end) - second.inside(end)
+    if sign(gap) * sign(later) >= 0:
+        return []
+    place = start + (end - start) * gap / (gap - later)
+    return [(place, first.inside(place))]
+
+
+def _places(curves: Sequence[Curve]) -> list[Number]:
+    """Every breakpoint, once, in order."""
+    ordered = sorted(a for curve in curves for a, _ in curve.points)
+    return [a for k, a in enumerate(ordered) if k == 0 or a != ordered[k - 1]]
+
+
+def _along(left: Point, right: Point, place: Number) -> Number:
+    """The value at a place of the line through two points."""
+    if place == left[0] or left[1] == right[1]:
+        return left[1]
+    return left[1] + (right[1] - left[1]) * (place - left[0]) / (right[0] - left[0])
+
+
+def _middle(left: Point, right: Point) -> Point:
+    return (left[0] + right[0]) / 2, (left[1] + right[1]) / 2
+
+
+def _without_straight(points: Sequence[Point]) -> tuple[Point, ...]:
+    """The same without inner points on the line through their neighbours."""
+    kept: list[Point] = []
+    for point in points:
+        while len(kept) > 1 and kept[-1][1] == _along(kept[-2], point, kept[-1][0]):
+            kept.pop()
+        kept.append(point)
+    return tuple(kept)
