@@ -1,0 +1,214 @@
+"""Relations between secrets: which ordered pairs a privacy definition protects (KL10 §2, the privacy relation R).
+
+R is irreflexive. Differential privacy needs it symmetric: both directions of every pair. What is said of R as a graph
+(components, distances, paths, spanning trees) forgets directions.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from utmost.consumer.files import content
+from utmost.errors import InputError
+from utmost.spaces import Space, parse
+from utmost.spaces.space import LARGEST, Label, Pair, shown
+
+LONGEST_LABEL = 200  # characters
+MOST_DIGITS = 18  # of a label that is read as a whole number
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Ordered pairs of positions among `labels`, sorted, each once, never a secret with itself.
+
+    >>> Relation(("a", "b", "c"), ((0, 1), (1, 0))).components
+    ((0, 1), (2,))
+    """
+
+    labels: tuple[Label, ...]
+    pairs: tuple[Pair, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a relation that is not irreflexive, and positions that are none; sort the pairs."""
+        size = len(self.labels)
+        if not 1 <= size <= LARGEST or len(set(self.labels)) != size:
+            raise InputError(f"a relation must have 1 to {LARGEST} distinct labels, got {len(set(self.labels))}")
+        for x, other in self.pairs:
+            if not (0 <= x < size and 0 <= other < size):
+                raise InputError(f"a pair of a relation must be two positions below {size}, got another number")
+            if x == other:
+                name = shown(self.labels[x])
+                raise InputError(f"a relation must be irreflexive, got a pair of {name} with itself: leave it out")
+        object.__setattr__(self, "pairs", tuple(sorted(set(self.pairs))))
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        return f"<Relation: {len(self.labels)} secrets, {len(self.pairs)} ordered pairs>"
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Does it hold both directions of each of its pairs."""
+        known = set(self.pairs)
+        return all((other, x) in known for x, other in self.pairs)
+
+    @property
+    def both_ways(self) -> Relation:
+        """The least symmetric relation that contains it."""
+        return self if self.symmetric else Relation(self.labels, (*self.pairs, *((y, x) for x, y in self.pairs)))
+
+    @cached_property
+    def edges(self) -> tuple[Pair, ...]:
+        """The pairs without direction: x < x′, each once."""
+        return tuple(sorted({(min(pair), max(pair)) for pair in self.pairs}))
+
+    @cached_property
+    def neighbours(self) -> tuple[tuple[int, ...], ...]:
+        """For each secret the secrets it is related to, in either direction, in order."""
+        near: list[set[int]] = [set() for _ in self.labels]
+        for x, other in self.pairs:
+            near[x].add(other)
+            near[other].add(x)
+        return tuple(tuple(sorted(some)) for some in near)
+
+    @cached_property
+    def components(self) -> tuple[tuple[int, ...], ...]:
+        """The connected parts, each in order, by their first secrets."""
+        parts: list[tuple[int, ...]] = []
+        seen: set[int] = set()
+        for start in range(len(self)):
+            if start not in seen:
+                part = tuple(sorted(self._tree(start)))
+                seen.update(part)
+                parts.append(part)
+        return tuple(parts)
+
+    @property
+    def connected(self) -> bool:
+        """Is there a path between any two secrets."""
+        return len(self.components) == 1
+
+    def _tree(self, start: int) -> dict[int, int]:
+        """For each secret that can be reached the one before it on a shortest path from `start`; nearest first."""
+        before = {start: start}
+        layer = [start]
+        while layer:
+            found = []
+            for x in layer:
+                for other in self.neighbours[x]:
+                    if other not in before:
+                        before[other] = x
+                        found.append(other)
+            layer = found
+        return before
+
+    def distances(self, start: int) -> tuple[int | None, ...]:
+        """d_R(start, x), the fewest steps along pairs, for every secret x; None where there is no path."""
+        steps = {start: 0}
+        for x, before in self._tree(start).items():
+            steps.setdefault(x, steps[before] + 1)
+        return tuple(steps.get(x) for x in range(len(self)))
+
+    def path(self, start: int, end: int) -> tuple[int, ...] | None:
+        """A shortest path, both ends included; None if there is none.
+
+        >>> from_space(parse("cycle:5")).path(0, 3)
+        (0, 4, 3)
+        """
+        before, found = self._tree(start), [end]
+        if end not in before:
+            return None
+        while found[-1] != start:
+            found.append(before[found[-1]])
+        return tuple(reversed(found))
+
+    @cached_property
+    def diameter(self) -> int | None:
+        """The largest distance of two secrets; None if the relation is not connected."""
+        if not self.connected:
+            return None
+        return max(step for x in range(len(self)) for step in self.distances(x) if step is not None)
+
+    @cached_property
+    def spanning_trees(self) -> int:
+        """How many spanning trees it has as a graph: a principal minor of its Laplacian (Kirchhoff), exact.
+
+        >>> from_space(parse("discrete:5")).spanning_trees, from_space(parse("cycle:7")).spanning_trees
+        (125, 7)
+        """
+        from flint import fmpz_mat
+
+        size = len(self) - 1
+        laplacian = [[0] * size for _ in range(size)]
+        for x, near in enumerate(self.neighbours[:size]):
+            laplacian[x][x] = len(near)
+            for other in near:
+                if other < size:
+                    laplacian[x][other] = -1
+        return int(fmpz_mat(size, size, [entry for row in laplacian for entry in row]).det())
+
+
+def from_space(space: Space) -> Relation:
+    """The neighbours of a space: its edges, in both directions; line:n gives KL10's R_n, discrete:n all pairs."""
+    return Relation(space.labels, (*space.edges, *((other, x) for x, other in space.edges)))
+
+
+def from_pairs(pairs: Iterable[Sequence[Label]], labels: Iterable[Label] | None = None) -> Relation:
+    """The relation of ordered pairs (i₁, i₂) of labels; the secrets stand in the order given, else as they appear.
+
+    >>> from_pairs([("a", "b"), ("b", "c")]).symmetric
+    False
+    """
+    listed = [_pair(pair) for pair in pairs]
+    names = tuple(labels) if labels is not None else tuple(dict.fromkeys(end for pair in listed for end in pair))
+    places = {label: k for k, label in enumerate(names)}
+    return Relation(names, tuple((position(places, first), position(places, second)) for first, second in listed))
+
+
+def position(places: Mapping[Label, int], label: Label) -> int:
+    """Where a label stands, or an error that names it."""
+    if label not in places:
+        raise InputError(f"a pair of a relation must be of its labels, got {shown(label)}: add it to them")
+    return places[label]
+
+
+def _pair(pair: Sequence[Label]) -> tuple[Label, Label]:
+    ends = list(pair) if isinstance(pair, list | tuple) else []
+    if len(ends) != 2 or not all(isinstance(end, str | int) and not isinstance(end, bool) for end in ends):
+        raise InputError('a pair of a relation must be two labels such as ["a", "b"]')
+    return ends[0], ends[1]
+
+
+def read(words: str) -> Relation:
+    """The relation that the command line or a file means: `pairs:FILE` (CSV lines i1,i2), or a space such as line:6."""
+    kind, _, path = words.partition(":")
+    return _from_file(Path(path)) if kind == "pairs" and path else from_space(parse(words))
+
+
+def _from_file(path: Path) -> Relation:
+    text = content(path, "relation")
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
+    except csv.Error:
+        raise InputError("relation must be a CSV file of lines i1,i2, got one that is not") from None
+    if not rows:
+        raise InputError("relation must be a CSV file of lines i1,i2, got none")
+    for k, row in enumerate(rows, start=1):
+        if len(row) != 2:
+            raise InputError(f"relation must be a CSV file of lines i1,i2, got {len(row)} cells in row {k}")
+    return from_pairs([[_label(cell, k) for cell in row] for k, row in enumerate(rows, start=1)])
+
+
+def _label(cell: str, row: int) -> Label:
+    """A label as written: a whole number if it is one, else short text that can be printed."""
+    text = cell.strip()
+    if not text or len(text) > LONGEST_LABEL or not text.isprintable():
+        raise InputError(f"relation must have labels of 1 to {LONGEST_LABEL} printable characters: see row {row}")
+    whole = text.isascii() and text.lstrip("-").isdigit() and len(text) <= MOST_DIGITS
+    return int(text) if whole and str(int(text)) == text else text
