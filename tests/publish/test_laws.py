@@ -13,6 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.channel import channel, least_epsilon
+from utmost.continuous.coarsest import Question, rounded_up, rows_promise, whole_step
+from utmost.continuous.interval import interval
+from utmost.continuous.losses import absolute
 from utmost.data.asked import Count, Grid, Histogram, Mean, Neighbours, Quantile, Query, Sum, Unit
 from utmost.data.table import Moments
 from utmost.errors import InputError
@@ -223,3 +226,41 @@ def test_some_position_of_a_quantile_has_no_loss(counts: list[int], share: Fract
     grid = Grid(Fraction(0), Fraction(max(len(counts) - 1, 1)), Fraction(1))
     padded = counts + [0] * (grid.size + 1 - len(counts))
     assert min(laws.losses(Quantile("x", grid, share, None), padded)) == 0
+
+
+WISHES = st.fractions(Fraction(1, 1000), 1000, max_denominator=1000)
+
+
+@given(st.sampled_from([Sum, Mean]), st.integers(-5, 5), st.integers(1, 9), st.integers(1, 2000), WISHES, WISHES)
+def test_an_accepted_extra_loss_leads_to_the_coarsest_step_that_keeps_it(
+    kind: type[Sum] | type[Mean], low: int, length: int, units: int, rate: Fraction, extra: Fraction
+) -> None:
+    ends, setting = (Fraction(low), Fraction(low + length)), Setting(Neighbours.REPLACE, Unit(), None, units)
+    whole = kind("x", Grid(*ends, whole_step(*ends)), Fraction(low))
+    found = laws.refined(whole, rate, extra, setting)
+    parts = whole.grid.step / found.grid.step
+    assert parts.denominator == 1
+    steps = found.grid.step, whole.grid.step / (parts - 1) if parts > 1 else None
+    rows = units if kind is Sum else 1  # a sum's rounding adds up over its rows
+    question = Question(interval(0, length * rows), Fraction(length * rows, units), rate, absolute)
+    kept = [None if step is None else rows_promise(question, rows * step).meets(extra) for step in steps]
+    assert kept in ([True, False], [True, None])
+    told = law(found, rate, setting).optimal
+    assert f"at most {rounded_up(rows_promise(question, rows * found.grid.step).extra)} above" in told
+
+
+@pytest.mark.parametrize(
+    ("query", "relation", "where"),
+    [
+        (Sum("x", GRIDS[0], None), Neighbours.ADD_REMOVE, "replace"),
+        (Mean("x", GRIDS[0], Fraction(0)), Neighbours.ADD_REMOVE, "replace"),
+        (Mean("x", GRIDS[0], None), Neighbours.REPLACE, "dropped nulls"),
+        (Mean("x", GRIDS[0], Fraction(0), "x = 1"), Neighbours.REPLACE, "without where"),
+    ],
+)
+def test_no_extra_loss_is_promised_where_the_number_of_rows_is_secret(
+    query: Sum | Mean, relation: Neighbours, where: str
+) -> None:
+    units = 9 if relation is Neighbours.REPLACE else None
+    with pytest.raises(InputError, match=f"number of rows is secret.*give step.*{where}"):
+        laws.refined(query, HALF, HALF, Setting(relation, Unit(), None, units))

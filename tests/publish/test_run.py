@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from copy import deepcopy
 from fractions import Fraction
@@ -93,6 +94,34 @@ def test_a_preview_says_what_a_release_will_do_and_spends_nothing(folder: Path, 
     assert [(one.law.mechanism, one.error, one.law.optimal) for one in seen.intended] == [
         (answer.mechanism, answer.error, answer.optimal) for answer in made
     ]
+
+
+def test_a_mean_and_a_sum_take_their_steps_from_the_extra_loss_that_is_accepted(
+    folder: Path, books: ledger.Ledger
+) -> None:
+    bounds = {"column": "score", "low": 0, "high": 8, "nulls": 0, "epsilon": 1}
+    wanted = plan(
+        folder,
+        {"name": "m", "kind": "mean", "extra_loss": "1/50", **bounds},
+        {"name": "s", "kind": "sum", "extra_loss": "6/5", **bounds},
+        {"name": "given", "kind": "mean", "step": "8", **bounds},
+    )
+    seen = run.preview(wanted)
+    made = utmost.release(wanted)
+    steps = {name: Fraction(made[name].asked["step"]) for name in ("m", "s", "given")}
+    assert steps["m"] == steps["s"] < steps["given"] == 8  # 60 rows: the sum is 60 times the mean
+    for name, extra in (("m", Fraction(1, 50)), ("s", Fraction(6, 5))):
+        claimed = re.search(r"absolute loss at most (\S+) above the best", made[name].optimal)
+        assert claimed is not None
+        assert 0 < Fraction(claimed[1]) <= extra
+    assert [one.law.mechanism for one in seen.intended] == [answer.mechanism for answer in made]
+    with pytest.raises(InputError, match='query "m": extra_loss must be left out'):
+        utmost.release(
+            plan(folder, {"name": "m", "kind": "mean", "extra_loss": "1/50", **bounds}, relation="add-remove")
+        )
+    with pytest.raises(InputError, match='query "m": extra loss must be one that'):
+        utmost.release(plan(folder, {"name": "m", "kind": "mean", "extra_loss": "1e-40", **bounds}))
+    assert books.state("row replace").spent == 3
 
 
 def test_asked_again_with_a_fingerprint_it_is_free_and_the_same_and_without_it_is_charged(

@@ -150,7 +150,7 @@ def _text(asked: Question, advice: Advice, rows: str | None) -> None:
         noise = f"ε/{found.moves} = {asked.epsilon / found.moves} a step"
         show.say(f"The number is rounded to the nearest point and has geometric noise of {noise}.\n")
     else:
-        show.say(f'Each row is rounded before they are added up; in a plan: step = "{found.step}".\n')
+        show.say(f'Each row is rounded before they are added up; in a plan: step = "{found.step}", or extra_loss.\n')
     show.table(("", "at most"), [*_rows(asked, found, rows), *_next(advice)])
     show.say(f"\nGuarantee: {_guarantee(asked, found)}.")
 

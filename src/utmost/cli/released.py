@@ -46,6 +46,9 @@ def _remarks(seen: Preview) -> Iterator[str]:
         yield "/r: at most, divided by the number of rows in the mean, which is not public."
     if "quantile" in kinds:
         yield "rows: at most so many lie on the wrong side of the quantile."
+    for one in seen.intended:
+        if one.asked.extra_loss is not None:
+            yield _step(one)
     if seen.guesses:
         from utmost.publish.run import declaration
 
@@ -54,6 +57,14 @@ def _remarks(seen: Preview) -> Iterator[str]:
     about += ["values within their bounds"] if kinds & {"sum", "mean", "quantile"} else []
     if about:
         yield f"Errors are of the noise alone, around what is asked of {' and '.join(about)}."
+
+
+def _step(one: Intended) -> str:
+    """The step that an accepted extra loss led to."""
+    from utmost.publish.plans import described
+
+    step, extra = described(one.asked.query)["step"], one.asked.extra_loss
+    return f"{one.asked.name}: step {step}, the coarsest that adds at most {extra} to any reader's absolute loss."
 
 
 def _kept(seen: Preview) -> str:
@@ -112,11 +123,14 @@ def preview_document(seen: Preview) -> dict[str, Any]:
 
 
 def _intended_document(one: Intended) -> dict[str, Any]:
-    from utmost.publish import encode
+    from utmost.publish import encode, plans
 
+    extra = one.asked.extra_loss
+    found = {} if extra is None else {"extra_loss": str(extra), "step": plans.described(one.asked.query)["step"]}
     return {
         "name": one.asked.name,
         "kind": _kind(one.asked.query),
+        **found,
         "epsilon": str(one.asked.epsilon),
         "sensitivity": one.law.sensitivity,
         "mechanism": encode.mechanism_content(one.law.mechanism),

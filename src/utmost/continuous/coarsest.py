@@ -219,10 +219,22 @@ def coarsest(question: Question, extra: Fraction) -> Advice:
 
 def coarsest_rows(question: Question, extra: Fraction) -> Advice:
     """The coarsest step to round rows to, both ends of the interval whole numbers of steps as in a plan."""
-    low, high = question.interval.low, question.interval.high
+    return coarsest_rounding(question, whole_step(question.interval.low, question.interval.high), extra)
+
+
+def coarsest_rounding(question: Question, whole: Fraction, extra: Fraction) -> Advice:
+    """The largest s of whole, whole/2, whole/3, … with which rows that move the number by s/2 in all meet the wish."""
+    return _least(question, whole, rows_promise, extra)
+
+
+def whole_step(low: Fraction, high: Fraction) -> Fraction:
+    """The largest step of which both are whole multiples.
+
+    >>> whole_step(Fraction(18), Fraction(93, 2)), whole_step(Fraction(0), Fraction(5))
+    (Fraction(3, 2), Fraction(5, 1))
+    """
     whole = low.denominator * high.denominator
-    common = Fraction(math.gcd(int(low * whole), int(high * whole)), whole)
-    return _least(question, common, rows_promise, extra)
+    return Fraction(math.gcd(int(low * whole), int(high * whole)), whole)
 
 
 def _least(

@@ -28,11 +28,11 @@ and by k·t under replace. The intervals [#{x < j}, #{x ≤ j}] cover 0 … n, s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from utmost.continuous.coarsest import Question, rounded_up, rows_promise
+from utmost.continuous.coarsest import Question, coarsest_rounding, rounded_up, rows_promise
 from utmost.continuous.interval import Interval
 from utmost.continuous.losses import absolute
 from utmost.data.asked import Count, Histogram, Mean, Neighbours, OfNumbers, Quantile, Query, Sum, Unit
@@ -137,8 +137,7 @@ def _sum(query: Sum, epsilon: Fraction, setting: Setting) -> Law:
         ends = (0 if low == 0 else None, 0 if high == 0 else None)
         return Law(Lattice(epsilon / reach, *ends, unit=step), reach, METRIC, "geometric")
     whole = Lattice(epsilon / reach, units * bottom, units * top, unit=step)
-    off = units * setting.unit.bound * step
-    return Law(whole, reach, _metric(units * (top - bottom) * step, reach * step, epsilon, off), "geometric")
+    return Law(whole, reach, _metric(query, epsilon, setting), "geometric")
 
 
 def _summands(query: Sum, setting: Setting) -> tuple[int, int, int]:
@@ -155,20 +154,59 @@ def _mean(query: Mean, epsilon: Fraction, setting: Setting) -> Law:
     grid, kept = query.grid, setting.unit.bound
     if setting.units and setting.holds_everyone(query):
         total = Lattice(epsilon / grid.size, 0, setting.units * grid.size, grid.low, grid.step / setting.units)
-        length = grid.high - grid.low
-        return Law(total, grid.size, _metric(length, length / setting.units, epsilon, grid.step), "geometric")
+        return Law(total, grid.size, _metric(query, epsilon, setting), "geometric")
     total = Lattice(epsilon / (2 * kept * grid.size), None, None, (grid.low + grid.high) / 2, grid.step / 2)
     rows = Lattice(epsilon / (2 * kept), 0, None if setting.units is None else setting.units * kept)
     return Law(Ratio(total, rows), 2 * kept * grid.size, NONE, "any")
 
 
-def _metric(length: Fraction, moves: Fraction, epsilon: Fraction, rounding: Fraction) -> str:
-    """METRIC on the grid, and what may be said between its steps: `rounding` is twice what rounding changes at most.
-
-    The number is one of an interval of this length, and one unit moves it by at most `moves` (`continuous.coarsest`).
-    """
-    extra = rows_promise(Question(Interval(Fraction(0), length), moves, epsilon, absolute), rounding).extra
+def _metric(query: Sum | Mean, epsilon: Fraction, setting: Setting) -> str:
+    """METRIC on the grid, and what may be said between its steps."""
+    question, reach = _number(query, epsilon, setting)
+    extra = rows_promise(question, reach * query.grid.step).extra
     return METRIC if extra is None else f"{METRIC}; {BETWEEN.format(rounded_up(extra))}"
+
+
+def _number(query: Sum | Mean, epsilon: Fraction, setting: Setting) -> tuple[Question, int]:
+    """A sum or mean of a public number of rows, as `continuous.coarsest` asks about it, and how far rounding moves it.
+
+    That is half a step for a mean; for a sum half a step for every row that can be in it.
+    """
+    grid, rows = query.grid, (setting.units or 0) * setting.unit.bound
+    if isinstance(query, Mean):
+        length = grid.high - grid.low
+        return Question(Interval(Fraction(0), length), length / rows, epsilon, absolute), 1
+    low, high, moves = _summands(query, setting)
+    return Question(Interval(Fraction(0), rows * (high - low) * grid.step), moves * grid.step, epsilon, absolute), rows
+
+
+def refined(query: Sum | Mean, epsilon: Fraction, extra: Fraction, setting: Setting) -> Sum | Mean:
+    """A sum or mean on the coarsest grid, of the steps step/m, on which its optimality claims at most `extra`.
+
+    What rounding the rows adds to the expected absolute loss, for every prior, above that of the best mechanism that
+    protects each distance with ε/sensitivity: `continuous.coarsest`. Nothing can be promised where the number of rows
+    is secret.
+
+    >>> from utmost.data.asked import Grid
+    >>> ages, setting = Grid(Fraction(18), Fraction(91), Fraction(1)), Setting(Neighbours.REPLACE, Unit(), None, 944)
+    >>> refined(Mean("age", ages, Fraction(18)), Fraction(1, 10), Fraction(1, 10), setting).grid.step
+    Fraction(1, 16)
+    """
+    if not setting.units or (isinstance(query, Mean) and not setting.holds_everyone(query)):
+        raise InputError(
+            "extra_loss must be left out where the number of rows is secret, and rounding can be arbitrarily far off: "
+            f"give step{_public(query)}"
+        )
+    question, reach = _number(query, epsilon, setting)
+    found = coarsest_rounding(question, reach * query.grid.step, extra).promise
+    return replace(query, grid=replace(query.grid, step=found.step / reach))
+
+
+def _public(query: Sum | Mean) -> str:
+    """How the number of rows in it becomes public."""
+    if isinstance(query, Mean):
+        return ', or take neighbours = "replace" and rows as units, without where, part and dropped nulls'
+    return ', or take neighbours = "replace"'
 
 
 def _quantile(query: Quantile, epsilon: Fraction, setting: Setting) -> Law:

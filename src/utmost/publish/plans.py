@@ -17,7 +17,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from utmost.data.asked import Count, Grid, Histogram, Key, Mean, Neighbours, Quantile, Query, Sum, Unit
+from utmost.continuous.coarsest import whole_step
+from utmost.data.asked import Count, Grid, Histogram, Key, Mean, Neighbours, Quantile, Query, Sum, Total, Unit
 from utmost.data.parts import Part
 from utmost.data.sources import Source
 from utmost.errors import InputError
@@ -32,11 +33,16 @@ LEDGER = "ledger.sqlite"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One query of a plan: its name, what it may cost, and what it asks."""
+    """One query of a plan: its name, what it may cost, and what it asks.
+
+    A sum or a mean may say what extra loss is accepted instead of its step. It then has the coarsest grid there is,
+    until the number of rows is known and `laws.refined` gives it the step.
+    """
 
     name: str
     epsilon: Fraction
     query: Query
+    extra_loss: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,14 +179,20 @@ def _asked(fields: Fields) -> Asked:
     epsilon = _epsilon(named)
     with naming(name):
         query = _KINDS[kind](named)
+    extra = _positive(named, "extra_loss") if isinstance(query, Total) and _accepts(named) else None
     named.finish()
-    return Asked(name, epsilon, query)
+    return Asked(name, epsilon, query, extra)
+
+
+def _positive(fields: Fields, key: str) -> Fraction:
+    value = fields.number(key)
+    if not value > 0:
+        raise InputError(f"{fields.place}: {key} must be > 0, got {value}")
+    return value
 
 
 def _epsilon(fields: Fields) -> Fraction:
-    value = fields.number("epsilon")
-    if not value > 0:
-        raise InputError(f"{fields.place}: epsilon must be > 0, got {value}")
+    value = _positive(fields, "epsilon")
     try:
         level_of(value)
     except InputError as problem:
@@ -189,11 +201,26 @@ def _epsilon(fields: Fields) -> Fraction:
 
 
 def _grid(fields: Fields) -> Grid:
-    if fields.raw("step", None) is None:
-        raise InputError(
-            f"{fields.place}: step is missing: add it; utmost continuous grid says how fine a grid you need"
-        )
     return Grid(fields.number("low"), fields.number("high"), fields.number("step"))
+
+
+def _accepts(fields: Fields) -> bool:
+    """Does a sum or a mean say what extra loss is accepted."""
+    return fields.raw("extra_loss", None) is not None
+
+
+def _summed(fields: Fields) -> Grid:
+    """The grid of a sum or a mean: of its step, or the coarsest one where the step follows from the extra loss."""
+    stepped = fields.raw("step", None) is not None
+    if stepped == _accepts(fields):
+        raise InputError(
+            f"{fields.place}: step or extra_loss must be given, one of the two: a step, or the loss that rounding to "
+            "the step it finds may add"
+        )
+    if stepped:
+        return _grid(fields)
+    low, high = fields.number("low"), fields.number("high")
+    return Grid(low, high, whole_step(low, high))
 
 
 def _nulls(fields: Fields) -> Fraction | None:
@@ -211,11 +238,11 @@ def _histogram(fields: Fields) -> Histogram:
 
 
 def _sum(fields: Fields) -> Sum:
-    return Sum(fields.text("column"), _grid(fields), _nulls(fields), fields.text("where", None))
+    return Sum(fields.text("column"), _summed(fields), _nulls(fields), fields.text("where", None))
 
 
 def _mean(fields: Fields) -> Mean:
-    return Mean(fields.text("column"), _grid(fields), _nulls(fields), fields.text("where", None))
+    return Mean(fields.text("column"), _summed(fields), _nulls(fields), fields.text("where", None))
 
 
 def _quantile(fields: Fields) -> Quantile:

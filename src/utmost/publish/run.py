@@ -10,13 +10,14 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from utmost import __version__, ledger
 from utmost.data import sources
+from utmost.data.asked import Mean, Query, Sum
 from utmost.errors import InputError, UndecidedError
 from utmost.publish import accuracy, answering, document, laws, plans
 from utmost.publish.answering import Exact
@@ -145,6 +146,7 @@ def prepared(given: Given, only_look: bool = False) -> Iterator[Prepared]:
             pass  # it can be written
     with sources.opened(plan.source, plan.folder) as table:
         setting = _setting(plan, table)
+        plan = _settled(plan, table, setting)
         intended = tuple(_intended(asked, setting) for asked in plan.queries)
         with ledger.opened(plan.ledger, plan.folder) as books:
             ask = _ask(plan, intended)
@@ -176,6 +178,19 @@ def _setting(plan: Plan, table: Table) -> laws.Setting:
             "source must have rows under replace, where their number is public, got none: is it the right table?"
         )
     return laws.Setting(plan.neighbours, plan.unit, plan.part, units)
+
+
+def _settled(plan: Plan, table: Table, setting: laws.Setting) -> Plan:
+    """The plan with a step for every sum and mean that says what extra loss is accepted instead."""
+    queries = []
+    for asked in plan.queries:
+        query: Query = asked.query
+        if asked.extra_loss is not None and isinstance(query, Sum | Mean):
+            with plans.naming(asked.name):
+                query = laws.refined(query, asked.epsilon, asked.extra_loss, setting)
+                table.check(query, plan.unit, plan.part)
+        queries.append(replace(asked, query=query))
+    return replace(plan, queries=tuple(queries))
 
 
 def _guesses(plan: Plan, table: Table, only_look: bool) -> dict[str, str]:
