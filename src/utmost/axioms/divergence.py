@@ -1,0 +1,80 @@
+"""What the curve of a profile says in other words: δ(ε), ε(δ), total variation.
+
+A profile f is concave from (0, f(0)) to (1, 1), so f(a) − s·a is largest at the breakpoint where the slope of f falls below s:
+found by bisection.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from fractions import Fraction
+
+from utmost.axioms.curves import Curve
+from utmost.errors import InputError
+from utmost.exact import Level, Number, Real, decimal, number, sign
+
+
+def farthest(curve: Curve, slope: Number | int, low: int = 0, high: int | None = None) -> int:
+    """The first breakpoint, from `low` to `high`, at which f(a) − slope·a is largest; f concave.
+
+    f(a) − slope·a rises up to there and falls after it, so the largest among some neighbours is the nearest to it.
+    """
+    points = curve.points
+
+    def falls(k: int) -> bool:
+        rise, run = points[k + 1][1] - points[k][1], points[k + 1][0] - points[k][0]
+        return sign(rise - slope * run) <= 0
+
+    last = len(points) - 1 if high is None else high
+    return bisect_left(range(low, last), True, key=falls) + low
+
+
+def delta(curve: Curve, level: Level) -> Number:
+    """The least δ with P(O|i₂) ≤ e^ε·P(O|i₁) + δ for every event O: the largest f(a) − e^ε·a.
+
+    At ε = ∞ (α = 0) it is f(0), the chance of an output that is impossible under i₁. It is Σ_y (P(y|i₂) − e^ε·P(y|i₁))₊.
+
+    >>> from utmost.axioms.curves import from_points
+    >>> from utmost.exact import alpha
+    >>> delta(from_points([(0, 0), ("1/4", "3/4"), (1, 1)]), alpha("1/2"))
+    Fraction(1, 4)
+    """
+    if not level.alpha:
+        return curve.points[0][1]
+    slope = 1 / level.alpha
+    place, value = curve.points[farthest(curve, slope)]
+    return value - slope * place
+
+
+def variation(curve: Curve) -> Number:
+    """The total variation distance of the two laws: δ at ε = 0, the largest f(a) − a."""
+    place, value = curve.points[farthest(curve, 1)]
+    return value - place
+
+
+def least_level(curve: Curve, share: object) -> Level:
+    """The least ε with P(O|i₂) ≤ e^ε·P(O|i₁) + δ for every event O, as an exact level; δ = `share`.
+
+    e^ε is the slope of the steepest line from (0, δ) to the curve: the largest (f(a) − δ)/a over breakpoints, at least
+    1, and ∞ (α = 0) where f(0) > δ.
+
+    >>> from utmost.axioms.curves import from_points
+    >>> bend = from_points([(0, 0), ("1/4", "3/4"), (1, 1)])
+    >>> least_level(bend, 0).alpha, least_level(bend, "1/4").alpha, least_level(bend, "1/2").alpha
+    (Fraction(1, 3), Fraction(1, 2), Fraction(1, 1))
+    """
+    allowed = number(share, "delta")
+    if sign(allowed) < 0 or allowed > 1:
+        raise InputError(f"delta must be in [0, 1], got {decimal(allowed)}")
+    if curve.points[0][1] > allowed:
+        return Level(Fraction(0))
+    slopes = [(value - allowed) / place for place, value in curve.points[1:]]
+    return _level(1 / max([Fraction(1), *slopes]))
+
+
+def _level(alpha: Number) -> Level:
+    """The level with this α, that remembers ε where it is rational."""
+    if not isinstance(alpha, Real):
+        return Level(alpha, Fraction(0) if alpha == 1 else None)
+    exponent = alpha.logarithm()
+    return Level(alpha, None if exponent is None else -exponent)

@@ -1,0 +1,157 @@
+"""Profiles: the largest P(O|i₂) for each P(O|i₁), over all events O of a channel, exact and piecewise linear.
+
+KL10's bound M says how large P(O|i₂) may be when P(O|i₁) = a. The profile f of a channel for the pair (i₁, i₂) says how large
+it is: by Neyman and Pearson the best events take outputs in the order of decreasing likelihood ratio
+P(y|i₂)/P(y|i₁), so f is the concave curve through the events made of the first outputs of that order. Between its breakpoints
+f is attained by an event that tosses a coin, as a post-processing may. So a channel meets a concave bound M
+exactly when f ≤ M at the breakpoints of f. Two channels on two secrets have the same profile exactly when each is a post-processing of
+the other (Blackwell).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from utmost.axioms import divergence
+from utmost.axioms.curves import Curve
+from utmost.axioms.likelihood import Row, by_ratio, curve, row
+from utmost.channel import Channel, Matrix, Mechanism, channel_of
+from utmost.channel.channel import Label
+from utmost.errors import InputError
+from utmost.exact import Level, Number, decimal, number, sign
+
+Pair = tuple[Label, Label]
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """An event, perhaps with a coin: `surely` belongs to it, of `sometimes` each output with probability `share`.
+
+    Under the first secret it has probability `first`, under the second `second`, the largest there is for that.
+    """
+
+    __test__ = False  # no test of pytest's
+
+    surely: tuple[Label, ...]
+    sometimes: tuple[Label, ...]
+    share: Number
+    first: Number
+    second: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The profile of a pair of secrets (first, second): `curve` is f, `order` the outputs in groups of equal ratio.
+
+    The groups come by decreasing likelihood ratio P(y|second)/P(y|first); outputs impossible under both are left out.
+    Breakpoint k of the curve is the event of `event(k)`. `exact` is False where the channel has float entries: then its
+    doubles were taken as the fractions they are, each row divided by its sum.
+    """
+
+    first: Label
+    second: Label
+    curve: Curve
+    order: tuple[tuple[Label, ...], ...]
+    exact: bool
+
+    @property
+    def leaps(self) -> bool:
+        """Is some output possible under the second secret alone: f(0) > 0, and ε = ∞ for this pair."""
+        return bool(self.curve.at_zero)
+
+    def event(self, breakpoint: int) -> tuple[Label, ...]:
+        """The event at a breakpoint of the curve: P(O|first) and P(O|second) are its place and its value."""
+        return tuple(y for group in self.order[: breakpoint + self.leaps] for y in group)
+
+    def best(self, probability: object) -> Test:
+        """The event with this probability under `first` that has the largest one under `second` (Neyman–Pearson).
+
+        >>> from utmost.channel import channel
+        >>> found = profile(channel([["1/2", "1/4", "1/4"], ["1/4", "1/4", "1/2"]]), (0, 1)).best("1/3")
+        >>> found.surely, found.sometimes, found.share, found.second
+        ((2,), (1,), Fraction(1, 3), Fraction(7, 12))
+        """
+        a = number(probability, "probability of an event")
+        if sign(a) < 0 or a > 1:
+            raise InputError(f"probability of an event must be in [0, 1], got {decimal(a)}")
+        k = bisect_left(self.curve.points, a, key=lambda point: point[0])
+        value = self.curve(a)
+        if self.curve.points[k][0] == a:
+            return Test(self.event(k), (), Fraction(0), a, value)
+        (low, _), (high, _) = self.curve.points[k - 1 : k + 1]
+        return Test(self.event(k - 1), self.order[k - 1 + self.leaps], (a - low) / (high - low), a, value)
+
+    def delta(self, level: Level) -> Number:
+        """The least δ with P(O|second) ≤ e^ε·P(O|first) + δ for every event O."""
+        return divergence.delta(self.curve, level)
+
+    def least_level(self, delta: object = 0) -> Level:
+        """The least ε with P(O|second) ≤ e^ε·P(O|first) + δ for every event O."""
+        return divergence.least_level(self.curve, delta)
+
+    @property
+    def variation(self) -> Number:
+        """The total variation distance of the two laws."""
+        return divergence.variation(self.curve)
+
+    @property
+    def reversed(self) -> Profile:
+        """The profile of (second, first): its best events are the complements, so points (a, b) become (1−b, 1−a)."""
+        points = [(1 - b, 1 - a) for a, b in reversed(self.curve.points)]
+        turned = [point for k, point in enumerate(points) if k + 1 == len(points) or points[k + 1][0] != point[0]]
+        if turned[-1][0] != 1:
+            turned.append((Fraction(1), Fraction(1)))
+        mirrored = Curve.trusted(tuple(turned), turned[0][1], turned[-1][1])
+        return Profile(self.second, self.first, mirrored, self.order[::-1], self.exact)
+
+
+def profile(mechanism: Channel | Mechanism, pair: Sequence[Label]) -> Profile:
+    """The profile of a channel for an ordered pair of its inputs (i₁, i₂).
+
+    >>> from utmost.exact import alpha
+    >>> from utmost.mechanisms import geometric
+    >>> found = profile(geometric(3, alpha("1/2")), (1, 2))
+    >>> [(str(a), str(b)) for a, b in found.curve.points], found.order
+    ([('0', '0'), ('1/3', '2/3'), ('1', '1')], ((2, 3), (0, 1)))
+    """
+    return next(profiles(mechanism, [pair]))
+
+
+def profiles(mechanism: Channel | Mechanism, pairs: Iterable[Sequence[Label]]) -> Iterator[Profile]:
+    """The profiles of a channel for some ordered pairs of its inputs, one after another; each row is read once."""
+    source = channel_of(mechanism)
+    places = {label: k for k, label in enumerate(source.inputs)}
+    ready: dict[int, Row] = {}
+    for pair in pairs:
+        first, second = _checked(pair, places)
+        for x in (first, second):
+            if x not in ready:
+                ready[x] = row(_law(source, x))
+        yield _profile(source, (first, second), ready)
+
+
+def _checked(pair: Sequence[Label], places: dict[Label, int]) -> tuple[int, int]:
+    if len(pair) != 2 or pair[0] == pair[1] or not all(label in places for label in pair):
+        raise InputError("pair must be two different inputs of the channel, the first is the one that is true")
+    return places[pair[0]], places[pair[1]]
+
+
+def _law(source: Channel, x: int) -> Iterable[Number]:
+    """The law of one input; doubles are fractions too, and are divided by their sum."""
+    law: Matrix = source.rows[x]
+    if source.exact:
+        return law  # type: ignore[return-value]
+    entries = [Fraction(value) for value in law.tolist()]
+    total = sum(entries)
+    return [value / total for value in entries]
+
+
+def _profile(source: Channel, places: tuple[int, int], ready: dict[int, Row]) -> Profile:
+    first, second = (ready[x] for x in places)
+    grouped = by_ratio(first, second)
+    order = tuple(tuple(source.outputs[y] for y in part) for part in grouped.parts())
+    labels = [source.inputs[x] for x in places]
+    return Profile(labels[0], labels[1], curve(first, second, grouped), order, source.exact)

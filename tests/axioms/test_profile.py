@@ -1,0 +1,201 @@
+"""Profiles, against every event of small channels and against the definitions of δ, ε and total variation."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import channels, fractions, levels
+
+from utmost.axioms import divergence
+from utmost.axioms.likelihood import Row, by_ratio, row
+from utmost.axioms.profile import profile, profiles
+from utmost.channel import Channel, channel
+from utmost.errors import InputError
+from utmost.exact import Real, alpha, epsilon, exponential
+from utmost.flow import refinement
+from utmost.mechanisms import geometric, response
+
+
+def events(source: Channel) -> list[tuple[Fraction, Fraction]]:
+    """(P(O|0), P(O|1)) for every event O of a channel on inputs 0 and 1."""
+    places = range(len(source.outputs))
+    chosen = [list(some) for size in range(len(places) + 1) for some in combinations(places, size)]
+    return [tuple(sum(source.rows[x, some], Fraction(0)) for x in (0, 1)) for some in chosen]
+
+
+def pairs() -> st.SearchStrategy[Channel]:
+    """Two laws on at most ten outputs, zeros and equal ratios included."""
+    return st.integers(1, 10).flatmap(lambda width: channels(2, width))
+
+
+@given(pairs())
+def test_no_event_is_above_the_profile_and_its_breakpoints_are_events(source):
+    found = profile(source, (0, 1))
+    every = events(source)
+    assert all(b <= found.curve(a) for a, b in every)
+    assert set(found.curve.points) <= set(every)
+    assert found.curve.concave
+    assert not found.curve.jumps
+
+
+@given(pairs())
+def test_the_event_of_a_breakpoint_has_its_probabilities(source):
+    found = profile(source, (0, 1))
+    for k, point in enumerate(found.curve.points):
+        chosen = list(found.event(k))
+        assert point == tuple(sum(source.rows[x, chosen], Fraction(0)) for x in (0, 1))
+    listed = [y for group in found.order for y in group]
+    assert sorted(listed) == [y for y in source.outputs if source.column(y).any()]
+
+
+@given(pairs(), st.fractions(0, 1, max_denominator=60))
+def test_the_best_event_has_the_probability_asked_for_and_the_value_of_the_profile(source, a):
+    test = profile(source, (0, 1)).best(a)
+    mass = [
+        sum((law[y] for y in test.surely), Fraction(0))
+        + test.share * sum((law[y] for y in test.sometimes), Fraction(0))
+        for law in source.rows
+    ]
+    assert mass == [a, test.second] == [test.first, profile(source, (0, 1)).curve(a)]
+    assert 0 <= test.share < 1
+
+
+@given(pairs())
+def test_the_reversed_profile_is_the_profile_of_the_reversed_pair(source):
+    forward, backward = profile(source, (0, 1)), profile(source, (1, 0))
+    assert forward.reversed == backward
+    assert forward.reversed.reversed == forward
+    assert forward.curve.reversed == backward.curve
+
+
+@given(pairs(), st.one_of(levels(), st.sampled_from([alpha(0), alpha(1)])))
+def test_delta_is_the_largest_excess_of_any_event_and_the_sum_of_positive_parts(source, level):
+    found = profile(source, (0, 1)).delta(level)
+    if not level.alpha:
+        assert found == sum((q for p, q in source.rows.T if not p), Fraction(0))
+        return
+    ratio = 1 / level.alpha
+    assert found == max((b - ratio * a for a, b in events(source)), key=lambda value: value)
+    parts = [q - ratio * p for p, q in source.rows.T]
+    assert found == sum((part for part in parts if part > 0), Fraction(0))
+
+
+@given(pairs(), fractions(0, 1))
+def test_the_least_level_at_delta_is_the_least_one(source, share):
+    found = profile(source, (0, 1))
+    level = found.least_level(share)
+    assert found.delta(level) <= share or not level.alpha  # no ε is enough where δ(∞) > δ
+    if level.alpha != 1:
+        slightly = alpha(level.alpha + (1 - level.alpha) / 1000)
+        assert found.delta(slightly) > share
+
+
+@given(pairs())
+def test_total_variation_is_half_the_sum_of_the_differences(source):
+    found = profile(source, (0, 1)).variation
+    assert found == sum(abs(p - q) for p, q in source.rows.T) / 2
+
+
+@settings(max_examples=40)
+@given(channels(2), channels(2))
+def test_one_profile_is_above_another_exactly_when_the_channel_can_be_processed_into_the_other(first, second):
+    above = profile(second, (0, 1)).curve.below(profile(first, (0, 1)).curve).amount <= 0
+    assert refinement(first, second).refines == above
+
+
+@pytest.mark.parametrize("level", [alpha("1/2"), epsilon("0.1")])
+def test_neighbours_under_the_geometric_mechanism_are_told_apart_as_by_randomised_response(level):
+    # ratios are 1/α above the true count and α below it, so every neighbouring pair has the profile of response(2)
+    wanted = profile(response(2, level), (0, 1)).curve
+    for found in profiles(geometric(4, level), pairwise(range(5))):
+        assert found.curve == wanted
+        assert found.least_level().alpha == level.alpha
+
+
+def test_an_epsilon_is_remembered_where_it_is_rational():
+    found = profile(response(3, epsilon("0.1")), (0, 2))
+    assert found.least_level() == epsilon("1/10")
+    # e^ε/(e^ε + 2) − 1/(e^ε + 2)
+    grown = exponential(Fraction(1, 10))
+    assert found.variation == (grown - 1) / (grown + 2)
+
+
+def test_an_output_that_one_secret_cannot_give_is_a_leap_at_zero():
+    found = profile(channel([["1/2", "1/2", 0, 0], [0, "1/2", "1/4", "1/4"]], outputs="abcd"), (0, 1))
+    assert found.leaps
+    assert found.order == (("c", "d"), ("b",), ("a",))
+    assert found.curve.points == ((0, Fraction(1, 2)), (Fraction(1, 2), 1), (1, 1))
+    assert found.least_level("1/3").alpha == 0
+    assert found.least_level("1/2").alpha == 1
+
+
+def test_laws_without_a_common_output_are_told_apart_for_sure():
+    found = profile(channel([[1, 0], [0, 1]]), (0, 1))
+    assert found.curve.points == ((0, 1), (1, 1))
+    assert found.reversed == profile(channel([[1, 0], [0, 1]]), (1, 0))
+
+
+@given(st.lists(st.integers(0, 4), min_size=2, max_size=40), st.integers(1, 10**400))
+def test_ratios_that_doubles_cannot_tell_apart_are_told_apart(exponents, huge):
+    # ratios 1 + k/huge, far below the resolution of doubles
+    if huge < 10**20:
+        huge += 10**20
+    first = row([Fraction(huge, 10**500)] * len(exponents))
+    second = row([Fraction(huge + k, 10**500) for k in exponents])
+    parts = by_ratio(first, second).parts()
+    assert [{exponents[y] for y in part} for part in parts] == [{k} for k in sorted(set(exponents), reverse=True)]
+
+
+def test_reals_that_are_equal_in_other_words_have_one_ratio():
+    grown = exponential(Fraction(1, 3))
+    law = [grown / (1 + grown) / 2, 1 / (1 + grown) / 2, Fraction(1, 2)]
+    twice = [1 / (1 + 1 / grown) / 2, 1 / (1 + grown) / 2, Fraction(1, 2)]
+    assert isinstance(law[0], Real)
+    assert by_ratio(row(law), row(twice)).parts() == [[0, 1, 2]]
+
+
+def test_floats_are_taken_as_the_doubles_they_are_and_said_to_be_floats():
+    found = profile(channel([[0.1, 0.9], [0.3, 0.7]]), (0, 1))
+    assert not found.exact
+    assert found.curve.points[-1] == (1, 1)
+    assert float(found.variation) == pytest.approx(0.2, abs=1e-12)
+
+
+@pytest.mark.parametrize("pair", [(0, 0), (0, 7), (0,), "ab"])
+def test_a_pair_that_is_none_is_refused(pair):
+    with pytest.raises(InputError, match="two different inputs of the channel"):
+        profile(geometric(3, alpha("1/2")), pair)
+
+
+@pytest.mark.parametrize("share", [-1, 2, "-1/10"])
+def test_delta_must_be_a_probability(share):
+    with pytest.raises(InputError, match=r"delta must be in \[0, 1\]"):
+        profile(geometric(3, alpha("1/2")), (0, 1)).least_level(share)
+
+
+def test_a_probability_beyond_one_has_no_best_event():
+    with pytest.raises(InputError, match=r"must be in \[0, 1\]"):
+        profile(geometric(3, alpha("1/2")), (0, 1)).best(2)
+
+
+@given(pairs(), st.integers(0, 3), fractions(0, 5))
+def test_the_farthest_point_is_found_between_any_two_breakpoints(source, low, slope):
+    curve = profile(source, (0, 1)).curve
+    last = len(curve.points) - 1
+    start = min(low, last)
+    heights = [value - slope * a for a, value in curve.points]
+    assert divergence.farthest(curve, slope, start) == start + int(np.argmax(heights[start:]))
+
+
+def test_rows_are_whole_numbers_over_one_denominator():
+    ready = row([Fraction(1, 4), Fraction(1, 6), Fraction(7, 12)])
+    assert isinstance(ready, Row)
+    assert ready.values.tolist() == [3, 2, 7]
+    assert ready.scale == 12
+    assert ready.logs.tolist() == pytest.approx([math.log(3), math.log(2), math.log(7)])
