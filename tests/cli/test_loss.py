@@ -20,7 +20,9 @@ def test_the_document_has_the_bounds_their_width_and_the_true_guarantee(utmost):
     words = ("mechanism", "interval", "epsilon", "prior", "loss_function", "guarantee", "any_two")
     assert [found[word] for word in words] == ["laplace", ["0", "1"], "2", "beta:2,5", "absolute", "2", "2"]
     assert found["lower"] < found["upper"] <= found["lower"] + 1.001e-4
-    assert found["cells"] > 10
+    assert found["N"] > 10
+    assert (found["legal"], found["lipschitz"]) == (True, "1")
+    assert "witness" not in found
     answers = [Fraction(answer) for answer, _ in found["remap"]]
     assert answers == [Fraction(k, 10) for k in range(11)]
 
@@ -61,8 +63,30 @@ def test_the_comparison_is_sorted_and_says_what_the_theorem_says(utmost):
     said = utmost("loss", "compare", *ASKED, "--width", "1e-3")
     assert "FMM21 Thm 5" in said.out
     assert max(map(len, said.out.splitlines())) <= 80
-    step = utmost("loss", "compare", "--interval", "0,1", "--epsilon", "2", "--loss", "step:0.25", "--width", "0.05")
-    assert "FMM21 Thm 5" not in step.out
+
+
+@pytest.mark.parametrize(
+    ("loss", "facts", "words"),
+    [
+        ("squared", (True, "2", None), "legal and Lipschitz"),
+        ("asymmetric:2,1", (False, "2", {"truth": "1/2", "near": "0", "far": "1"}), "is not legal: at 1/2 reading 0"),
+        ("step:0.25", (True, None, None), "is not Lipschitz: reading 1 costs something else at 3/4 than at"),
+    ],
+)
+def test_legality_and_lipschitz_are_told_with_a_witness(utmost, loss, facts, words):
+    found = utmost("loss", "laplace", *ASKED, "--loss", loss, "--width", "0.05", "--json").document
+    assert (found["legal"], found["lipschitz"]) == facts[:2]
+    price = losses.parse(loss)
+    if facts[2] is not None:
+        assert found["witness"] == facts[2]
+    elif not found["lipschitz"]:
+        reading, x, other = (Fraction(found["witness"][name]) for name in ("reading", "truth", "other"))
+        assert abs(price.exact(reading, x) - price.exact(reading, other)) > 1000 * abs(x - other)
+    else:
+        assert "witness" not in found
+    said = " ".join(utmost("loss", "laplace", *ASKED, "--loss", loss, "--width", "0.05").out.split())
+    assert words in said
+    assert "nothing that gives the ε of laplace costs less" in said
 
 
 def test_a_channel_from_a_file_needs_no_level(utmost, tmp_path):

@@ -67,6 +67,14 @@ def test_a_law_of_points_is_drawn_as_points_and_pairs_share_a_colour():
     assert drawn["layer"][0]["transform"] == [{"filter": 'indexof(["law"], datum.name) < 0'}]
 
 
+def test_a_share_of_a_law_is_drawn_as_an_area_down_to_zero():
+    law, share = Curve("law", (0, 1, 2), (2, 3, 2)), Curve("share", (0, 1), (2, 3), colour=0, filled=True)
+    drawn = curves([law, share], "t").to_dict()
+    assert [layer["mark"]["type"] for layer in drawn["layer"]] == ["line", "area"]
+    assert drawn["layer"][1]["encoding"]["y"]["stack"] is None
+    assert drawn["layer"][1]["transform"] == [{"filter": 'indexof(["share"], datum.name) >= 0'}]
+
+
 def test_curves_keep_their_points_and_names_in_order():
     chart = curves([Curve("b", (0, 1), (2, 3)), Curve("a", (0, 1), (4, 5))], "t", x="ε", y="loss")
     assert [(p["name"], p["y"]) for p in data(chart)] == [("b", 2.0), ("b", 3.0), ("a", 4.0), ("a", 5.0)]

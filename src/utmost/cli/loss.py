@@ -29,6 +29,7 @@ PRIORS = "uniform, beta:2,5, normal:0.5,0.1, histogram:FILE or linear:FILE."
 LOSSES = "absolute, squared, huber:0.1, power:1.5, asymmetric:2,1 or step:0.1."
 SHOWN = 10  # parts of the interval whose ends' readings are shown
 DIGITS = 12
+STEEP = 1000  # a Lipschitz constant for which a witness is shown where there is none
 FILE = "channel:"
 
 
@@ -95,8 +96,40 @@ def _asked(interval: str, level: Level | None, prior: str, loss: str, width: str
         "epsilon": told,
         "prior": prior,
         "loss_function": price.name,
+        **_properties(price, where),
     }
     return Asked(where, level, density, price, rational(width, "width"), words)
+
+
+def _properties(loss: ContinuousLoss, interval: Interval) -> dict[str, Any]:
+    """Is the loss legal, and what is its Lipschitz constant: with a witness where one of them fails."""
+    from utmost.cli.show import plain
+
+    kappa, illegal = loss.lipschitz(interval), loss.illegal(interval)
+    found: dict[str, Any] = {"legal": illegal is None, "lipschitz": None if kappa is None else plain(kappa)}
+    if illegal is not None:
+        at = {"truth": illegal.truth, "near": illegal.near, "far": illegal.far}
+        return found | {"witness": {name: str(value) for name, value in at.items()}}
+    steep = loss.steep(interval, STEEP) if kappa is None else None
+    if steep is None:
+        return found
+    at = {"reading": steep.reading, "truth": steep.x, "other": steep.other}
+    return found | {"witness": {name: str(value) for name, value in at.items()}}
+
+
+def _theorem(words: dict[str, Any]) -> str:
+    """What FMM21 Thm 5 says of the loss; where it asks for more than the loss has, what that is and what holds."""
+    at = words.get("witness")
+    if at is None:
+        return "The loss is legal and Lipschitz: nothing that gives the ε of laplace costs less (FMM21 Thm 5)."
+    if words["legal"]:
+        why = f"Lipschitz: reading {at['reading']} costs something else at {at['truth']} than at {at['other']}"
+    else:
+        why = f"legal: at {at['truth']} reading {at['near']} costs more than {at['far']}, which is no nearer"
+    return (
+        f"The loss is not {why}. FMM21 Thm 5 does not speak of it; still nothing that gives the ε of laplace costs "
+        "less (proved in utmost.continuous.optimality)."
+    )
 
 
 def _mechanism(name: str, asked: Asked, steps: int) -> Mechanism:
@@ -135,11 +168,10 @@ def _compare(asked: Asked, steps: int, plot: str | None, json: bool) -> None:
         show.document(asked.words | {"steps": steps, "mechanisms": [_facts(priced) for priced in found]})
         return
     show.say(f"{_about(asked)}; grids of {steps} steps.")
-    header = ["mechanism", "loss ≥", "loss ≤", "cells", "ε a unit", "ε any two"]
+    header = ["mechanism", "loss ≥", "loss ≤", "N", "ε a unit", "ε any two"]
     show.table(header, [_row(priced) for priced in found])
     show.say("ε a unit of distance on the whole interval, and for any two inputs: what each really gives.")
-    if asked.loss.legal and asked.loss.lipschitz(asked.interval) is not None:
-        show.say("The loss is legal and Lipschitz: nothing that gives the ε of laplace costs less (FMM21 Thm 5).")
+    show.say(_theorem(asked.words))
 
 
 def _row(priced: Priced) -> list[str]:
@@ -170,7 +202,7 @@ def _facts(priced: Priced) -> dict[str, Any]:
         "lower": lower,
         "upper": upper,
         "width": plain(float(priced.bounds.width)),
-        "cells": priced.bounds.cells,
+        "N": priced.bounds.cells,
         "guarantee": "inf" if priced.guarantee.epsilon is None else plain(priced.guarantee.epsilon),
         "any_two": "inf" if priced.guarantee.any_two is None else plain(priced.guarantee.any_two),
     }
@@ -194,12 +226,14 @@ def _text(found: Priced, asked: Asked) -> None:
     show.say(f"{found.mechanism.name}. {_about(asked)}.")
     show.say(
         f"Expected loss between {lower:.9g} and {upper:.9g}: {decimal(found.bounds.width, 2)} apart, "
-        f"with {found.bounds.cells} cells, certified."
+        f"with N = {found.bounds.cells} cells, certified."
     )
     show.say(
         f"Privacy on the interval: ε = {_epsilon(guarantee.epsilon)} a unit of distance, {_epsilon(guarantee.any_two)} "
         f"for any two inputs ({guarantee.words})."
     )
+    if found.mechanism.name == "laplace":
+        show.say(_theorem(asked.words))
     show.say("The best readings:")
     rows = [[answer, decimal(reading)] for answer, reading in _readings(found.bounds.remap, asked.interval)]
     show.table(["answer", "read as"], rows)
@@ -257,6 +291,7 @@ def _draw(found: Priced, asked: Asked, plot: str | None) -> None:
 def _draw_all(found: list[Priced], asked: Asked, steps: int, plot: str | None) -> None:
     from utmost import pictures
     from utmost.cli.show import remark
+    from utmost.exact import decimal
     from utmost.pictures.remap import Cost, costs
 
     if plot is None:
@@ -266,6 +301,8 @@ def _draw_all(found: list[Priced], asked: Asked, steps: int, plot: str | None) -
         lower, upper = _outward(priced.bounds, 6)
         unit, any_two = (_epsilon(value) for value in (priced.guarantee.epsilon, priced.guarantee.any_two))
         rows.append(Cost(priced.mechanism.name, lower, upper, f"{upper:.4g}  (ε {unit} a unit, {any_two} any two)"))
-    claim = f"{_about(asked)}; grids of {steps} steps. Bars between certified bounds at most {asked.width} apart."
+    claim = (
+        f"{_about(asked)}; grids of {steps} steps. Bars between certified bounds at most {decimal(asked.width)} apart."
+    )
     pictures.write(costs(rows, "What each mechanism costs, and the privacy it really gives", claim), plot)
     remark(f"drew {plot}")

@@ -131,7 +131,7 @@ def _chart(item: Item) -> Any:
     if item.draw is not None:
         return item.draw()
     if item.series:
-        lines = [pictures.Curve(line.name, line.x, line.y, line.stems, line.colour) for line in item.series]
+        lines = [pictures.Curve(s.name, s.x, s.y, s.stems, s.colour, s.filled) for s in item.series]
         title, below = (item.claim, f"{item.name}: {item.caption}") if item.claim else (item.name, item.caption)
         return pictures.curves(lines, title, below, x=item.series[0].x_name, y=item.series[0].y_name)
     mechanism = _mechanism(item.computed)

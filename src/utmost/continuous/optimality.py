@@ -26,8 +26,8 @@ for countably many, and the loss over more and more of them falls to that over a
 and it changes in fewer cells than there are readings. In all other cells the rows agree on their best reading, so there
 ℓ̄ is in order. The cells of change cost L at most max ℓ times their mass, which tends to 0 with s. ∎ The same holds for
 N-step losses ℓ(w, ⌊x⌋_N) with ℓ legal. So Thm 5 needs no Lipschitz constant (FMM21 §X asks), and truncated Laplace is
-*not* beaten for step losses or N-step ones (§VIII and §X say it is): what beats it there, G_N, is not private between
-the points of its grid.
+*not* beaten for monotone step losses or N-step ones (as §VIII and §X have it): what beats it there, G_N, is not private
+between the points of its grid.
 
 **Where it ends**: `Band`. Readings "inside" and "outside" of the band [1/4, 3/4], loss 1 for the wrong one: outside is
 best below and above the band, inside in between, so φ is not in order. A mechanism made for this reader beats L.

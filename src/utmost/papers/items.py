@@ -27,7 +27,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One line of a plot: y over x, with the names of both; `stems`, `colour` as in `pictures.Curve`."""
+    """One line of a plot: y over x, with the names of both; `stems`, `colour`, `filled` as in `pictures.Curve`."""
 
     name: str
     x_name: str
@@ -36,6 +36,7 @@ class Series:
     y: tuple[float, ...]
     stems: bool = False
     colour: int | None = None
+    filled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

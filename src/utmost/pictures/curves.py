@@ -21,7 +21,8 @@ DASHES = ([1, 0], [9, 5], [2, 4])  # so that lines on top of each other are all 
 class Curve:
     """A named line through points (x_k, y_k); with `stems` the points alone, each on a stem: a discrete law.
 
-    `colour` counts in the palette, for curves that belong together; the curve's place if it is None.
+    `filled` shows the area down to 0 instead of the line. `colour` counts in the palette, for curves that belong
+    together; the curve's place if it is None.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Curve:
     y: tuple[float, ...]
     stems: bool = False
     colour: int | None = None
+    filled: bool = False
 
 
 def curves(
@@ -54,19 +56,30 @@ def curves(
             strokeDash=alt.StrokeDash("name:N", title=legend or None, scale=dashes, sort=None),
         )
     )
-    drawn = _stemmed(chart, [line.name for line in lines if line.stems])
+    drawn = _shaped(chart, [line.name for line in lines if line.stems], [line.name for line in lines if line.filled])
     return styled(drawn.properties(title=titled(title, subtitle), width=560, height=300))  # type: ignore[no-any-return]
 
 
-def _stemmed(chart: alt.Chart, names: Sequence[str]) -> alt.Chart | alt.LayerChart:
-    """The chart, its curves of these names drawn as points on stems."""
+def _shaped(chart: alt.Chart, stemmed: Sequence[str], filled: Sequence[str]) -> alt.Chart | alt.LayerChart:
+    """The chart, its curves of these names drawn as points on stems, or as areas."""
     import altair as alt
 
-    if not names:
+    if not stemmed and not filled:
         return chart
-    chosen = f"indexof({json.dumps(list(names))}, datum.name)"
     kept = {name: chart.encoding[name] for name in ("x", "y", "color")}
-    bare = alt.Chart(chart.data).transform_filter(f"{chosen} >= 0").encode(**kept)
-    stems = bare.mark_rule(strokeWidth=1.4, opacity=0.6).encode(y2=alt.datum(0))
-    lines = alt.Chart(chart.data).transform_filter(f"{chosen} < 0").mark_line(strokeWidth=2).encode(**kept)
-    return alt.LayerChart(layer=[lines, stems, bare.mark_point(filled=True, size=38, opacity=1)])
+    stems, areas = (_of(chart, names).encode(**kept) for names in (stemmed, filled))
+    layers = [_of(chart, [*stemmed, *filled], other=True).mark_line(strokeWidth=2).encode(**kept)]
+    if filled:
+        layers.append(areas.mark_area(opacity=0.35, line=False).encode(y=alt.Y("y:Q", stack=None)))
+    if stemmed:
+        layers.append(stems.mark_rule(strokeWidth=1.4, opacity=0.6).encode(y2=alt.datum(0)))
+        layers.append(stems.mark_point(filled=True, size=38, opacity=1))
+    return alt.LayerChart(layer=layers)
+
+
+def _of(chart: alt.Chart, names: Sequence[str], *, other: bool = False) -> alt.Chart:
+    """A bare chart of the curves of these names, or of all others."""
+    import altair as alt
+
+    place = f"indexof({json.dumps(list(names))}, datum.name)"
+    return alt.Chart(chart.data).transform_filter(f"{place} < 0" if other else f"{place} >= 0")

@@ -20,9 +20,10 @@ ERRATA = (
     "Lemma 16 fails at x = 1: Def. 7 takes ℓ_N(w, 1) from 1 − 1/N, so w = 1 costs more there than w = 1 − 1/N. It "
     "does no harm, since π_N(1) = 0.",
     "§VIII: ℓ_N is κ-Lipschitz on U_N, which is all that is used; on [0, 1] it is not even continuous.",
-    "§VIII, end, and §X: step functions are no exception. Among mechanisms that are ε-private on the interval the "
-    "truncated Laplace mechanism is optimal for every density and every bounded loss m(|w−x|), m non-decreasing; and "
-    "for N-step losses ℓ(w, ⌊x⌋_N) too. G_N may do better for these, but is private on U_N only.",
+    "§VIII, end, and §X: a monotone loss need not be continuous. Among mechanisms that are ε-private on the interval "
+    "the truncated Laplace mechanism is optimal for every density and every bounded loss m(|w−x|), m non-decreasing; "
+    "and for N-step losses ℓ(w, ⌊x⌋_N) too. G_N may do better for these, but is private on U_N only. For step "
+    "functions that are not monotone it is beaten indeed.",
 )
 
 REMARKS = (

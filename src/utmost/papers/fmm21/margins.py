@@ -1,4 +1,4 @@
-"""FMM21 Thm 13, 14, Cor. 17 and the remarks of §VIII: what Laplace noise loses on a grid, with constants and rates."""
+"""FMM21 Thm 13, 14 and Cor. 17: what Laplace noise loses on a grid, with constants and rates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from functools import cache
 from itertools import pairwise
 
 from utmost.consumer import Consumer, losses, priors
-from utmost.consumer.losses import Table
 from utmost.consumer.priors import Prior
 from utmost.continuous import geometric_loss, laplace_factor, laplace_loss
 from utmost.continuous.hull import loss_margin, move_margin, post, posterior_gaps, printed_margin
@@ -40,7 +39,6 @@ def items() -> tuple[Item, ...]:
         constants(),
         lipschitz_constants(),
         corollary17(),
-        section8_steps(),
     )
 
 
@@ -266,7 +264,7 @@ def corollary17() -> Item:
     for square in (False, True):
         for count in (2, 4, 8, 16):
             user = Consumer(tried(count)["leaning"], on_grid(unit(count), square))
-            made, verdict = _against_the_best(user, unit(count), level)
+            made, verdict = against_the_best(user, unit(count), level)
             rows.append(made)
             verdicts.append(verdict)
             labels.append(f"{'len²' if square else 'len'}, N = {count}")
@@ -283,7 +281,8 @@ def corollary17() -> Item:
 COMPARED = ("least on U_N", "Laplace", "ratio", "cosh(ε/2N)")
 
 
-def _against_the_best(user: Consumer, grid: Pixels, level: Level) -> tuple[list[Value], bool]:
+def against_the_best(user: Consumer, grid: Pixels, level: Level) -> tuple[list[Value], bool]:
+    """The columns COMPARED, and whether all that is claimed of them is certified."""
     step = grid.level(level)
     design = optimal(line(grid.count + 1), step, user)
     least = design.loss
@@ -292,27 +291,3 @@ def _against_the_best(user: Consumer, grid: Pixels, level: Level) -> tuple[list[
     ratio = found_loss.upper / least
     row: list[Value] = [decimal(least), decimal(found_loss.upper), decimal(ratio, 8), decimal(factor, 8)]
     return row, certified and bool(found_loss.lower >= least) and bool(found_loss.lower <= factor * least)
-
-
-def section8_steps() -> Item:
-    """Two losses that are not continuous in x: 0 within 1/8 and else 1, which is legal, and the 2-step |w − ⌊x⌋_2|."""
-    level = thirtyseconds()
-    cases = [("0 within 1/8, else 1", count) for count in (4, 8, 16)] + [("|w − ⌊x⌋_2|", count) for count in (4, 8)]
-    made = [
-        _against_the_best(Consumer(tried(n)["leaning"], _stepping(name, unit(n))), unit(n), level) for name, n in cases
-    ]
-    return statement(
-        "Section VIII, step functions",
-        "losses with steps in x on finer and finer grids; leaning prior",
-        "the Laplace mechanism is not in general universally optimal wrt. arbitrary step functions",
-        Grid("loss, grid", COMPARED, [f"{name}, U_{count}" for name, count in cases], [row for row, _ in made]),
-        not all(verdict for _, verdict in made),
-        "it is, among the mechanisms that are ε-private on the interval: cosh(ε/2N) needs no Lipschitz constant, and a "
-        "grid N times as fine sees the steps of a bounded loss wrongly in few cells only",
-    )
-
-
-def _stepping(name: str, grid: Pixels) -> Table:
-    if name.startswith("0"):
-        return losses.matrix([[int(abs(x - w) > Fraction(1, 8)) for w in grid.points] for x in grid.points])
-    return losses.matrix([[abs(unit(2).points[unit(2).cell(x)] - w) for w in grid.points] for x in grid.points])

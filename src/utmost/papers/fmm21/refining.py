@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -59,22 +60,29 @@ def figure1a() -> Item:
         "Figure 1(a)",
         f"Laplace densities for three inputs, ε = 4 ln 2; what falls in the cell from {SLICE[0]} to {SLICE[1]}, T = 8",
         grid,
-        series=(*(_density(x, level) for x in INPUTS), *_walls(level)),
+        series=(*(_density(x, level) for x in INPUTS), *(_area(k, level) for k in range(len(INPUTS)))),
     )
     return replace(made, claim="Telling the cell of a Laplace answer makes a channel: its entries are areas")
 
 
 def _density(x: Fraction, level: Level) -> Series:
     places = tuple(k / 100 for k in range(-50, 151))
+    return Series(f"input {x}", "output y", "density", places, _heights(x, places, level))
+
+
+def _area(k: int, level: Level) -> Series:
+    """What input k has in the slice, in the colour of its density."""
+    low, high = map(float, SLICE)
+    places = tuple(low + (high - low) * j / 25 for j in range(26))
+    heights = _heights(INPUTS[k], places, level)
+    return Series(
+        f"[{SLICE[0]}, {SLICE[1]}) of input {INPUTS[k]}", "output y", "density", places, heights, False, k, True
+    )
+
+
+def _heights(x: Fraction, places: Iterable[float], level: Level) -> tuple[float, ...]:
     rate = level.epsilon
-    heights = tuple(rate / 2 * math.exp(-rate * abs(y - float(x))) for y in places)
-    return Series(f"input {x}", "output y", "density", places, heights)
-
-
-def _walls(level: Level) -> tuple[Series, ...]:
-    top = level.epsilon / 2
-    places = tuple(float(edge) for edge in SLICE)
-    return (Series(f"the cell [{SLICE[0]}, {SLICE[1]})", "output y", "density", places, (top, top), stems=True),)
+    return tuple(rate / 2 * math.exp(-rate * abs(y - float(x))) for y in places)
 
 
 def hypers(cells: int) -> tuple[Hyper, Hyper]:
@@ -119,7 +127,8 @@ def _simplex(orange: Hyper, blue: Hyper) -> Any:
     ]
     title = "Every Laplace posterior lies between two neighbouring geometric ones"
     below = "FMM21 Figure 1(b): inputs 0, 1/2, 1, uniform prior, ε = 4 ln 2, T = 8"
-    return pictures.simplex(("0", "1/2", "1"), title, below, posteriors=dots)
+    hull = [tuple(float(p) for p in orange.inners[:, y]) for y in range(len(orange.outers))]
+    return pictures.simplex(("0", "1/2", "1"), title, below, region=hull, posteriors=dots)
 
 
 def lemma11() -> Item:
