@@ -119,17 +119,15 @@ class Curve:
         >>> from_points([(0, 0), ("1/2", "1/4"), (1, 1)]).dent.depth
         Fraction(1, 4)
         """
-        (start, first), (_, second), last = self.points[0], self.points[1], self.points[-1]
-        if self.at_zero > first:
-            middle = self.points[1][0] / 2
-            return Dent((start, self.at_zero), (middle, (first + second) / 2), (self.points[1][0], second))
-        if self.at_one > last[1]:
-            before = self.points[-2]
-            middle = (before[0] + 1) / 2
-            return Dent(before, (middle, (before[1] + last[1]) / 2), (ONE, self.at_one))
-        for left, middle_point, right in zip(self.points, self.points[1:], self.points[2:], strict=False):
-            if middle_point[1] < _along(left, right, middle_point[0]):
-                return self._reached(Dent(left, middle_point, right))
+        if self.at_zero > self.points[0][1]:
+            inner = _middle(self.points[0], self.points[1])
+            return Dent((ZERO, self.at_zero), _middle(self.points[0], inner), inner)
+        if self.at_one > self.points[-1][1]:
+            inner = _middle(self.points[-2], self.points[-1])
+            return Dent(inner, _middle(inner, self.points[-1]), (ONE, self.at_one))
+        for left, middle, right in zip(self.points, self.points[1:], self.points[2:], strict=False):
+            if middle[1] < _along(left, right, middle[0]):
+                return self._reached(Dent(left, middle, right))
         return None
 
     def _reached(self, dent: Dent) -> Dent:
