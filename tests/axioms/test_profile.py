@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import channels, fractions, levels
 
+from strategies import channels, fractions, levels
 from utmost.axioms import divergence
 from utmost.axioms.likelihood import Row, by_ratio, row
 from utmost.axioms.profile import profile, profiles

@@ -1,7 +1,7 @@
 """What the curve of a profile says in other words: δ(ε), ε(δ), total variation.
 
-A profile f is concave from (0, f(0)) to (1, 1), so f(a) − s·a is largest at the breakpoint where the slope of f falls below s:
-found by bisection.
+A profile f is concave from (0, f(0)) to (1, 1), so f(a) − s·a is largest at the breakpoint where the slope of f falls
+below s, found by bisection.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def farthest(curve: Curve, slope: Number | int, low: int = 0, high: int | None =
 def delta(curve: Curve, level: Level) -> Number:
     """The least δ with P(O|i₂) ≤ e^ε·P(O|i₁) + δ for every event O: the largest f(a) − e^ε·a.
 
-    At ε = ∞ (α = 0) it is f(0), the chance of an output that is impossible under i₁. It is Σ_y (P(y|i₂) − e^ε·P(y|i₁))₊.
+    That is Σ_y (P(y|i₂) − e^ε·P(y|i₁))₊, and f(0) at ε = ∞ (α = 0): the chance of an output impossible under i₁.
 
     >>> from utmost.axioms.curves import from_points
     >>> from utmost.exact import alpha

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,7 +35,7 @@ class Grouping:
     def parts(self) -> list[list[int]]:
         """The groups, each as positions of outputs."""
         listed, cuts = self.positions.tolist(), [*self.starts.tolist(), len(self.positions)]
-        return [listed[start:end] for start, end in zip(cuts, cuts[1:], strict=False)]
+        return [listed[start:end] for start, end in pairwise(cuts)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,9 +79,10 @@ def row(law: Iterable[Number]) -> Row:
     >>> ready.values.tolist(), ready.scale
     ([3, 2, 1], 6)
     """
-    entries = list(law)
-    if any(isinstance(value, Real) for value in entries):
-        return Row(_objects(entries), 1, logarithms(entries))
+    numbers = list(law)
+    entries = [value for value in numbers if not isinstance(value, Real)]
+    if len(entries) < len(numbers):
+        return Row(_objects(numbers), 1, logarithms(numbers))
     scale = 1
     for denominator in sorted({value.denominator for value in entries}, reverse=True):
         if scale % denominator:

@@ -1,11 +1,11 @@
 """Profiles: the largest P(O|i₂) for each P(O|i₁), over all events O of a channel, exact and piecewise linear.
 
-KL10's bound M says how large P(O|i₂) may be when P(O|i₁) = a. The profile f of a channel for the pair (i₁, i₂) says how large
-it is: by Neyman and Pearson the best events take outputs in the order of decreasing likelihood ratio
-P(y|i₂)/P(y|i₁), so f is the concave curve through the events made of the first outputs of that order. Between its breakpoints
-f is attained by an event that tosses a coin, as a post-processing may. So a channel meets a concave bound M
-exactly when f ≤ M at the breakpoints of f. Two channels on two secrets have the same profile exactly when each is a post-processing of
-the other (Blackwell).
+KL10's bound M says how large P(O|i₂) may be when P(O|i₁) = a. The profile f of a channel for the pair (i₁, i₂) says how
+large it is: by Neyman and Pearson the best events take outputs in the order of decreasing likelihood ratio
+P(y|i₂)/P(y|i₁), so f is the concave curve through the events made of the first outputs of that order. Between its
+breakpoints f is attained by an event that tosses a coin, as a post-processing may. So a channel meets a concave bound M
+exactly when f ≤ M at the breakpoints of f. On two secrets one channel can be processed into another exactly when its
+profile is nowhere below the other's (Blackwell).
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _law(source: Channel, x: int) -> Iterable[Number]:
     """The law of one input; doubles are fractions too, and are divided by their sum."""
     law: Matrix = source.rows[x]
     if source.exact:
-        return law  # type: ignore[return-value]
+        return law
     entries = [Fraction(value) for value in law.tolist()]
     total = sum(entries)
     return [value / total for value in entries]

@@ -1,0 +1,121 @@
+"""Profiles of independent releases together, exact.
+
+A profile says all of a pair of laws that matters, the law of the likelihood ratio: its pieces are the ratios, and the
+width and the height of a piece are the probabilities of its ratio under either secret. Ratios of independent answers
+multiply. So the profile of two releases is that of the products of the pieces, sorted and merged anew. Mechanisms that
+meet bounds M₁ and M₂, the second perhaps chosen after the first answer, together meet the composition of M₁ and M₂: the
+pair of laws whose profile is M can be processed into any pair that meets M (Blackwell).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from utmost.axioms.curves import Curve, from_points
+from utmost.axioms.likelihood import Grouping, Row, by_ratio, curve, logarithms, row
+from utmost.errors import InputError
+from utmost.exact import sign, whole
+
+MOST_PRODUCTS = 1_000_000  # of likelihood ratios that are multiplied in one step
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Law:
+    """The law of the likelihood ratio under either secret: atom k has probabilities first[k] and second[k].
+
+    The atoms have distinct ratios second/first, decreasing.
+    """
+
+    first: Row
+    second: Row
+
+    def __len__(self) -> int:
+        return len(self.first.values)
+
+    def curve(self) -> Curve:
+        """The profile that has this law."""
+        places = np.arange(len(self))
+        return curve(self.first, self.second, Grouping(places, places))
+
+
+def law(profile: Curve) -> Law:
+    """The law of the likelihood ratio of a profile, or of a bound M: for each piece its width and its height.
+
+    >>> found = law(from_points([(0, "1/4"), ("1/2", "3/4"), (1, 1)]))
+    >>> found.first.values.tolist(), found.second.values.tolist()
+    ([0, 1, 1], [1, 2, 1])
+    """
+    if profile.jumps or not profile.concave or profile.at_one != 1 or sign(profile.at_zero) < 0:
+        raise InputError(
+            "a curve that is composed must be a profile: concave, without a jump, at least 0 at 0 and equal to 1 at 1"
+        )
+    points = ((Fraction(0), Fraction(0)), *profile.points) if profile.at_zero else profile.points
+    steps = [(right[0] - left[0], right[1] - left[1]) for left, right in pairwise(points)]
+    return Law(row([step for step, _ in steps]), row([rise for _, rise in steps]))
+
+
+def composed(profiles: Iterable[Curve]) -> Curve:
+    """The profile of independent releases with these profiles together; of none, that of an answer that says nothing.
+
+    >>> response = from_points([(0, 0), ("1/3", "2/3"), (1, 1)])
+    >>> [(str(a), str(b)) for a, b in composed([response, response]).points]
+    [('0', '0'), ('1/9', '4/9'), ('5/9', '8/9'), ('1', '1')]
+    """
+    found: Law | None = None
+    for part in profiles:
+        found = law(part) if found is None else _product(found, law(part))
+    return _silence() if found is None else found.curve()
+
+
+def repeated(profile: Curve, times: object) -> Curve:
+    """The profile of `times` independent releases with one profile, by squaring.
+
+    >>> response = from_points([(0, 0), ("1/3", "2/3"), (1, 1)])
+    >>> repeated(response, 100).points[1] == (Fraction(1, 3)**100, Fraction(2, 3)**100)
+    True
+    """
+    count, once = whole(times, "times"), law(profile)
+    if count < 0:
+        raise InputError(f"times must be a whole number >= 0, got {count}")
+    found: Law | None = None
+    for digit in f"{count:b}":
+        found = None if found is None else _product(found, found)
+        if digit == "1":
+            found = once if found is None else _product(found, once)
+    return _silence() if found is None else found.curve()
+
+
+def _silence() -> Curve:
+    return from_points([(0, 0), (1, 1)])
+
+
+def _product(one: Law, other: Law) -> Law:
+    """The law of the product of two independent ratios, equal ratios merged."""
+    if len(one) * len(other) > MOST_PRODUCTS:
+        raise InputError(
+            f"a composition must have at most {MOST_PRODUCTS} products of likelihood ratios in a step, "
+            f"got {len(one) * len(other)}: compose fewer releases, or merge outputs whose ratios are near first"
+        )
+    first, second = _times(one.first, other.first), _times(one.second, other.second)
+    grouped = by_ratio(first, second)
+    return Law(_merged(first, grouped), _merged(second, grouped))
+
+
+def _times(one: Row, other: Row) -> Row:
+    both = one.rational and other.rational
+    parts = [side.values if both else side.numbers() for side in (one, other)]
+    logs = np.add.outer(*(side.logs - (0.0 if both else math.log(side.scale)) for side in (one, other)))
+    return Row(np.multiply.outer(*parts).ravel(), one.scale * other.scale if both else 1, logs.ravel())
+
+
+def _merged(source: Row, grouped: Grouping) -> Row:
+    totals = source.totals(grouped)
+    values = np.empty(len(totals), dtype=object)
+    values[:] = totals
+    return Row(values, source.scale, logarithms(totals))
