@@ -1,0 +1,200 @@
+"""Generic differential privacy: a relation, and for each of its pairs a bound M (KL10 Def. 2.1.3).
+
+A mechanism meets the definition when M(P(O|i₁)) ≥ P(O|i₂) for every event O, complements included, and every related
+(i₁, i₂). M is concave, continuous on (0, 1], M(1) = 1, M(0) ≥ 0; then it never decreases and M(a) ≥ a. Such definitions
+are exactly the sound ones: `soundness`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from utmost.axioms.curves import Curve, from_lines, from_points
+from utmost.axioms.relation import Relation
+from utmost.errors import InputError
+from utmost.exact import Level, Number, alpha, decimal, epsilon, number, rational, sign
+from utmost.spaces.space import Pair, shown
+
+FORMS = (
+    "pure:EPSILON, alpha:ALPHA, approximate:EPSILON,DELTA, variation:T, identity, subsampling:P "
+    "or points:0 0,1/4 3/4,1 1"
+)
+LONGEST = 100_000  # characters of a bound in words
+TWO = Relation(("i1", "i2"), ((0, 1),))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Definition:
+    """A relation and a bound for each of its pairs: `default`, or what `others` has for it. Every bound is sound.
+
+    >>> Definition(TWO, pure(alpha("1/2"))).bound(0, 1)("1/6")
+    Fraction(1, 3)
+    """
+
+    relation: Relation
+    default: Curve
+    others: Mapping[Pair, Curve] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse a bound that is not one, and a pair that the relation does not hold."""
+        checked(self.default)
+        known = set(self.relation.pairs)
+        for pair, curve in self.others.items():
+            if pair not in known:
+                raise InputError("a bound of its own must be for a pair of the relation, got another pair")
+            x, other = (shown(self.relation.labels[k]) for k in pair)
+            checked(curve, f"bound for ({x}, {other})")
+
+    def __repr__(self) -> str:
+        return f"<Definition: {self.relation!r}, {len({self.default, *self.others.values()})} bounds>"
+
+    def bound(self, x: int, other: int) -> Curve:
+        """M for the pair of positions (i₁, i₂) = (x, other)."""
+        return self.others.get((x, other), self.default)
+
+
+def fault(curve: Curve) -> str | None:
+    """What keeps a curve from being a bound M, in a few words; None if nothing does. KL10 Thm 2.3.1."""
+    values = [value for _, value in curve.points] + [curve.at_zero, curve.at_one]
+    if any(sign(value) < 0 for value in values):
+        return "must be >= 0, got less: it bounds a probability"
+    if any(value > 1 for value in values):
+        return "must be <= 1, got more: it bounds a probability"
+    if curve.at_one != 1:
+        return f"must be 1 at 1, got {decimal(curve.at_one)}: a certain event is certain for both secrets"
+    if curve.drop is not None:
+        (left, _), (right, _) = curve.drop
+        return f"must never decrease, got less at {decimal(right)} than at {decimal(left)}"
+    dent = curve.dent
+    if dent is not None:
+        ends = f"{decimal(dent.left[0])} and {decimal(dent.right[0])}"
+        return (
+            f"must be concave, got a dent at {decimal(dent.middle[0])} between {ends}: ask `definition check` for more"
+        )
+    return None
+
+
+def checked(curve: Curve, name: str = "bound M") -> Curve:
+    """The curve, if it is a bound; else an error that says what it must be."""
+    problem = fault(curve)
+    if problem is not None:
+        raise InputError(f"{name} {problem}")
+    return curve
+
+
+def pure(level: Level) -> Curve:
+    """ε-differential privacy: M(a) = min(e^ε·a, 1 − e^−ε·(1−a)); at α = 0, where nothing is asked, M = 1. KL10 §2.1.
+
+    >>> pure(alpha("1/2")).points[1]
+    (Fraction(1, 3), Fraction(2, 3))
+    """
+    return approximate(level, 0)
+
+
+def approximate(level: Level, delta: object) -> Curve:
+    """(ε, δ): M(a) = min(1, e^ε·a + δ, 1 − e^−ε·(1−a−δ)): P(O|i) ≤ e^ε·P(O|i′) + δ, either way. KL10 §2.1.
+
+    The lines meet at a = α·(1−δ)/(1+α), where M = (1+α·δ)/(1+α), and M is 1 from a = 1−δ on.
+    """
+    extra, shrink = share(delta, "delta"), level.alpha
+    if not shrink or extra == 1:
+        return identity()
+    meet = (shrink * (1 - extra) / (1 + shrink), (1 + shrink * extra) / (1 + shrink))
+    full = [(1 - extra, 1)] if extra else []
+    return from_points([(0, extra), meet, *full, (1, 1)])
+
+
+def variation(distance: object) -> Curve:
+    """Total variation at most t: M(a) = min(1, a + t); (ε, δ) with ε = 0."""
+    return from_lines([(1, share(distance, "total variation"))])
+
+
+def identity() -> Curve:
+    """M = 1: nothing is asked, the mechanism that tells its input is allowed. KL10 §2.1."""
+    return from_points([(0, 1), (1, 1)])
+
+
+def subsampling(probability: object) -> Curve:
+    """What a random subset tells: M(a) = p + (1−p)·a where i₂ is i₁ with one record more and each is kept with p.
+
+    With probability p the new record is kept, which shows that it is i₂; otherwise the subset has the law that it has
+    under i₁. So P(O|i₂) = (1−p)·P(O|i₁) + p·P(O | kept), and P(O | kept) can be 1 for an O that i₁ never makes: M is
+    the least bound. Back, from more records to fewer, it is `reversed`: min(1, a/(1−p)). KL10 §2.1 only names the
+    mechanism.
+
+    >>> str(subsampling("1/4")), str(subsampling("1/4").reversed)
+    ('0 1/4, 1 1', '0 0, 3/4 1, 1 1')
+    """
+    kept = share(probability, "subsampling")
+    return from_points([(0, kept), (1, 1)])
+
+
+def share(value: object, name: str) -> Number:
+    """A number in [0, 1]."""
+    found = number(value, name)
+    if sign(found) < 0 or found > 1:
+        raise InputError(f"{name} must be in [0, 1], got {decimal(found)}")
+    return found
+
+
+def points(text: str) -> Curve:
+    """The curve of `a value` pairs parted by commas; two pairs at 0 are the value there and the limit beside it.
+
+    >>> points("0 0, 0 1/2, 1 1").at_zero, points("0 0,1/2 1,1 1")("1/4")
+    (Fraction(0, 1), Fraction(1, 2))
+    """
+    pairs = [part.split() for part in text.split(",")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise InputError('points of a bound must be pairs "a value" parted by commas, such as 0 0,1/4 3/4,1 1')
+    made = [(number(a, "place of a bound"), number(value, "value of a bound")) for a, value in pairs]
+    jumps = len(made) > 1 and made[0][0] == 0 == made[1][0]
+    return from_points(made[1:], at_zero=made[0][1]) if jumps else from_points(made)
+
+
+def curve_of(words: str) -> Curve:
+    """The curve that a bound's words mean, not yet known to be a bound: see FORMS.
+
+    >>> curve_of("alpha:1/2") == pure(alpha("1/2")), curve_of("variation:1/10")("1/2")
+    (True, Fraction(3, 5))
+    """
+    kind, _, rest = words.strip().partition(":")
+    if len(words) > LONGEST or kind not in NAMED or bool(rest) != (kind != "identity"):
+        got = f"{len(words)} characters" if len(words) > LONGEST else shown(words) or "nothing"
+        raise InputError(f"bound must be {FORMS}, got {got}")
+    return NAMED[kind](rest)
+
+
+def is_named(words: str) -> bool:
+    """Do the words begin like those of a bound."""
+    return words.strip().partition(":")[0] in NAMED
+
+
+def definition_of(words: str, relation: Relation = TWO) -> Definition:
+    """The definition in which every pair has the bound that the words mean.
+
+    Subsampling is the bound from the earlier to the later secret of a pair, which stands for one record more, and its
+    reverse is the bound back.
+    """
+    curve = curve_of(words)
+    if words.strip().startswith("subsampling"):
+        return Definition(relation, curve, {pair: curve.reversed for pair in relation.pairs if pair[0] > pair[1]})
+    return Definition(relation, curve)
+
+
+def _pair_of(text: str) -> Curve:
+    first, comma, second = text.partition(",")
+    if not comma:
+        raise InputError("approximate must be approximate:EPSILON,DELTA such as approximate:1,1e-6, got one number")
+    return approximate(epsilon(rational(first, "epsilon")), second)
+
+
+NAMED: Mapping[str, Callable[[str], Curve]] = {
+    "pure": lambda text: pure(epsilon(text)),
+    "alpha": lambda text: pure(alpha(text)),
+    "approximate": _pair_of,
+    "variation": variation,
+    "identity": lambda _: identity(),
+    "subsampling": subsampling,
+    "points": points,
+}
