@@ -25,6 +25,7 @@ from utmost.cli import (
     recover,
     refine,
     release,
+    studio,
 )
 
 app = typer.Typer(
@@ -49,6 +50,7 @@ for name, module in {
     "refine": refine,
     "loss": loss,
     "papers": papers,
+    "studio": studio,
     "audit": audit,
 }.items():
     app.command(name, epilog=module.EXAMPLES)(module.command)

@@ -1,0 +1,54 @@
+"""`utmost studio`: the web page, on this machine, for its user."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from utmost.cli.options import Json
+from utmost.errors import InputError
+
+EXAMPLES = "Examples: utmost studio;  utmost studio surveys --port 9000 --no-browser"
+
+
+def command(
+    folder: Annotated[str, typer.Argument(metavar="[FOLDER]", help="Where tables, plans and releases are.")] = ".",
+    port: Annotated[int, typer.Option(metavar="N", help="The port; a free one if it is taken.")] = 8650,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser, or not.")] = True,
+    json: Json = False,
+) -> None:
+    """See the trade-off, spend it knowingly, read the result well: the web page.
+
+    It is served to this machine alone (127.0.0.1), needs no network, and ends with Ctrl-C.
+    """
+    installed()
+    from utmost.studio import serving, settings
+
+    if not 0 <= port <= 65535:
+        raise InputError(f"--port must be from 0 to 65535, got {port}")
+    chosen = settings.located(folder, port=port)
+    serving.served(chosen, lambda address: _ready(address, browser, json), any_port=True)
+
+
+def _ready(address: str, browser: bool, json: bool) -> None:
+    """Say where it is, and open it."""
+    from utmost.cli.show import document
+
+    if json:
+        document({"address": address})
+    else:
+        print(f"Studio: {address}  (Ctrl-C ends it)", flush=True)
+    if browser:
+        import webbrowser
+
+        webbrowser.open(address)
+
+
+def installed() -> None:
+    """Refuse to go on without what serves pages."""
+    from importlib.util import find_spec
+
+    missing = [name for name in ("fastapi", "uvicorn", "jinja2", "python_multipart") if find_spec(name) is None]
+    if missing:
+        raise InputError(f"the studio needs {', '.join(missing)}, not installed: pip install 'utmost[studio]'")

@@ -1,0 +1,83 @@
+"""The application: pages, their JSON twins, and the guard before them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+
+from fastapi import APIRouter, FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from utmost import __version__
+from utmost.errors import UtmostError
+from utmost.studio import house as houses
+from utmost.studio import pages, problems
+from utmost.studio.guard import Guard
+from utmost.studio.problems import Problem, Refusal
+from utmost.studio.settings import Settings
+
+PARTS = ("core", "curator", "consumer", "designer", "precision", "papers")  # each module has `routers`
+REFUSALS = {401: "no token", 403: "not allowed", 404: "nothing here", 422: "an input cannot be", 429: "too often"}
+
+
+def application(settings: Settings) -> FastAPI:
+    """The studio for these settings, to be served by any ASGI server in one process."""
+    house = houses.built(settings)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        house.bundle.prepare()
+        yield
+        house.bundle.stop()
+        house.jobs.close()
+
+    app = FastAPI(
+        title="utmost studio",
+        version=__version__,
+        summary="Differentially private releases, provably as useful as the guarantee allows.",
+        docs_url=None,
+        redoc_url=None,
+        responses={status: {"model": Problem, "description": words} for status, words in REFUSALS.items()},
+        lifespan=lifespan,
+    )
+    app.state.house = house
+    for router in _routers():
+        app.include_router(router)
+    app.mount("/static", StaticFiles(packages=[("utmost.studio", "static")]), name="static")
+    app.add_exception_handler(UtmostError, _error)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _refusal)
+    app.add_middleware(Guard, house=house)
+    return app
+
+
+def _routers() -> list[APIRouter]:
+    return [router for part in PARTS for router in import_module(f"utmost.studio.{part}").routers]
+
+
+def _error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, UtmostError)
+    if isinstance(error, Refusal):
+        return pages.refused(request, error)
+    fields = [*request.query_params, *request.path_params]
+    return pages.failed(request, problems.status_of(error), problems.problem_of(error, fields))
+
+
+def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return pages.failed(request, 422, problems.invalid(error))
+
+
+def _refusal(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return pages.refused(request, Refusal(error.status_code, _words(error)))
+
+
+def _words(error: HTTPException) -> str:
+    known = {404: "there is no such page: start again at the first", 405: "this address does not take that method"}
+    return known.get(error.status_code, problems.line(str(error.detail)))

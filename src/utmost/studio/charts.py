@@ -1,0 +1,96 @@
+"""Charts for pages: Vega-Lite specs whose data has names, so that script can put new data into a drawn chart.
+
+Colours are written as `var(--…)`: charts.js puts the page's own in, light or dark. A spec has no config of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pydantic import BaseModel, Field
+
+from utmost.pictures.curves import PALETTE
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Rows: TypeAlias = Sequence[Mapping[str, Any]]
+Spec: TypeAlias = dict[str, Any]
+
+INKS = {
+    "#222": "var(--ink)",
+    "#333": "var(--ink)",
+    "#555": "var(--quiet)",
+    "#999": "var(--axis)",
+    "#eee": "var(--grid)",
+    "#e6e6e6": "var(--grid)",
+    "#e3e8ee": "var(--grid)",
+    "white": "var(--ground)",
+    "#ffffff": "var(--heat-0)",
+    "#93bfe3": "var(--heat-1)",
+    "#08488f": "var(--heat-2)",
+    **{colour: f"var(--series-{k})" for k, colour in enumerate(PALETTE, 1)},
+}
+CONCATENATED = ("vconcat", "hconcat", "concat", "facet", "repeat")
+
+
+class Picture(BaseModel):
+    """A chart: its Vega-Lite spec, the rows by the names that the spec gives them, and what it says in words."""
+
+    spec: dict[str, Any]
+    data: dict[str, list[dict[str, Any]]]
+    words: str = Field(description="What the picture shows, for those who do not see it")
+
+
+def shell(chart: alt.TopLevelMixin, *, wide: bool = True) -> Spec:
+    """The spec of a chart without its rows: themed, as wide as its place unless it is made of several or `wide` is not.
+
+    Altair takes milliseconds for it: keep it (functools.cache) where only the rows change, and give it to `picture`.
+    """
+    return themed(chart.to_dict(validate=False), wide=wide)
+
+
+def picture(spec: Spec, words: str, **data: Rows) -> Picture:
+    """A picture of rows by name; the spec's marks say {"data": {"name": …}}."""
+    return Picture(spec=spec, data={name: [dict(row) for row in rows] for name, rows in data.items()}, words=words)
+
+
+def drawn(chart: alt.TopLevelMixin, words: str, *, wide: bool = True) -> Picture:
+    """A chart of `utmost.pictures`, as it is: the rows inside it become data with names."""
+    spec = themed(chart.to_dict(validate=False), wide=wide)
+    data: dict[str, list[dict[str, Any]]] = {name: list(rows) for name, rows in spec.pop("datasets", {}).items()}
+    _name_values(spec, data)
+    return Picture(spec=spec, data=data, words=words)
+
+
+def themed(spec: Spec, *, wide: bool = True) -> Spec:
+    """The spec with the page's colours, without its own config, title and size where the page has those."""
+    found: Spec = _inked({key: value for key, value in spec.items() if key not in ("config", "title", "$schema")})
+    if wide and not any(key in found for key in CONCATENATED):
+        found["width"] = "container"
+        found["autosize"] = {"type": "fit-x", "contains": "padding"}
+    return found
+
+
+def _inked(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {key: value if key in ("datasets", "values") else _inked(value) for key, value in part.items()}
+    if isinstance(part, list):
+        return [_inked(one) for one in part]
+    return INKS.get(part, part) if isinstance(part, str) else part
+
+
+def _name_values(part: Any, data: dict[str, list[dict[str, Any]]]) -> None:
+    """Take the rows out of a spec, in the order they stand there, and leave names in their places."""
+    if isinstance(part, list):
+        for one in part:
+            _name_values(one, data)
+    elif isinstance(part, dict):
+        rows = part.get("data", {}).get("values") if isinstance(part.get("data"), dict) else None
+        if isinstance(rows, list):
+            name = next((name for name, known in data.items() if known == rows), f"rows{len(data)}")
+            data[name] = rows
+            part["data"] = {"name": name}
+        for one in part.values():
+            _name_values(one, data)

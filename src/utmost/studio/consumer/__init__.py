@@ -1,0 +1,5 @@
+"""The consumer's pages."""
+
+from utmost.studio.consumer import pages
+
+routers = (pages.pages, pages.api)

@@ -1,0 +1,43 @@
+"""The first page: three roles, what each can do, and the latest releases."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+from pydantic import BaseModel
+from starlette.requests import Request
+
+from utmost import __version__
+from utmost.studio import access
+from utmost.studio.files import ReleaseFile, releases
+from utmost.studio.house import Here, Who
+from utmost.studio.pages import page
+
+MOST = 5  # releases on the first page
+
+pages = APIRouter(include_in_schema=False)
+api = APIRouter(prefix="/api", tags=["studio"])
+
+
+class Home(BaseModel):
+    """Who is here, where she may go, and the latest releases."""
+
+    version: str
+    name: str
+    role: str
+    places: list[str]
+    releases: list[ReleaseFile]
+
+
+@pages.get("/")
+def home_page(request: Request, house: Here, who: Who) -> HTMLResponse:
+    """The first page."""
+    return page(request, "core/home.html", twin="/api/home", home=home(house, who))
+
+
+@api.get("/home")
+def home(house: Here, who: Who) -> Home:
+    """Who you are here, where you may go, and the latest releases."""
+    places = [place.path for place in access.places(who)]
+    latest = releases(house.settings)[:MOST]
+    return Home(version=__version__, name=who.name, role=who.role, places=places, releases=latest)

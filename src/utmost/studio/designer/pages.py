@@ -1,0 +1,31 @@
+"""The first page of the designer."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+from pydantic import BaseModel
+from starlette.requests import Request
+
+from utmost.studio.pages import page
+
+pages = APIRouter(include_in_schema=False, prefix="/designer")
+api = APIRouter(prefix="/api/designer", tags=["designer"])
+
+
+class Overview(BaseModel):
+    """What there is to see."""
+
+    title: str
+
+
+@pages.get("")
+def overview_page(request: Request) -> HTMLResponse:
+    """The page."""
+    return page(request, "designer/overview.html", twin="/api/designer", overview=overview())
+
+
+@api.get("")
+def overview() -> Overview:
+    """The same as JSON."""
+    return Overview(title="Designer")

@@ -1,0 +1,234 @@
+"""Long work off the request: a process for each job, its progress and its result in files.
+
+A job is a folder of the state folder: `task.json` says what to do, the process writes `progress.json` and at the end
+`result.json` or `error.json`, the studio writes `stopped` when it ends one. A job's state is what its files say, so a
+reload finds it, and a restart finds what was done; what was going on then is `interrupted`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from utmost.studio.problems import Refusal
+from utmost.studio.sessions import fresh_word
+from utmost.studio.settings import Limits
+
+NAME = re.compile(r"[A-Za-z0-9_-]{43}")
+State = Literal["waiting", "running", "done", "failed", "cancelled", "interrupted"]
+OVER = ("done", "failed", "cancelled", "interrupted")
+GRACE = 3  # seconds for a process to end when it is told to
+
+
+class Job(BaseModel):
+    """A piece of long work: how far it is, the bounds it has so far, and its result once it is done."""
+
+    id: str
+    title: str = Field(examples=["Kernel mechanisms of grid:3x3"])
+    page: str = Field(description="The page that began it, and that shows its result")
+    state: State
+    begun: str
+    words: str = Field(default="", description="What it is doing")
+    done: int | None = None
+    total: int | None = None
+    lower: str | None = Field(default=None, description="What is sought is at least this")
+    upper: str | None = Field(default=None, description="and at most this")
+    error: str | None = None
+    result: dict[str, Any] | None = None
+
+    @property
+    def over(self) -> bool:
+        """Will nothing change any more."""
+        return self.state in OVER
+
+
+class Jobs:
+    """The jobs in a folder. At most `limits.jobs` run at a time; an owner sees only her own."""
+
+    def __init__(self, folder: Path, limits: Limits) -> None:
+        self._folder, self._limits = folder, limits
+        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(limits.jobs, thread_name_prefix="job")
+        self._active: dict[str, subprocess.Popen[bytes] | None] = {}  # None while it waits
+        self._closed = False
+
+    def begin(self, owner: str, title: str, work: str, arguments: Mapping[str, Any], page: str) -> Job:
+        """Begin work, and give its job. The same work of the same owner that is still going on is not begun twice.
+
+        `work` names a function, "utmost.studio.designer.work:kernels", that takes the arguments and a report and
+        returns a dict; arguments and result are JSON. `page` is where its result is shown; {job} in it is the job's id.
+        """
+        task = {"owner": owner, "title": title, "work": work, "arguments": dict(arguments), "page": page}
+        with self._lock:
+            for name in self._active:
+                if {key: self._task(name)[key] for key in task} == json.loads(json.dumps(task)):
+                    return self._job(name)
+            if self._closed or len(self._active) >= self._limits.jobs + self._limits.waiting:
+                raise Refusal(503, "too much is being computed already: wait for a job to end, or cancel one", wait=30)
+            name = fresh_word()
+            place = self._folder / name
+            place.mkdir(mode=0o700)
+            write(place / "task.json", {**task, "begun": _now()})
+            self._active[name] = None
+            self._threads.submit(self._run, name)
+        self._tidy()
+        return self._job(name)
+
+    def find(self, owner: str, name: str) -> Job:
+        """A job of this owner's; refused with 404 where she has none of that name."""
+        if NAME.fullmatch(name) is None or not (self._folder / name / "task.json").is_file():
+            raise Refusal(404, "job must be one of yours, got another: see the list of jobs")
+        if self._task(name)["owner"] != owner:
+            raise Refusal(404, "job must be one of yours, got another: see the list of jobs")
+        return self._job(name)
+
+    def all(self, owner: str) -> list[Job]:
+        """The jobs of an owner, the latest first, without their results."""
+        mine = [self._job(name) for name in self._names() if self._task(name)["owner"] == owner]
+        return [job.model_copy(update={"result": None}) for job in mine]
+
+    def cancel(self, owner: str, name: str) -> Job:
+        """End a job's process, or keep it from being begun; what is over stays as it is."""
+        if not self.find(owner, name).over:
+            self._stop(name, "cancelled")
+        return self._job(name)
+
+    def counts(self) -> Mapping[str, int]:
+        """How many jobs wait and run now."""
+        with self._lock:
+            return Counter(waiting=0, running=0) + Counter(
+                "waiting" if process is None else "running" for process in self._active.values()
+            ) or {"waiting": 0, "running": 0}
+
+    def close(self) -> None:
+        """End all that goes on; afterwards nothing can be begun."""
+        with self._lock:
+            self._closed, going = True, list(self._active)
+        for name in going:
+            self._stop(name, "interrupted")
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def _run(self, name: str) -> None:
+        """One job, from its process' beginning to its end."""
+        place, process = self._folder / name, None
+        try:
+            process = self._begun(name)
+            if process is not None:
+                process.wait(self._limits.job_seconds)
+        except subprocess.TimeoutExpired:
+            assert process is not None
+            write(
+                place / "error.json", {"message": f"it took more than {self._limits.job_seconds} seconds: ask for less"}
+            )
+            _end(process)
+        finally:
+            with self._lock:
+                self._active.pop(name, None)
+        if not any((place / file).exists() for file in ("result.json", "error.json", "stopped")):
+            write(
+                place / "error.json", {"message": "it ended without a result, perhaps for want of memory: ask for less"}
+            )
+
+    def _begun(self, name: str) -> subprocess.Popen[bytes] | None:
+        place = self._folder / name
+        with self._lock:
+            if self._closed or (place / "stopped").exists():
+                return None
+            quiet = subprocess.DEVNULL  # a library may print what it was given
+            command = [sys.executable, "-m", "utmost.studio.worker", str(place)]
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
+            self._active[name] = process
+        return process
+
+    def _stop(self, name: str, why: str) -> None:
+        with self._lock:
+            (self._folder / name / "stopped").write_text(why, encoding="ascii")
+            process = self._active.get(name)
+        if process is not None:
+            _end(process)
+
+    def _job(self, name: str) -> Job:
+        place, task = self._folder / name, self._task(name)
+        going = name in self._active
+        running = self._active.get(name) is not None
+        progress = read(place / "progress.json") or {}
+        result, error = read(place / "result.json"), read(place / "error.json")
+        state = _state(place, result, error, going, running)
+        return Job(
+            id=name,
+            title=task["title"],
+            page=task["page"].replace("{job}", name),
+            begun=task["begun"],
+            state=state,
+            error=None if error is None or state != "failed" else error["message"],
+            result=result if state == "done" else None,
+            **progress,
+        )
+
+    def _task(self, name: str) -> dict[str, Any]:
+        return read(self._folder / name / "task.json") or {"owner": None}
+
+    def _names(self) -> list[str]:
+        """All jobs, the latest first."""
+        places = [place for place in self._folder.iterdir() if (place / "task.json").is_file()]
+        return [place.name for place in sorted(places, key=lambda place: (place / "task.json").stat().st_mtime_ns)][
+            ::-1
+        ]
+
+    def _tidy(self) -> None:
+        """Forget the oldest jobs that are over."""
+        for name in self._names()[self._limits.kept_jobs :]:
+            if name not in self._active:
+                shutil.rmtree(self._folder / name, ignore_errors=True)
+
+
+def _state(place: Path, result: object, error: object, going: bool, running: bool) -> State:
+    if result is not None:
+        return "done"
+    if error is not None:
+        return "failed"
+    if (place / "stopped").exists():
+        return "cancelled" if (place / "stopped").read_text(encoding="ascii") == "cancelled" else "interrupted"
+    return "running" if running else "waiting" if going else "interrupted"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def write(path: Path, content: Mapping[str, Any]) -> None:
+    """JSON in a file, whole or not at all."""
+    room = path.with_suffix(".part")
+    room.write_text(json.dumps(content), encoding="utf-8")
+    os.replace(room, path)
+
+
+def read(path: Path) -> dict[str, Any] | None:
+    """The JSON in a file; None where there is no file."""
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        return None
+    return found
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,5 @@
+"""The papers's pages."""
+
+from utmost.studio.papers import pages
+
+routers = (pages.pages, pages.api)

@@ -1,0 +1,5 @@
+"""The precision's pages."""
+
+from utmost.studio.precision import pages
+
+routers = (pages.pages, pages.api)

@@ -1,0 +1,102 @@
+"""Who a visitor is, told by a signed cookie, and the token that ties a form to it.
+
+The cookie holds a random number, a name, a role and an end, signed by HMAC-SHA-256 under a key in the state folder; the
+CSRF token of a session is the HMAC of its random number under the same key. Nothing is kept on the server, so both
+outlive a restart. The cookie's name has the key's fingerprint: two studios on one machine do not mix theirs up.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from utmost.studio.settings import private
+
+KEY = "key"
+HOURS = 12
+ANONYMOUS = "anonymous"
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """A name and a role: curator, consumer, or anonymous before a token was shown. `mark` names the token shown."""
+
+    name: str
+    role: str
+    session: str
+    mark: str = ""
+    until: int = 0
+    fresh: bool = False  # the browser does not have this session yet
+    bearer: bool = False  # shown by a header that no browser sends by itself
+
+
+def fresh_bytes(count: int) -> bytes:
+    """So many bytes of the operating system's entropy, through the one door."""
+    from utmost.noise.bits import system
+
+    return system().words(-(-count // 8)).tobytes()[:count]
+
+
+def fresh_word() -> str:
+    """A word that nobody guesses: 32 random bytes in letters that fit a URL."""
+    return base64.urlsafe_b64encode(fresh_bytes(32)).decode().rstrip("=")
+
+
+class Sessions:
+    """Signs and reads cookies with the key of a state folder, made there when it is first needed."""
+
+    def __init__(self, state: Path) -> None:
+        self._key = _key(private(state) / KEY)
+        self.cookie = f"utmost-{hashlib.sha256(self._key).hexdigest()[:8]}"
+
+    def made(self, name: str, role: str, mark: str = "") -> Visitor:
+        """A new session for this name."""
+        return Visitor(name, role, fresh_word(), mark, int(time.time()) + HOURS * 3600, fresh=True)
+
+    def text(self, visitor: Visitor) -> str:
+        """The cookie's value."""
+        fields = [visitor.session, visitor.name, visitor.role, visitor.mark, visitor.until]
+        body = base64.urlsafe_b64encode(json.dumps(fields).encode()).decode().rstrip("=")
+        return f"{body}.{self._signed('session', body)}"
+
+    def read(self, value: str) -> Visitor | None:
+        """The visitor whose cookie this is; None if it is not ours or is over."""
+        body, _, signature = value[:2000].partition(".")
+        if not hmac.compare_digest(self._signed("session", body).encode(), signature.encode()):
+            return None
+        session, name, role, mark, until = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+        found = Visitor(name, role, session, mark, until)
+        return found if time.time() < until else None
+
+    def csrf(self, visitor: Visitor) -> str:
+        """What each form of this visitor's pages carries."""
+        return self._signed("csrf", visitor.session)
+
+    def is_csrf(self, visitor: Visitor, token: str) -> bool:
+        """Is it that, compared in constant time."""
+        return hmac.compare_digest(self.csrf(visitor).encode(), token.encode())
+
+    def _signed(self, use: str, text: str) -> str:
+        return hmac.new(self._key, f"{use}:{text}".encode(errors="replace"), "sha256").hexdigest()
+
+
+def kept(visitor: Visitor) -> Visitor:
+    """The same visitor, as one whose browser has the cookie."""
+    return replace(visitor, fresh=False)
+
+
+def _key(path: Path) -> bytes:
+    """The key in the file; made by whoever comes first."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_bytes()
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(fresh_bytes(32))
+    return path.read_bytes()

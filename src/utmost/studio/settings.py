@@ -1,0 +1,91 @@
+"""What a studio is started with."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from utmost.errors import InputError
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+LEDGER = "ledger.sqlite"  # the plan's default too
+RELEASES = "releases"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much one client, one request and one machine may ask for.
+
+    A rate is (requests a second, requests at once): a bucket that holds the second and is filled by the first.
+    """
+
+    body: int = 8 << 20  # bytes of a request
+    body_seconds: int = 30  # for a request to arrive
+    rate: tuple[int, int] = (50, 400)  # of a client elsewhere
+    loopback_rate: tuple[int, int] = (2000, 8000)  # of this machine's own clients
+    wrong_token: int = 20  # requests that a wrong token counts for
+    jobs: int = 2  # that run at a time
+    waiting: int = 16  # jobs that wait for those
+    job_seconds: int = 3600
+    kept_jobs: int = 200
+    live: int = 10_000  # counts of a picture that follows a slider; more is a job
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A folder of sources and plans, its ledger, where releases go, where the studio keeps its own state, and who may.
+
+    `ledger` is a file in `folder` or a postgresql:// URL. Without `tokens` there is one visitor, who may do everything;
+    with it every visitor shows a token of that file. `hosts` are the names under which the studio may be called.
+    """
+
+    folder: Path
+    state: Path
+    ledger: str = LEDGER
+    host: str = "127.0.0.1"
+    port: int = 8650
+    tokens: Path | None = None
+    hosts: tuple[str, ...] = LOOPBACK
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def releases(self) -> Path:
+        """The folder that the studio writes releases to."""
+        return self.folder / RELEASES
+
+    @property
+    def release_folders(self) -> tuple[Path, ...]:
+        """Where releases are read: the releases folder, and for a single visitor those beside the plans too."""
+        return (self.releases, self.folder) if self.tokens is None else (self.releases,)
+
+
+def located(folder: str | Path, **others: object) -> Settings:
+    """The settings of a studio on a folder that exists; its state is kept by its path's hash."""
+    place = Path(folder).resolve()
+    if not place.is_dir():
+        raise InputError(f'FOLDER must be a folder that exists, got "{Path(folder).name[:60]}": make it first')
+    digest = hashlib.sha256(os.fsencode(place)).hexdigest()[:16]
+    return Settings(folder=place, state=_own("XDG_STATE_HOME", ".local/state") / "studio" / digest, **others)  # type: ignore[arg-type]
+
+
+def cache_folder() -> Path:
+    """Where what can be made again is kept: $XDG_CACHE_HOME/utmost, or ~/.cache/utmost."""
+    return _own("XDG_CACHE_HOME", ".cache")
+
+
+def _own(variable: str, default: str) -> Path:
+    given = os.environ.get(variable, "")
+    return (Path(given) if os.path.isabs(given) else Path.home() / default) / "utmost"
+
+
+def private(folder: Path) -> Path:
+    """The folder, made where it is missing, for this user's eyes alone."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as problem:
+        raise InputError(
+            f"state folder must be one that can be made, got {folder.name}: {problem.strerror}; set XDG_STATE_HOME"
+        ) from None
+    return folder

@@ -1,0 +1,124 @@
+"""Tokens of a team: a file with a line `role:name:sha256` for each, never the token itself.
+
+A token is 32 random bytes, so that its plain SHA-256 tells nothing about it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from utmost.errors import InputError
+from utmost.studio.sessions import fresh_word
+
+ROLES = ("curator", "consumer")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}")
+DIGEST = re.compile(r"[0-9a-f]{64}")
+LARGEST = 1 << 20  # bytes of the file
+HOW = "make one with utmost serve token NAME --role curator"
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Whose token has this hash, and what she may do."""
+
+    role: str
+    name: str
+    digest: str
+
+
+def read(path: Path) -> tuple[Holder, ...]:
+    """The holders in a file of lines role:name:hash; empty lines and those that start with # are left out."""
+    try:
+        raw = path.read_bytes()[: LARGEST + 1]
+        lines = raw.decode("ascii").splitlines()
+    except OSError as problem:
+        raise InputError(
+            f"--tokens must be a file that can be read, got {path.name[:60]}: {problem.strerror}; {HOW}"
+        ) from None
+    except UnicodeDecodeError:
+        raise InputError("--tokens must be a text file of lines role:name:hash, got other bytes") from None
+    if len(raw) > LARGEST:
+        raise InputError(f"--tokens must be a file of at most {LARGEST >> 20} MiB, got a larger one")
+    return tuple(_holder(k, line.strip()) for k, line in enumerate(lines, 1) if line.strip() and line[0] != "#")
+
+
+def _holder(number: int, line: str) -> Holder:
+    role, _, rest = line.partition(":")
+    name, _, digest = rest.partition(":")
+    if role not in ROLES or NAME.fullmatch(name) is None or DIGEST.fullmatch(digest) is None:
+        raise InputError(
+            f"--tokens must have lines role:name:hash, the role curator or consumer, got another in line {number}: "
+            f"{HOW}"
+        )
+    return Holder(role, name, digest)
+
+
+def holder(token: str, holders: tuple[Holder, ...]) -> Holder | None:
+    """Whose token it is. Every hash is compared, each in constant time, whichever it is."""
+    digest = hashlib.sha256(token.encode(errors="replace")).hexdigest()
+    found = None
+    for one in holders:
+        if hmac.compare_digest(one.digest, digest):
+            found = one
+    return found
+
+
+def mark(one: Holder) -> str:
+    """What a session remembers of the token that opened it: enough to see that it was withdrawn."""
+    return one.digest[:16]
+
+
+def made(path: Path, name: str, role: str) -> str:
+    """A new token for a name. Its hash is added to the file, which only its owner can read; the token is not kept."""
+    if role not in ROLES:
+        raise InputError(f'--role must be curator or consumer, got "{role[:40]}"')
+    if NAME.fullmatch(name) is None:
+        raise InputError("NAME must be letters, digits and _ . @ -, at most 64, got another: choose a plain one")
+    if path.exists() and any(one.name == name for one in read(path)):
+        raise InputError(
+            f'NAME must be new in {path.name[:60]}, got "{name}": take its line out first, or choose another'
+        )
+    token = fresh_word()
+    line = f"{role}:{name}:{hashlib.sha256(token.encode()).hexdigest()}\n"
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    except OSError as problem:
+        raise InputError(
+            f"--tokens must be a file that can be written, got {path.name[:60]}: {problem.strerror}"
+        ) from None
+    with os.fdopen(handle, "ab") as stream:
+        stream.write(line.encode())
+    return token
+
+
+class Register:
+    """The holders of a file, read again when it has changed; a file that went bad lets nobody in."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen: tuple[int, int] | None = None
+        self._holders: tuple[Holder, ...] = ()
+
+    def holders(self) -> tuple[Holder, ...]:
+        """Those who hold a token now."""
+        try:
+            status = self._path.stat()
+            seen = (status.st_mtime_ns, status.st_size)
+            if seen != self._seen:
+                self._holders, self._seen = read(self._path), seen
+        except (OSError, InputError):
+            self._holders, self._seen = (), None
+        return self._holders
+
+    def shown(self, token: str) -> Holder | None:
+        """Whose token this is."""
+        return holder(token, self.holders())
+
+    def stands(self, name: str, role: str, digest_mark: str) -> bool:
+        """Does the token that opened a session still stand in the file, with the same name and role."""
+        return any((one.name, one.role, mark(one)) == (name, role, digest_mark) for one in self.holders())

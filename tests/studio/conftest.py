@@ -1,0 +1,69 @@
+"""A studio on an empty folder, without a socket."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi", reason="fastapi is not installed: make browser")
+pytest.importorskip("httpx", reason="httpx is not installed: make browser")
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # which client of HTTP it stands on is its own affair
+    from starlette.testclient import TestClient
+
+from utmost.studio.app import application
+from utmost.studio.settings import Settings
+
+
+@dataclass
+class Studio:
+    """A client of a studio, its settings, and the CSRF token of its session."""
+
+    client: TestClient
+    settings: Settings
+    house: Any
+
+    @property
+    def csrf(self) -> str:
+        return str(self.client.get("/api/session").json()["csrf"])
+
+    def get(self, path: str, **options: Any) -> Any:
+        return self.client.get(path, **options)
+
+    def post(self, path: str, **options: Any) -> Any:
+        """A change, with the token that it needs."""
+        headers = {"X-CSRF-Token": self.csrf, **options.pop("headers", {})}
+        return self.client.post(path, headers=headers, **options)
+
+
+def opened(settings: Settings) -> Iterator[Studio]:
+    app = application(settings)
+    with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
+        yield Studio(client, settings, app.state.house)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """State and cache of the tests, not the user's; no bundle is made unless a test asks for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setattr("utmost.studio.bundle.Bundle.prepare", lambda self: None)
+        yield
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    (tmp_path / "folder").mkdir()
+    return Settings(folder=tmp_path / "folder", state=tmp_path / "state")
+
+
+@pytest.fixture
+def studio(settings: Settings) -> Iterator[Studio]:
+    yield from opened(settings)
