@@ -1,0 +1,145 @@
+"""Does a channel meet a definition, for every related pair and every event: decided, with the worst event.
+
+KL10 Def. 2.1.3 asks that M(P(O|i₁)) ≥ P(O|i₂) for every event O and its complement. The profile f of the pair is the
+least concave curve above all events and is attained at its breakpoints; M is concave. So f − M is convex on each piece
+of f, hence largest at a breakpoint: the channel meets the definition exactly when no breakpoint is above M. With M the
+least of its lines, the worst breakpoint for each line is found by bisection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from utmost.axioms.curves import Curve, Line
+from utmost.axioms.definition import Definition
+from utmost.axioms.divergence import farthest
+from utmost.axioms.profile import Profile, profiles
+from utmost.axioms.relation import Relation
+from utmost.channel import Channel, Mechanism, channel_of
+from utmost.channel.channel import Label
+from utmost.errors import InputError
+from utmost.exact import Number, sign
+from utmost.spaces.space import Pair, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """The best event that is highest above its bound, or nearest below it: O = `event` for the pair of `profile`.
+
+    `first` = P(O|i₁), `second` = P(O|i₂), `bound` = M(first); the complement has 1 − first and 1 − second, and the
+    least that is allowed for it is 1 − bound.
+    """
+
+    profile: Profile
+    curve: Curve
+    event: tuple[Label, ...]
+    complement: tuple[Label, ...]
+    first: Number
+    second: Number
+    bound: Number
+
+    @property
+    def pair(self) -> tuple[Label, Label]:
+        """(i₁, i₂)."""
+        return self.profile.first, self.profile.second
+
+    @property
+    def excess(self) -> Number:
+        """P(O|i₂) − M(P(O|i₁)): > 0 where the definition is not met."""
+        return self.second - self.bound
+
+
+@dataclass(frozen=True, slots=True)
+class Satisfaction:
+    """Whether a channel meets a definition, and the worst of the best events of all related pairs.
+
+    Those are the events at the breakpoints of profiles, nothing and everything left out, since no channel can fail on
+    them. Where the definition is not met, the witness has the largest excess of all events; where it is met, no event
+    has an excess above 0. It is None where no two related secrets can be told apart.
+    """
+
+    holds: bool
+    witness: Witness | None
+    exact: bool
+
+    @property
+    def excess(self) -> Number | None:
+        """P(O|i₂) − M(P(O|i₁)) of the witness."""
+        return None if self.witness is None else self.witness.excess
+
+
+def satisfaction(mechanism: Channel | Mechanism, definition: Definition) -> Satisfaction:
+    """Does the channel meet the definition for every event: decided.
+
+    >>> from utmost.axioms.definition import definition_of
+    >>> from utmost.axioms.relation import read
+    >>> from utmost.exact import alpha
+    >>> from utmost.mechanisms import geometric
+    >>> found = satisfaction(geometric(2, alpha("1/2")), definition_of("alpha:2/3", read("line:3")))
+    >>> found.holds, found.excess, found.witness.pair, found.witness.event
+    (False, Fraction(1, 6), (0, 1), (1, 2))
+    """
+    source = related(mechanism, definition.relation)
+    lines = {id(curve): curve.lines for curve in (definition.default, *definition.others.values())}
+    worst: tuple[Number, int, Profile, Curve] | None = None
+    for pair, found in _profiles(source, definition.relation):
+        bound = definition.bound(*pair)
+        for k, amount in _worst(found, bound, lines[id(bound)]):
+            if worst is None or amount > worst[0]:
+                worst = amount, k, found, bound
+    if worst is None:
+        return Satisfaction(True, None, source.exact)
+    return Satisfaction(sign(worst[0]) <= 0, _witness(source, *worst[1:]), source.exact)
+
+
+def related(mechanism: Channel | Mechanism, relation: Relation) -> Channel:
+    """The channel with its inputs in the order of the relation's secrets, which they must be, in any order."""
+    source = channel_of(mechanism)
+    names = {str(label): label for label in source.inputs}
+    wanted = [str(label) for label in relation.labels]
+    if len(source.inputs) != len(wanted):
+        raise InputError(
+            f"the channel must have the {len(wanted)} secrets of the definition's relation as inputs, "
+            f"got {len(source.inputs)} inputs: name the space or the relation of these secrets"
+        )
+    strange = next((label for label in wanted if label not in names), None)
+    if strange is not None:
+        raise InputError(
+            f"the channel's inputs must be the secrets of the definition's relation, got none called "
+            f"{shown(strange)}: name the space or the relation of these secrets"
+        )
+    return source.restrict(names[label] for label in wanted)
+
+
+def _profiles(source: Channel, relation: Relation) -> Iterator[tuple[Pair, Profile]]:
+    """Every related pair with its profile; of two directions one is sorted and the other is its mirror image."""
+    known = set(relation.pairs)
+    labels = ((source.inputs[x], source.inputs[other]) for x, other in relation.edges)
+    for (x, other), found in zip(relation.edges, profiles(source, labels), strict=True):
+        if (x, other) in known:
+            yield (x, other), found
+        if (other, x) in known:
+            yield (other, x), found.reversed
+
+
+def _worst(found: Profile, bound: Curve, lines: tuple[Line, ...]) -> Iterator[tuple[int, Number]]:
+    """Breakpoints, among them the worst that is neither nothing nor everything, and at least their excess.
+
+    The excess over M is the largest excess over a line of M; at 0, where M may jump, it is that over its value.
+    """
+    points, last = found.curve.points, len(found.curve.points) - 2
+    if found.leaps and last >= 0:
+        yield 0, points[0][1] - bound.at_zero
+    if last >= 1:
+        for slope, start in lines:
+            k = farthest(found.curve, slope, 1, last)
+            yield k, points[k][1] - slope * points[k][0] - start
+
+
+def _witness(source: Channel, breakpoint: int, found: Profile, bound: Curve) -> Witness:
+    event = found.event(breakpoint)
+    first, second = found.curve.points[breakpoint]
+    chosen = set(event)
+    rest = tuple(y for y in source.outputs if y not in chosen)
+    return Witness(found, bound, event, rest, first, second, bound(first))

@@ -1,0 +1,188 @@
+"""Does a channel meet a definition: against every event and its complement, and against the ε of the channel."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strategies import channels, fractions, levels, small_spaces
+from utmost.axioms.curves import Curve
+from utmost.axioms.definition import (
+    Definition,
+    approximate,
+    definition_of,
+    identity,
+    pure,
+    subsampling,
+    variation,
+)
+from utmost.axioms.profile import profile
+from utmost.axioms.relation import Relation, from_space, read
+from utmost.axioms.satisfaction import satisfaction
+from utmost.channel import Channel, channel, is_private, mix
+from utmost.errors import InputError
+from utmost.exact import Level, alpha, epsilon
+from utmost.mechanisms import geometric, response
+from utmost.spaces import line
+
+
+@st.composite
+def curves(draw: st.DrawFn) -> Curve:
+    """Bounds M: named ones, and any concave piecewise linear one, with and without a jump at 0."""
+    share = draw(fractions(0, 1))
+    named = [
+        pure(draw(levels())), approximate(draw(levels()), share), variation(share), identity(), subsampling(share),
+    ]  # fmt: skip
+    own = profile(draw(channels(2)), (0, 1)).curve
+    lower = draw(st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(1)])) * own.at_zero
+    return draw(st.sampled_from([*named, own, Curve(own.points, lower, Fraction(1))]))
+
+
+@st.composite
+def definitions(draw: st.DrawFn, size: int) -> Definition:
+    """Any relation on 0 … size−1, with a default bound and others for some pairs."""
+    every = [(x, y) for x in range(size) for y in range(size) if x != y]
+    pairs = draw(st.lists(st.sampled_from(every), unique=True)) if every else []
+    others = {pair: draw(curves()) for pair in pairs if draw(st.booleans())}
+    return Definition(Relation(tuple(range(size)), tuple(pairs)), draw(curves()), others)
+
+
+@st.composite
+def judged(draw: st.DrawFn) -> tuple[Channel, Definition]:
+    source = draw(channels(outputs=draw(st.integers(1, 4))))
+    return source, draw(definitions(len(source.inputs)))
+
+
+def excesses(source: Channel, definition: Definition) -> list:
+    """P(O|i₂) − M(P(O|i₁)) for every related pair and every event O that is possible and not sure."""
+    places = range(len(source.outputs))
+    found = []
+    for size in range(len(places) + 1):
+        for some in combinations(places, size):
+            mass = [sum(law[list(some)], Fraction(0)) for law in source.rows]
+            for x, other in definition.relation.pairs:
+                if (mass[x], mass[other]) not in ((0, 0), (1, 1)):
+                    found.append(mass[other] - definition.bound(x, other)(mass[x]))
+    return found
+
+
+@given(judged())
+def test_the_verdict_is_that_of_every_event_and_its_complement(case):
+    source, definition = case
+    found, brute = satisfaction(source, definition), excesses(source, definition)
+    assert found.holds == all(amount <= 0 for amount in brute)
+    if not found.holds:
+        assert found.excess == max(brute)
+    elif found.witness is not None:
+        assert found.excess in brute
+
+
+@given(judged())
+def test_the_witness_is_an_event_with_the_probabilities_that_are_said(case):
+    source, definition = case
+    witness = satisfaction(source, definition).witness
+    if witness is None:
+        return
+    pair = tuple(source.inputs.index(label) for label in witness.pair)
+    first, second = (sum(source.rows[x, list(witness.event)], Fraction(0)) for x in pair)
+    assert (witness.first, witness.second) == (first, second)
+    assert witness.bound == definition.bound(*pair)(first)
+    assert sorted(witness.event + witness.complement) == sorted(source.outputs)
+    if witness.excess > 0:
+        lower = definition.bound(*pair).reflected
+        assert 1 - second < lower(1 - first)  # the complement is less likely than m allows
+
+
+@settings(max_examples=60)
+@given(small_spaces(2), levels(), st.data())
+def test_pure_definitions_are_met_exactly_when_the_channel_is_private(space, level, data):
+    # where all neighbours are one unit apart
+    if any(space.distance(x, y) != 1 for x, y in space.edges):
+        return
+    rows = data.draw(channels(len(space))).rows
+    source = channel(rows, inputs=space.labels)
+    definition = Definition(from_space(space), pure(level))
+    assert satisfaction(source, definition).holds == is_private(source, space, level)
+
+
+@pytest.mark.parametrize("level", [alpha("1/2"), epsilon("1/10")])
+def test_the_geometric_mechanism_meets_its_own_level_with_nothing_to_spare(level: Level):
+    found = satisfaction(geometric(4, level), Definition(from_space(line(5)), pure(level)))
+    assert found.holds
+    assert found.excess == 0
+    assert found.exact
+
+
+def test_a_level_that_is_a_hair_too_strict_is_not_met():
+    hair = alpha(Fraction(1, 2) + Fraction(1, 10**40))
+    found = satisfaction(geometric(4, alpha("1/2")), Definition(from_space(line(5)), pure(hair)))
+    assert not found.holds
+    assert 0 < found.excess < Fraction(1, 10**39)
+
+
+def test_what_tells_all_now_and_then_meets_a_bound_above_zero_alone():
+    # with probability 1/100 the input is told: δ = 1/100 at ε = 0, and no pure ε
+    told = mix(channel([[1, 0, 0], [0, 1, 0]]), channel([[0, 0, 1], [0, 0, 1]]), "1/100")
+    relation = read("discrete:2")
+    for words, holds in (("pure:100", False), ("approximate:0,1/100", True), ("variation:1/101", False)):
+        assert satisfaction(told, definition_of(words, relation)).holds is holds
+    jump = definition_of("points:0 0,0 1/100,1 1", relation)
+    found = satisfaction(told, jump)  # M(0) = 0: what i₁ never says i₂ must not say
+    assert not found.holds
+    assert (found.witness.event, found.excess) == ((1,), Fraction(1, 100))
+
+
+def test_some_pairs_may_be_protected_more_than_others():
+    relation = read("line:3")
+    source = response(3, alpha("1/2"))
+    assert satisfaction(source, Definition(relation, pure(alpha("1/2")))).holds
+    stricter = Definition(relation, pure(alpha("1/2")), {(1, 2): pure(alpha("2/3"))})
+    found = satisfaction(source, stricter)
+    assert not found.holds
+    assert found.witness.pair == (1, 2)
+    # response(3) at α = 1/2: (1/4, 1/2, 1/4) and (1/4, 1/4, 1/2); M(1/4) = 3/8 at 2/3
+    assert (found.witness.event, found.excess) == ((2,), Fraction(1, 8))
+
+
+def test_one_direction_can_be_asked_alone():
+    source = channel([["1/2", "1/2"], ["1/4", "3/4"]])
+    bound = profile(source, (0, 1)).curve
+    assert satisfaction(source, Definition(Relation((0, 1), ((0, 1),)), bound)).excess == 0
+    assert not satisfaction(source, Definition(Relation((0, 1), ((1, 0),)), bound)).holds
+
+
+def test_inputs_may_come_in_any_order_and_labels_keep_their_kind():
+    source = channel([["3/4", "1/4"], ["1/4", "3/4"], ["1/2", "1/2"]], inputs=["c", "a", "b"])
+    relation = Relation(("a", "b", "c"), ((0, 1), (1, 2)))
+    found = satisfaction(source, Definition(relation, variation("1/5")))
+    assert found.witness.pair == ("a", "b")
+    assert found.excess == Fraction(1, 20)
+
+
+def test_an_empty_relation_and_a_constant_channel_have_no_witness():
+    source = response(3, alpha("1/2"))
+    assert satisfaction(source, Definition(Relation((0, 1, 2), ()), variation(0))).witness is None
+    silent = channel([["1/2", "1/2"], ["1/2", "1/2"]])
+    found = satisfaction(silent, Definition(read("line:2"), variation(0)))
+    assert found.holds
+    assert found.witness is None
+
+
+def test_floats_are_judged_as_the_doubles_they_are():
+    found = satisfaction(channel([[0.75, 0.25], [0.25, 0.75]]), Definition(read("line:2"), pure(alpha("1/3"))))
+    assert found.holds
+    assert not found.exact
+    near = satisfaction(channel([[1.0, 0.0], [1 - 1e-10, 1e-10]]), Definition(read("line:2"), pure(alpha("1/100"))))
+    assert not near.holds  # a zero above 1e-10: ε is infinite, however small the excess
+
+
+@pytest.mark.parametrize(("space", "words"), [("line:3", "must have the 3 secrets"), ("graph", "got none called x")])
+def test_a_channel_of_other_secrets_is_refused_in_one_line(space, words):
+    relation = read(space) if space != "graph" else Relation(("x", "y"), ((0, 1),))
+    with pytest.raises(InputError, match=words) as refused:
+        satisfaction(channel([["1/2", "1/2"], ["1/4", "3/4"]]), Definition(relation, variation(0)))
+    assert "\n" not in str(refused.value)
