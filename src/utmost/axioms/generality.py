@@ -1,0 +1,276 @@
+"""Generality: which mechanism can stand in for which, and which can be replaced by a strictly better one (KL10 §3).
+
+M₁ ≤_G M₂, "M₂ is at least as general as M₁", when M₁ is M₂ with its answers processed further (Def. 3.1.2). KL10 calls
+it a partial order; it is a preorder, since mechanisms that differ in how they name, split or never use outputs are each
+at least as general as the other. Up to that it is an order, and `canonical` picks the representative.
+
+A mechanism is *maximally general* at a level when every private mechanism that is at least as general is equivalent to
+it. Theorem (KL10 Thm 3.3.3, for any limits): that is so exactly when every output that occurs is an extreme ray of the
+cone of columns that privacy allows, and a column is one exactly when its row graph is connected.
+
+Proof. The tight constraints of a column c with a connected graph fix it up to a factor, and where c = c₁ + c₂ with both
+allowed, a constraint that is tight for c is tight for both: so they are multiples of c, and c is extreme. If the graph
+has two parts, `halves` writes c = c₁ + c₂ with neither a multiple of c. Now let M = M′·A with M′ private and every
+column of M extreme. Each is a sum of multiples of columns of M′, so these are multiples of it; hence M and M′ have the
+same sum of columns in each direction and are equivalent. If a column of M is not extreme, tell its summands apart: M′
+is private, and M is M′ with them merged. The two are not equivalent, since the sum over columns of |c|²/Σ_x c[x] is
+the same for equivalent mechanisms, and larger for M′ (it is convex, strictly so across directions). ∎
+
+Where the relation is not connected no row graph connects all secrets, and KL10's set would be empty. Read component by
+component the theorem holds: an output of a maximally general mechanism comes from one, which its graph connects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cmp_to_key
+from typing import TypeAlias
+
+import numpy as np
+
+from utmost.axioms.rowgraphs import Column, Limits, RowGraph, Secrets, limits, row_graph
+from utmost.axioms.splitting import halves
+from utmost.channel import Channel, Matrix, Mechanism
+from utmost.channel.channel import Label, trusted
+from utmost.errors import InputError
+from utmost.exact import Level, Number, sign
+from utmost.flow import Refinement, refinement
+from utmost.flow.columns import bundles
+from utmost.flow.inputs import exact_channel
+
+MOST_OUTPUTS = 4096  # of a mechanism that `generalize` may make
+LONGEST_LABEL = 24  # characters of a merged output's label
+Split: TypeAlias = Callable[[Column, RowGraph, Limits], tuple[Column, Column]]
+
+
+def at_least_as_general(first: Channel | Mechanism, second: Channel | Mechanism) -> Refinement:
+    """Is the second mechanism at least as general as the first (first ≤_G second, KL10 Def. 3.1.2), with the proof.
+
+    `post` A with second·A = first; or else a `witness`, a consumer who is better served by the first.
+
+    >>> from utmost.exact import alpha
+    >>> from utmost.mechanisms import geometric
+    >>> fine, coarse = geometric(2, alpha("1/3")), geometric(2, alpha("1/2"))
+    >>> at_least_as_general(coarse, fine).refines, at_least_as_general(fine, coarse).refines
+    (True, False)
+    """
+    return refinement(second, first)
+
+
+def canonical(mechanism: Channel | Mechanism) -> Channel:
+    """The one representative of all mechanisms that are equivalent to this one, inputs in their own order.
+
+    Outputs that never occur are dropped, proportional ones merged, and what is left is sorted by its posterior under
+    the uniform prior, largest first, and named 0, 1, …. Two mechanisms on the same inputs are each at least as general
+    as the other exactly when these are equal: the sum over columns of f(c), for f convex and homogeneous, can only
+    fall with processing, so it is the same for both, and with f = |c|²/Σ_x c[x] only proportional columns were mixed.
+
+    >>> from utmost.channel import channel
+    >>> print(canonical(channel([["1/4", "1/4", "1/2", 0], ["1/3", "1/3", "1/3", 0]], outputs="abcd")))
+         0    1
+    0  1/2  1/2
+    1  1/3  2/3
+    """
+    source = exact_channel(mechanism)
+    columns = sorted((group.column for group in bundles(source.rows)), key=cmp_to_key(_compared))
+    return trusted(source.inputs, range(len(columns)), np.stack(columns, axis=1))
+
+
+def _compared(left: Matrix, right: Matrix) -> int:
+    """Which of two columns comes first: that with the larger share of its sum at the first secret where they differ."""
+    totals = left.sum(), right.sum()
+    return next((order for a, b in zip(left, right, strict=True) if (order := sign(b * totals[0] - a * totals[1]))), 0)
+
+
+def equivalent(first: Channel | Mechanism, second: Channel | Mechanism) -> bool:
+    """Is each at least as general as the other: are their canonical forms equal. Inputs may be in any order."""
+    one, other = canonical(first), exact_channel(second)
+    if set(one.inputs) != set(other.inputs):
+        raise InputError("mechanisms that are compared must have the same inputs: rename the inputs")
+    return one == canonical(other.restrict(one.inputs))
+
+
+@dataclass(frozen=True, slots=True)
+class Maximality:
+    """Is a mechanism maximally general; if not, `output` is one whose `parts` no tight constraints join."""
+
+    holds: bool
+    output: Label | None
+    parts: tuple[tuple[Label, ...], ...]
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    @property
+    def reason(self) -> str:
+        """Why (not), in words."""
+        if self.holds:
+            return "the row graph of every output is connected"
+        shown = " | ".join(", ".join(str(x) for x in part) for part in self.parts)
+        return f"the row graph of output {self.output} falls apart: {shown}"
+
+
+def maximally_general(mechanism: Channel | Mechanism, secrets: Secrets, level: Level) -> Maximality:
+    """Is no private mechanism strictly more general than this one (KL10 Def. 3.1.3, decided by Thm 3.3.3).
+
+    The mechanism must be private at the level, for the pairs of a symmetric relation or of a space.
+
+    >>> from utmost.exact import alpha
+    >>> from utmost.mechanisms import geometric, response
+    >>> from utmost.spaces import discrete, line
+    >>> half = alpha("1/2")
+    >>> bool(maximally_general(geometric(3, half), line(4), half))
+    True
+    >>> bool(maximally_general(response(3, half), discrete(3), half))
+    True
+    >>> maximally_general(geometric(2, alpha("3/4")), line(3), half).reason
+    'the row graph of output 0 falls apart: 0 | 1 | 2'
+    """
+    asked = limits(secrets, level)
+    source = asked.channel(mechanism)
+    loose: RowGraph | None = None
+    for y, output in enumerate(source.outputs):
+        graph = row_graph(source.rows[:, y].tolist(), asked, output)
+        loose = graph if loose is None and not graph.connected else loose
+    if loose is None:
+        return Maximality(True, None, ())
+    return Maximality(False, loose.output, tuple(tuple(asked.labels[x] for x in part) for part in loose.parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An output told as two, `names`, with `columns` that sum to its own: a strictly more general mechanism."""
+
+    output: Label
+    names: tuple[Label, Label]
+    columns: tuple[Column, Column]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Generalization:
+    """A maximally general `channel` and the way `back`: channel·back = source, exactly.
+
+    Each step splits an output in two, so its way back is to merge them. In the end proportional outputs are merged,
+    which is an equivalence; the way back deals a merged output out by the shares of what it was merged from.
+    """
+
+    source: Channel
+    steps: tuple[Step, ...]
+    channel: Channel
+    back: Channel
+
+    def stages(self) -> Iterator[Channel]:
+        """The mechanism before the first step and after each, every one strictly more general than the one before."""
+        columns: dict[Label, Column] = dict(_occurring(self.source))
+        yield _assembled(self.source, columns)
+        for step in self.steps:
+            columns.pop(step.output)
+            columns |= zip(step.names, step.columns, strict=True)
+            yield _assembled(self.source, columns)
+
+
+def generalize(
+    mechanism: Channel | Mechanism, secrets: Secrets, level: Level, split: Split | None = None
+) -> Generalization:
+    """A maximally general mechanism that is at least as general, of the same definition: KL10 Appendix B, repeated.
+
+    `split` is `halves` (KL10's, if left out) or `peeled`, and tells an output whose row graph has k > 1 parts as two
+    whose graphs contain it. `halves` joins parts in both, so a column with k parts ends as at most 2^(k−1); `peeled`
+    joins all in one and some in the other, so it ends as at most k. Hence it ends; beyond 4096 outputs it is refused.
+    KL10 bounds the steps by the number of spanning trees; a silent output on a line of 3 takes 3, and the line has 1.
+
+    >>> from utmost.channel import channel
+    >>> from utmost.exact import alpha
+    >>> from utmost.spaces import line
+    >>> silent = generalize(channel([[1], [1]], outputs=["?"]), line(2), alpha("1/2"))
+    >>> print(silent.channel)
+       ?.1  ?.2
+    0  2/3  1/3
+    1  1/3  2/3
+    """
+    asked = limits(secrets, level)
+    source = asked.channel(mechanism)
+    used = halves if split is None else split
+    taken = {str(output) for output in source.outputs}
+    steps: list[Step] = []
+    leaves: list[tuple[int, Label, Column]] = []
+    for y, output in enumerate(source.outputs):
+        found, ends = _split(source.rows[:, y].tolist(), output, asked, used, taken)
+        steps += found
+        leaves += [(y, name, column) for name, column in ends]
+        if len(leaves) > MOST_OUTPUTS:
+            raise InputError(_too_many(used))
+    return _merged(source, steps, leaves)
+
+
+def _split(
+    values: Sequence[Number], output: Label, asked: Limits, split: Split, taken: set[str]
+) -> tuple[list[Step], list[tuple[Label, Column]]]:
+    """The steps from one output to extreme rays, and these."""
+    steps: list[Step] = []
+    leaves: list[tuple[Label, Column]] = []
+    waiting = [(output, tuple(values))] if any(values) else []
+    while waiting:
+        name, column = waiting.pop()
+        graph = row_graph(column, asked, name)
+        if graph.connected:
+            leaves.append((name, column))
+            continue
+        if len(leaves) + len(waiting) > MOST_OUTPUTS:
+            raise InputError(_too_many(split))
+        columns = split(column, graph, asked)
+        names = _fresh(f"{name}.1", taken), _fresh(f"{name}.2", taken)
+        steps.append(Step(name, names, columns))
+        waiting += [(names[1], columns[1]), (names[0], columns[0])]
+    return steps, leaves
+
+
+def _too_many(split: Split) -> str:
+    advice = "peeled makes at most one output for each part of a row graph" if split is halves else "take fewer secrets"
+    return f"a generalized mechanism must have at most {MOST_OUTPUTS} outputs, got more: {advice}"
+
+
+def _fresh(label: str, taken: set[str]) -> str:
+    while label in taken:
+        label += "'"
+    taken.add(label)
+    return label
+
+
+def _merged(source: Channel, steps: Sequence[Step], leaves: Sequence[tuple[int, Label, Column]]) -> Generalization:
+    """Proportional leaves as one output each, and the way back from them."""
+    rows = np.empty((len(source.inputs), len(leaves)), dtype=object)
+    rows[:] = list(zip(*(column for _, _, column in leaves), strict=True))
+    groups = bundles(rows)
+    names = _names([[leaves[k][1] for k in group.members] for group in groups])
+    back = np.full((len(groups), len(source.outputs)), Fraction(0), dtype=object)
+    for g, group in enumerate(groups):
+        for k, share in zip(group.members, group.shares, strict=True):
+            back[g, leaves[k][0]] += share
+    made = trusted(source.inputs, names, np.stack([group.column for group in groups], axis=1))
+    return Generalization(source, tuple(steps), made, trusted(names, source.outputs, back))
+
+
+def _names(groups: Sequence[Sequence[Label]]) -> list[Label]:
+    """Of one label itself, of several their sum, cut short; none twice."""
+    taken = {str(group[0]) for group in groups if len(group) == 1}
+    names: list[Label] = []
+    for group in groups:
+        whole = "+".join(str(label) for label in group)
+        short = whole if len(whole) <= LONGEST_LABEL else f"{group[0]}+{len(group) - 1} more"
+        names.append(group[0] if len(group) == 1 else _fresh(short, taken))
+    return names
+
+
+def _occurring(source: Channel) -> Iterator[tuple[Label, Column]]:
+    for y, output in enumerate(source.outputs):
+        if any(source.rows[:, y]):
+            yield output, tuple(source.rows[:, y].tolist())
+
+
+def _assembled(source: Channel, columns: dict[Label, Column]) -> Channel:
+    rows = np.empty((len(source.inputs), len(columns)), dtype=object)
+    rows[:] = list(zip(*columns.values(), strict=True))
+    return trusted(source.inputs, columns, rows)
