@@ -25,6 +25,7 @@ from utmost.cli import (
     recover,
     refine,
     release,
+    serve,
     studio,
 )
 
@@ -58,6 +59,7 @@ app.add_typer(budget.app, name="budget")
 app.add_typer(calibrate.app, name="calibrate")
 app.add_typer(continuous.app, name="continuous")
 app.add_typer(precision.app, name="precision")
+app.add_typer(serve.app, name="serve")
 
 
 def _version(wanted: bool) -> None:

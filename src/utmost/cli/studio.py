@@ -25,9 +25,7 @@ def command(
     installed()
     from utmost.studio import serving, settings
 
-    if not 0 <= port <= 65535:
-        raise InputError(f"--port must be from 0 to 65535, got {port}")
-    chosen = settings.located(folder, port=port)
+    chosen = settings.located(folder, port=checked_port(port))
     serving.served(chosen, lambda address: _ready(address, browser, json), any_port=True)
 
 
@@ -43,6 +41,13 @@ def _ready(address: str, browser: bool, json: bool) -> None:
         import webbrowser
 
         webbrowser.open(address)
+
+
+def checked_port(port: int) -> int:
+    """A port that exists; 0 is any free one."""
+    if not 0 <= port <= 65535:
+        raise InputError(f"--port must be from 0 to 65535, got {port}")
+    return port
 
 
 def installed() -> None:

@@ -67,6 +67,8 @@ def drawn(chart: alt.TopLevelMixin, words: str, *, wide: bool = True) -> Picture
 def themed(spec: Spec, *, wide: bool = True) -> Spec:
     """The spec with the page's colours, without its own config, title and size where the page has those."""
     found: Spec = _inked({key: value for key, value in spec.items() if key not in ("config", "title", "$schema")})
+    for layer in found.get("layer", ()):
+        layer.pop("title", None)
     if wide and not any(key in found for key in CONCATENATED):
         found["width"] = "container"
         found["autosize"] = {"type": "fit-x", "contains": "padding"}

@@ -135,7 +135,7 @@ class _Answer:
             headers = MutableHeaders(scope=message)
             for name, value in security.HEADERS.items():
                 headers[name] = value
-            headers.setdefault("cache-control", "no-store")
+            headers.setdefault("cache-control", "no-cache" if self.scope["path"].startswith("/static/") else "no-store")
             self._cookie(headers)
         await self.out(message)
 

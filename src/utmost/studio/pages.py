@@ -51,7 +51,7 @@ def page(
         "csrf": house.sessions.csrf(visitor),
         "team": house.settings.tokens is not None,
         "version": __version__,
-        "vega": house.bundle.version,
+        "vega": house.bundle,
         "live": house.settings.limits.live,
         "twin": twin,
         "errors": defaultdict(str, {} if problem is None else {problem.field or "": problem.message}),

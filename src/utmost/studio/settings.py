@@ -10,6 +10,7 @@ from pathlib import Path
 from utmost.errors import InputError
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+EVERYWHERE = ("0.0.0.0", "[::]")
 LEDGER = "ledger.sqlite"  # the plan's default too
 RELEASES = "releases"
 
@@ -61,13 +62,40 @@ class Settings:
         return (self.releases, self.folder) if self.tokens is None else (self.releases,)
 
 
-def located(folder: str | Path, **others: object) -> Settings:
-    """The settings of a studio on a folder that exists; its state is kept by its path's hash."""
+def located(folder: str | Path, port: int = 8650) -> Settings:
+    """A studio of one user on a folder that exists."""
+    place = _existing(folder)
+    return Settings(folder=place, state=_state("studio", place), port=port)
+
+
+def for_team(
+    folder: str | Path, *, ledger: str, tokens: Path, host: str, port: int, names: tuple[str, ...] = ()
+) -> Settings:
+    """A studio of a team on a folder that exists; it may be called by its address, the loopback's, and these names."""
+    place = _existing(folder)
+    address = f"[{host}]" if ":" in host else host
+    return Settings(
+        folder=place,
+        state=_state("team", place),
+        ledger=ledger,
+        host=host,
+        port=port,
+        tokens=tokens.absolute(),
+        hosts=(*LOOPBACK, *(name.lower() for name in (address, *names) if name not in EVERYWHERE)),
+    )
+
+
+def _existing(folder: str | Path) -> Path:
     place = Path(folder).resolve()
     if not place.is_dir():
         raise InputError(f'FOLDER must be a folder that exists, got "{Path(folder).name[:60]}": make it first')
+    return place
+
+
+def _state(kind: str, place: Path) -> Path:
+    """The state of a studio on a folder, told apart by the hash of the folder's path."""
     digest = hashlib.sha256(os.fsencode(place)).hexdigest()[:16]
-    return Settings(folder=place, state=_own("XDG_STATE_HOME", ".local/state") / "studio" / digest, **others)  # type: ignore[arg-type]
+    return _own("XDG_STATE_HOME", ".local/state") / kind / digest
 
 
 def cache_folder() -> Path:

@@ -22,6 +22,12 @@ class Health(BaseModel):
     version: str
 
 
+class Ready(BaseModel):
+    """Can charts be drawn yet."""
+
+    ready: bool
+
+
 @router.get("/health", tags=["studio"])
 def health() -> Health:
     """Does the studio answer."""
@@ -32,6 +38,13 @@ def health() -> Health:
 def metrics(house: Here) -> PlainTextResponse:
     """Requests, latencies, charges and jobs, as Prometheus reads them; nothing about data."""
     return PlainTextResponse(house.metrics.text(house.jobs.counts()), media_type="text/plain; version=0.0.4")
+
+
+@router.get("/vega/ready", include_in_schema=False)
+def vega_ready(house: Here) -> Ready:
+    """Is the bundle that draws charts made; it is begun if not."""
+    house.bundle.prepare()
+    return Ready(ready=house.bundle.ready())
 
 
 @router.get("/vega/{version}.js", include_in_schema=False)

@@ -2,15 +2,16 @@
 "use strict";
 
 const studioCharts = (() => {
-  const vegaAddress = document.currentScript.dataset.vega;
+  const { vega: vegaAddress, ready: vegaMade } = document.currentScript.dataset;
   const drawn = new WeakMap(); // figure → {key, view, finalize, spec}
   let vegaLoading = null;
 
   function vegaReady() {
     vegaLoading ??= (async () => {
+      if (vegaMade) return loaded(vegaAddress);
       for (let tries = 0; tries < 240; tries++) {
-        const answer = await fetch(vegaAddress, { method: "HEAD" }).catch(() => null);
-        if (answer && answer.ok) return loaded(vegaAddress);
+        const answer = await fetch("/vega/ready").catch(() => null);
+        if (answer && answer.ok && (await answer.json()).ready) return loaded(vegaAddress);
         await new Promise((done) => setTimeout(done, 500));
       }
       throw new Error("the charts' script was not made");
@@ -66,7 +67,7 @@ const studioCharts = (() => {
     say(figure, place, picture.words);
     const key = JSON.stringify(picture.spec);
     const before = drawn.get(figure);
-    if (before && before.key === key && !before.finalized) {
+    if (before && before.key === key) {
       for (const [name, rows] of Object.entries(picture.data)) before.view.data(name, rows);
       before.picture = picture;
       await before.view.runAsync();
@@ -78,13 +79,21 @@ const studioCharts = (() => {
     const style = getComputedStyle(document.documentElement);
     const spec = { ...inked(picture.spec, style), datasets: picture.data };
     before?.finalize();
-    const result = await window.vegaEmbed(place, spec, {
+    const result = await window.vegaEmbed(canvas(place), spec, {
       mode: "vega-lite", renderer: "svg", ast: true, actions: false, defaultStyle: false,
       config: config(style), tooltip: { disableDefaultStyle: true },
     });
     drawn.set(figure, { key, picture, view: result.view, finalize: () => result.finalize() });
     figure.dispatchEvent(new CustomEvent("drawn", { detail: { view: result.view, picture } }));
     return result.view;
+  }
+
+  // Vega describes its own element: the picture's description is on the one around it.
+  function canvas(place) {
+    const inner = place.querySelector(".canvas") ?? document.createElement("div");
+    inner.className = "canvas";
+    place.append(inner);
+    return inner;
   }
 
   function say(figure, place, words) {

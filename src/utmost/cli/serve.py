@@ -1,0 +1,91 @@
+"""`utmost serve`: the studio for a team, with tokens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from utmost.cli.options import Json
+from utmost.errors import InputError
+
+EXAMPLES = (
+    "Examples: utmost serve token ann --role curator --tokens tokens.txt;  "
+    "utmost serve --ledger postgresql://... --tokens tokens.txt --folder surveys"
+)
+TOKENS = "a file of tokens: utmost serve token NAME --role curator --tokens FILE makes one"
+
+app = typer.Typer(
+    help="Serve the studio to a team: curators and consumers, each with a token.",
+    epilog=f"Each takes --json. {EXAMPLES}",
+    rich_markup_mode=None,
+)
+Tokens = Annotated[str | None, typer.Option(metavar="FILE", help="Lines role:name:hash, one a token.")]
+
+
+@app.callback(invoke_without_command=True)
+def command(
+    context: typer.Context,
+    ledger: Annotated[str | None, typer.Option(metavar="LEDGER", help="postgresql://..., or an SQLite file.")] = None,
+    tokens: Tokens = None,
+    folder: Annotated[str, typer.Option(metavar="DIR", help="Where tables, plans and releases are.")] = ".",
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen: this machine alone if left out.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(metavar="N", help="The port.")] = 8650,
+    name: Annotated[
+        list[str] | None, typer.Option(metavar="HOST", help="A name that visitors call it by; may be repeated.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Serve the studio to a team: curators and consumers, each with a token.
+
+    Consumers reach releases and what needs no data; curators everything. It ends with Ctrl-C or SIGTERM, calmly.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    if ledger is None:
+        raise InputError("--ledger must be given, got none: say postgresql://... or a file such as ledger.sqlite")
+    if tokens is None:
+        raise InputError(f"--tokens must be given, got none: it is {TOKENS}")
+    _serve(folder, ledger, Path(tokens), host, port, tuple(name or ()), json)
+
+
+def _serve(folder: str, ledger: str, tokens: Path, host: str, port: int, names: tuple[str, ...], json: bool) -> None:
+    from utmost.cli.studio import checked_port, installed
+
+    installed()
+    from utmost import ledger as ledgers
+    from utmost.cli.show import document, remark
+    from utmost.studio import serving, settings
+    from utmost.studio.tokens import read
+
+    if not read(tokens):
+        raise InputError(f"--tokens must hold a token, got an empty file: it is {TOKENS}")
+    chosen = settings.for_team(folder, ledger=ledger, tokens=tokens, host=host, port=checked_port(port), names=names)
+    with ledgers.opened(ledger, chosen.folder):
+        pass  # it is one that can be reached
+    if host not in settings.LOOPBACK:
+        remark("tokens travel as they are: let others reach this only through a proxy that speaks TLS")
+    serving.served(chosen, lambda at: document({"address": at}) if json else print(f"Studio: {at}", flush=True))
+
+
+@app.command("token", epilog=EXAMPLES)
+def token_command(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose token it is: ann.", show_default=False)],
+    role: Annotated[str, typer.Option(metavar="ROLE", help="curator or consumer.")],
+    tokens: Tokens = None,
+    json: Json = False,
+) -> None:
+    """Make a token, and add its hash to the file; it is shown this once."""
+    from utmost.cli.show import document
+    from utmost.studio.tokens import made
+
+    if tokens is None:
+        raise InputError("--tokens must be given, got none: say where the tokens' hashes are, for instance tokens.txt")
+    token = made(Path(tokens), name, role)
+    if json:
+        document({"name": name, "role": role, "token": token})
+    else:
+        print(f"{token}\nThe token of {name}, a {role}. It is not kept: copy it now.")
