@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import Alpha, Epsilon, Json, level_if_any, own_level
+from utmost.cli.options import PICTURES, Alpha, Epsilon, Json, Plot, ending, level_if_any, own_level
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
     from utmost.channel import Channel, Leak
+    from utmost.cli.defined import Defined
     from utmost.consumer import Consumer
     from utmost.design import Derivation, Finding
     from utmost.exact import Level, Number
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "Examples: utmost check channel.csv --space line:6 --alpha 1/2;  "
-    "utmost mechanism geometric --size 5 --alpha 1/2 --output g.csv, then utmost check g.csv"
+    "utmost mechanism geometric --size 5 --alpha 1/2 --output g.csv, then utmost check g.csv;  "
+    "utmost check g.csv --definition approximate:1/2,1/10 --plot profile.svg"
 )
 MOST_OUTPUTS = 100  # of a channel whose place in its type is decided
 
@@ -76,23 +78,33 @@ def command(
     epsilon: Epsilon = None,
     prior: Annotated[str | None, typer.Option(metavar="PRIOR", help="With --loss: what a consumer believes.")] = None,
     loss: Annotated[str | None, typer.Option(metavar="LOSS", help="What she would lose with this channel.")] = None,
+    definition: Annotated[
+        str | None, typer.Option(metavar="D", help="Is it met for every event: pure:1/10, approximate:1,1e-6 …")
+    ] = None,
+    pair: Annotated[str | None, typer.Option(metavar="I1,I2", help="Whose profile is shown and drawn.")] = None,
+    plot: Plot = None,
     json: Json = False,
 ) -> None:
     """The least ε of a channel, its signature, its origin, its capacities.
 
     Decides whether it is private at a level, which lemmas of GRS12 its signature obeys, whether it is the geometric
-    mechanism with its answers read anew, and whether it is a vertex or a kernel mechanism of its type.
+    mechanism with its answers read anew, whether it is a vertex or a kernel mechanism of its type, and whether it meets
+    a definition of privacy for every event.
     """
     from utmost import spaces
     from utmost.channel import files
+    from utmost.cli import defined
 
+    asked = defined.Asked(definition, pair, ending(plot, PICTURES, "--plot"))
     level = level_if_any(alpha, epsilon)
     source = files.read(channel)
     points = spaces.parse(space or f"line:{len(source.inputs)}")
     reader = _reader(prior, loss, points)
     report = examine(source, points, level)
+    events = defined.examined(report.channel, points, report.leak, report.level, asked)
     served = None if reader is None else Served.of(reader, report.channel)
-    _document(report, served) if json else _text(report, served)
+    _document(report, served, events) if json else _text(report, served, events)
+    defined.draw(events, plot)
 
 
 def _reader(prior: str | None, loss: str | None, space: Space) -> Consumer | None:
@@ -151,8 +163,8 @@ def _obstacle(source: Channel, level: Level | None) -> str | None:
     return None if level.is_inner else f"it takes 0 < α < 1, and the level is α = {level.alpha}"
 
 
-def _document(report: Report, served: Served | None) -> None:
-    from utmost.cli import show
+def _document(report: Report, served: Served | None, events: Defined) -> None:
+    from utmost.cli import defined, show
     from utmost.design import lemmas
 
     leak, found, signs = report.leak, report.derivation, report.signature
@@ -176,6 +188,7 @@ def _document(report: Report, served: Served | None) -> None:
             "capacity": _capacities(report),
             "reason": report.reason,
         }
+        | defined.document(events)
         | read
     )
 
@@ -210,8 +223,8 @@ def _negative(found: Derivation | None) -> dict[str, Any] | None:
     return {"answer": found.answer, "reading": found.reading, "value": str(found.value)}
 
 
-def _text(report: Report, served: Served | None) -> None:
-    from utmost.cli import show
+def _text(report: Report, served: Served | None, events: Defined) -> None:
+    from utmost.cli import defined, show
     from utmost.exact import decimal
 
     shape = f"{len(report.channel.inputs)} inputs, {len(report.channel.outputs)} outputs"
@@ -231,6 +244,7 @@ def _text(report: Report, served: Served | None) -> None:
         _show_place(report, report.place.vertex, report.place.kernel)
     if report.capacity is not None:
         _show_capacity(report.capacity)
+    defined.text(events)
     if served is not None:
         loss, silent = decimal(served.loss), decimal(served.silent)
         show.say(f"Read in her best way, this consumer expects to lose {loss}; without any answer {silent}.")

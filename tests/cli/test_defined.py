@@ -1,0 +1,132 @@
+"""`utmost check` on events: profiles, definitions, odds."""
+
+from __future__ import annotations
+
+import pytest
+
+# GRS12 Fig. 5: private at 1/2, not derivable from the geometric mechanism.
+FIGURE_5 = "x,0,1,2\n0,1/3,1/3,1/3\n1,2/3,1/6,1/6\n2,1/3,1/3,1/3\n3,1/6,1/6,2/3\n"
+RESPONSE = "x,a,b,c\nx,1/2,1/4,1/4\ny,1/4,1/2,1/4\nz,1/4,1/4,1/2\n"
+
+
+@pytest.fixture
+def figure5(tmp_path):
+    (tmp_path / "figure5.csv").write_text(FIGURE_5)
+    return "figure5.csv"
+
+
+@pytest.fixture
+def three(tmp_path):
+    """Randomised response, with its secrets in a space of their own."""
+    (tmp_path / "three.csv").write_text(RESPONSE)
+    (tmp_path / "pairs.csv").write_text("x,y\ny,z\nx,z\n")
+    return "three.csv", "--space", "graph:pairs.csv"
+
+
+def test_the_profile_of_the_pair_that_epsilon_is_of_is_shown_unasked(utmost, figure5):
+    found = utmost("check", figure5, "--alpha", "1/2", "--json").document
+    assert found["witness"] == {"output": 1, "high": 0, "low": 1, "ratio": "2"}
+    assert found["profile"] == {
+        "pair": [1, 0],
+        "points": [["0", "0"], ["1/3", "2/3"], ["1", "1"]],
+        "order": [[1, 2], [0]],
+        "variation": "1/3",
+        "delta": "0",
+    }
+    assert found["definition"] is None
+    assert found["odds"] == {"rise": "1/3", "fall": "2/3", "rise_allowed": None, "fall_allowed": None}
+
+
+def test_a_definition_is_met_for_every_event_or_the_worst_event_is_shown(utmost, three):
+    met = utmost("check", *three, "--definition", "alpha:1/2", "--json").document["definition"]
+    assert met["satisfied"] is True
+    assert met["witness"]["excess"] == "0"
+    failed = utmost("check", *three, "--definition", "alpha:2/3", "--json").document
+    assert failed["definition"] == {
+        "bound": "alpha:2/3",
+        "satisfied": False,
+        "witness": {
+            "pair": ["x", "y"], "event": ["b"], "complement": ["a", "c"],
+            "first": "1/4", "second": "1/2", "allowed": "3/8", "excess": "1/8",
+        },
+    }  # fmt: skip
+    assert failed["profile"]["pair"] == ["x", "y"]
+
+
+def test_the_text_says_the_same(utmost, three):
+    said = utmost("check", *three, "--definition", "alpha:2/3", "--alpha", "1/2")
+    words = " ".join(said.out.split())
+    assert "Meets alpha:2/3 for every event: NO, decided." in words
+    assert "O = {b}, with P(O|i₁) = 1/4 and P(O|i₂) = 1/2, where at most 3/8 is allowed: 1/8 too much." in words
+    assert "Its complement {a, c} has 3/4 and 1/2, where at least 5/8 is asked." in words
+    assert "Total variation 1/4; δ = 0 at α = 1/2" in words
+    assert "grow e^ε-fold or more with probability 1/4 (allowed: 0)" in words
+    assert max(map(len, said.out.splitlines())) <= 80
+
+
+def test_another_pair_can_be_asked_for(utmost, three, figure5):
+    found = utmost("check", *three, "--pair", "z,x", "--json").document["profile"]
+    assert (found["pair"], found["order"]) == (["z", "x"], [["a"], ["b"], ["c"]])
+    far = utmost("check", figure5, "--pair", "1,3", "--definition", "alpha:1/2", "--alpha", "1/2", "--json").document
+    # not neighbours on the line, so the definition says nothing of them
+    assert far["odds"]["rise_allowed"] is None
+    assert far["definition"]["satisfied"] is True
+
+
+def test_labels_with_commas_make_pairs_too(utmost, tmp_path):
+    utmost("optimal", "grid:2x2", "--alpha", "1/2", "--output", "best.csv")
+    found = utmost("check", "best.csv", "--space", "grid:2x2", "--pair", "0,0,1,1", "--json").document
+    assert found["profile"]["pair"] == ["0,0", "1,1"]
+
+
+def test_the_profile_is_drawn_with_the_bound_above_it(utmost, three, tmp_path):
+    utmost("check", *three, "--definition", "alpha:2/3", "--plot", "profile.svg")
+    drawn = (tmp_path / "profile.svg").read_text()
+    assert "allowed: M" in drawn
+    assert "alpha:2/3 is not met" in drawn
+    utmost("check", *three, "--pair", "y,x", "--plot", "pair.svg")
+    assert "How well x is told from y" in (tmp_path / "pair.svg").read_text()
+
+
+def test_floats_say_that_they_are_floats(utmost, tmp_path):
+    (tmp_path / "floats.json").write_text('{"rows": [[0.75, 0.25], [0.25, 0.75]]}')
+    found = utmost("check", "floats.json", "--definition", "variation:0.4", "--json").document
+    assert found["definition"]["satisfied"] is False
+    assert found["definition"]["witness"]["excess"] == pytest.approx(0.1)
+    assert found["profile"]["points"][1] == [0.25, 0.75]
+    assert "decided for its doubles" in " ".join(
+        utmost("check", "floats.json", "--definition", "variation:0.4").out.split()
+    )
+
+
+def test_one_input_and_a_silent_channel_have_little_to_say(utmost, tmp_path):
+    (tmp_path / "one.csv").write_text("x,a,b\n0,1/2,1/2\n")
+    found = utmost("check", "one.csv", "--definition", "variation:0", "--json").document
+    assert (found["profile"], found["odds"]) == (None, None)
+    assert found["definition"] == {"bound": "variation:0", "satisfied": True, "witness": None}
+    assert utmost("check", "one.csv", "--plot", "one.svg").code == 2
+    (tmp_path / "flat.csv").write_text("x,a,b\n0,1/3,2/3\n1,1/3,2/3\n")
+    flat = utmost("check", "flat.csv", "--definition", "variation:0", "--json").document
+    assert flat["profile"]["points"] == [["0", "0"], ["1", "1"]]
+    assert "can be told apart at all" in utmost("check", "flat.csv", "--definition", "variation:0").out
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (("--pair", "0,9"), "--pair must be two different inputs"),
+        (("--pair", "1,1"), "--pair must be two different inputs"),
+        (("--pair", ""), "--pair must be two different inputs"),
+        (("--definition", "nonsense"), "bound must be"),
+        (("--definition", "pure:-1"), "epsilon must be >= 0"),
+        (("--definition", "points:0 0,1/2 1/4,1 1"), "must be concave"),
+        (("--definition", "points:0 0,1/2 1,1 1/2"), "must be 1 at 1"),
+        (("--definition", "variation:2"), "must be in [0, 1]"),
+        (("--plot", "profile.gif"), "--plot must be a file that ends in"),
+    ],
+)
+def test_bad_input_gets_one_line(utmost, figure5, asked, words):
+    said = utmost("check", figure5, *asked)
+    assert said.code == 2
+    assert words in said.err
+    assert len(said.err.strip().splitlines()) == 1
