@@ -77,11 +77,12 @@ def list_command(ledger: Place = LEDGER, json: Json = False) -> None:
     """All budgets of a ledger."""
     from utmost import ledger as ledgers
     from utmost.cli import show
+    from utmost.ledger import told
 
     with ledgers.opened(ledger) as books:
         found = [(budget, books.state(budget.name)) for budget in books.budgets()]
     if json:
-        show.document({"budgets": [_document(budget, state) for budget, state in found]})
+        show.document({"budgets": [told.budget(budget, state) for budget, state in found]})
         return
     header = ["budget", "protects", "ε", "spent", "left", "charges"]
     show.table(header, [_row(budget, state) for budget, state in found], left=2)
@@ -92,12 +93,13 @@ def history_command(name: Name, ledger: Place = LEDGER, json: Json = False) -> N
     """What was charged to a budget, and when."""
     from utmost import ledger as ledgers
     from utmost.cli import show
+    from utmost.ledger import told
 
     with ledgers.opened(ledger) as books:
         charges, state = books.history(name), books.state(name)
     if json:
         amounts = {"spent": str(state.spent), "left": str(state.left)}
-        show.document({"name": name, **amounts, "charges": [_charge(charge) for charge in charges]})
+        show.document({"name": name, **amounts, "charges": [told.charge(charge) for charge in charges]})
         return
     header = ["entry", "charged", "plan", "queries", "part", "ε"]
     show.table(header, [_line(charge) for charge in charges], left=5)
@@ -112,16 +114,17 @@ def _composed(charges: list[Charge], state: State) -> str:
 
 def _show(budget: Budget, state: State, json: bool) -> None:
     from utmost.cli import show
+    from utmost.ledger import told
 
     if json:
-        show.document(_document(budget, state))
+        show.document(told.budget(budget, state))
         return
     at = f" at δ = {_amount(budget.delta)}" if budget.delta else ""
     how = "ε adds up" if budget.composition == "pure" else "privacy-loss distributions"
     show.facts(
         [
             ("budget", budget.name),
-            ("protects", f"{_protects(budget)}"),
+            ("protects", told.protects(budget)),
             ("ε", f"{_amount(budget.epsilon)}{at}, {how}"),
             ("spent", f"{_amount(state.spent)} in {state.charges} charge{'' if state.charges == 1 else 's'}"),
             ("left", _amount(state.left)),
@@ -131,11 +134,6 @@ def _show(budget: Budget, state: State, json: bool) -> None:
     )
 
 
-def _protects(budget: Budget) -> str:
-    unit = "each row" if budget.unit == "row" else f"each value of {budget.unit}"
-    return f"{unit}, {budget.neighbours}"
-
-
 def _amount(value: Any) -> str:
     from utmost.ledger.records import amounts
 
@@ -143,44 +141,13 @@ def _amount(value: Any) -> str:
 
 
 def _row(budget: Budget, state: State) -> list[str]:
+    from utmost.ledger.told import protects
+
     numbers = (budget.epsilon, state.spent, state.left)
-    return [budget.name, _protects(budget), *map(_amount, numbers), str(state.charges)]
+    return [budget.name, protects(budget), *map(_amount, numbers), str(state.charges)]
 
 
 def _line(charge: Charge) -> list[str]:
     queries = ", ".join(cost.query for cost in charge.costs)
     part = "" if charge.part is None else " = ".join(charge.part)
     return [str(charge.number), charge.charged, charge.plan[:DIGEST], queries, part, _amount(charge.epsilon)]
-
-
-def _document(budget: Budget, state: State) -> dict[str, Any]:
-    return {
-        "name": budget.name,
-        "epsilon": str(budget.epsilon),
-        "delta": str(budget.delta),
-        "composition": budget.composition,
-        "unit": budget.unit,
-        "neighbours": budget.neighbours,
-        "remember": budget.remember,
-        "opened": budget.opened,
-        "spent": str(state.spent),
-        "left": str(state.left),
-        "charges": state.charges,
-    }
-
-
-def _charge(charge: Charge) -> dict[str, Any]:
-    costs = [
-        {"query": cost.query, "epsilon": str(cost.epsilon), "law": cost.law, "steps": cost.steps}
-        for cost in charge.costs
-    ]
-    return {
-        "entry": charge.number,
-        "charged": charge.charged,
-        "plan": charge.plan,
-        "fingerprint": charge.fingerprint,
-        "part": None if charge.part is None else {"column": charge.part[0], "equals": charge.part[1]},
-        "epsilon": str(charge.epsilon),
-        "costs": costs,
-        "kept": charge.kept,
-    }

@@ -33,8 +33,8 @@ def command(
 
     Cost and accuracy are shown before anything is spent. The charge is in the ledger before noise is drawn.
     """
-    from utmost.cli.released import preview_document, show_preview, show_release
-    from utmost.publish import plans, run
+    from utmost.cli.released import show_preview, show_release
+    from utmost.publish import plans, previewed, run
     from utmost.publish.encode import content
 
     wanted = plans.read(plan)
@@ -42,7 +42,7 @@ def command(
         wanted = replace(wanted, output=Path(output).absolute())
     with run.prepared(wanted, only_look=dry_run) as ready:
         if dry_run:
-            document(preview_document(ready.preview)) if json else show_preview(ready.preview)
+            document(previewed.content(ready.preview)) if json else show_preview(ready.preview)
             return
         if not json:
             show_preview(ready.preview)

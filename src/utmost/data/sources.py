@@ -96,6 +96,16 @@ def opened(source: Source, folder: Path) -> Iterator[Table]:
         yield Table(engine, rows, guessed=guessed)
 
 
+def tables(source: Source, folder: Path) -> list[str]:
+    """The tables of a DuckDB file; none where the source is a table by itself."""
+    if source.kind != "duckdb":
+        return []
+    from utmost.data.engines import embedded
+
+    with _path(source, folder) as path:
+        return embedded.tables(path)
+
+
 def _declared(source: Source) -> Mapping[str, str]:
     """The kinds of a CSV file's columns that are known without its rows."""
     return dict.fromkeys(ANES96, "integer") if source.location in BUNDLED else source.columns

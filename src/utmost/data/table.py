@@ -55,6 +55,11 @@ class Table:
         """The kind of each column."""
         return self._kinds
 
+    @property
+    def types(self) -> Any:
+        """The columns' types, as an ibis schema has them."""
+        return self._rows.schema()
+
     def check(self, query: Query, unit: Unit, part: Part | None) -> None:
         """Refuse what cannot be answered: unknown columns, kinds and bounds that do not fit. Looks at no row."""
         self._check_unit(unit)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from utmost.data.asked import Mean, Quantile, Query
 from utmost.exact import Level, decimal
@@ -60,6 +61,7 @@ def error(mechanism: Mechanism, query: Query) -> Error:
     return _ratio(mechanism, query.grid.size)
 
 
+@lru_cache(maxsize=4096)  # pages ask again and again while somebody thinks
 def _lattice(law: Lattice) -> Error:
     """Geometric noise: an end that absorbs only brings an answer nearer to a truth within the ends."""
     level = level_of(law.epsilon)

@@ -6,8 +6,6 @@ release before the file is written, so a crash can lose budget but leaves no noi
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -19,7 +17,7 @@ from utmost import __version__, ledger
 from utmost.data import sources
 from utmost.data.asked import Mean, Query, Sum
 from utmost.errors import InputError, UndecidedError
-from utmost.publish import accuracy, answering, document, laws, plans
+from utmost.publish import accuracy, answering, document, laws, plans, written
 from utmost.publish.answering import Exact
 from utmost.publish.plans import Asked, Plan
 from utmost.publish.record import Answer, Entry, Error, Origin, Release
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from utmost.ledger import Ask, Ledger
 
 Progress = Callable[[str, int, int], None]  # what is done, how many queries are through, of how many
-BARE = re.compile(r"[A-Za-z0-9_-]+")  # a key that TOML takes without quotes
 Given = Plan | Mapping[str, Any] | str | Path
 
 
@@ -40,6 +37,30 @@ class Intended:
     asked: Asked
     law: laws.Law
     error: Error
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A plan that a table can answer: what its sensitivities rest on, and how each query will be answered.
+
+    Every sum and mean of the plan has its step, also where the plan says what extra loss is accepted instead.
+    """
+
+    plan: Plan
+    setting: laws.Setting
+    intended: tuple[Intended, ...]
+
+    @property
+    def ask(self) -> Ask:
+        """What the ledger is asked for."""
+        costs = tuple(
+            ledger.Cost(one.asked.name, one.asked.epsilon, one.law.telling, one.law.sensitivity)
+            for one in self.intended
+        )
+        plan, part = self.plan, self.plan.part
+        where = None if part is None else (part.column, plans.spelt(part.equals))
+        unit, digest = plan.unit.column or "row", plans.digest(plan)
+        return ledger.Ask(plan.budget, unit, str(plan.neighbours), costs, where, digest, plan.fingerprint)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -145,15 +166,34 @@ def prepared(given: Given, only_look: bool = False) -> Iterator[Prepared]:
         with document.Place(plan.output):
             pass  # it can be written
     with sources.opened(plan.source, plan.folder) as table:
-        setting = _setting(plan, table)
-        plan = _settled(plan, table, setting)
-        intended = tuple(_intended(asked, setting) for asked in plan.queries)
+        found = looked(plan, table)
+        plan, ask = found.plan, found.ask
         with ledger.opened(plan.ledger, plan.folder) as books:
-            ask = _ask(plan, intended)
             guesses = _guesses(plan, table, only_look)
             state = _state(books, ask, only_look)
-            seen = Preview(plan, table.engine, setting, intended, plan.epsilon, *state, guesses)
+            seen = Preview(plan, table.engine, found.setting, found.intended, plan.epsilon, *state, guesses)
             yield Prepared(seen, table, books, ask)
+
+
+def looked(plan: Plan, table: Table) -> Looked:
+    """How a table would answer a plan: its columns are checked, its units counted where they are public; no ledger."""
+    setting = _setting(plan, table)
+    settled = tuple(intended(asked, setting) for asked in plan.queries)
+    for one in settled:
+        if one.asked.extra_loss is not None:
+            with plans.naming(one.asked.name):
+                table.check(one.asked.query, plan.unit, plan.part)
+    return Looked(replace(plan, queries=tuple(one.asked for one in settled)), setting, settled)
+
+
+def intended(asked: Asked, setting: laws.Setting) -> Intended:
+    """How a query will be answered, its step found where an extra loss is accepted; from public things alone."""
+    query: Query = asked.query
+    with plans.naming(asked.name):
+        if asked.extra_loss is not None and isinstance(query, Sum | Mean):
+            query = laws.refined(query, asked.epsilon, asked.extra_loss, setting)
+        law = laws.law(query, asked.epsilon, setting)
+        return Intended(replace(asked, query=query), law, accuracy.error(law.mechanism, query))
 
 
 Amount = Fraction | None
@@ -180,19 +220,6 @@ def _setting(plan: Plan, table: Table) -> laws.Setting:
     return laws.Setting(plan.neighbours, plan.unit, plan.part, units)
 
 
-def _settled(plan: Plan, table: Table, setting: laws.Setting) -> Plan:
-    """The plan with a step for every sum and mean that says what extra loss is accepted instead."""
-    queries = []
-    for asked in plan.queries:
-        query: Query = asked.query
-        if asked.extra_loss is not None and isinstance(query, Sum | Mean):
-            with plans.naming(asked.name):
-                query = laws.refined(query, asked.epsilon, asked.extra_loss, setting)
-                table.check(query, plan.unit, plan.part)
-        queries.append(replace(asked, query=query))
-    return replace(plan, queries=tuple(queries))
-
-
 def _guesses(plan: Plan, table: Table, only_look: bool) -> dict[str, str]:
     """The kinds that were found in the rows: refused where something is to be released.
 
@@ -204,36 +231,9 @@ def _guesses(plan: Plan, table: Table, only_look: bool) -> dict[str, str]:
     if found and not only_look:
         raise InputError(
             "columns must be declared for a CSV file, or one row could decide what all others mean: "
-            f"add {declaration(found)} to [source]"
+            f"add {written.columns(found)} to [source]"
         )
     return found
-
-
-def declaration(kinds: Mapping[str, str]) -> str:
-    """Declared columns as a plan has them.
-
-    >>> declaration({"age": "integer", "the city": "text"})
-    'columns = { age = "integer", "the city" = "text" }'
-    """
-    pairs = (
-        f"{name if BARE.fullmatch(name) else json.dumps(name)} = {json.dumps(kind)}" for name, kind in kinds.items()
-    )
-    return f"columns = {{ {', '.join(pairs)} }}"
-
-
-def _intended(asked: Asked, setting: laws.Setting) -> Intended:
-    with plans.naming(asked.name):
-        law = laws.law(asked.query, asked.epsilon, setting)
-        return Intended(asked, law, accuracy.error(law.mechanism, asked.query))
-
-
-def _ask(plan: Plan, intended: tuple[Intended, ...]) -> Ask:
-    costs = tuple(
-        ledger.Cost(one.asked.name, one.asked.epsilon, one.law.telling, one.law.sensitivity) for one in intended
-    )
-    part = None if plan.part is None else (plan.part.column, plans.spelt(plan.part.equals))
-    unit = plan.unit.column or "row"
-    return ledger.Ask(plan.budget, unit, str(plan.neighbours), costs, part, plans.digest(plan), plan.fingerprint)
 
 
 def _answer(one: Intended, truth: Exact, setting: laws.Setting) -> Answer:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.data.engines.engine import Engine, Row, guarded
-from utmost.data.engines.names import named
+from utmost.data.engines.names import known, named
 from utmost.data.engines.texts import Layout, typed
 
 CLOSED = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
@@ -52,6 +52,12 @@ def file(path: Path, table: str | None) -> Iterator[tuple[Engine, Any]]:
         schema, name = named(table, engine.fetch(TABLES), "main")
         words = f"table must be one that DuckDB can open alone, got {name!r}: a view on other files has to be stored"
         yield engine, guarded(lambda: _described(engine, schema, name), words)
+
+
+def tables(path: Path) -> list[str]:
+    """The tables and views of a DuckDB file, as `file` takes their names."""
+    with _engine(path, is_database=True) as engine:
+        return known(engine.fetch(TABLES), "main")
 
 
 @contextmanager

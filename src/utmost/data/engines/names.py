@@ -18,15 +18,22 @@ def named(table: str | None, tables: Sequence[tuple[str, str]], default: str) ->
     >>> named("old.people", [("main", "people"), ("old", "people")], "main")
     ('old', 'people')
     """
-    known = {name if schema == default else f"{schema}.{name}": (schema, name) for schema, name in tables}
-    known |= {f"{schema}.{name}": (schema, name) for schema, name in tables if f"{schema}.{name}" not in known}
-    if table is not None and table in known:
-        return known[table]
-    short = sorted(
-        name for name, (schema, _) in known.items() if schema != default or not name.startswith(f"{schema}.")
-    )
+    places = {name if schema == default else f"{schema}.{name}": (schema, name) for schema, name in tables}
+    places |= {f"{schema}.{name}": (schema, name) for schema, name in tables if f"{schema}.{name}" not in places}
+    if table is not None and table in places:
+        return places[table]
+    short = known(tables, default)
     got = "got none" if table is None else f"got {table!r}"
     raise InputError(f"table must be one of {listed(short)}, {got}{meant(table, short)}")
+
+
+def known(tables: Sequence[tuple[str, str]], default: str) -> list[str]:
+    """The tables' names, in order, those of other schemas with them.
+
+    >>> known([("main", "people"), ("old", "people")], "main")
+    ['old.people', 'people']
+    """
+    return sorted(name if schema == default else f"{schema}.{name}" for schema, name in tables)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -1,0 +1,111 @@
+"""Plans written as TOML are read back equal."""
+
+from dataclasses import replace
+from datetime import date
+from fractions import Fraction
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utmost.data.asked import Count, Grid, Histogram, Mean, Neighbours, Quantile, Sum, Unit
+from utmost.data.parts import Part
+from utmost.data.sources import Source
+from utmost.publish.plans import Asked, Plan, digest, parsed
+from utmost.publish.written import text
+
+FOLDER = Path("/folder")
+WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
+NAMES = st.text(st.characters(categories=["L", "N", "P", "Zs"]), min_size=1, max_size=12).filter(str.isprintable)
+FRACTIONS = st.fractions(min_value=Fraction(1, 1000), max_value=10, max_denominator=1000)
+EPSILONS = FRACTIONS | st.sampled_from([Fraction(1, 10**12), Fraction(1, 3), Fraction(1, 2**20)])
+KEYS = st.one_of(
+    st.lists(WORDS, min_size=1, max_size=3, unique=True),
+    st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=3, unique=True),
+    st.lists(st.booleans(), min_size=1, max_size=2, unique=True),
+    st.lists(st.dates(min_value=date(1000, 1, 1)), min_size=1, max_size=3, unique=True),
+)
+
+
+@st.composite
+def grids(draw: st.DrawFn) -> Grid:
+    """Bounds that are whole numbers of steps."""
+    step, low = draw(FRACTIONS), draw(st.integers(-50, 50))
+    return Grid(low * step, (low + draw(st.integers(1, 100))) * step, step)
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> Count | Histogram | Sum | Mean | Quantile:
+    """A query of any kind."""
+    where = draw(st.none() | WORDS)
+    kind = draw(st.sampled_from(["count", "histogram", "sum", "mean", "quantile"]))
+    if kind == "count":
+        return Count(where)
+    if kind == "histogram":
+        return Histogram({name: tuple(draw(KEYS)) for name in draw(st.sets(WORDS, min_size=1, max_size=2))}, where)
+    grid = draw(grids())
+    nulls = draw(st.none() | st.sampled_from([grid.low, grid.high]))
+    if kind == "quantile":
+        return Quantile(draw(WORDS), grid, draw(st.fractions(0, 1, max_denominator=99)), nulls, where)
+    return (Sum if kind == "sum" else Mean)(draw(WORDS), grid, nulls, where)
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    """Any plan that was read from a text, without an output."""
+    names = draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
+    column = draw(st.none() | WORDS.filter(lambda word: word != "row"))
+    return Plan(
+        title=draw(st.none() | WORDS),
+        neighbours=draw(st.sampled_from(Neighbours)),
+        budget=draw(WORDS),
+        ledger=draw(st.sampled_from(["ledger.sqlite", "books.sqlite", "postgresql://host/books"])),
+        output=None,
+        source=Source(draw(WORDS), draw(st.none() | WORDS), None, draw(st.dictionaries(WORDS, WORDS, max_size=3))),
+        fingerprint=draw(st.none() | WORDS),
+        unit=Unit() if column is None else Unit(column, **{draw(st.sampled_from(["rows", "groups"])): 3}),
+        part=draw(st.none() | st.builds(Part, WORDS, KEYS.map(lambda keys: keys[0]))),
+        queries=tuple(Asked(name, draw(EPSILONS), draw(queries())) for name in names),
+        folder=FOLDER,
+    )
+
+
+@given(plans())
+def test_a_written_plan_is_read_back_equal_with_the_same_digest(plan: Plan) -> None:
+    again = parsed(text(plan), FOLDER)
+    assert again == plan
+    assert digest(again) == digest(plan)
+
+
+@given(FRACTIONS)
+def test_an_accepted_extra_loss_is_written_instead_of_the_step(extra: Fraction) -> None:
+    plan = parsed(
+        f"""
+        neighbours = "replace"
+        budget = "b"
+        source = {{ location = "bundled:anes96" }}
+        [[query]]
+        name = "m"
+        kind = "mean"
+        column = "age"
+        low = 18
+        high = 91
+        nulls = 48
+        extra_loss = "{extra}"
+        epsilon = 1
+        """,
+        FOLDER,
+    )
+    written = text(plan)
+    assert "step" not in written
+    assert parsed(written, FOLDER) == plan
+
+
+def test_the_output_is_left_to_whoever_runs_the_plan() -> None:
+    plan = parsed(
+        'neighbours = "replace"\nbudget = "b"\noutput = "out.json"\nsource = {}\n'
+        'query = [{ name = "c", kind = "count", epsilon = 1 }]',
+        FOLDER,
+    )
+    assert "out.json" not in text(plan)
+    assert parsed(text(plan), FOLDER) == replace(plan, output=None)
