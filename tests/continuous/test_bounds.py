@@ -18,6 +18,7 @@ from utmost.continuous.bounds import Bounds, expected_loss
 from utmost.continuous.interval import Interval, interval
 from utmost.continuous.laplace_count import geometric_loss, laplace_loss
 from utmost.continuous.losses_declared import declared
+from utmost.continuous.mechanisms_kernel import Kernel, kernel
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon, exponential
 from utmost.mechanisms import geometric
@@ -211,12 +212,12 @@ def test_no_private_mechanism_here_beats_truncated_laplace():
     assert laplace.upper < other.lower
 
 
-def renormalised_kernel(rate: Fraction) -> mechanisms.Kernel:
+def renormalised_kernel(rate: Fraction) -> Kernel:
     def density(x: Fraction, y: Fraction):
         value = rate * exponential(-rate * abs(x - y)) / (2 - exponential(-rate * x) - exponential(-rate * (1 - x)))
         return value, value
 
-    return mechanisms.Kernel(UNIT, density, 2 * rate, rate)
+    return kernel(UNIT, density, 2 * rate, rate)
 
 
 @pytest.mark.parametrize("price", ["absolute", "squared", "step:0.1"])
@@ -224,6 +225,31 @@ def test_a_kernel_given_as_a_function_costs_what_the_same_mechanism_costs(price)
     found = expected_loss(densities.uniform(UNIT), renormalised_kernel(Fraction(1)), losses.parse(price), "1/10")
     known = loss_of("renormalised", level="1", price=price, width="1e-2")
     assert max(found.lower, known.lower) <= min(found.upper, known.upper)
+
+
+BOUNDED = [
+    (lambda x, y: (2, 2), "total 1"),
+    (lambda x, y: ("1/2", "1/2"), "total 1"),
+    (lambda x, y: (2, 1), "0 <= lower <= upper"),
+    (lambda x, y: (-1, 1), "0 <= lower <= upper"),
+    (lambda x, y: 1, "two bounds"),
+    (lambda x, y: (1.0, 1.0), "kernel must be exact"),
+    (lambda x, y: ("1/2", 2), "the kernel or the arithmetic is known no better"),
+]
+
+
+@pytest.mark.parametrize(("density", "words"), BOUNDED)
+def test_a_kernel_that_is_no_law_or_not_known_well_enough_is_refused(density, words):
+    with pytest.raises(InputError, match=words) as refused:
+        expected_loss(densities.uniform(UNIT), kernel(UNIT, density, 0, 0), losses.absolute, "1e-3")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_kernel_s_rates_are_bounds_and_its_cells_are_few():
+    with pytest.raises(InputError, match="along_y must be >= 0"):
+        kernel(UNIT, lambda x, y: (1, 1), 0, -1)
+    with pytest.raises(InputError, match=r"it would need about .* cells, more than 2000"):
+        expected_loss(densities.uniform(UNIT), kernel(UNIT, lambda x, y: (1, 1), 1, 1), losses.absolute, "1e-6")
 
 
 def test_a_channel_is_taken_for_steps_whose_last_row_is_not_used():

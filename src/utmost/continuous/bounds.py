@@ -26,18 +26,30 @@ from utmost.continuous.bounds_tables import convex, unimodal, window
 from utmost.continuous.densities import Density, Stated
 from utmost.continuous.losses import ContinuousLoss
 from utmost.continuous.mechanisms import Mechanism
+from utmost.continuous.mechanisms_kernel import Kernel
 from utmost.errors import InputError
 from utmost.exact import ball, decimal, ends, rational
 
 Progress: TypeAlias = Callable[[int, float, float], None]
 
-MOST_CELLS = 10**7
 FIRST = 32  # cells of the first stage, about
 MOST_PARTS = 100  # of a first grid that follows a step loss
-TRUSTED = 200  # cells from which on the bounds fall as they will
 SPLITS = 6  # parts of a cell at most, from one stage to the next
 AIM = 0.8  # of the width asked for
 STEEPEST = 600  # ε times the interval's length, where doubles hold e^{ε·length}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most cells; from how many on the bounds fall as they will; and after how many stages they are stuck."""
+
+    cells: int
+    trusted: int
+    patience: int
+
+
+LIMITS = Limits(10**7, 200, 3)
+OF_KERNELS = Limits(2000, 100, 1)  # every cell of answers is asked for at every cell of inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +110,8 @@ def expected_loss(
 ) -> Bounds:
     """Two-sided certified bounds on $(π, K, ℓ) (FMM21 Def. 2) that are at most `width` apart.
 
-    A width that would need more than 10^7 cells, or that cannot be had at all, is refused with what is attainable.
+    A width that would need more than 10^7 cells (2000 for a user's kernel), or that cannot be had at all, is refused
+    with what is attainable.
 
     >>> from utmost.continuous import densities, interval, losses, mechanisms
     >>> from utmost.exact import epsilon
@@ -116,7 +129,7 @@ def expected_loss(
         raise InputError(
             f"density and mechanism must share their interval, got {density.interval} and {mechanism.interval}"
         )
-    parts = _parts(mechanism, loss)
+    parts, limits = _parts(mechanism, loss), OF_KERNELS if isinstance(mechanism, Kernel) else LIMITS
     grid, history = Grid(tuple(mechanism.interval.grid(parts * -(-FIRST // parts)))), []
     while True:
         found = _stage(density, mechanism, loss, grid, target)
@@ -126,8 +139,8 @@ def expected_loss(
         if bounds.width <= target:
             return bounds
         history.append((grid.cells, float(bounds.width)))
-        _refuse_if_stuck(history, target)
-        grid = _finer(grid, found, float(target), parts)
+        _refuse_if_stuck(history, target, limits)
+        grid = _finer(grid, found, float(target), parts, limits)
 
 
 def _parts(mechanism: Mechanism, loss: ContinuousLoss) -> int:
@@ -204,21 +217,24 @@ def _doubts(stage: Stage, readings: Sequence[Reading], grid: Grid) -> tuple[list
     return inner, outer
 
 
-def _refuse_if_stuck(history: Sequence[tuple[int, float]], target: Fraction) -> None:
-    """Bounds that three stages have not brought closer never will be: the density is known no better."""
-    if len(history) >= 4 and history[-1][1] > 0.9 * history[-4][1] and history[-1][0] >= TRUSTED:
+def _refuse_if_stuck(history: Sequence[tuple[int, float]], target: Fraction, limits: Limits) -> None:
+    """Bounds that some stages have not brought closer never will be: density or kernel are known no better."""
+    ago = limits.patience + 1
+    if len(history) >= ago and history[-1][1] > 0.9 * history[-ago][1] and history[-1][0] >= limits.trusted:
         least = min(width for _, width in history)
         raise InputError(
             f"width must be at least about {decimal(least * 1.05, 2)} here, got {decimal(target, 3)}: "
-            "the density or the arithmetic is known no better"
+            "the density, the kernel or the arithmetic is known no better"
         )
 
 
-def _finer(grid: Grid, found: _Found, target: float, parts: int) -> Grid:
-    return _all_finer(grid, found, target, parts) if found.uniform else _split(grid, found, target)
+def _finer(grid: Grid, found: _Found, target: float, parts: int, limits: Limits) -> Grid:
+    if found.uniform:
+        return _all_finer(grid, found, target, parts, limits)
+    return _split(grid, found, target, limits)
 
 
-def _split(grid: Grid, found: _Found, target: float) -> Grid:
+def _split(grid: Grid, found: _Found, target: float, limits: Limits) -> Grid:
     """Each cell in as many parts as it needs.
 
     A cell whose share g of the distance falls as m^−p in m parts: Σ m is least, for Σ g·m^−p = target, where m is
@@ -228,9 +244,8 @@ def _split(grid: Grid, found: _Found, target: float) -> Grid:
     roots = [(a + b) ** (1 / (order + 1)) for a, b in zip(found.inner, found.outer, strict=True)]
     total = sum(roots)
     scale = (total / aim) ** (1 / order)
-    _refuse_if_too_many(
-        grid, sum(max(1.0, root * scale) for root in roots), total * (total / MOST_CELLS) ** order, target
-    )
+    needed, attainable = sum(max(1.0, root * scale) for root in roots), total * (total / limits.cells) ** order
+    _refuse_if_too_many(grid, needed, attainable, target, limits)
     edges = [grid.edges[0]]
     for root, (u, v) in zip(roots, pairwise(grid.edges), strict=True):
         count = min(max(math.ceil(root * scale), 1), SPLITS)
@@ -240,14 +255,14 @@ def _split(grid: Grid, found: _Found, target: float) -> Grid:
     return Grid(tuple(edges))
 
 
-def _all_finer(grid: Grid, found: _Found, target: float, parts: int) -> Grid:
+def _all_finer(grid: Grid, found: _Found, target: float, parts: int, limits: Limits) -> Grid:
     """Equal cells again: more of them for x, and fewer parts the answers where only x needs them."""
     inner, outer, aim = sum(found.inner), sum(found.outer), AIM * target / 2
     answers = grid.cells // grid.ratio
     more_answers = min(max((outer / aim) ** (1 / 2), 1.0), float(SPLITS))
     needed = grid.cells * max((inner / aim) ** (1 / found.order), (outer / aim) ** (1 / 2), 1.0)
-    attainable = 2 * inner * (grid.cells / MOST_CELLS) ** found.order
-    _refuse_if_too_many(grid, needed, attainable, target)
+    attainable = 2 * inner * (grid.cells / limits.cells) ** found.order
+    _refuse_if_too_many(grid, needed, attainable, target, limits)
     more = min(max((inner / aim) ** (1 / found.order), 1.0), float(SPLITS))
     if found.order == 2:
         count = parts * math.ceil(grid.cells * max(more, more_answers, 1.2) / parts)
@@ -262,9 +277,10 @@ def _equal(grid: Grid, count: int) -> tuple[Fraction, ...]:
     return tuple(low + length * Fraction(k, count) for k in range(count + 1))
 
 
-def _refuse_if_too_many(grid: Grid, needed: float, attainable: float, target: float) -> None:
-    if needed > MOST_CELLS and grid.cells >= TRUSTED:
+def _refuse_if_too_many(grid: Grid, needed: float, attainable: float, target: float, limits: Limits) -> None:
+    if needed > limits.cells and grid.cells >= limits.trusted:
+        most = "10^7" if limits is LIMITS else str(limits.cells)
         raise InputError(
             f"width must be at least about {decimal(attainable * 2, 1)} here, got {decimal(target, 3)}: "
-            f"it would need about {needed:.0e} cells, more than 10^7"
+            f"it would need about {needed:.0e} cells, more than {most}"
         )

@@ -7,7 +7,6 @@ and still have different laws (FMM21 §II-F). `Guarantee` says what is left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from utmost.channel import Channel, files
 from utmost.continuous.bounds_columns import Column, Run, Weight, scaled, weight
 from utmost.continuous.bounds_factors import Factors
-from utmost.continuous.bounds_stage import Answer, Grid, Group, Stage, TwoSided, stepped, weights
+from utmost.continuous.bounds_stage import Answer, Grid, Stage, TwoSided, stepped, weights
 from utmost.continuous.interval import Interval
 from utmost.errors import InputError
 from utmost.exact import Level, Number, ball, decimal, whole
@@ -254,63 +253,6 @@ class Stepped:
         if self.nearest:
             return _points(self.interval, self.steps)
         return [Answer(y, str(label)) for y, label in enumerate(self.channel.outputs)]
-
-
-@dataclass(frozen=True, slots=True)
-class Kernel:
-    """A user's kernel: `density(x, y)` bounds K(x)(y) by two exact numbers, lower ≤ K(x)(y) ≤ upper, on low ≤ y ≤ high.
-
-    `along_x` and `along_y` bound |∂ ln K/∂x| and |∂ ln K/∂y|: within a cell of width δ of either the density stays
-    within e^{±δ·(…)/2} of its value in the middle. So the bounds are first order in δ. `along_x` is also its guarantee.
-    """
-
-    interval: Interval
-    density: Callable[[Fraction, Fraction], tuple[Number, Number]]
-    along_x: Fraction
-    along_y: Fraction
-    name: str = "kernel"
-    parts: int = 1
-
-    @property
-    def steepness(self) -> float:
-        """Its columns need no powers of e."""
-        return 0.0
-
-    def guarantee(self) -> Guarantee:
-        """As stated by whoever gave the kernel."""
-        return Guarantee(self.along_x, self.along_x * self.interval.length, "stated with the kernel, not checked")
-
-    def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
-        """For each cell of answers a column below and one above all its densities, times its width."""
-        flat = weight(density, grid.edges, Fraction(0), degree, bits)
-        starts = list(range(grid.cells))
-        cells = [self._cell(grid, a, b, bits) for a, b in pairwise(grid.nodes)]
-        below, above = (stepped(flat, starts, _transposed([c[side] for c in cells]), []) for side in (0, 1))
-        count, one, zero = len(cells), below.lower[0], below.lower[0] * 0
-        nodes = grid.nodes
-        return Stage(
-            [*below.columns, *above.columns],
-            [one] * count + [zero] * count,
-            [zero] * count + [one] * count,
-            [Answer(count + k, low=grid.edges[a], high=grid.edges[b]) for k, (a, b) in enumerate(pairwise(nodes))],
-            [Group(count + k, ((k, one),), a, b) for k, (a, b) in enumerate(pairwise(nodes))],
-            order=1,
-        )
-
-    def _cell(self, grid: Grid, start: int, stop: int, bits: int) -> tuple[list[arb], list[arb]]:
-        """The bounds for one cell of answers over every cell of inputs."""
-        low, high = grid.edges[start], grid.edges[stop]
-        below, above = [], []
-        for u, v in pairwise(grid.edges):
-            least, most = self.density((u + v) / 2, (low + high) / 2)
-            doubt = ball((self.along_x * (v - u) + self.along_y * (high - low)) / 2, bits).exp()
-            below.append(ball(least, bits) / doubt * ball(high - low, bits))
-            above.append(ball(most, bits) * doubt * ball(high - low, bits))
-        return below, above
-
-
-def _transposed(columns: Sequence[Sequence[arb]]) -> list[list[arb]]:
-    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def named(name: str, interval: Interval, level: Level, steps: int = 10) -> Mechanism:
