@@ -190,7 +190,7 @@ def test_the_farthest_point_is_found_between_any_two_breakpoints(source, low, sl
     last = len(curve.points) - 1
     start = min(low, last)
     heights = [value - slope * a for a, value in curve.points]
-    assert divergence.farthest(curve, slope, start) == start + int(np.argmax(heights[start:]))
+    assert divergence.farthest(curve, slope, 1, start) == start + int(np.argmax(heights[start:]))
 
 
 def test_rows_are_whole_numbers_over_one_denominator():

@@ -3,7 +3,8 @@
 KL10 Def. 2.1.3 asks that M(P(O|i₁)) ≥ P(O|i₂) for every event O and its complement. The profile f of the pair is the
 least concave curve above all events and is attained at its breakpoints; M is concave. So f − M is convex on each piece
 of f, hence largest at a breakpoint: the channel meets the definition exactly when no breakpoint is above M. With M the
-least of its lines, the worst breakpoint for each line is found by bisection.
+least of its lines, the worst breakpoint for each line is found by bisection; for the reversed pair too, whose best
+events are the complements.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from utmost.channel import Channel, Mechanism, channel_of
 from utmost.channel.channel import Label
 from utmost.errors import InputError
 from utmost.exact import Number, sign
-from utmost.spaces.space import Pair, shown
+from utmost.spaces.space import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +82,10 @@ def satisfaction(mechanism: Channel | Mechanism, definition: Definition) -> Sati
     (False, Fraction(1, 6), (0, 1), (1, 2))
     """
     source = related(mechanism, definition.relation)
-    lines = {id(curve): curve.lines for curve in (definition.default, *definition.others.values())}
-    worst: tuple[Number, int, Profile, Curve] | None = None
-    for pair, found in _profiles(source, definition.relation):
-        bound = definition.bound(*pair)
-        for k, amount in _worst(found, bound, lines[id(bound)]):
-            if worst is None or amount > worst[0]:
-                worst = amount, k, found, bound
+    worst = max(_candidates(source, definition), key=lambda one: one.excess, default=None)
     if worst is None:
         return Satisfaction(True, None, source.exact)
-    return Satisfaction(sign(worst[0]) <= 0, _witness(source, *worst[1:]), source.exact)
+    return Satisfaction(sign(worst.excess) <= 0, _witness(source, worst), source.exact)
 
 
 def related(mechanism: Channel | Mechanism, relation: Relation) -> Channel:
@@ -112,34 +107,62 @@ def related(mechanism: Channel | Mechanism, relation: Relation) -> Channel:
     return source.restrict(names[label] for label in wanted)
 
 
-def _profiles(source: Channel, relation: Relation) -> Iterator[tuple[Pair, Profile]]:
-    """Every related pair with its profile; of two directions one is sorted and the other is its mirror image."""
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """An event at a breakpoint of a profile, or where `mirrored` its complement, and at least its excess."""
+
+    excess: Number
+    profile: Profile
+    breakpoint: int
+    bound: Curve
+    mirrored: bool
+
+
+def _candidates(source: Channel, definition: Definition) -> Iterator[_Candidate]:
+    """Events of every related pair, the worst of each among them; of two directions one profile serves both."""
+    relation = definition.relation
     known = set(relation.pairs)
+    lines = {id(curve): curve.lines for curve in (definition.default, *definition.others.values())}
     labels = ((source.inputs[x], source.inputs[other]) for x, other in relation.edges)
-    for (x, other), found in zip(relation.edges, profiles(source, labels), strict=True):
-        if (x, other) in known:
-            yield (x, other), found
-        if (other, x) in known:
-            yield (other, x), found.reversed
+    for edge, found in zip(relation.edges, profiles(source, labels), strict=True):
+        for pair, mirrored in ((edge, False), (edge[::-1], True)):
+            if pair in known:
+                bound = definition.bound(*pair)
+                worst = (
+                    _backward(found, bound, lines[id(bound)]) if mirrored else _forward(found, bound, lines[id(bound)])
+                )
+                yield from (_Candidate(amount, found, k, bound, mirrored) for k, amount in worst)
 
 
-def _worst(found: Profile, bound: Curve, lines: tuple[Line, ...]) -> Iterator[tuple[int, Number]]:
-    """Breakpoints, among them the worst that is neither nothing nor everything, and at least their excess.
+def _forward(found: Profile, bound: Curve, lines: tuple[Line, ...]) -> Iterator[tuple[int, Number]]:
+    """Breakpoints of f and their b − slope·a − start for a line of M; the largest of these is the largest excess.
 
-    The excess over M is the largest excess over a line of M; at 0, where M may jump, it is that over its value.
+    M is the least of its lines, but at 0, where it may jump, its value counts. Nothing and everything are left out.
     """
     points, last = found.curve.points, len(found.curve.points) - 2
-    if found.leaps and last >= 0:
+    if found.leaps:
         yield 0, points[0][1] - bound.at_zero
-    if last >= 1:
-        for slope, start in lines:
-            k = farthest(found.curve, slope, 1, last)
-            yield k, points[k][1] - slope * points[k][0] - start
+    for slope, start in lines if last >= 1 else ():
+        k = farthest(found.curve, slope, 1, 1, last)
+        yield k, points[k][1] - slope * points[k][0] - start
 
 
-def _witness(source: Channel, breakpoint: int, found: Profile, bound: Curve) -> Witness:
-    event = found.event(breakpoint)
-    first, second = found.curve.points[breakpoint]
-    chosen = set(event)
-    rest = tuple(y for y in source.outputs if y not in chosen)
-    return Witness(found, bound, event, rest, first, second, bound(first))
+def _backward(found: Profile, bound: Curve, lines: tuple[Line, ...]) -> Iterator[tuple[int, Number]]:
+    """The same for the pair (i₂, i₁), whose best events are the complements: (a, b) stands for (1−b, 1−a)."""
+    points, last, low = found.curve.points, len(found.curve.points) - 2, 0 if found.leaps else 1
+    if last >= low and points[last][1] == 1:
+        yield last, 1 - points[last][0] - bound.at_zero
+        last -= 1
+    for slope, start in lines if last >= low else ():
+        k = farthest(found.curve, 1, slope, low, last)
+        yield k, 1 - points[k][0] - slope * (1 - points[k][1]) - start
+
+
+def _witness(source: Channel, worst: _Candidate) -> Witness:
+    chosen = set(worst.profile.event(worst.breakpoint))
+    inside, outside = ([y for y in source.outputs if (y in chosen) is side] for side in (True, False))
+    first, second = worst.profile.curve.points[worst.breakpoint]
+    if not worst.mirrored:
+        return Witness(worst.profile, worst.bound, tuple(inside), tuple(outside), first, second, worst.bound(first))
+    back = worst.profile.reversed
+    return Witness(back, worst.bound, tuple(outside), tuple(inside), 1 - second, 1 - first, worst.bound(1 - second))
