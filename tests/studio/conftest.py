@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # which client of HTTP it stands on is its own affair
     from starlette.testclient import TestClient
 
+from utmost.studio import tokens
 from utmost.studio.app import application
 from utmost.studio.settings import Settings
 
@@ -28,6 +29,7 @@ class Studio:
     client: TestClient
     settings: Settings
     house: Any
+    keys: dict[str, str] = field(default_factory=dict)  # tokens by name
 
     @property
     def csrf(self) -> str:
@@ -67,3 +69,17 @@ def settings(tmp_path: Path) -> Settings:
 @pytest.fixture
 def studio(settings: Settings) -> Iterator[Studio]:
     yield from opened(settings)
+
+
+@pytest.fixture
+def tokens_file(tmp_path: Path) -> Path:
+    return tmp_path / "tokens.txt"
+
+
+@pytest.fixture
+def team(settings: Settings, tokens_file: Path) -> Iterator[Studio]:
+    """A studio with tokens: of ann, a curator, and of bob, a consumer."""
+    keys = {"ann": tokens.made(tokens_file, "ann", "curator"), "bob": tokens.made(tokens_file, "bob", "consumer")}
+    for studio in opened(replace(settings, tokens=tokens_file)):
+        studio.keys = keys
+        yield studio

@@ -64,8 +64,8 @@ def _serve(folder: str, ledger: str, tokens: Path, host: str, port: int, names: 
     if not read(tokens):
         raise InputError(f"--tokens must hold a token, got an empty file: it is {TOKENS}")
     chosen = settings.for_team(folder, ledger=ledger, tokens=tokens, host=host, port=checked_port(port), names=names)
-    with ledgers.opened(ledger, chosen.folder):
-        pass  # it is one that can be reached
+    with ledgers.opened(ledger, chosen.folder) as books:
+        books.has("")  # it can be reached
     if host not in settings.LOOPBACK:
         remark("tokens travel as they are: let others reach this only through a proxy that speaks TLS")
     serving.served(chosen, lambda at: document({"address": at}) if json else print(f"Studio: {at}", flush=True))

@@ -75,7 +75,9 @@ def _invalid(request: Request, error: Exception) -> Response:
 
 def _refusal(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return pages.refused(request, Refusal(error.status_code, _words(error)))
+    answer = pages.refused(request, Refusal(error.status_code, _words(error)))
+    answer.headers.update(error.headers or {})
+    return answer
 
 
 def _words(error: HTTPException) -> str:

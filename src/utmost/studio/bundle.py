@@ -36,7 +36,7 @@ class Bundle:
         with self._lock:
             if self.ready() or (self._making is not None and self._making.poll() is None):
                 return
-            command = [sys.executable, "-m", "utmost.studio.bundle", str(self.path)]
+            command = [sys.executable, "-P", "-m", "utmost.studio.bundle", str(self.path)]
             quiet = subprocess.DEVNULL
             self._making = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
 

@@ -85,7 +85,8 @@ class Guard:
             return Visitor(holder.name, holder.role, "", bearer=True)
         found = house.sessions.read(request.cookies.get(house.sessions.cookie, ""))
         if register is None:
-            return found if found is not None and not found.mark else house.sessions.made("you", "curator")
+            mine = found is not None and found.role == "curator" and not found.mark
+            return found if found is not None and mine else house.sessions.made("you", "curator")
         if found is not None and (found.role == ANONYMOUS or register.stands(found.name, found.role, found.mark)):
             return found
         return house.sessions.made("", ANONYMOUS)

@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -29,6 +28,7 @@ from utmost.studio.settings import Limits
 
 NAME = re.compile(r"[A-Za-z0-9_-]{43}")
 State = Literal["waiting", "running", "done", "failed", "cancelled", "interrupted"]
+ENDS = ("result.json", "error.json", "stopped")
 OVER = ("done", "failed", "cancelled", "interrupted")
 GRACE = 3  # seconds for a process to end when it is told to
 
@@ -109,9 +109,8 @@ class Jobs:
     def counts(self) -> Mapping[str, int]:
         """How many jobs wait and run now."""
         with self._lock:
-            return Counter(waiting=0, running=0) + Counter(
-                "waiting" if process is None else "running" for process in self._active.values()
-            ) or {"waiting": 0, "running": 0}
+            running = sum(process is not None for process in self._active.values())
+            return {"running": running, "waiting": len(self._active) - running}
 
     def close(self) -> None:
         """End all that goes on; afterwards nothing can be begun."""
@@ -123,24 +122,24 @@ class Jobs:
 
     def _run(self, name: str) -> None:
         """One job, from its process' beginning to its end."""
-        place, process = self._folder / name, None
+        place = self._folder / name
         try:
             process = self._begun(name)
             if process is not None:
-                process.wait(self._limits.job_seconds)
-        except subprocess.TimeoutExpired:
-            assert process is not None
-            write(
-                place / "error.json", {"message": f"it took more than {self._limits.job_seconds} seconds: ask for less"}
-            )
-            _end(process)
+                with process:  # its pipe is closed at the end
+                    self._attended(process, place)
         finally:
+            if not any((place / file).exists() for file in ENDS):
+                _fail(place, "it ended without a result, perhaps for want of memory: ask for less")
             with self._lock:
                 self._active.pop(name, None)
-        if not any((place / file).exists() for file in ("result.json", "error.json", "stopped")):
-            write(
-                place / "error.json", {"message": "it ended without a result, perhaps for want of memory: ask for less"}
-            )
+
+    def _attended(self, process: subprocess.Popen[bytes], place: Path) -> None:
+        try:
+            process.wait(self._limits.job_seconds)
+        except subprocess.TimeoutExpired:
+            _fail(place, f"it took more than {self._limits.job_seconds} seconds: ask for less")
+            _end(process)
 
     def _begun(self, name: str) -> subprocess.Popen[bytes] | None:
         place = self._folder / name
@@ -148,7 +147,7 @@ class Jobs:
             if self._closed or (place / "stopped").exists():
                 return None
             quiet = subprocess.DEVNULL  # a library may print what it was given
-            command = [sys.executable, "-m", "utmost.studio.worker", str(place)]
+            command = [sys.executable, "-P", "-m", "utmost.studio.worker", str(place)]
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
             self._active[name] = process
         return process
@@ -212,6 +211,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def _fail(place: Path, message: str) -> None:
+    write(place / "error.json", {"message": message})
 
 
 def write(path: Path, content: Mapping[str, Any]) -> None:

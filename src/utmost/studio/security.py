@@ -77,8 +77,12 @@ def from_here(method: str, headers: Headers) -> None:
     origin = headers.get("origin")
     if origin is None or (safe and origin == "null"):
         return
-    if urlsplit(origin).netloc.lower() != headers.get("host", "").lower():
+    if not origin.startswith(("http://", "https://")) or origin.partition("://")[2].lower() != _host(headers):
         raise Refusal(403, "Origin must be the studio itself, got another: open the studio's own page")
+
+
+def _host(headers: Headers) -> str:
+    return headers.get("host", "").lower()
 
 
 def announced(headers: Headers, largest: int) -> None:

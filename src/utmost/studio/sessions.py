@@ -13,7 +13,7 @@ import hmac
 import json
 import os
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from utmost.studio.settings import private
@@ -68,27 +68,23 @@ class Sessions:
     def read(self, value: str) -> Visitor | None:
         """The visitor whose cookie this is; None if it is not ours or is over."""
         body, _, signature = value[:2000].partition(".")
-        if not hmac.compare_digest(self._signed("session", body).encode(), signature.encode()):
+        if not hmac.compare_digest(self._signed("session", body).encode(), signature.encode(errors="replace")):
             return None
         session, name, role, mark, until = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
         found = Visitor(name, role, session, mark, until)
         return found if time.time() < until else None
 
     def csrf(self, visitor: Visitor) -> str:
-        """What each form of this visitor's pages carries."""
-        return self._signed("csrf", visitor.session)
+        """What each form of this visitor's pages carries; nothing where there is no session."""
+        return self._signed("csrf", visitor.session) if visitor.session else ""
 
     def is_csrf(self, visitor: Visitor, token: str) -> bool:
         """Is it that, compared in constant time."""
-        return hmac.compare_digest(self.csrf(visitor).encode(), token.encode())
+        given = token.encode(errors="replace")
+        return bool(visitor.session) and hmac.compare_digest(self.csrf(visitor).encode(), given)
 
     def _signed(self, use: str, text: str) -> str:
         return hmac.new(self._key, f"{use}:{text}".encode(errors="replace"), "sha256").hexdigest()
-
-
-def kept(visitor: Visitor) -> Visitor:
-    """The same visitor, as one whose browser has the cookie."""
-    return replace(visitor, fresh=False)
 
 
 def _key(path: Path) -> bytes:

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import time
+from functools import lru_cache
+from typing import Literal
+
 from fastapi import APIRouter
 from fastapi.responses import FileResponse, PlainTextResponse
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from utmost import __version__
+from utmost.errors import InputError, LedgerError
 from utmost.studio.house import Here
 from utmost.studio.problems import Refusal
+from utmost.studio.settings import Settings
 
 router = APIRouter()
+FRESH = 5  # seconds that an answer about the ledger holds
 FOREVER = "public, max-age=31536000, immutable"
 
 
 class Health(BaseModel):
-    """The studio answers, and this is its version."""
+    """The studio answers. `ledger` is ok, empty (none was made yet) or unreachable."""
 
-    status: str
+    status: Literal["ok", "failing"]
     version: str
+    ledger: Literal["ok", "empty", "unreachable"]
 
 
 class Ready(BaseModel):
@@ -28,10 +36,27 @@ class Ready(BaseModel):
     ready: bool
 
 
-@router.get("/health", tags=["studio"])
-def health() -> Health:
-    """Does the studio answer."""
-    return Health(status="ok", version=__version__)
+@router.get("/health", tags=["studio"], responses={503: {"model": Health, "description": "the ledger is out of reach"}})
+def health(house: Here, response: Response) -> Health:
+    """Does the studio answer, and does its ledger; 503 if that is out of reach."""
+    found = _ledger(house.settings, int(time.monotonic()) // FRESH)
+    response.status_code = 503 if found == "unreachable" else 200
+    return Health(status="failing" if found == "unreachable" else "ok", version=__version__, ledger=found)
+
+
+@lru_cache(maxsize=4)
+def _ledger(settings: Settings, _: int) -> Literal["ok", "empty", "unreachable"]:
+    """What the ledger says, asked once in a few seconds however many ask."""
+    from utmost import ledger
+
+    try:
+        with ledger.opened(settings.ledger, settings.folder) as books:
+            books.budgets()
+    except InputError:
+        return "empty"
+    except LedgerError:
+        return "unreachable"
+    return "ok"
 
 
 @router.get("/metrics", tags=["studio"], response_class=PlainTextResponse)

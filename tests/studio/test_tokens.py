@@ -1,0 +1,174 @@
+"""Tokens and roles of a team."""
+
+from __future__ import annotations
+
+import hmac
+
+import pytest
+
+from utmost.errors import InputError
+from utmost.studio import access, tokens
+from utmost.studio.sessions import Visitor
+
+
+@pytest.fixture
+def file(tokens_file):
+    return tokens_file
+
+
+def bearer(token):
+    return {"Authorization": f"Bearer {token}"}
+
+
+def logged_in(team, name):
+    team.client.cookies.clear()
+    team.get("/login")
+    answer = team.client.post("/login", data={"token": team.keys[name], "csrf": token_of(team), "then": "/consumer"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/consumer")
+
+
+def token_of(team):
+    return team.get("/login").text.partition('name="csrf" content="')[2].partition('"')[0]
+
+
+def test_only_hashes_are_kept_and_only_the_owner_can_read_them(file):
+    token = tokens.made(file, "ann", "curator")
+    assert token not in file.read_text()
+    assert file.stat().st_mode & 0o077 == 0
+    assert tokens.holder(token, tokens.read(file)).name == "ann"
+    assert tokens.holder(token[:-1], tokens.read(file)) is None
+
+
+def test_every_hash_is_compared_in_constant_time(file, monkeypatch):
+    made = [tokens.made(file, name, "consumer") for name in ("ann", "bob", "eve")]
+    compared = []
+
+    def spy(a, b):
+        compared.append(a)
+        return real(a, b)
+
+    real = hmac.compare_digest
+    monkeypatch.setattr("utmost.studio.tokens.hmac.compare_digest", spy)
+    holders = tokens.read(file)
+    for token in (*made, "wrong", ""):
+        compared.clear()
+        tokens.holder(token, holders)
+        assert compared == [one.digest for one in holders]
+
+
+@pytest.mark.parametrize("line", ["root:ann:" + "0" * 64, "curator:ann:abc", "curator:a b:" + "0" * 64, "x"])
+def test_a_line_that_is_no_token_is_refused_by_its_number_and_not_repeated(file, line):
+    file.write_text(f"# ours\n\n{line}\n")
+    with pytest.raises(InputError, match="line 3") as caught:
+        tokens.read(file)
+    assert line not in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "role"), [("a:b", "curator"), ("", "curator"), ("ann", "root"), ("a\nb", "consumer")])
+def test_a_name_or_role_that_would_break_the_file_is_refused(file, name, role):
+    with pytest.raises(InputError):
+        tokens.made(file, name, role)
+    assert not file.exists()
+
+
+def test_a_name_has_one_token(file):
+    tokens.made(file, "ann", "curator")
+    with pytest.raises(InputError, match="new"):
+        tokens.made(file, "ann", "consumer")
+
+
+def test_without_a_token_pages_lead_to_the_login_and_the_api_says_401(team):
+    answer = team.get("/papers")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/login?then=%2Fpapers")
+    for path in ("/api/home", "/api/curator", "/openapi.json", "/metrics"):
+        answer = team.get(path, headers={"Accept": "application/json"})
+        assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+    assert team.get("/health").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/api/curator", "/curator", "/metrics", "/curator/", "/api/curator/x", "/unknown"])
+def test_a_consumer_is_denied_what_is_the_curators(team, path):
+    assert team.get(path, headers=bearer(team.keys["bob"])).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/consumer", "/api/consumer", "/designer", "/precision", "/papers", "/reference"]
+)
+def test_a_consumer_reaches_what_needs_no_data(team, path):
+    assert team.get(path, headers=bearer(team.keys["bob"])).status_code == 200
+
+
+def test_a_consumer_sees_no_way_to_the_curators_pages(team):
+    assert "/curator" not in team.get("/", headers=bearer(team.keys["bob"])).text
+    assert "/api/curator" not in team.get("/reference", headers=bearer(team.keys["bob"])).text
+    assert "/curator" in team.get("/", headers=bearer(team.keys["ann"])).text
+
+
+def test_a_curator_reaches_everything(team):
+    for path in ("/curator", "/api/curator", "/metrics", "/consumer"):
+        assert team.get(path, headers=bearer(team.keys["ann"])).status_code == 200
+
+
+def test_a_wrong_token_is_refused_and_slows_its_client_down(team):
+    before = team.house.rates._buckets["testclient"][0] if "testclient" in team.house.rates._buckets else 400
+    assert team.get("/api/home", headers=bearer("x" * 43)).status_code == 401
+    assert team.house.rates._buckets["testclient"][0] < before - 10
+
+
+def test_a_login_begins_a_new_session_that_ends_with_the_token(team, file):
+    team.get("/login")
+    before = dict(team.client.cookies)
+    logged_in(team, "bob")
+    assert dict(team.client.cookies) != before
+    assert team.get("/api/session").json()["name"] == "bob"
+    assert team.get("/curator").status_code == 403
+    file.write_text("".join(line for line in file.read_text().splitlines(True) if ":bob:" not in line))
+    assert team.get("/api/session").status_code == 401
+
+
+def test_a_login_with_a_wrong_token_says_so_beside_the_field_and_does_not_repeat_it(team):
+    answer = team.client.post("/login", data={"token": "<wrong>", "csrf": token_of(team)})
+    assert answer.status_code == 422
+    assert "token must be one that stands" in answer.text
+    assert "wrong&gt;" not in answer.text
+    assert 'aria-invalid="true"' in answer.text
+
+
+def test_a_login_needs_the_csrf_token_too(team):
+    team.get("/login")
+    assert team.client.post("/login", data={"token": team.keys["ann"]}).status_code == 403
+
+
+def test_a_login_leads_nowhere_else(team):
+    data = {"token": team.keys["ann"], "csrf": token_of(team), "then": "//evil.example/"}
+    assert team.client.post("/login", data=data).headers["location"] == "/"
+
+
+def test_a_logout_ends_the_session(team):
+    logged_in(team, "ann")
+    assert team.post("/logout").status_code == 303
+    assert team.get("/api/session").status_code == 401
+
+
+def test_a_bearer_needs_no_csrf_token_since_no_browser_sends_it(team):
+    answer = team.client.post(f"/api/jobs/{'A' * 43}/cancel", headers=bearer(team.keys["bob"]))
+    assert answer.status_code == 404
+
+
+def test_jobs_are_their_owners_alone(team, monkeypatch):
+    monkeypatch.setattr("utmost.studio.jobs.Jobs._run", lambda self, name: None)
+    job = team.house.jobs.begin("ann", "Work", "nothing:here", {}, "/")
+    assert team.get(f"/api/jobs/{job.id}", headers=bearer(team.keys["ann"])).status_code == 200
+    assert team.get(f"/api/jobs/{job.id}", headers=bearer(team.keys["bob"])).status_code == 404
+    assert team.client.post(f"/api/jobs/{job.id}/cancel", headers=bearer(team.keys["bob"])).status_code == 404
+    assert team.get("/api/jobs", headers=bearer(team.keys["bob"])).json() == {"jobs": []}
+
+
+def test_a_tokens_file_that_went_bad_lets_nobody_in(team, file):
+    file.write_text("nonsense\n")
+    assert team.get("/api/home", headers=bearer(team.keys["ann"])).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/consumerx", "/api/consumerx", "/api", "/apix/consumer", "/ledger", "/api/jobsx"])
+def test_what_only_begins_like_an_open_place_is_the_curators(path):
+    assert not access.allowed(Visitor("bob", "consumer", ""), path)
