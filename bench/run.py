@@ -19,6 +19,7 @@ import capacity
 import kernels
 import local
 import optimal
+import profiles
 import tables
 
 import continuous
@@ -143,7 +144,9 @@ def table(header: list[str], rows: list[list[str]]) -> str:
 def main() -> None:
     """Measure everything and print the tables; `python bench/run.py types` measures what is named alone."""
     print(f"{datetime.date.today()} · Python {platform.python_version()} · {platform.machine()} · make bench\n")
-    parts: dict[str, Callable[[], None]] = {"counts": counts, "tables": sources, "types": types, "intervals": intervals}
+    parts: dict[str, Callable[[], None]] = {
+        "counts": counts, "tables": sources, "types": types, "intervals": intervals, "axioms": axioms
+    }  # fmt: skip
     for name in sys.argv[1:] or parts:
         parts[name]()
 
@@ -173,6 +176,11 @@ def types() -> None:
 def intervals() -> None:
     """Losses over densities."""
     print(f"\nCertified losses over an interval\n\n{continuous.report()}")
+
+
+def axioms() -> None:
+    """Profiles, and their composition."""
+    print(f"\nProfiles of all neighbouring pairs, both directions, and their composition\n\n{profiles.report()}")
 
 
 def print_counts(results: dict[str, Any]) -> None:

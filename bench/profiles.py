@@ -1,0 +1,126 @@
+"""Profiles of large exact channels, and their composition: functions for bench/run.py, or run by itself.
+
+Beside exact profiles those of the same entries as doubles in numpy: sorted by ratio and summed, which can neither merge
+equal ratios nor say whether a bound is met. Beside exact composition dp-accounting's, an enclosure on a grid of losses.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+import utmost as ut
+from utmost.axioms import composition, divergence
+from utmost.axioms.definition import definition_of
+from utmost.axioms.profile import profile, profiles
+from utmost.axioms.relation import read
+from utmost.axioms.satisfaction import satisfaction
+from utmost.channel import Channel, channel
+from utmost.channel.channel import trusted
+
+HEADER = ["channel", "pairs", "breakpoints", "profiles", "numpy, doubles", "ratio", "a definition decided", "asked"]
+COMPOSED = ["releases", "times", "ratios", "exact", "δ at ε = 1", "dp-accounting", "its δ, low and high"]
+GRID = 1e-4  # dp-accounting's own
+
+
+def timed(task: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds and result."""
+    start = time.perf_counter()
+    result = task()
+    return time.perf_counter() - start, result
+
+
+def drawn(size: int) -> Channel:
+    """A channel of fractions with hardly two ratios alike."""
+    weights = np.random.default_rng(1).integers(1, 10**6, (size, size)).tolist()
+    rows = np.empty((size, size), dtype=object)
+    rows[:] = [[Fraction(w, sum(row)) for w in row] for row in weights]
+    return trusted(range(size), range(size), rows)
+
+
+def in_doubles(source: Channel) -> None:
+    """The points of all profiles in doubles."""
+    for first, second in pairwise(source.floats()):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            order = np.argsort(-second / first)
+        np.cumsum(first[order]), np.cumsum(second[order])
+
+
+def row(name: str, source: Channel, words: str, asked: str) -> list[str]:
+    """One channel: all neighbouring pairs profiled, and a definition decided."""
+    neighbours = list(pairwise(source.inputs))
+    seconds, bends = timed(lambda: sum(len(f.curve.points) for f in profiles(source, neighbours)))
+    doubles, _ = timed(lambda: in_doubles(source))
+    definition = definition_of(words, read(f"line:{len(source.inputs)}"))
+    decided, found = timed(lambda: satisfaction(source, definition))
+    verdict = f"{words}: {'met' if found.holds else 'not met'}, {decided:.1f} s"
+    times = [f"{seconds:.1f} s", f"{doubles:.2f} s", f"{seconds / doubles:.0f}×", verdict, asked]
+    return [name, str(len(neighbours)), str(bends), *times]
+
+
+def channels() -> list[list[str]]:
+    """Lines of the first table."""
+    return [
+        row("geometric, α = 1/2, 1000 × 1000", ut.geometric(999, ut.alpha("1/2")).channel(), "alpha:1/2", "seconds"),
+        row("drawn fractions, 1000 × 1000", drawn(1000), "approximate:1,1e-6", "seconds"),
+        row("geometric, ε = 1/10, 100 × 100", ut.geometric(99, ut.epsilon("0.1")).channel(), "pure:1/10", ""),
+    ]
+
+
+def together(name: str, rows: list[list[str]], times: int) -> list[str]:
+    """One law composed with itself, both ways."""
+    source = channel(rows)
+    once = profile(source, (0, 1)).curve
+    seconds, found = timed(lambda: composition.repeated(once, times))
+    delta = float(divergence.delta(found, ut.epsilon(1)))
+    start = [name, str(times), str(len(found.points) - 1), f"{seconds:.2f} s", f"{delta:.6g}"]
+    return start + peer(source, times)
+
+
+def peer(source: Channel, times: int) -> list[str]:
+    """The same by dp-accounting, from below and from above."""
+    try:
+        from dp_accounting.pld import privacy_loss_distribution as losses
+    except ImportError:
+        return ["not installed", ""]
+    laws = [{y: math.log(p) for y, p in enumerate(law.tolist()) if p} for law in source.floats()]
+
+    def bound(above: bool) -> float:
+        made = losses.from_two_probability_mass_functions(
+            *laws, pessimistic_estimate=above, value_discretization_interval=GRID
+        )
+        return float(made.self_compose(times).get_delta_for_epsilon(1.0))
+
+    seconds, (low, high) = timed(lambda: (bound(False), bound(True)))
+    return [f"{seconds:.2f} s", f"{low:.6g} … {high:.6g}"]
+
+
+def compositions() -> list[list[str]]:
+    """Lines of the second table."""
+    return [
+        together("randomised response, α = 9/10", [["10/19", "9/19"], ["9/19", "10/19"]], 100),
+        together("randomised response, α = 9/10", [["10/19", "9/19"], ["9/19", "10/19"]], 1000),
+        together("three outputs", [["1/2", "1/3", "1/6"], ["2/5", "1/3", "4/15"]], 40),
+        together("four outputs, one told", [["1/2", "1/4", "1/4", "0"], ["9/20", "11/40", "1/4", "1/40"]], 12),
+    ]
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table."""
+    return "\n".join("| " + " | ".join(line) + " |" for line in [header, ["---"] * len(header), *rows])
+
+
+def report() -> str:
+    """Both tables."""
+    return table(HEADER, channels()) + "\n\n" + table(COMPOSED, compositions())
+
+
+if __name__ == "__main__":
+    print(report(), file=sys.stdout)
