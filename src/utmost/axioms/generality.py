@@ -41,7 +41,7 @@ from utmost.flow.columns import bundles
 from utmost.flow.inputs import exact_channel
 
 MOST_OUTPUTS = 4096  # of a mechanism that `generalize` may make
-LONGEST_LABEL = 24  # characters of a merged output's label
+LONGEST_LABEL = 12  # characters of a merged output's label
 Split: TypeAlias = Callable[[Column, RowGraph, Limits], tuple[Column, Column]]
 
 

@@ -13,6 +13,7 @@ from utmost.errors import InputError
 if TYPE_CHECKING:
     from utmost.channel import Channel, Leak
     from utmost.cli.defined import Defined
+    from utmost.cli.general import General
     from utmost.consumer import Consumer
     from utmost.design import Derivation, Finding
     from utmost.exact import Level, Number
@@ -88,12 +89,12 @@ def command(
     """The least ε of a channel, its signature, its origin, its capacities.
 
     Decides whether it is private at a level, which lemmas of GRS12 its signature obeys, whether it is the geometric
-    mechanism with its answers read anew, whether it is a vertex or a kernel mechanism of its type, and whether it meets
-    a definition of privacy for every event.
+    mechanism with its answers read anew, whether it is a vertex or a kernel mechanism of its type, whether a private
+    mechanism could tell more, and whether it meets a definition of privacy for every event.
     """
     from utmost import spaces
     from utmost.channel import files
-    from utmost.cli import defined
+    from utmost.cli import defined, general
 
     asked = defined.Asked(definition, pair, ending(plot, PICTURES, "--plot"))
     level = level_if_any(alpha, epsilon)
@@ -102,8 +103,9 @@ def command(
     reader = _reader(prior, loss, points)
     report = examine(source, points, level)
     events = defined.examined(report.channel, points, report.leak, report.level, asked)
+    told = general.examined(report.channel, points, report.leak, report.level)
     served = None if reader is None else Served.of(reader, report.channel)
-    _document(report, served, events) if json else _text(report, served, events)
+    _document(report, served, events, told) if json else _text(report, served, events, told)
     defined.draw(events, plot)
 
 
@@ -163,8 +165,8 @@ def _obstacle(source: Channel, level: Level | None) -> str | None:
     return None if level.is_inner else f"it takes 0 < α < 1, and the level is α = {level.alpha}"
 
 
-def _document(report: Report, served: Served | None, events: Defined) -> None:
-    from utmost.cli import defined, show
+def _document(report: Report, served: Served | None, events: Defined, told: General) -> None:
+    from utmost.cli import defined, general, show
     from utmost.design import lemmas
 
     leak, found, signs = report.leak, report.derivation, report.signature
@@ -188,6 +190,7 @@ def _document(report: Report, served: Served | None, events: Defined) -> None:
             "capacity": _capacities(report),
             "reason": report.reason,
         }
+        | general.document(told)
         | defined.document(events)
         | read
     )
@@ -223,8 +226,8 @@ def _negative(found: Derivation | None) -> dict[str, Any] | None:
     return {"answer": found.answer, "reading": found.reading, "value": str(found.value)}
 
 
-def _text(report: Report, served: Served | None, events: Defined) -> None:
-    from utmost.cli import defined, show
+def _text(report: Report, served: Served | None, events: Defined, told: General) -> None:
+    from utmost.cli import defined, general, show
     from utmost.exact import decimal
 
     shape = f"{len(report.channel.inputs)} inputs, {len(report.channel.outputs)} outputs"
@@ -244,6 +247,7 @@ def _text(report: Report, served: Served | None, events: Defined) -> None:
         _show_place(report, report.place.vertex, report.place.kernel)
     if report.capacity is not None:
         _show_capacity(report.capacity)
+    general.text(told)
     defined.text(events)
     if served is not None:
         loss, silent = decimal(served.loss), decimal(served.silent)

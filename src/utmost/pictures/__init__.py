@@ -5,6 +5,7 @@ from utmost.pictures.curves import Curve, curves
 from utmost.pictures.heat import picture
 from utmost.pictures.map import grid_map
 from utmost.pictures.network import network
+from utmost.pictures.rowgraphs import Panel, places, row_graph_panels
 from utmost.pictures.simplex import Posterior, entropy, simplex
 from utmost.pictures.tetrahedron import tetrahedron
 from utmost.pictures.write import write
@@ -12,6 +13,7 @@ from utmost.pictures.write import write
 __all__ = [
     "Belief",
     "Curve",
+    "Panel",
     "Posterior",
     "beliefs",
     "curves",
@@ -19,6 +21,8 @@ __all__ = [
     "grid_map",
     "network",
     "picture",
+    "places",
+    "row_graph_panels",
     "simplex",
     "tetrahedron",
     "write",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,19 @@ def network(
     path: Sequence[int] = (),
 ) -> alt.TopLevelMixin:
     """Points named at their places (x, y), joined by `edges`, pairs of positions; a path of positions stands out."""
+    drawn = panel(labels, spots, edges, list(pairwise(path)), set(path), LONGEST)
+    return styled(drawn.properties(title=titled(title, subtitle)))  # type: ignore[no-any-return]
+
+
+def panel(
+    labels: Sequence[str],
+    spots: Sequence[tuple[float, float]],
+    edges: Sequence[tuple[int, int]],
+    bold: Sequence[tuple[int, int]],
+    marked: Collection[int],
+    longest: int,
+) -> Any:
+    """The same without its style and title: some pairs of positions `bold`, some points `marked`."""
     import altair as alt
 
     if len(labels) != len(spots):
@@ -39,13 +52,13 @@ def network(
     scales = [alt.Scale(domain=[low - room, high + room], nice=False, zero=False) for low, high in ends]
     place = {"x": alt.X("x:Q", scale=scales[0], axis=None), "y": alt.Y("y:Q", scale=scales[1], axis=None)}
     sizes = [high - low + 2 * room for low, high in ends]
-    width, height = (round(LONGEST * size / max(sizes)) for size in sizes)
+    width, height = (round(longest * size / max(sizes)) for size in sizes)
     layers = [
         _lines(spots, edges, place, PLAIN, 1.4),
-        *_path(spots, path, place),
-        *_dots(labels, spots, edges, path, place),
+        *([_lines(spots, bold, place, MARKED, 4)] if bold else []),
+        *_dots(labels, spots, edges, marked, place),
     ]
-    return styled(alt.layer(*layers).properties(width=width, height=height, title=titled(title, subtitle)))  # type: ignore[no-any-return]
+    return alt.layer(*layers).properties(width=width, height=height)
 
 
 def _lines(spots: Sequence[tuple[float, float]], pairs: Any, place: Any, colour: str, width: float) -> Any:
@@ -56,16 +69,12 @@ def _lines(spots: Sequence[tuple[float, float]], pairs: Any, place: Any, colour:
     return lines.encode(detail="edge:N", **place)
 
 
-def _path(spots: Sequence[tuple[float, float]], path: Sequence[int], place: Any) -> list[Any]:
-    return [_lines(spots, list(pairwise(path)), place, MARKED, 4)] if len(path) > 1 else []
-
-
-def _dots(labels: Sequence[str], spots: Any, edges: Any, path: Sequence[int], place: Any) -> list[Any]:
+def _dots(labels: Sequence[str], spots: Any, edges: Any, marked: Collection[int], place: Any) -> list[Any]:
     """The points, each with its name on the side that its lines leave free."""
     import altair as alt
 
     values = [
-        {"name": str(label), "x": x, "y": y, "marked": k in path}
+        {"name": str(label), "x": x, "y": y, "marked": k in marked}
         for k, (label, (x, y)) in enumerate(zip(labels, spots, strict=True))
     ]
     dots = alt.Chart(alt.InlineData(values=values)).mark_point(filled=True, size=AREA, opacity=1, stroke="white")

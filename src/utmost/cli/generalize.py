@@ -1,0 +1,190 @@
+"""`utmost generalize`: a private mechanism that tells all a given one does, and as much more as its level allows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from utmost.cli.options import CHANNELS, PICTURES, Alpha, Epsilon, Json, Plot, ending, level_if_any, own_level, save
+from utmost.errors import InputError
+
+if TYPE_CHECKING:
+    from utmost.axioms.generality import Generalization
+    from utmost.axioms.rowgraphs import Secrets
+    from utmost.channel import Channel, Leak
+    from utmost.exact import Level
+
+EXAMPLES = (
+    "Examples: utmost generalize channel.csv --space line:4 --alpha 1/2 --save more.csv;  "
+    "utmost generalize channel.csv --relation pairs:related.csv --epsilon 1/2 --split peeled"
+)
+SPLITS = ("halves", "peeled")
+LISTED = 12  # steps in the terminal
+
+
+def command(
+    channel: Annotated[
+        str, typer.Argument(metavar="CHANNEL", help="A .csv (header: outputs; first column: inputs) or .json.")
+    ],
+    space: Annotated[
+        str | None, typer.Option(metavar="SPACE", help="line:6, grid:3x3, hamming:2 …; line:N if left out.")
+    ] = None,
+    relation: Annotated[
+        str | None, typer.Option(metavar="R", help="Instead of a space: pairs:FILE, lines i1,i2 both ways.")
+    ] = None,
+    alpha: Alpha = None,
+    epsilon: Epsilon = None,
+    split: Annotated[
+        str, typer.Option(metavar="HOW", help="halves (KL10's; many outputs) or peeled (few outputs).")
+    ] = "halves",
+    output: Annotated[
+        str | None, typer.Option("--save", "--output", metavar="FILE", help="Save the mechanism: .csv or .json.")
+    ] = None,
+    plot: Plot = None,
+    json: Json = False,
+) -> None:
+    """A maximally general mechanism that a given one is a lesser version of.
+
+    Splits every output whose row graph is not connected, until all are (KL10 Thm 3.3.3, App. B). Each step is private
+    at the same level and strictly more general. The way back, which makes the old channel of the new, is shown too.
+    """
+    from utmost.axioms.generality import generalize
+    from utmost.channel import files
+
+    if split not in SPLITS:
+        raise InputError(f'--split must be {" or ".join(SPLITS)}, got "{split[:40]}"')
+    ending(output, CHANNELS, "--save")
+    ending(plot, PICTURES, "--plot")
+    asked = level_if_any(alpha, epsilon)
+    source = files.read(channel)
+    secrets, name = _secrets(space, relation, source)
+    level = asked if asked is not None else _own(source, secrets)
+    found = generalize(source, secrets, level, _way(split))
+    chart = None if plot is None else _chart(found, secrets, name, level)
+    _document(found, secrets, name, level) if json else _text(found, secrets, name, level)
+    save(found.channel, output)
+    if plot is not None:
+        _write(chart, plot)
+
+
+def _secrets(space: str | None, relation: str | None, source: Channel) -> tuple[Secrets, str]:
+    from utmost import axioms, spaces
+
+    if space is not None and relation is not None:
+        raise InputError("--space and --relation must not both be given, got both: keep one")
+    if relation is not None:
+        return axioms.relation_of(relation), relation
+    words = space or f"line:{len(source.inputs)}"
+    points = spaces.parse(words)
+    points.small()
+    return points, points.name
+
+
+def _own(source: Channel, secrets: Secrets) -> Level:
+    """The level that the channel has, on a space."""
+    leak = _leak(source, secrets)
+    level = None if leak is None else own_level(leak)
+    if level is None:
+        raise InputError("--alpha or --epsilon must be given, got neither: its own level is not known exactly here")
+    return level
+
+
+def _leak(source: Channel, secrets: Secrets) -> Leak | None:
+    """The ε of a channel on a space, recomputed from its entries."""
+    from utmost.channel import least_epsilon
+    from utmost.spaces import Space
+
+    return least_epsilon(source, secrets) if isinstance(secrets, Space) else None
+
+
+def _way(split: str) -> Any:
+    from utmost.axioms import splitting
+
+    return {"halves": splitting.halves, "peeled": splitting.peeled}[split]
+
+
+def _document(found: Generalization, secrets: Secrets, name: str, level: Level) -> None:
+    from utmost.axioms.dobrushin import ergodicity
+    from utmost.axioms.rowgraphs import row_graphs
+    from utmost.cli import show
+    from utmost.cli.general import graph_document
+
+    labels, leak = tuple(found.channel.inputs), _leak(found.channel, secrets)
+    graphs = row_graphs(found.channel, secrets, level)
+    show.document(
+        {
+            "space": name,
+            "alpha": show.plain(level.alpha),
+            "epsilon": None if leak is None else show.epsilon_of(leak, level),
+            **show.channel_document(found.channel),
+            "maximal": not found.steps,
+            "steps": [{"output": step.output, "into": list(step.names)} for step in found.steps],
+            "back": show.channel_document(found.back),
+            "row_graphs": [graph_document(graph, labels) for graph in graphs],
+            "dobrushin": {
+                "before": show.plain(ergodicity(found.source).value),
+                "after": show.plain(ergodicity(found.channel).value),
+            },
+        }
+    )
+
+
+def _text(found: Generalization, secrets: Secrets, name: str, level: Level) -> None:
+    from utmost.axioms.dobrushin import ergodicity
+    from utmost.axioms.generality import maximally_general
+    from utmost.cli import show
+    from utmost.cli.general import cut, short
+
+    shape = f"{len(found.source.inputs)} inputs, {len(found.source.outputs)} outputs"
+    show.say(f"A channel on {cut(name, 60)}: {shape}, private at {level}.")
+    if not found.steps:
+        show.say("It is maximally general: the row graph of every output is connected. Merged where proportional:")
+        show.channel_table(found.channel)
+        return
+    show.say(f"Not maximally general: {cut(maximally_general(found.source, secrets, level).reason)}.")
+    _show_steps(found)
+    show.say(f"Strictly more general and maximally so, at the same level ({len(found.channel.outputs)} outputs):")
+    show.channel_table(found.channel)
+    leak = _leak(found.channel, secrets)
+    if leak is not None:
+        show.say(show.leak_sentence(leak, level))
+    show.say("The way back: its answers (rows) processed so are the channel's (columns), exactly.")
+    show.channel_table(found.back)
+    before, after = (short(ergodicity(one).value) for one in (found.source, found.channel))
+    show.say(f"Dobrushin's coefficient: {before} before, {after} after.")
+
+
+def _show_steps(found: Generalization) -> None:
+    from utmost.cli import show
+    from utmost.cli.general import cut
+
+    for step in found.steps[:LISTED]:
+        first, second = (cut(str(label), 60) for label in step.names)
+        show.say(f"  {cut(str(step.output), 60)} is told as {first} and {second}.")
+    if len(found.steps) > LISTED:
+        show.say(f"  … and {len(found.steps) - LISTED} more steps of the same kind.")
+
+
+def _chart(found: Generalization, secrets: Secrets, name: str, level: Level) -> Any:
+    from utmost import pictures
+    from utmost.axioms.rowgraphs import row_graphs
+    from utmost.cli.general import cut
+
+    labels = tuple(cut(str(label), 12) for label in secrets.labels)
+    panels = [
+        pictures.Panel(cut(f"output {graph.output}", 30), graph.edges, labels)
+        for graph in row_graphs(found.channel, secrets, level)
+    ]
+    spots = pictures.places(len(labels), secrets.edges)
+    title = "Every output is a likelihood function: its tight pairs connect the secrets"
+    below = f"On {cut(name, 40)} at {level}; an arrow leads to a secret that is as much less likely as may be"
+    return pictures.row_graph_panels(spots, secrets.edges, panels, title, below)
+
+
+def _write(chart: Any, path: str) -> None:
+    from utmost import pictures
+    from utmost.cli.show import remark
+
+    pictures.write(chart, path)
+    remark(f"saved {path}")
