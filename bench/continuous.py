@@ -1,4 +1,4 @@
-"""`python bench/continuous.py`: certified losses over a density: the time that a width takes, as a curve.
+"""`python bench/continuous.py [FILE.svg]`: certified losses over a density: the time that a width takes, as a curve.
 
 ε = 1 on [0, 1], prior beta:2,5. Beside each time that of a Riemann sum in numpy, over as many points in x and y as it
 takes to come within the width of the certified value: it has no certificate, and would not know when to stop.
@@ -7,6 +7,7 @@ takes to come within the width of the certified value: it has no certificate, an
 from __future__ import annotations
 
 import datetime
+import math
 import sys
 import time
 from typing import Any
@@ -63,20 +64,35 @@ def riemann(price: str, value: float, width: float) -> float | None:
     return None
 
 
-def rows() -> list[list[str]]:
-    """One row a loss and width."""
+def measured() -> list[tuple[str, str, dict[str, Any]]]:
+    """Each loss with each of its widths."""
     told = []
     for price, widths in WIDTHS.items():
         for width in widths:
             print(f"measuring {price} to {width} …", file=sys.stderr, flush=True)
-            found = certified(price, width)
-            peer = riemann(price, found["middle"], float(width))
-            limit = f"≤ {ASKED:.0f} s" if (price, width) == ("absolute", "1e-4") else ""
-            told.append(
-                [price, width, f"{found['width']:.1e}", str(found["cells"]), f"{found['seconds']:.2f} s",
-                 "not with 1600 points" if peer is None else f"{peer * 1e3:.1f} ms", limit]
-            )  # fmt: skip
+            told.append((price, width, certified(price, width)))
     return told
+
+
+def row(price: str, width: str, found: dict[str, Any]) -> list[str]:
+    """A line of the table, with a Riemann sum beside it."""
+    peer = riemann(price, found["middle"], float(width))
+    limit = f"≤ {ASKED:.0f} s" if (price, width) == ("absolute", "1e-4") else ""
+    beside = "not with 1600 points" if peer is None else f"{peer * 1e3:.1f} ms"
+    return [price, width, f"{found['width']:.1e}", str(found["cells"]), f"{found['seconds']:.2f} s", beside, limit]
+
+
+def draw(told: list[tuple[str, str, dict[str, Any]]], path: str) -> None:
+    """Width against time, a line a loss."""
+    from utmost import pictures
+
+    lines = []
+    for price in WIDTHS:
+        points = [(math.log10(f["seconds"]), math.log10(f["width"])) for name, _, f in told if name == price]
+        lines.append(pictures.Curve(price, *zip(*points, strict=True)))
+    title = "Ten times the time brings the bounds a hundred times closer, ten times for a step loss"
+    below = f"Truncated Laplace on [0, 1], ε = 1, prior {PRIOR}; asked for: absolute to 1e-4 in {ASKED:.0f} s"
+    pictures.write(pictures.curves(lines, title, below, x="log₁₀ seconds", y="log₁₀ width"), path)
 
 
 def order(price: str = "absolute", widths: tuple[str, str] = ("1e-4", "1e-7")) -> float:
@@ -85,9 +101,12 @@ def order(price: str = "absolute", widths: tuple[str, str] = ("1e-4", "1e-7")) -
     return float(np.log(wide["width"] / narrow["width"]) / np.log(narrow["cells"] / wide["cells"]))
 
 
-def report() -> str:
-    """A Markdown table and the order of convergence."""
-    lines = [HEADER, ["---"] * len(HEADER), *rows()]
+def report(path: str | None = None) -> str:
+    """A Markdown table and the order of convergence; and the curve, where a file for it is named."""
+    told = measured()
+    if path is not None:
+        draw(told, path)
+    lines = [HEADER, ["---"] * len(HEADER), *(row(*one) for one in told)]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     return f"{table}\n\nThe width falls as cells^−{order():.1f} (absolute)."
 
@@ -96,7 +115,7 @@ def main() -> None:
     """Measure and print."""
     print(f"{datetime.date.today()} · python bench/continuous.py\n")
     print("Certified losses of truncated Laplace over [0, 1], ε = 1, prior beta:2,5\n")
-    print(report())
+    print(report(*sys.argv[1:2]))
 
 
 if __name__ == "__main__":
