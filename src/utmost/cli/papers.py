@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,6 @@ from utmost.cli.options import Json
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
-    from utmost.channel import Channel
     from utmost.papers import Item, Report, Table
 
 EXAMPLES = "Examples: utmost papers;  utmost papers GRS12;  utmost papers FMPD23 --output figures"
@@ -113,38 +111,14 @@ def _side(side: Table | str) -> Any:
 
 
 def _figures(found: Report, folder: Path) -> None:
-    """A picture for each item that draws one, has curves or is a mechanism."""
+    """A picture for each item that has one."""
     from utmost import pictures
     from utmost.cli.show import remark
+    from utmost.papers.figures import figure, file_name
 
     for item in found.items:
-        chart = _chart(item)
+        chart = figure(item)
         if chart is not None:
-            name = re.sub(r"[^a-z0-9]+", "-", f"{found.key} {item.name}".lower()).strip("-")
-            pictures.write(chart, folder / f"{name}.svg")
-            remark(f"drew {folder / name}.svg")
-
-
-def _chart(item: Item) -> Any:
-    from utmost import pictures
-
-    if item.draw is not None:
-        return item.draw()
-    if item.series:
-        lines = [pictures.Curve(s.name, s.x, s.y, s.stems, s.colour, s.filled) for s in item.series]
-        title, below = (item.claim, f"{item.name}: {item.caption}") if item.claim else (item.name, item.caption)
-        return pictures.curves(lines, title, below, x=item.series[0].x_name, y=item.series[0].y_name)
-    mechanism = _mechanism(item.computed)
-    return None if mechanism is None else pictures.picture(mechanism, item.name, item.caption)
-
-
-def _mechanism(side: Table | str) -> Channel | None:
-    """The channel that a table spells, if it spells one."""
-    from utmost.channel import channel
-
-    if isinstance(side, str):
-        return None
-    try:
-        return channel([row[1:] for row in side.rows], [row[0] for row in side.rows], side.header[1:])
-    except InputError:
-        return None
+            place = folder / f"{file_name(found, item)}.svg"
+            pictures.write(chart, place)
+            remark(f"drew {place}")

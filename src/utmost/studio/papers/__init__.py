@@ -1,4 +1,4 @@
-"""The papers's pages."""
+"""The papers, computed again: pages."""
 
 from utmost.studio.papers import pages
 

@@ -1,0 +1,46 @@
+"""The picture of an item: what it draws itself, its curves, or the heat map of the mechanism it spells."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from utmost.errors import InputError
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from utmost.channel import Channel
+    from utmost.papers.items import Item, Report, Table
+
+
+def figure(item: Item) -> alt.TopLevelMixin | None:
+    """The picture of an item, None where it has none."""
+    from utmost import pictures
+
+    if item.draw is not None:
+        made: alt.TopLevelMixin = item.draw()
+        return made
+    if item.series:
+        lines = [pictures.Curve(s.name, s.x, s.y, s.stems, s.colour, s.filled) for s in item.series]
+        title, below = (item.claim, f"{item.name}: {item.caption}") if item.claim else (item.name, item.caption)
+        return pictures.curves(lines, title, below, x=item.series[0].x_name, y=item.series[0].y_name)
+    mechanism = _mechanism(item.computed)
+    return None if mechanism is None else pictures.picture(mechanism, item.name, item.caption)
+
+
+def file_name(report: Report, item: Item) -> str:
+    """The name of an item's picture as a file, without its ending: small letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", f"{report.key} {item.name}".lower()).strip("-")
+
+
+def _mechanism(side: Table | str) -> Channel | None:
+    """The channel that a table spells, if it spells one."""
+    from utmost.channel import channel
+
+    if isinstance(side, str):
+        return None
+    try:
+        return channel([row[1:] for row in side.rows], [row[0] for row in side.rows], side.header[1:])
+    except InputError:
+        return None

@@ -1,0 +1,57 @@
+"""Papers in the studio: computed as a job, kept for everybody, published beside computed."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from utmost import papers
+from utmost.studio.papers import shelf
+
+
+def finished(studio: Any, job: str) -> dict[str, Any]:
+    for _ in range(600):
+        found: dict[str, Any] = studio.get(f"/api/jobs/{job}").json()
+        if found["state"] not in ("waiting", "running"):
+            return found
+        time.sleep(0.1)
+    raise AssertionError("the job did not end within a minute")
+
+
+def test_every_paper_is_listed_before_it_is_computed(studio: Any) -> None:
+    listed = studio.get("/api/papers").json()["papers"]
+    assert [paper["key"] for paper in listed] == list(papers.KEYS)
+    assert studio.get("/papers").status_code == 200
+    assert studio.get("/api/papers/GRS12").status_code == 404
+    assert "Compute its tables" in studio.get("/papers/GRS12").text
+
+
+def test_a_paper_computed_in_the_studio_is_the_one_of_the_command_line(studio: Any) -> None:
+    begun = studio.post("/api/papers/GRS12/compute").json()
+    assert finished(studio, begun["id"])["state"] == "done"
+    found = studio.get("/api/papers/GRS12").json()
+    expected = papers.document(papers.report("GRS12"))
+    assert [(item["name"], item["computed"], item["agrees"]) for item in found["items"]] == [
+        (item["name"], item["computed"], item["agrees"]) for item in expected["items"]
+    ]
+    assert found["errata"] == expected["errata"]
+    page = studio.get("/papers/GRS12").text
+    assert all(item["name"].replace("'", "&#39;") in page for item in expected["items"])
+    drawn = [number for number, item in enumerate(found["items"]) if item["figure"]]
+    assert drawn
+    for number in drawn:
+        assert studio.get(f"/api/papers/GRS12/figures/{number}").json()["data"]
+    assert studio.get("/api/papers/GRS12/figures/999").status_code == 404
+    assert studio.get("/api/papers").json()["papers"][0]["computed"] is True
+
+
+def test_a_key_that_is_no_paper_is_refused(studio: Any) -> None:
+    for key in ("GRS13", "..%2f..%2fetc%2fpasswd", "grs12", "GRS12%0a"):
+        assert studio.get(f"/api/papers/{key}").status_code in (404, 422)
+        assert studio.post(f"/api/papers/{key}/compute").status_code in (404, 422)
+
+
+def test_a_report_of_another_version_is_not_shown(studio: Any) -> None:
+    place = shelf.spot(studio.settings.state, "GMP13")
+    assert place.name.startswith("gmp13-")
+    assert shelf.report(place) is None
