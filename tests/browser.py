@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -46,3 +47,11 @@ def served(app: Any) -> Iterator[str]:
         server.should_exit = True
         thread.join()
         place.close()
+
+
+def until(condition: Callable[[], object], seconds: float = 20) -> None:
+    """Wait for a condition; the policy of our pages lets no test evaluate text in them to do it."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)

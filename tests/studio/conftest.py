@@ -1,32 +1,39 @@
-"""A studio on an empty folder, without a socket."""
+"""A studio on an empty folder, without a socket. Where its packages are missing, every test here is skipped, aloud."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-pytest.importorskip("fastapi", reason="fastapi is not installed: make browser")
-pytest.importorskip("httpx", reason="httpx is not installed: make browser")
+if TYPE_CHECKING:
+    from utmost.studio.settings import Settings
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # which client of HTTP it stands on is its own affair
-    from starlette.testclient import TestClient
+NEEDED = ("fastapi", "uvicorn", "jinja2", "python_multipart", "httpx")
+MISSING = [name for name in NEEDED if find_spec(name) is None]
 
-from utmost.studio import tokens
-from utmost.studio.app import application
-from utmost.studio.settings import Settings
+
+class Skipped(pytest.Module):
+    """A module of tests that cannot be imported."""
+
+    def collect(self) -> Any:
+        pytest.skip(f"{', '.join(MISSING)} not installed: make browser", allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: Any) -> Any:
+    return Skipped.from_parent(parent, path=module_path) if MISSING else None
 
 
 @dataclass
 class Studio:
     """A client of a studio, its settings, and the CSRF token of its session."""
 
-    client: TestClient
+    client: Any
     settings: Settings
     house: Any
     keys: dict[str, str] = field(default_factory=dict)  # tokens by name
@@ -45,6 +52,10 @@ class Studio:
 
 
 def opened(settings: Settings) -> Iterator[Studio]:
+    from starlette.testclient import TestClient
+
+    from utmost.studio.app import application
+
     app = application(settings)
     with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
         yield Studio(client, settings, app.state.house)
@@ -62,6 +73,8 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
+    from utmost.studio.settings import Settings
+
     (tmp_path / "folder").mkdir()
     return Settings(folder=tmp_path / "folder", state=tmp_path / "state")
 
@@ -79,7 +92,15 @@ def tokens_file(tmp_path: Path) -> Path:
 @pytest.fixture
 def team(settings: Settings, tokens_file: Path) -> Iterator[Studio]:
     """A studio with tokens: of ann, a curator, and of bob, a consumer."""
+    from utmost.studio import tokens
+
     keys = {"ann": tokens.made(tokens_file, "ann", "curator"), "bob": tokens.made(tokens_file, "bob", "consumer")}
     for studio in opened(replace(settings, tokens=tokens_file)):
         studio.keys = keys
         yield studio
+
+
+if not MISSING:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # which client of HTTP starlette's stands on is its own affair
+        import starlette.testclient  # noqa: F401

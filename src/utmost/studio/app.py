@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import import_module
@@ -21,6 +22,7 @@ from utmost.studio.guard import Guard
 from utmost.studio.problems import Problem, Refusal
 from utmost.studio.settings import Settings
 
+WARM = 1.0  # seconds after the start
 PARTS = ("core", "curator", "consumer", "designer", "precision", "papers")  # each module has `routers`
 REFUSALS = {401: "no token", 403: "not allowed", 404: "nothing here", 422: "an input cannot be", 429: "too often"}
 
@@ -32,7 +34,11 @@ def application(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         house.bundle.prepare()
+        later = threading.Timer(WARM, _warm)
+        later.daemon = True
+        later.start()
         yield
+        later.cancel()
         house.bundle.stop()
         house.jobs.close()
 
@@ -46,6 +52,7 @@ def application(settings: Settings) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.house = house
+    pages.environment().get_template("core/home.html")  # compiled before it is asked for
     for router in _routers():
         app.include_router(router)
     app.mount("/static", StaticFiles(packages=[("utmost.studio", "static")]), name="static")
@@ -54,6 +61,12 @@ def application(settings: Settings) -> FastAPI:
     app.add_exception_handler(HTTPException, _refusal)
     app.add_middleware(Guard, house=house)
     return app
+
+
+def _warm() -> None:
+    """Import what the first chart needs, while the first page is being read."""
+    for module in ("altair", "utmost.pictures"):
+        import_module(module)
 
 
 def _routers() -> list[APIRouter]:
