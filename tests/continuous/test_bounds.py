@@ -227,6 +227,16 @@ def test_a_kernel_given_as_a_function_costs_what_the_same_mechanism_costs(price)
     assert max(found.lower, known.lower) <= min(found.upper, known.upper)
 
 
+@pytest.mark.parametrize("name", mechanisms.NAMES)
+@pytest.mark.parametrize("level", ["1e-30", "1e-100"])
+def test_an_answer_that_tells_next_to_nothing_is_read_as_none_is(name, level):
+    """Without an answer a uniform x is read as 1/2, which costs 1/4."""
+    mechanism = mechanisms.named(name, UNIT, epsilon(level), 4)
+    found = expected_loss(densities.uniform(UNIT), mechanism, losses.absolute, "1e-6")
+    assert holds(found, 0.25, 1e-6)
+    assert {found.remap(Fraction(k, 4)) for k in range(5)} == {Fraction(1, 2)}
+
+
 BOUNDED = [
     (lambda x, y: (2, 2), "total 1"),
     (lambda x, y: ("1/2", "1/2"), "total 1"),

@@ -171,10 +171,11 @@ def _stage(density: Density, mechanism: Mechanism, loss: ContinuousLoss, grid: G
 
 
 def _bits(mechanism: Mechanism, target: Fraction) -> int:
-    """Enough for moments about a distant 0 and a width this small."""
-    interval = mechanism.interval
+    """Enough for moments about a distant 0, a width this small, and a law this near to telling nothing."""
+    interval, steep = mechanism.interval, float(mechanism.steepness)
     away = max(abs(interval.low), abs(interval.high)) / interval.length
-    return 128 + 3 * int(away).bit_length() + (1 / target).__ceil__().bit_length()
+    faint = math.ceil(-math.log2(steep)) if 0 < steep < 1 else 0
+    return 128 + 3 * int(away).bit_length() + (1 / target).__ceil__().bit_length() + 3 * faint
 
 
 def reader_of(loss: ContinuousLoss, grid: Grid, mechanism: Mechanism, *, rough: bool) -> Reader:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from utmost.continuous.densities import Density
 
 MOST_STEPS = 10**6  # of a grid that needs no matrix
+SPARE = 16  # bits that rounding may take
 MOST_ROWS = 500  # of a grid whose matrix is written out
 NAMES = ("laplace", "geometric", "staircase", "renormalised", "response")
 
@@ -246,7 +247,7 @@ class Stepped:
         """Finite sums: one column an output."""
         flat = weight(density, grid.edges, Fraction(0), degree, bits)
         starts = _rounding(self.interval, self.steps, grid) if self.nearest else _floor(self.steps, grid, self.interval)
-        rows = [[ball(value, bits) for value in row] for row in self.channel.rows[: len(starts)]]
+        rows = [[_accurate(value, bits) for value in row] for row in self.channel.rows[: len(starts)]]
         return stepped(flat, starts, rows, self._answers())
 
     def _answers(self) -> list[Answer]:
@@ -285,6 +286,15 @@ def named(name: str, interval: Interval, level: Level, steps: int = 10) -> Mecha
 def from_file(path: str | Path, interval: Interval) -> Stepped:
     """A user's channel over the N + 1 points of the interval, in the order of its rows (FMM21 Def. 7)."""
     return Stepped(interval, files.read(path), f"channel:{Path(path).name}")
+
+
+def _accurate(value: Number, bits: int) -> arb:
+    """A ball of the value, right to so many bits however much cancels in it; entries of channels are 0 or positive."""
+    found, precision = ball(value, bits), bits
+    while value and found.rel_accuracy_bits() < bits - SPARE:
+        precision *= 2
+        found = ball(value, precision)
+    return found
 
 
 def _epsilon(level: Level) -> Number | float:
