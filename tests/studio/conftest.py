@@ -73,10 +73,11 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    from utmost.studio.settings import Settings
+    from utmost.studio.settings import Limits, Settings
 
     (tmp_path / "folder").mkdir()
-    return Settings(folder=tmp_path / "folder", state=tmp_path / "state")
+    limits = Limits(rate=(10**6, 10**6))  # a test is in a hurry
+    return Settings(folder=tmp_path / "folder", state=tmp_path / "state", limits=limits)
 
 
 @pytest.fixture

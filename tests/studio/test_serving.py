@@ -58,7 +58,17 @@ def test_the_studio_takes_a_free_port_where_its_own_is_taken(tmp_path):
         with started("studio", tmp_path, "--port", port, "--no-browser", cwd=tmp_path) as (process, address):
             assert f":{port}/" not in address
             process.send_signal(signal.SIGINT)
-            assert process.wait(PATIENCE) is not None
+            assert process.wait(PATIENCE) == 0
+            assert process.stderr.read() == ""
+
+
+def test_a_team_does_not_move_to_another_port(tmp_path, monkeypatch, capsys):
+    tokens.made(tmp_path / "tokens.txt", "ann", "curator")
+    monkeypatch.chdir(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert run(["serve", "--ledger", "l.sqlite", "--tokens", "tokens.txt", "--port", port]) == 2
+    assert f"--port must be free on 127.0.0.1, got {port}" in capsys.readouterr().err
 
 
 def test_a_team_is_served_with_tokens(tmp_path):

@@ -110,9 +110,10 @@ def test_a_curator_reaches_everything(team):
 
 
 def test_a_wrong_token_is_refused_and_slows_its_client_down(team):
-    before = team.house.rates._buckets["testclient"][0] if "testclient" in team.house.rates._buckets else 400
+    assert team.get("/health").status_code == 200
+    before = team.house.rates._buckets["testclient"][0]
     assert team.get("/api/home", headers=bearer("x" * 43)).status_code == 401
-    assert team.house.rates._buckets["testclient"][0] < before - 10
+    assert team.house.rates._buckets["testclient"][0] <= before - 20
 
 
 def test_a_login_begins_a_new_session_that_ends_with_the_token(team, file):

@@ -98,7 +98,7 @@ def _paced(wait: float) -> None:
 
 
 def _permitted(visitor: Visitor, request: Request) -> None:
-    if access.allowed(visitor, request.url.path):
+    if access.allowed(visitor, request.scope["path"]):
         return
     if visitor.role == ANONYMOUS:
         raise Refusal(401, "a token is needed here: log in, or send it as Authorization: Bearer TOKEN")

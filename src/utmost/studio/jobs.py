@@ -71,6 +71,7 @@ class Jobs:
         `work` names a function, "utmost.studio.designer.work:kernels", that takes the arguments and a report and
         returns a dict; arguments and result are JSON. `page` is where its result is shown; {job} in it is the job's id.
         """
+        assert page.startswith("/")
         task = {"owner": owner, "title": title, "work": work, "arguments": dict(arguments), "page": page}
         with self._lock:
             for name in self._active:

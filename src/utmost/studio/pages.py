@@ -45,7 +45,7 @@ def page(
     """
     house, visitor = request.state.house, request.state.visitor
     given = {
-        "here": request.url.path,
+        "here": request.scope["path"],
         "places": access.places(visitor),
         "visitor": visitor,
         "csrf": house.sessions.csrf(visitor),
@@ -64,7 +64,9 @@ def page(
 def wants_json(request: Request) -> bool:
     """Is the answer for a program: everything under /api, and whoever asks for JSON before HTML."""
     accept = request.headers.get("accept", "")
-    return request.url.path.startswith(("/api/", "/health", "/metrics")) or accept.startswith("application/json")
+    return str(request.scope["path"]).startswith(("/api/", "/health", "/metrics")) or accept.startswith(
+        "application/json"
+    )
 
 
 def failed(request: Request, status: int, problem: Problem) -> Response:
@@ -77,7 +79,7 @@ def failed(request: Request, status: int, problem: Problem) -> Response:
 
 def refused(request: Request, refusal: Refusal) -> Response:
     """The answer to a request that is turned away; who has shown no token is led to where she can."""
-    visitor, path = request.state.visitor, request.url.path
+    visitor, path = request.state.visitor, request.scope["path"]
     if refusal.status == 401 and request.method == "GET" and not wants_json(request) and visitor.role == ANONYMOUS:
         from urllib.parse import urlencode
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -40,7 +41,8 @@ def served(settings: Settings, ready: Callable[[str], None], *, any_port: bool =
     )
     server = uvicorn.Server(config)
     threading.Thread(target=_announce, args=(server, ready, _address(settings.host, port)), daemon=True).start()
-    server.run(sockets=[place])
+    with suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
+        server.run(sockets=[place])
 
 
 def _announce(server: Any, ready: Callable[[str], None], address: str) -> None:
