@@ -7,21 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from axioms.rules import curves
 from utmost.axioms import from_lines, from_points, minimum
 from utmost.errors import InputError
 from utmost.exact import epsilon
 
 UNIT = st.fractions(min_value=0, max_value=1, max_denominator=24)
 GRID = [Fraction(k, 24) for k in range(25)]
-
-
-@st.composite
-def curves(draw, jumps=True):
-    """Any curve with values in [0, 1]."""
-    places = sorted({Fraction(0), Fraction(1), *draw(st.lists(UNIT, max_size=5))})
-    values = [draw(UNIT) for _ in places]
-    ends = (draw(UNIT), draw(UNIT)) if jumps and draw(st.booleans()) else (values[0], values[-1])
-    return from_points(zip(places, values, strict=True), *ends)
 
 
 @given(curves(), UNIT)

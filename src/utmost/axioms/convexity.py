@@ -1,0 +1,171 @@
+"""Is a region convex: decided, with two allowed points and one between them that is not as the witness.
+
+A region Q that contains (0, 0) and (1, 1) is convex exactly when (1) it contains the diagonal, (2) what it allows at
+each place a is an interval, and (3) its upper end M is concave and, on each straight piece of M, the places where the
+end itself is allowed are an interval. These are necessary: each failure shows three points on a line. They suffice: a
+segment that crosses the diagonal does so in Q, so by the symmetry of Q only the part above the diagonal matters; a
+point between two points of that part is not above M, and if it is on M then so are both, on one straight piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from utmost.axioms.curves import Curve, Point
+from utmost.axioms.regions import End, Region
+from utmost.exact import Number
+
+ZERO, ONE = Fraction(0), Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Two points that are allowed, `first` and `second`, and one strictly between them, `missing`, that is not."""
+
+    first: Point
+    second: Point
+    missing: Point
+
+    @property
+    def weight(self) -> Number:
+        """missing = weight·first + (1−weight)·second."""
+        axis = 0 if self.first[0] != self.second[0] else 1
+        return (self.second[axis] - self.missing[axis]) / (self.second[axis] - self.first[axis])
+
+
+def gap(region: Region) -> Gap | None:
+    """Why a region that allows (0, 0) and (1, 1) is not convex; None if it is. The module says why this is enough."""
+    for column in region.columns:
+        if not column.allowed[column.diagonal]:
+            return Gap((ZERO, ZERO), (ONE, ONE), (column.place, column.place))
+    for column in region.columns:
+        missing = column.gap
+        if missing is not None:
+            lowest, highest = column.furthest
+            far = highest if missing > column.diagonal else lowest
+            ends = (column.place, column.place), (column.place, column.height(far))
+            return Gap(*ends, (column.place, column.height(missing)))
+    return _edge_gap(region) if _is_concave(region) else _deepest(region) or _dent(region)
+
+
+def bound(region: Region) -> Curve:
+    """KL10's M of a convex region: sup{b : (a, b) allowed}, with its jump at 0 if it has one. Prop. 2.2.3."""
+    limits = [region.limits(k) for k in range(1, len(region.columns), 2)]
+    values = [left for left, _ in limits] + [limits[-1][1]]
+    return Curve(tuple(zip(region.places, values, strict=True)), _top(region, 0).value, ONE)
+
+
+def _top(region: Region, k: int) -> End:
+    found = region.columns[k].top
+    assert found is not None  # the diagonal is allowed
+    return found
+
+
+def _slopes(region: Region) -> list[Number]:
+    """The slopes of the upper end in the open strips."""
+    found = []
+    for k in range(1, len(region.columns), 2):
+        left, right = region.limits(k)
+        found.append((right - left) / (region.columns[k + 1].place - region.columns[k - 1].place))
+    return found
+
+
+def _is_concave(region: Region) -> bool:
+    """Is the upper end concave: continuous inside, slopes that never increase, ends that do not stick out."""
+    slopes, last = _slopes(region), len(region.columns) - 1
+    if any(right > left for left, right in pairwise(slopes)):
+        return False
+    for k in range(2, last, 2):
+        if not region.limits(k - 1)[1] == _top(region, k).value == region.limits(k + 1)[0]:
+            return False
+    return _top(region, 0).value <= region.limits(1)[0] and _top(region, last).value <= region.limits(last - 1)[1]
+
+
+def _deepest(region: Region) -> Gap | None:
+    """The deepest dent below a chord of ends that are allowed, at places where lines meet; None if there is none."""
+    tops = [(column.place, column.top) for column in region.columns[::2]]
+    spots = [(place, top.value) for place, top in tops if top is not None and top.attained]
+    found: list[tuple[Number, Gap]] = []
+    for left, right in _chords(spots):
+        for k, column in enumerate(region.columns):
+            if left[0] < column.place < right[0]:
+                share = (column.place - left[0]) / (right[0] - left[0])
+                height = left[1] + share * (right[1] - left[1])
+                if height > _top(region, k).value:
+                    found.append((height - _top(region, k).value, Gap(left, right, (column.place, height))))
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _chords(spots: list[Point]) -> Iterator[tuple[Point, Point]]:
+    """The edges of the least concave function that is nowhere below some points, given from left to right."""
+    kept: list[Point] = []
+    for point in spots:
+        while len(kept) > 1 and _turns_left(kept[-2], kept[-1], point):
+            kept.pop()
+        kept.append(point)
+    return pairwise(kept)
+
+
+def _turns_left(first: Point, second: Point, third: Point) -> bool:
+    """Is the second of three points, from left to right, not above the chord of the others."""
+    rise, run = third[1] - first[1], third[0] - first[0]
+    return (second[1] - first[1]) * run <= rise * (second[0] - first[0])
+
+
+def _dent(region: Region) -> Gap:
+    """Three points in a row of which the middle one is above what is allowed, where the upper end is not concave.
+
+    Points of Q near the upper end, at each place and beside it at a distance of t strips, and t² below it where the end
+    is not allowed. As t falls they tend to the upper end faster than they approach each other, and if no three of them
+    in a row had a dent for small t the upper end would be concave; so some t is small enough.
+    """
+    step = Fraction(1, 4)
+    while True:
+        near = list(_near(region, step))
+        for left, middle, right in zip(near, near[1:], near[2:], strict=False):
+            share = (middle[0] - left[0]) / (right[0] - left[0])
+            height = left[1] + share * (right[1] - left[1])
+            if middle[1] < height <= 1 and not region(middle[0], height):
+                return Gap(left, right, (middle[0], height))
+        step /= 2
+
+
+def _near(region: Region, step: Fraction) -> Iterator[Point]:
+    """Allowed points near the upper end, from left to right."""
+    for k, column in enumerate(region.columns):
+        end = _top(region, k)
+        spots = [(column.place, end.value)]
+        if k % 2:
+            (low, high), start = region.limits(k), region.columns[k - 1].place
+            width = region.columns[k + 1].place - start
+            spots = [(start + share * width, low + share * (high - low)) for share in (step, 1 - step)]
+        for place, value in spots:
+            yield place, value if end.attained else value - step**2 * (value - place)
+
+
+def _edge_gap(region: Region) -> Gap | None:
+    """Two allowed points on a straight piece of the upper end with one between them that is not allowed."""
+    for edge in _edges(region):
+        allowed = [k for k, (_, attained) in enumerate(edge) if attained]
+        for k in range(allowed[0], allowed[-1]) if allowed else ():
+            if not edge[k][1]:
+                return Gap(edge[allowed[0]][0], edge[allowed[-1]][0], edge[k][0])
+    return None
+
+
+def _edges(region: Region) -> Iterator[list[tuple[Point, bool]]]:
+    """The straight pieces of a concave upper end, as long as possible: a point in each face, and is it allowed."""
+    slopes = _slopes(region)
+    edge: list[tuple[Point, bool]] = []
+    for k, column in enumerate(region.columns):
+        end = _top(region, k)
+        spot = (column.place, end.value), end.attained
+        if k > 0 or end.value == region.limits(1)[0]:
+            edge.append(spot)
+        if k % 2 == 0 and 0 < k < len(region.columns) - 1 and slopes[k // 2 - 1] != slopes[k // 2]:
+            yield edge
+            edge = [spot]
+    yield edge

@@ -1,0 +1,194 @@
+"""Privacy predicates q(a, b): which probabilities a = P(O|i₁), b = P(O|i₂) of an event are allowed (KL10 Def. 2.0.3).
+
+A predicate is a Boolean combination of linear equations and inequalities in a and b, with exact coefficients. It is
+evaluated exactly, and the lines along which its answer can change are known, so that `regions` can decide about all of
+[0, 1]² at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import TypeAlias
+
+from utmost.axioms.curves import Curve
+from utmost.exact import Number, sign
+
+ZERO, ONE = Fraction(0), Fraction(1)
+LESS, LESS_OR_EQUAL, EQUAL = frozenset({-1}), frozenset({-1, 0}), frozenset({0})
+EVERY_SIGN = frozenset({-1, 0, 1})
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """The function across·a + up·b + shift."""
+
+    across: Number
+    up: Number
+    shift: Number
+
+    def __call__(self, a: Number, b: Number) -> Number:
+        """Its value."""
+        return self.across * a + self.up * b + self.shift
+
+    def __add__(self, other: Linear) -> Linear:
+        return Linear(self.across + other.across, self.up + other.up, self.shift + other.shift)
+
+    def times(self, factor: Number) -> Linear:
+        """A multiple."""
+        return Linear(self.across * factor, self.up * factor, self.shift * factor)
+
+    @property
+    def constant(self) -> bool:
+        """Does it depend on neither a nor b."""
+        return not self.across and not self.up
+
+    @property
+    def turned(self) -> Linear:
+        """The same of the complementary event: its value at (1−a, 1−b)."""
+        return Linear(-self.across, -self.up, self.across + self.up + self.shift)
+
+    @property
+    def swapped(self) -> Linear:
+        """The same of the pair (i₂, i₁): its value at (b, a)."""
+        return Linear(self.up, self.across, self.shift)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The sign of a linear function is one of `signs`, a set of −1, 0 and 1."""
+
+    form: Linear
+    signs: frozenset[int]
+
+    def __call__(self, a: Number, b: Number) -> bool:
+        """Does it hold at (a, b)."""
+        return sign(self.form(a, b)) in self.signs
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """All of its parts hold."""
+
+    parts: tuple[Tree, ...]
+
+    def __call__(self, a: Number, b: Number) -> bool:
+        """Does it hold at (a, b)."""
+        return all(part(a, b) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """At least one of its parts holds."""
+
+    parts: tuple[Tree, ...]
+
+    def __call__(self, a: Number, b: Number) -> bool:
+        """Does it hold at (a, b)."""
+        return any(part(a, b) for part in self.parts)
+
+
+Tree: TypeAlias = Comparison | Every | Some
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A predicate and the text it was read from, or a name.
+
+    >>> from utmost.axioms.predicate_grammar import parse
+    >>> parse("b <= 2*a")(Fraction(1, 4), Fraction(1, 2))
+    True
+    """
+
+    text: str
+    tree: Tree
+
+    def __call__(self, a: Number, b: Number) -> bool:
+        """q(a, b), decided."""
+        return self.tree(a, b)
+
+    def __str__(self) -> str:
+        """The text."""
+        return self.text
+
+
+def forms(tree: Tree) -> Iterator[Linear]:
+    """The linear functions whose signs decide a tree; constants left out."""
+    if isinstance(tree, Comparison):
+        yield from () if tree.form.constant else (tree.form,)
+        return
+    for part in tree.parts:
+        yield from forms(part)
+
+
+def negation(tree: Tree) -> Tree:
+    """What holds where the tree does not (De Morgan)."""
+    if isinstance(tree, Comparison):
+        return Comparison(tree.form, EVERY_SIGN - tree.signs)
+    parts = tuple(negation(part) for part in tree.parts)
+    return Some(parts) if isinstance(tree, Every) else Every(parts)
+
+
+def turned(tree: Tree) -> Tree:
+    """q(1−a, 1−b): what the predicate asks of the complement."""
+    if isinstance(tree, Comparison):
+        return Comparison(tree.form.turned, tree.signs)
+    return type(tree)(tuple(turned(part) for part in tree.parts))
+
+
+def swapped(tree: Tree) -> Tree:
+    """q(b, a): what the predicate of the pair (i₂, i₁) asks of (i₁, i₂)."""
+    if isinstance(tree, Comparison):
+        return Comparison(tree.form.swapped, tree.signs)
+    return type(tree)(tuple(swapped(part) for part in tree.parts))
+
+
+def fixed(tree: Tree, place: Number) -> Tree | bool:
+    """The tree at one place a, as a tree in b alone, or its answer where that does not depend on b."""
+    if isinstance(tree, Comparison):
+        rest = tree.form.across * place + tree.form.shift
+        if not tree.form.up:
+            return sign(rest) in tree.signs
+        return Comparison(Linear(ZERO, tree.form.up, rest), tree.signs)
+    decisive = isinstance(tree, Some)
+    parts: list[Tree] = []
+    for part in tree.parts:
+        found = fixed(part, place)
+        if found is decisive:
+            return decisive
+        if not isinstance(found, bool):
+            parts.append(found)
+    if len(parts) <= 1:
+        return parts[0] if parts else not decisive
+    return type(tree)(tuple(parts))
+
+
+def symmetrised(tree: Tree) -> Tree:
+    """q(a, b) and q(1−a, 1−b): the same privacy definition, since complements of events are events. KL10 Ass. 2.2.1."""
+    return Every((tree, turned(tree)))
+
+
+def from_curve(curve: Curve) -> Predicate:
+    """b ≤ M(a) for any curve M, piece by piece."""
+    pieces = [
+        Every((_from(left[0], strict=left[0] == 0), _until(right[0], strict=right[0] == 1), _below(line)))
+        for (left, right), line in zip(pairwise(curve.points), curve.lines, strict=True)
+    ]
+    ends = [(ZERO, curve.at_zero), (ONE, curve.at_one)]
+    points = [Every((Comparison(Linear(ONE, ZERO, -a), EQUAL), _below((ZERO, value)))) for a, value in ends]
+    return Predicate(f"points:{curve}", Some((*pieces, *points)))
+
+
+def _from(place: Number, *, strict: bool) -> Comparison:
+    return Comparison(Linear(-ONE, ZERO, place), LESS if strict else LESS_OR_EQUAL)
+
+
+def _until(place: Number, *, strict: bool) -> Comparison:
+    return Comparison(Linear(ONE, ZERO, -place), LESS if strict else LESS_OR_EQUAL)
+
+
+def _below(line: tuple[Number, Number]) -> Comparison:
+    slope, start = line
+    return Comparison(Linear(-slope, ONE, -start), LESS_OR_EQUAL)

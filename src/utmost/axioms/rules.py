@@ -1,0 +1,101 @@
+"""Rules for one ordered pair of secrets, and what two rules, for a pair and its reverse, allow together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from utmost.axioms import convexity
+from utmost.axioms.convexity import Gap
+from utmost.axioms.curves import Curve, from_points, minimum
+from utmost.axioms.definition import fault
+from utmost.axioms.predicate import Predicate
+from utmost.axioms.regions import Region, region
+from utmost.axioms.sampled import Grid, Sampled
+from utmost.exact import Number
+
+Rule: TypeAlias = Curve | Predicate | Sampled
+ZERO, ONE = Fraction(0), Fraction(1)
+DIAGONAL = from_points([(0, 0), (1, 1)])
+FLAT = from_points([(0, 1), (1, 1)])
+
+
+def permits(rule: Rule, a: Number, b: Number) -> bool:
+    """Does a rule allow (a, b) for an event and (1−a, 1−b) for its complement; a curve M allows b ≤ M(a)."""
+    if isinstance(rule, Curve):
+        return bool(b <= rule(a) and 1 - b <= rule(1 - a))
+    return rule(a, b) and rule(1 - a, 1 - b)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The pairs (a, b) that `rule` allows for (i₁, i₂) and `back`, if there is one, for (i₂, i₁)."""
+
+    rule: Rule
+    back: Rule | None = None
+
+    def __call__(self, a: Number, b: Number) -> bool:
+        """Is (a, b) allowed, and (1−a, 1−b)."""
+        return permits(self.rule, a, b) and (self.back is None or permits(self.back, b, a))
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The one or two rules."""
+        return (self.rule,) if self.back is None else (self.rule, self.back)
+
+    @property
+    def certain(self) -> bool:
+        """Is it known everywhere, and not on a grid alone."""
+        return not any(isinstance(rule, Sampled) for rule in self.rules)
+
+    @property
+    def bounds(self) -> bool:
+        """Are the rules bounds in the sense of KL10 Def. 2.1.3: then what they allow is convex."""
+        return all(isinstance(rule, Curve) and fault(rule) is None for rule in self.rules)
+
+    @property
+    def grid(self) -> Grid:
+        """The same on the finest of the grids of its functions."""
+        return Grid(self, max(rule.steps for rule in self.rules if isinstance(rule, Sampled)))
+
+    @property
+    def region(self) -> Region:
+        """The same, cut by lines; of exact rules."""
+        exact = [rule for rule in self.rules if not isinstance(rule, Sampled)]
+        return region(*exact)
+
+    def gap(self) -> Gap | None:
+        """Two allowed points with one between them that is not; None if the allowed are convex, or the grid shows none.
+
+        Of rules that allow (0, 0), and hence (1, 1).
+        """
+        if not self.certain:
+            return self.grid.gap()
+        if self.bounds:
+            return None
+        if isinstance(self.rule, Curve) and self.back is None:
+            return _under(self.rule)
+        return convexity.gap(self.region)
+
+
+def _under(curve: Curve) -> Gap | None:
+    """For b ≤ M(a) and its complement: a place with M(a) < a, or else a dent of min(M, 1)."""
+    low = DIAGONAL.below(curve)
+    if low.amount > 0:
+        place = low.at if low.attained else _beside(curve, low.at)
+        return Gap((ZERO, ZERO), (ONE, ONE), (place, place))
+    dent = minimum([curve, FLAT]).dent
+    if dent is None:
+        return None
+    return Gap(dent.left, dent.right, (dent.middle[0], dent.middle[1] + dent.depth))
+
+
+def _beside(curve: Curve, end: Number) -> Number:
+    """A place with M(a) < a near an end where the limit of M is below the end's place."""
+    step = Fraction(1, 2)
+    while True:
+        place = step if end == 0 else 1 - step
+        if curve(place) < place:
+            return place
+        step /= 2

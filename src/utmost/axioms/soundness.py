@@ -1,0 +1,155 @@
+"""Does a privacy definition satisfy KL10's axioms: transformation invariance (2.1.1) and choice (2.1.2).
+
+For each related pair let Q be what its rule allows for an event and for its complement, and, where the reversed pair is
+related too, what that one's rule allows. If every Q is convex both axioms hold: what a post-processing or a mixture
+makes of events are averages of events. If a Q is not convex and some mechanism meets the definition, each axiom fails
+on the two secrets by themselves (`failures`), and on all secrets if the failing mechanisms can be continued to the
+others, which is tried. A definition that no mechanism meets satisfies both axioms, of nothing; some mechanism meets it
+exactly when every Q has (0, 0), which a mechanism with a single output needs, and needs no more.
+
+KL10 Thm 2.2.5 and 2.3.1 say this of one predicate, its boundary left open; here boundaries are decided too. Their proof
+takes a mechanism of two secrets for one of all: where other pairs' predicates leave nothing, a predicate can be
+anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from utmost.axioms.convexity import Gap
+from utmost.axioms.curves import Curve
+from utmost.axioms.definition import TWO, Definition
+from utmost.axioms.failures import Mixture, Processing, event_of, mixture, processing
+from utmost.axioms.relation import Relation
+from utmost.axioms.rules import Allowed, Rule
+from utmost.channel import Channel
+from utmost.errors import InputError
+from utmost.spaces.space import Pair
+
+ZERO = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A relation and a rule for each pair, `default` or what `others` has: abstract differential privacy, KL10 2.0.3.
+
+    A rule is a predicate, a function looked at on a grid, or a curve M that need not be a bound: b ≤ M(a).
+    """
+
+    relation: Relation
+    default: Rule
+    others: Mapping[Pair, Rule] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse a rule for a pair that the relation does not hold."""
+        if not set(self.others) <= set(self.relation.pairs):
+            raise InputError("a rule of its own must be for a pair of the relation, got another pair")
+
+    def rule(self, x: int, other: int) -> Rule:
+        """The rule of an ordered pair of positions."""
+        return self.others.get((x, other), self.default)
+
+    @property
+    def cases(self) -> tuple[tuple[Pair, Allowed], ...]:
+        """What is allowed, for one pair of each kind: with the same rule, and the same rule for the reversed pair."""
+        known = set(self.relation.pairs)
+        found: dict[tuple[int, int], tuple[Pair, Allowed]] = {}
+        for x, other in self.relation.pairs:
+            rule, back = self.rule(x, other), self.rule(other, x) if (other, x) in known else None
+            found.setdefault((id(rule), id(back)), ((x, other), Allowed(rule, back)))
+        return tuple(found.values())
+
+    @property
+    def definition(self) -> Definition | None:
+        """The same as generic differential privacy, KL10 2.1.3, where every rule is a curve that is a bound."""
+        rules = {pair: rule for pair, rule in self.others.items() if isinstance(rule, Curve) and Allowed(rule).bounds}
+        if len(rules) < len(self.others) or not isinstance(self.default, Curve) or not Allowed(self.default).bounds:
+            return None
+        return Definition(self.relation, self.default, rules)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Verdict:
+    """Whether both axioms hold. `sound` is None where two secrets fail by themselves and no continuation was found.
+
+    `certain` is False where a function was only looked at on a grid and no failure was seen. `satisfiable`: some
+    mechanism meets the definition. If not sound: the pair, the gap in what it allows, and a failure of each axiom; on
+    all secrets if `whole`, else on the two of the pair.
+    """
+
+    sound: bool | None
+    certain: bool
+    satisfiable: bool
+    pair: Pair | None = None
+    gap: Gap | None = None
+    transformation: Processing | None = None
+    choice: Mixture | None = None
+    whole: bool = True
+
+
+def soundness(candidate: Candidate | Rule) -> Verdict:
+    """Do the axioms hold, and if not, mechanisms that show it, verified on all events. A rule alone is for one pair.
+
+    >>> from utmost.axioms.curves import from_points
+    >>> soundness(from_points([(0, 0), ("1/2", "3/4"), (1, 1)])).sound
+    True
+    """
+    made = candidate if isinstance(candidate, Candidate) else Candidate(TWO, candidate)
+    if not all(allowed(ZERO, ZERO) for _, allowed in made.cases):
+        return Verdict(True, True, False)
+    partial = None
+    for pair, allowed in made.cases:
+        gap = allowed.gap()
+        if gap is not None:
+            verdict = _refuted(made, pair, allowed, gap)
+            if verdict.sound is False:
+                return verdict
+            partial = partial or verdict
+    return partial or Verdict(True, all(allowed.certain for _, allowed in made.cases), True)
+
+
+def _refuted(candidate: Candidate, pair: Pair, allowed: Allowed, gap: Gap) -> Verdict:
+    """The failures of both axioms at a gap, on all secrets if they can be continued to them."""
+    relation = candidate.relation
+    names = (relation.labels[pair[0]], relation.labels[pair[1]])
+    post, mix = processing(gap, allowed, names), mixture(gap, allowed, names)
+    for later in _sides(relation, pair):
+        order = [k in later for k in range(len(relation))]
+        wide = [_continued(part, relation, order) for part in (post.mechanism, mix.first, mix.second)]
+        if all(_meets(part, order, candidate) for part in wide):
+            failures = Processing(wide[0], post.post), Mixture(wide[1], wide[2], mix.weight)
+            return Verdict(False, True, True, pair, gap, *failures)
+    return Verdict(None, True, True, pair, gap, post, mix, whole=False)
+
+
+def _sides(relation: Relation, pair: Pair) -> Iterator[frozenset[int]]:
+    """Sets of secrets, with the second of a pair and without the first, that may behave like the second.
+
+    From the last one, all that can be reached from the second, no pair leads out.
+    """
+    first, second = pair
+    yield frozenset({second})
+    yield frozenset(range(len(relation))) - {first}
+    onwards: dict[int, set[int]] = {}
+    for x, other in relation.pairs:
+        onwards.setdefault(x, set()).add(other)
+    reached, stack = {second}, [second]
+    while stack:
+        fresh = onwards.get(stack.pop(), set()) - reached
+        reached |= fresh
+        stack += fresh
+    if first not in reached:
+        yield frozenset(reached)
+
+
+def _continued(part: Channel, relation: Relation, order: list[bool]) -> Channel:
+    """A mechanism of two secrets on all of them: each behaves like the second if `order` says so, else the first."""
+    return Channel(relation.labels, part.outputs, part.rows[[int(later) for later in order]])
+
+
+def _meets(part: Channel, order: list[bool], candidate: Candidate) -> bool:
+    """Does a channel in which secrets behave in two ways meet the definition: every event, each kind of pair once."""
+    tried = {(id(candidate.rule(x, y)), order[x], order[y]): (x, y) for x, y in candidate.relation.pairs}
+    return all(event_of(part, x, y, Allowed(candidate.rule(x, y))) is None for x, y in tried.values())
