@@ -9,7 +9,6 @@ pair of laws whose profile is M can be processed into any pair that meets M (Bla
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from utmost.axioms.curves import Curve, from_points
-from utmost.axioms.likelihood import Grouping, Row, by_ratio, curve, logarithms, row
+from utmost.axioms.likelihood import Grouping, Row, by_ratio, curve, logarithms, objects, row
 from utmost.errors import InputError
 from utmost.exact import sign, whole
 
@@ -109,13 +108,11 @@ def _product(one: Law, other: Law) -> Law:
 
 def _times(one: Row, other: Row) -> Row:
     both = one.rational and other.rational
-    parts = [side.values if both else side.numbers() for side in (one, other)]
-    logs = np.add.outer(*(side.logs - (0.0 if both else math.log(side.scale)) for side in (one, other)))
+    parts = [side.values if both else objects([side.over(value) for value in side.values]) for side in (one, other)]
+    logs = np.add.outer(one.logs, other.logs)
     return Row(np.multiply.outer(*parts).ravel(), one.scale * other.scale if both else 1, logs.ravel())
 
 
 def _merged(source: Row, grouped: Grouping) -> Row:
     totals = source.totals(grouped)
-    values = np.empty(len(totals), dtype=object)
-    values[:] = totals
-    return Row(values, source.scale, logarithms(totals))
+    return Row(objects(totals), source.scale, logarithms(totals))

@@ -1,7 +1,7 @@
 """Two laws on the same outputs, told apart by the likelihood ratio: sorted and merged exactly, fast for whole rows.
 
 Doubles order what they prove to be apart; what they leave open is settled by cross-multiplication of whole numbers over
-one denominator a row, or of exact reals. No ratio is ever divided out.
+one denominator a row, of polynomials in a power of e, or of exact reals. No ratio is ever divided out.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.axioms.curves import Curve, Point
+from utmost.axioms.powers import Unit, halved, over_one
 from utmost.exact import Number, Real, ball, refined, sign
 
 Positions: TypeAlias = npt.NDArray[np.int64]
@@ -42,53 +43,65 @@ class Grouping:
 class Row:
     """A law: the probability of output y is values[y]/scale, and `logs` are the logarithms of the values in doubles.
 
-    The values are whole numbers where the law is rational, else exact numbers over scale 1; an impossible output has
-    value 0 and logarithm −∞.
+    The values are whole numbers where the law is rational; polynomials in a power of e, the `unit`, where it is
+    rational in that; else exact numbers over scale 1. An impossible output has value 0 and logarithm −∞. Logarithms are
+    right up to a constant of the row.
     """
 
     values: Values
-    scale: int
+    scale: Any
     logs: npt.NDArray[np.float64]
+    unit: Unit | None = None
 
     @property
     def rational(self) -> bool:
         """Are the values whole numbers."""
         return isinstance(self.values[0], int)
 
-    def numbers(self) -> Values:
-        """The probabilities."""
-        return _objects([Fraction(value, self.scale) for value in self.values]) if self.rational else self.values
+    def over(self, total: Any) -> Number:
+        """A sum of values as a probability."""
+        if self.unit is not None:
+            return self.unit.number(total, self.scale)
+        return Fraction(total, self.scale) if self.rational else total
 
     def totals(self, grouped: Grouping) -> list[Any]:
         """The sum of the values of each group, undivided; reals are added by halves, so that their sums stay short."""
         if self.rational:
             found: list[Any] = np.add.reduceat(self.values[grouped.positions], grouped.starts).tolist()
             return found
-        return [_sum(self.values[part].tolist()) for part in grouped.parts()]
+        add = sum if self.unit is not None else halved
+        return [add(self.values[part].tolist()) for part in grouped.parts()]
 
     def running(self, grouped: Grouping) -> list[Number]:
         """The probability of the first k groups together, for k = 1, 2, …"""
-        sums = accumulate(self.totals(grouped))
-        return [Fraction(total, self.scale) for total in sums] if self.rational else list(sums)
+        return [self.over(total) for total in accumulate(self.totals(grouped))]
 
 
-def row(law: Iterable[Number]) -> Row:
-    """A law made ready: over one denominator, with logarithms.
+def row(law: Iterable[Number], made: Unit | None = None) -> Row:
+    """A law made ready: over one denominator, with logarithms; in powers of a unit if one is given.
 
     >>> ready = row([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
     >>> ready.values.tolist(), ready.scale
     ([3, 2, 1], 6)
     """
     numbers = list(law)
+    if made is not None:
+        values, scale = over_one(numbers, made)
+        return Row(objects(values), scale, logarithms(numbers), made)
     entries = [value for value in numbers if not isinstance(value, Real)]
     if len(entries) < len(numbers):
-        return Row(_objects(numbers), 1, logarithms(numbers))
-    scale = 1
+        return Row(objects(numbers), 1, logarithms(numbers))
+    return _whole(entries)
+
+
+def _whole(entries: list[Fraction]) -> Row:
+    """A rational law in whole numbers."""
+    common = 1
     for denominator in sorted({value.denominator for value in entries}, reverse=True):
-        if scale % denominator:
-            scale = math.lcm(scale, denominator)
-    values = [value.numerator * (scale // value.denominator) for value in entries]
-    return Row(_objects(values), scale, logarithms(values))
+        if common % denominator:
+            common = math.lcm(common, denominator)
+    whole = [value.numerator * (common // value.denominator) for value in entries]
+    return Row(objects(whole), common, logarithms(whole))
 
 
 def logarithms(values: Sequence[Number | int]) -> npt.NDArray[np.float64]:
@@ -99,12 +112,16 @@ def logarithms(values: Sequence[Number | int]) -> npt.NDArray[np.float64]:
 def _logarithm(value: Number | int) -> float:
     if isinstance(value, int):
         return math.log(value)
-    return 0.0 if value == 1 else refined(lambda bits: ball(value, bits).log())
+    if isinstance(value, Fraction) and value == 1:
+        return 0.0
+    return refined(lambda bits: ball(value, bits).log())
 
 
-def _objects(values: Sequence[object]) -> Values:
+def objects(values: Sequence[Any]) -> Values:
+    """An array of objects, whatever they are."""
     made = np.empty(len(values), dtype=object)
-    made[:] = values
+    for k, value in enumerate(values):
+        made[k] = value
     return made
 
 
@@ -138,23 +155,25 @@ def _settled(both: Positions, first: Row, second: Row) -> tuple[Positions, Posit
     ends = np.append(apart, both.size)
     more: list[int] = []
     for k in np.flatnonzero(ends - starts > 1):
-        parts = _tied(positions[starts[k] : ends[k]], first.values, second.values)
+        parts = _tied(positions[starts[k] : ends[k]].tolist(), first, second)
         positions[starts[k] : ends[k]] = [y for part in parts for y in part]
         more += [int(starts[k]) + cut for cut in accumulate(len(part) for part in parts[:-1])]
     return positions, np.sort(np.concatenate([starts, np.array(more, dtype=np.int64)]))
 
 
-def _tied(run: Positions, first: Values, second: Values) -> list[list[int]]:
+def _tied(run: list[int], first: Row, second: Row) -> list[list[int]]:
     """Outputs whose ratios doubles cannot tell apart, in groups of equal ratio, decreasing."""
-    above, below = second[run], first[run]
-    if np.all(above * below[0] == above[0] * below):
-        return [sorted(run.tolist())]
+    below, above = first.values, second.values
+    p, q = below[run[0]], above[run[0]]
+    if all(above[y] * p == q * below[y] for y in run[1:]):
+        return [sorted(run)]
 
     def order(y: int, z: int) -> int:
-        return sign(second[z] * first[y] - second[y] * first[z])
+        gap = above[z] * below[y] - above[y] * below[z]
+        return sign(gap) if first.unit is None else sign(first.unit.number(gap, gap * 0 + 1)) if gap else 0
 
     key = cmp_to_key(order)
-    return [sorted(same) for _, same in groupby(sorted(run.tolist(), key=key), key=key)]
+    return [sorted(same) for _, same in groupby(sorted(run, key=key), key=key)]
 
 
 def curve(first: Row, second: Row, grouped: Grouping) -> Curve:
@@ -167,10 +186,3 @@ def curve(first: Row, second: Row, grouped: Grouping) -> Curve:
     if points[0][0]:
         points.insert(0, (Fraction(0), Fraction(0)))
     return Curve.trusted(tuple(points), points[0][1], points[-1][1])
-
-
-def _sum(values: Sequence[Any]) -> Any:
-    if len(values) <= 8:
-        return sum(values)
-    half = len(values) // 2
-    return _sum(values[:half]) + _sum(values[half:])

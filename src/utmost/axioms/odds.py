@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from utmost.axioms.curves import Curve, Point
+from utmost.axioms.powers import simplest
 from utmost.errors import InputError
 from utmost.exact import Level, Number, sign
 
@@ -45,8 +46,8 @@ def bounds(bound: Curve, level: Level) -> Odds:
     """
     _checked(bound, level)
     lower = bound.reflected
-    rise = _last([(a, level.alpha * value - a) for a, value in bound.points])
-    fall = _last([(a, level.alpha * a - value) for a, value in lower.points])
+    rise = simplest(_last([(a, level.alpha * value - a) for a, value in bound.points]))
+    fall = simplest(_last([(a, level.alpha * a - value) for a, value in lower.points]))
     return Odds(rise, fall, (True, bool(fall != 1 or lower.at_one <= level.alpha)))
 
 

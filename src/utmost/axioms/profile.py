@@ -18,6 +18,7 @@ from fractions import Fraction
 from utmost.axioms import divergence
 from utmost.axioms.curves import Curve
 from utmost.axioms.likelihood import Row, by_ratio, curve, row
+from utmost.axioms.powers import unit
 from utmost.channel import Channel, Matrix, Mechanism, channel_of
 from utmost.channel.channel import Label
 from utmost.errors import InputError
@@ -124,12 +125,13 @@ def profiles(mechanism: Channel | Mechanism, pairs: Iterable[Sequence[Label]]) -
     """The profiles of a channel for some ordered pairs of its inputs, one after another; each row is read once."""
     source = channel_of(mechanism)
     places = {label: k for k, label in enumerate(source.inputs)}
+    made = unit(source.rows.flat) if source.exact else None
     ready: dict[int, Row] = {}
     for pair in pairs:
         first, second = _checked(pair, places)
         for x in (first, second):
             if x not in ready:
-                ready[x] = row(_law(source, x))
+                ready[x] = row(_law(source, x), made)
         yield _profile(source, (first, second), ready)
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from utmost.axioms.curves import Curve, Line
 from utmost.axioms.definition import Definition
 from utmost.axioms.divergence import farthest
+from utmost.axioms.powers import simplest
 from utmost.axioms.profile import Profile, profiles
 from utmost.axioms.relation import Relation
 from utmost.channel import Channel, Mechanism, channel_of
@@ -48,7 +49,7 @@ class Witness:
     @property
     def excess(self) -> Number:
         """P(O|i₂) − M(P(O|i₁)): > 0 where the definition is not met."""
-        return self.second - self.bound
+        return simplest(self.second - self.bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +162,9 @@ def _backward(found: Profile, bound: Curve, lines: tuple[Line, ...]) -> Iterator
 def _witness(source: Channel, worst: _Candidate) -> Witness:
     chosen = set(worst.profile.event(worst.breakpoint))
     inside, outside = ([y for y in source.outputs if (y in chosen) is side] for side in (True, False))
-    first, second = worst.profile.curve.points[worst.breakpoint]
-    if not worst.mirrored:
-        return Witness(worst.profile, worst.bound, tuple(inside), tuple(outside), first, second, worst.bound(first))
-    back = worst.profile.reversed
-    return Witness(back, worst.bound, tuple(outside), tuple(inside), 1 - second, 1 - first, worst.bound(1 - second))
+    if worst.mirrored:
+        inside, outside = outside, inside
+    found = worst.profile.reversed if worst.mirrored else worst.profile
+    a, b = worst.profile.curve.points[worst.breakpoint]
+    first, second = (1 - b, 1 - a) if worst.mirrored else (a, b)
+    return Witness(found, worst.bound, tuple(inside), tuple(outside), first, second, simplest(worst.bound(first)))
