@@ -1,6 +1,7 @@
 """What a privacy definition must satisfy, what a mechanism satisfies, what more it could tell (KL10)."""
 
 from utmost.axioms.closure import Closure, closure
+from utmost.axioms.composition import composed, repeated
 from utmost.axioms.convexity import Gap
 from utmost.axioms.curves import Curve, Dent, Excess, Point, from_lines, from_points, minimum
 from utmost.axioms.definition import (
@@ -45,12 +46,15 @@ from utmost.axioms.measures import (
     reread,
     tried,
 )
+from utmost.axioms.odds import Odds
 from utmost.axioms.predicate import Predicate
 from utmost.axioms.predicate_grammar import parse as predicate
+from utmost.axioms.profile import Profile, profile, profiles
 from utmost.axioms.relation import Relation, from_pairs, from_space
 from utmost.axioms.relation import read as relation_of
 from utmost.axioms.rowgraphs import Limits, RowGraph, limits, row_graph, row_graphs
 from utmost.axioms.sampled import Sampled
+from utmost.axioms.satisfaction import Satisfaction, satisfaction
 from utmost.axioms.soundness import Candidate, Verdict, soundness
 from utmost.axioms.splitting import halves, peeled
 
@@ -69,13 +73,16 @@ __all__ = [
     "Maximality",
     "Measure",
     "Mixture",
+    "Odds",
     "Point",
     "Predicate",
     "Processing",
+    "Profile",
     "Refutation",
     "Relation",
     "RowGraph",
     "Sampled",
+    "Satisfaction",
     "Step",
     "Trial",
     "Verdict",
@@ -88,6 +95,7 @@ __all__ = [
     "canonical",
     "checked",
     "closure",
+    "composed",
     "curve_of",
     "definition_of",
     "equivalent",
@@ -108,12 +116,16 @@ __all__ = [
     "negative_expected_loss",
     "peeled",
     "predicate",
+    "profile",
+    "profiles",
     "pure",
     "refutation",
     "relation_of",
+    "repeated",
     "reread",
     "row_graph",
     "row_graphs",
+    "satisfaction",
     "soundness",
     "subsampling",
     "tried",
