@@ -43,20 +43,22 @@ def built(settings: Settings) -> House:
     )
 
 
-def _house(request: Request) -> House:
+async def _house(request: Request) -> House:
     found: House = request.state.house
     return found
 
 
-def _settings(request: Request) -> Settings:
-    return _house(request).settings
+async def _settings(request: Request) -> Settings:
+    found: House = request.state.house
+    return found.settings
 
 
-def _visitor(request: Request) -> Visitor:
+async def _visitor(request: Request) -> Visitor:
     found: Visitor = request.state.visitor
     return found
 
 
+# coroutines, so that no thread is asked for what is at hand
 Here = Annotated[House, Depends(_house)]
 With = Annotated[Settings, Depends(_settings)]
 Who = Annotated[Visitor, Depends(_visitor)]
