@@ -1,4 +1,4 @@
-"""The precision's pages."""
+"""Precision: pages."""
 
 from utmost.studio.precision import pages
 

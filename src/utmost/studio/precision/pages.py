@@ -1,31 +1,119 @@
-"""The first page of the precision."""
+"""Precision: what a number format and a rounding step do to ε, and the leak as two supports."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query
 from fastapi.responses import HTMLResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 
+from utmost.errors import InputError
+from utmost.precision.shown import promise, upward
+from utmost.precision.supports import given_away
+from utmost.studio.charts import Picture
+from utmost.studio.numbers import Shown, shown
 from utmost.studio.pages import page
+from utmost.studio.precision import asked, drawn
+from utmost.studio.precision.asked import Question
+from utmost.studio.problems import problem_of
 
 pages = APIRouter(include_in_schema=False, prefix="/precision")
 api = APIRouter(prefix="/api/precision", tags=["precision"])
+FORMATS = ("binary64", "binary32", "binary16", "fixed:16", "fixed:10")
+FIELDS = ("format", "epsilon", "sensitivity", "low", "high", "round", "bits", "first", "second")
+LONGEST = 40
+
+Text = Annotated[str, Query(max_length=LONGEST)]
+Bits = Annotated[int, Query(ge=3, le=10, description="The small generator has 2^bits values")]
 
 
-class Overview(BaseModel):
-    """What there is to see."""
+def question(
+    format: Annotated[
+        str, Query(max_length=LONGEST, description="binary16, binary32, binary64 or fixed:DIGITS")
+    ] = "binary64",
+    epsilon: Annotated[str, Query(max_length=LONGEST, description="The ε that is meant")] = "1",
+    sensitivity: Annotated[str, Query(max_length=LONGEST, description="How far neighbouring answers are apart")] = "1",
+    low: Annotated[str, Query(max_length=LONGEST, description="Results are kept above this")] = "0",
+    high: Annotated[str, Query(max_length=LONGEST, description="and below this")] = "10",
+    round: Annotated[str, Query(max_length=LONGEST, description="Results are multiples of this step")] = "1/1024",
+) -> Question:
+    """The question as typed."""
+    return Question(format, epsilon, sensitivity, low, high, round)
 
-    title: str
+
+Asked = Annotated[Question, Depends(question)]
+
+
+class Found(BaseModel):
+    """ε′ of Laplace noise by inversion on this machine, with the bounds it is made of; each is proven, none a guess."""
+
+    epsilon_prime: Shown | None = Field(description="None where nothing is promised")
+    theorem: str = Field(description="By GMP13's theorem, put right")
+    sharp: str = Field(description="By the sharper bound for Laplace noise")
+    delta_t: str = Field(description="How far the noise is from the noise meant")
+    robustness: str = Field(description="What of a cell that can move across its edge")
+    step: str = Field(description="Results are multiples of this")
+    advice: str
+
+
+class Leak(BaseModel):
+    """How often a result tells which of two secrets it came from, on a small machine, enumerated."""
+
+    raw: Shown = Field(description="As the machine adds secret and noise")
+    rounded: Shown = Field(description="After rounding to the step")
+    results: int = Field(description="Results that the first secret can give")
 
 
 @pages.get("")
-def overview_page(request: Request) -> HTMLResponse:
-    """The page."""
-    return page(request, "precision/overview.html", twin="/api/precision", overview=overview())
+def precision_page(
+    request: Request, asked_for: Asked, bits: Bits = 8, first: Text = "1", second: Text = "2"
+) -> HTMLResponse:
+    """The page: a machine, its ε′, and the leak."""
+    typed = {name: getattr(asked_for, name) for name in FIELDS[:6]} | {"bits": bits, "first": first, "second": second}
+    given: dict[str, Any] = {"found": None, "leak": None}
+    try:
+        given = {"found": found(asked_for), "leak": leak(asked_for, bits, first, second)}
+    except InputError as error:
+        given["problem"] = problem_of(error, FIELDS)
+    twin = f"/api/precision?{request.url.query}".rstrip("?")
+    return page(request, "precision/overview.html", twin=twin, formats=FORMATS, typed=typed, **given)
 
 
 @api.get("")
-def overview() -> Overview:
-    """The same as JSON."""
-    return Overview(title="Precision")
+def found(asked_for: Asked) -> Found:
+    """ε′ of Laplace noise on a machine with this format, and what to do about it."""
+    judged = asked.judged(asked_for)
+    made, level = judged.made, judged.task.level
+    bound = made.epsilon_prime
+    return Found(
+        epsilon_prime=None if bound is None else Shown(text=promise(level, bound, 6), exact=upward(bound, 30)),
+        theorem="none" if made.theorem is None else promise(level, made.theorem),
+        sharp="none" if made.sharp is None else promise(level, made.sharp),
+        delta_t="none" if made.closeness is None else upward(made.closeness.delta_t, 4),
+        robustness="none" if made.robustness is None else upward(made.robustness, 4),
+        step=str(made.rounding),
+        advice=judged.advice,
+    )
+
+
+@api.get("/curve")
+def curve(asked_for: Asked) -> Picture:
+    """ε′ over the rounding step, with your step on it."""
+    judged = asked.judged(asked_for)
+    here = (judged.task.rounding, judged.made.epsilon_prime)
+    return drawn.curve(asked.curve(asked_for), here, judged.task.level.epsilon)
+
+
+@api.get("/leak")
+def leak(asked_for: Asked, bits: Bits = 8, first: Text = "1", second: Text = "2") -> Leak:
+    """How often a result gives its secret away, before and after rounding."""
+    both = asked.both_supports(asked_for, bits, first, second)
+    return Leak(raw=shown(given_away(both.raw)), rounded=shown(given_away(both.rounded)), results=len(both.raw[0]))
+
+
+@api.get("/supports")
+def supports(asked_for: Asked, bits: Bits = 8, first: Text = "1", second: Text = "2") -> Picture:
+    """The results that either of two secrets can give, as added and as rounded."""
+    return drawn.supports(asked.both_supports(asked_for, bits, first, second))

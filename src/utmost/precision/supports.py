@@ -1,0 +1,64 @@
+"""What each of two secrets can give on a small machine, before and after rounding: the leak, enumerated.
+
+Every value of the generator leads to one result, so the two laws are known as fractions. A result in the support of
+one law alone gives its secret away (GMP13 §1); rounding to a grid much coarser than the gaps closes them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+
+from utmost.errors import InputError
+from utmost.precision.certificate import Implementation
+from utmost.precision.laplace import Setting
+from utmost.precision.truth import Law, law, noise_table
+
+MOST = 1 << 10  # values of a generator whose results are all looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Supports:
+    """The laws of the results of two secrets: as the machine adds them (`raw`), and after rounding (`rounded`)."""
+
+    secrets: tuple[Fraction, Fraction]
+    raw: tuple[Law, Law]
+    rounded: tuple[Law, Law]
+
+
+def given_away(laws: tuple[Law, Law]) -> Fraction:
+    """The chance that a result tells its secret for sure, each secret drawn half of the time.
+
+    >>> half = Fraction(1, 2)
+    >>> given_away(({Fraction(0): half, Fraction(1): half}, {Fraction(1): Fraction(1)}))
+    Fraction(1, 4)
+    """
+    first, second = laws
+    alone = [p for r, p in first.items() if r not in second] + [p for r, p in second.items() if r not in first]
+    return sum(alone, Fraction(0)) / 2
+
+
+def supports(task: Setting, run: Implementation, secrets: tuple[Fraction, Fraction]) -> Supports:
+    """Both supports of Laplace noise added to either secret on this machine, enumerated.
+
+    >>> from utmost.exact import epsilon
+    >>> from utmost.precision import BINARY16, laplace, uniform
+    >>> run = Implementation(BINARY16, uniform(256))
+    >>> found = supports(laplace.setting(epsilon(1), 1, 0, 8, 1), run, (Fraction(1), Fraction(2)))
+    >>> given_away(found.raw) > Fraction(1, 2), given_away(found.rounded)
+    (True, Fraction(1, 512))
+    """
+    if run.generator.count > MOST:
+        raise InputError(
+            f"generator must have at most {MOST} values to be looked at whole, got more: take a smaller one"
+        )
+    rounded = (law(task, run, secrets[0]), law(task, run, secrets[1]))
+    return Supports(secrets, (_raw(task, run, secrets[0]), _raw(task, run, secrets[1])), rounded)
+
+
+def _raw(task: Setting, run: Implementation, secret: Fraction) -> Law:
+    """The law of secret + noise in the format; infinite noise is told apart by its sign, as a machine does."""
+    table = noise_table(task.level, task.sensitivity, run)
+    sums = (str(noise) if isinstance(noise, float) else run.format.nearest(secret + noise) for noise in table)
+    return {result: Fraction(count, len(table)) for result, count in Counter(sums).items()}

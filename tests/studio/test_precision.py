@@ -1,0 +1,83 @@
+"""Precision in the studio says what the command line says, and nothing a visitor types makes it fail."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from utmost.exact import epsilon
+from utmost.precision import BINARY16, BINARY64, implementation, laplace, uniform
+from utmost.precision.shown import promise
+from utmost.precision.supports import given_away, supports
+
+
+def test_the_page_shows_the_certificate_of_the_library(studio: Any) -> None:
+    made = laplace.certify(laplace.setting(epsilon("1/2"), 1, 0, 20, "1/64"), implementation(BINARY64))
+    asked = {"epsilon": "1/2", "high": "20", "round": "1/64"}
+    found = studio.get("/api/precision", params=asked).json()
+    assert made.epsilon_prime is not None
+    assert made.theorem is not None
+    assert found["epsilon_prime"]["text"] == promise(epsilon("1/2"), made.epsilon_prime, 6)
+    assert found["theorem"] == promise(epsilon("1/2"), made.theorem)
+    assert found["advice"] in studio.get("/precision", params=asked).text
+
+
+def test_a_range_that_no_step_saves_promises_nothing(studio: Any) -> None:
+    found = studio.get("/api/precision", params={"high": "100"}).json()
+    assert found["epsilon_prime"] is None
+    assert studio.get("/precision", params={"high": "100"}).status_code == 200
+    assert studio.get("/api/precision/curve", params={"high": "100"}).json()["data"]["here"] == []
+
+
+def test_the_curve_has_the_step_that_was_asked_for(studio: Any) -> None:
+    drawn = studio.get("/api/precision/curve", params={"round": "1/256"}).json()
+    assert drawn["data"]["here"][0]["step"] == 1 / 256
+    assert any(row["step"] == 1 / 256 for row in drawn["data"]["curve"])
+    assert all(row["epsilon"] >= 1 for row in drawn["data"]["curve"])
+
+
+def test_ticks_are_coloured_by_who_can_give_them(studio: Any) -> None:
+    rows = studio.get("/api/precision/supports", params={"format": "binary16"}).json()["data"]["results"]
+    both = supports(
+        laplace.setting(epsilon(1), 1, 0, 10, "1/1024"),
+        implementation(BINARY16, uniform(256)),
+        (Fraction(1), Fraction(2)),
+    )
+    own, other = both.raw
+    drawn = [row for row in rows if row["row"] == "as added, from 1"]
+    assert drawn
+    assert all((row["from"] == "either secret") == (Fraction(row["exact"]) in other) for row in drawn)
+    assert all(Fraction(row["exact"]) in own for row in drawn)
+    leak = studio.get("/api/precision/leak", params={"format": "binary16"}).json()
+    assert Fraction(leak["raw"]["exact"]) == given_away(both.raw)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("format", "binary128"),
+        ("format", "fixed:999999999"),
+        ("epsilon", "0"),
+        ("epsilon", "nan"),
+        ("epsilon", "1e999999"),
+        ("sensitivity", "-1"),
+        ("low", "abc"),
+        ("high", "-5"),
+        ("round", "0"),
+        ("round", "1e-400"),
+        ("first", "1/3"),
+        ("second", "∞"),
+    ],
+)
+def test_bad_input_is_one_line_beside_its_field(studio: Any, field: str, value: str) -> None:
+    page = studio.get("/precision", params={field: value})
+    assert page.status_code == 422
+    answers = [
+        studio.get(f"/api/precision{path}", params={field: value}) for path in ("", "/curve", "/leak", "/supports")
+    ]
+    refused = [answer.json() for answer in answers if answer.status_code != 200]
+    assert refused
+    assert all(answer.status_code in (200, 422) for answer in answers)
+    assert all(one["field"] == field and "\n" not in one["message"] for one in refused)
