@@ -67,7 +67,7 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.setattr("utmost.studio.bundle.Bundle.prepare", lambda self: None)
+        patch.setattr("utmost.studio.bundle.making", lambda path: None)
         yield
 
 

@@ -36,9 +36,7 @@ class Bundle:
         with self._lock:
             if self.ready() or (self._making is not None and self._making.poll() is None):
                 return
-            command = [sys.executable, "-P", "-m", "utmost.studio.bundle", str(self.path)]
-            quiet = subprocess.DEVNULL
-            self._making = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
+            self._making = making(self.path)
 
     def stop(self) -> None:
         """End the making, if it goes on."""
@@ -47,6 +45,12 @@ class Bundle:
                 self._making.terminate()
                 self._making.wait()
                 self._making = None
+
+
+def making(path: Path) -> subprocess.Popen[bytes]:
+    """The process that makes the bundle."""
+    command = [sys.executable, "-P", "-m", "utmost.studio.bundle", str(path)]
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def make(path: Path) -> None:
@@ -62,4 +66,6 @@ def make(path: Path) -> None:
 
 
 if __name__ == "__main__":
+    if hasattr(os, "nice"):
+        os.nice(10)  # pages come first
     make(Path(sys.argv[1]))
