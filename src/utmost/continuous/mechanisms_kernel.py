@@ -58,30 +58,33 @@ class Kernel:
         """For each cell of answers a column below and one above all its densities, times its width."""
         flat = weight(density, grid.edges, Fraction(0), degree, bits)
         starts = list(range(grid.cells))
-        cells = [self._cell(grid, a, b, bits) for a, b in pairwise(grid.nodes)]
+        middles = [(u + v) / 2 for u, v in pairwise(grid.edges)]
+        doubts = [ball(self.along_x * (v - u) / 2, bits).exp() for u, v in pairwise(grid.edges)]
+        answers = [(grid.edges[a], grid.edges[b]) for a, b in pairwise(grid.nodes)]
+        cells = [self._cell(answer, middles, doubts, bits) for answer in answers]
         tables = [_transposed([cell[side] for cell in cells]) for side in (0, 1)]
         _check_totals(*tables)
         below, above = (stepped(flat, starts, table, []) for table in tables)
         count, one, zero = len(cells), below.lower[0], below.lower[0] * 0
-        nodes = grid.nodes
         return Stage(
             [*below.columns, *above.columns],
             [one] * count + [zero] * count,
             [zero] * count + [one] * count,
-            [Answer(count + k, low=grid.edges[a], high=grid.edges[b]) for k, (a, b) in enumerate(pairwise(nodes))],
-            [Group(count + k, ((k, one),), a, b) for k, (a, b) in enumerate(pairwise(nodes))],
+            [Answer(count + k, low=low, high=high) for k, (low, high) in enumerate(answers)],
+            [Group(count + k, ((k, one),), a, b) for k, (a, b) in enumerate(pairwise(grid.nodes))],
             order=1,
         )
 
-    def _cell(self, grid: Grid, start: int, stop: int, bits: int) -> tuple[list[arb], list[arb]]:
+    def _cell(
+        self, answers: tuple[Fraction, Fraction], middles: Sequence[Fraction], doubts: Sequence[arb], bits: int
+    ) -> tuple[list[arb], list[arb]]:
         """The bounds for one cell of answers over every cell of inputs."""
-        low, high = grid.edges[start], grid.edges[stop]
-        below, above = [], []
-        for u, v in pairwise(grid.edges):
-            least, most = self._between((u + v) / 2, (low + high) / 2)
-            doubt = ball((self.along_x * (v - u) + self.along_y * (high - low)) / 2, bits).exp()
-            below.append(ball(least, bits) / doubt * ball(high - low, bits))
-            above.append(ball(most, bits) * doubt * ball(high - low, bits))
+        low, high = answers
+        place, width = (low + high) / 2, ball(high - low, bits)
+        doubt = ball(self.along_y * (high - low) / 2, bits).exp()
+        found = [self._between(x, place) for x in middles]
+        below = [ball(least, bits) / (own * doubt) * width for (least, _), own in zip(found, doubts, strict=True)]
+        above = [ball(most, bits) * (own * doubt) * width for (_, most), own in zip(found, doubts, strict=True)]
         return below, above
 
     def _between(self, x: Fraction, y: Fraction) -> tuple[Number, Number]:
