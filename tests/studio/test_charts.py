@@ -13,7 +13,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from browser import chromium, served
+from browser import chromium, served, until
 from utmost import pictures
 from utmost.exact import alpha
 from utmost.mechanisms import geometric
@@ -126,6 +126,25 @@ def test_a_picture_of_a_hundred_counts_follows_within_a_tenth_of_a_second(addres
         }"""
     )
     assert sorted(times)[len(times) // 2] < 250, times  # 100 ms on a machine of its own; the gate's are shared
+
+
+def test_a_picture_follows_a_slider_while_it_moves_and_ends_where_it_ends(address, browser):
+    page, _ = watched(browser)
+    page.goto(f"{address}/charts")
+    page.wait_for_selector("#curve[data-drawn='1'] svg")
+    drawn = page.evaluate(
+        """async () => {
+            const figure = document.getElementById("curve"), slider = document.querySelector("[data-slides=f-epsilon]");
+            for (let place = 1; place <= 100; place++) {
+                slider.value = String(10 * place);
+                slider.dispatchEvent(new Event("input", { bubbles: true }));
+                await new Promise((done) => setTimeout(done, 10));
+            }
+            return Number(figure.dataset.drawn);
+        }"""
+    )
+    assert drawn >= 4
+    until(lambda: page.locator("#curve .drawing").get_attribute("aria-label") == "A bar for each count at ε = 5")
 
 
 def test_the_page_is_as_tall_before_its_charts_as_with_them(address, browser):

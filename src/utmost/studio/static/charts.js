@@ -114,11 +114,11 @@ const studioCharts = (() => {
       if (asking.signal.aborted) return;
       if (!answer.ok) {
         figure.classList.add("stale");
-        studioForms.complain(form, found);
+        studioForms.complain(form, found, figure);
         return;
       }
       figure.classList.remove("stale");
-      studioForms.complain(form, null);
+      studioForms.complain(form, null, figure);
       await draw(figure, found);
       figure.dataset.drawn = String(Number(figure.dataset.drawn || 0) + 1);
     } catch (problem) {

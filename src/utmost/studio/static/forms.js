@@ -2,13 +2,31 @@
 "use strict";
 
 const studioForms = (() => {
-  const WAIT = 40; // milliseconds without a change before anything is asked
+  const WAIT = 15; // milliseconds in which changes are gathered
+  const complaints = new WeakMap(); // form → who complains → problem
 
+  // Runs an action soon after a change, one at a time; a change while it runs makes it run once more.
   function soon(action) {
-    let timer = 0;
+    let timer = 0, busy = false, again = false;
+    const run = async () => {
+      timer = 0;
+      if (busy) {
+        again = true;
+        return;
+      }
+      busy = true;
+      try {
+        await action();
+      } finally {
+        busy = false;
+        if (again) {
+          again = false;
+          run();
+        }
+      }
+    };
     return () => {
-      clearTimeout(timer);
-      timer = setTimeout(action, WAIT);
+      timer ||= setTimeout(run, WAIT);
     };
   }
 
@@ -22,9 +40,12 @@ const studioForms = (() => {
     return url;
   }
 
-  // Shows a problem {field, message} beside its field, or clears what was shown.
-  function complain(form, problem) {
+  // Shows a problem {field, message} beside its field, or takes back what the same source showed before.
+  function complain(form, found, source = form) {
     const root = form ?? document;
+    const known = complaints.get(root) ?? new Map();
+    complaints.set(root, known.set(source, found));
+    const problem = [...known.values()].find((one) => one) ?? null;
     for (const place of root.querySelectorAll("[data-error]")) {
       const here = problem && (problem.field ?? "") === place.dataset.error;
       if (place.dataset.error === "") place.hidden = !here;
@@ -73,7 +94,7 @@ const studioForms = (() => {
       const answer = await fetch(address(region.dataset.live, form), { signal: asking.signal });
       const found = await answer.json();
       if (asking.signal.aborted) return;
-      complain(form, answer.ok ? null : found);
+      complain(form, answer.ok ? null : found, region);
       region.classList.toggle("stale", !answer.ok);
       if (!answer.ok) return;
       for (const place of region.querySelectorAll("[data-value]")) fill(place, inside(found, place.dataset.value));
