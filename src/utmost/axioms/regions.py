@@ -137,11 +137,15 @@ class Region:
 
     def limits(self, k: int) -> tuple[Number, Number]:
         """The limits of the upper end at the two sides of the open strip whose middle is the odd column k."""
-        column, left, right = self.columns[k], self.columns[k - 1].place, self.columns[k + 1].place
+        column = self.columns[k]
         assert column.top is not None
-        place, height = column.place, column.top.value
-        line = next(line for line in self.lines if line.up and not line(place, height))
-        return -line(left, ZERO) / line.up, -line(right, ZERO) / line.up
+        left, right = (self.along(column, column.top.value, self.columns[side].place) for side in (k - 1, k + 1))
+        return left, right
+
+    def along(self, column: Column, height: Number, place: Number) -> Number:
+        """The height at a place of the line through one of the heights of a column."""
+        line = next(line for line in self.lines if line.up and not line(column.place, height))
+        return -line(place, ZERO) / line.up
 
 
 def region(rule: Predicate | Curve, back: Predicate | Curve | None = None) -> Region:

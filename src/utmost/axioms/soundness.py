@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 from utmost.axioms.convexity import Gap
 from utmost.axioms.curves import Curve
@@ -31,7 +32,7 @@ from utmost.spaces.space import Pair
 ZERO = Fraction(0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Candidate:
     """A relation and a rule for each pair, `default` or what `others` has: abstract differential privacy, KL10 2.0.3.
 
@@ -51,7 +52,7 @@ class Candidate:
         """The rule of an ordered pair of positions."""
         return self.others.get((x, other), self.default)
 
-    @property
+    @cached_property
     def cases(self) -> tuple[tuple[Pair, Allowed], ...]:
         """What is allowed, for one pair of each kind: with the same rule, and the same rule for the reversed pair."""
         known = set(self.relation.pairs)

@@ -13,6 +13,7 @@ from utmost.cli import (
     calibrate,
     check,
     continuous,
+    definition,
     demo,
     estimate,
     generalize,
@@ -60,6 +61,7 @@ for name, module in {
 app.add_typer(budget.app, name="budget")
 app.add_typer(calibrate.app, name="calibrate")
 app.add_typer(continuous.app, name="continuous")
+app.add_typer(definition.app, name="definition")
 app.add_typer(precision.app, name="precision")
 app.add_typer(serve.app, name="serve")
 

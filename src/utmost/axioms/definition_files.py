@@ -1,0 +1,184 @@
+"""Definitions and candidates as people write them: words, a predicate, or a TOML file.
+
+::
+
+    space = "line:6"             # who is related: a space's neighbours; or relation = "pairs:FILE.csv",
+                                 # or pairs = [["ann", "bob"]], with both_ways = true for the reverses as well
+    bound = "pure:1/10"          # for every pair; or predicate = "b <= 2*a"
+
+    [[pair]]                     # as many as needed
+    of = [0, 1]                  # i1, i2: an ordered pair of the relation
+    bound = "variation:1/100"    # or predicate = "…"
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from decimal import Decimal
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from utmost.axioms.closure import closure
+from utmost.axioms.curves import Curve
+from utmost.axioms.definition import FORMS, TWO, Definition, checked, curve_of, is_named
+from utmost.axioms.predicate_grammar import EXAMPLE, parse
+from utmost.axioms.relation import Relation, from_pairs, position, read
+from utmost.axioms.rules import Allowed, Rule
+from utmost.axioms.sampled import Sampled
+from utmost.axioms.soundness import Candidate, soundness
+from utmost.consumer.files import content
+from utmost.errors import InputError
+from utmost.foreign import function
+from utmost.spaces.space import Pair, shown
+
+KEYS = ("space", "relation", "pairs", "both_ways", "bound", "predicate", "pair")
+OWN = ("of", "bound", "predicate")
+FILED = ("pairs", "matrix", "graph")
+
+
+def candidate_of(words: str, relation: Relation | None = None) -> Candidate:
+    """What the words mean: the candidate in a .toml file, or a bound or predicate for every pair of the relation.
+
+    Without a relation there is one ordered pair, (i1, i2).
+
+    >>> candidate_of("b <= 2*a").rule(0, 1).text
+    'b <= 2*a'
+    """
+    if words.strip().lower().endswith(".toml"):
+        return _in_file(Path(words.strip()), relation)
+    return _uniform(rule_of(words), words, relation or TWO)
+
+
+def definition_in(words: str, relation: Relation | None = None) -> Definition:
+    """The same as generic differential privacy; refused if it is not sound.
+
+    A predicate counts where it allows its boundary: then its bound M says the same.
+    """
+    made = candidate_of(words, relation)
+    if made.definition is not None:
+        return made.definition
+    for rule in (made.default, *made.others.values()):
+        if isinstance(rule, Curve):
+            checked(rule)
+    verdict = soundness(made)
+    if not verdict.sound:
+        raise InputError("definition must satisfy both axioms, got one that does not: ask utmost definition check")
+    if not verdict.satisfiable:
+        raise InputError("definition must be one that some mechanism meets, got one that refuses certain events")
+    curves = {pair: _closed(Allowed(made.rule(*pair))) for pair in made.others}
+    return Definition(made.relation, _closed(Allowed(made.default)), curves)
+
+
+def _closed(allowed: Allowed) -> Curve:
+    """The bound of a rule that is sound by itself and allows its boundary."""
+    found = closure(allowed.rule)
+    if allowed.gap() is not None or not found.attained:
+        raise InputError("definition must be given by bounds, or by predicates that are sound and allow their boundary")
+    return found.bound
+
+
+def rule_of(words: str) -> Rule:
+    """A bound in words, a predicate, or `function:MODULE:FUNCTION`, a predicate in Python looked at on a grid."""
+    if is_named(words):
+        return curve_of(words)
+    kind, _, name = words.strip().partition(":")
+    if kind == "function":
+        return Sampled(function(name, "predicate"))
+    if not any(letter in words for letter in "<=>≤≥≠"):
+        raise InputError(
+            f"definition must be {FORMS}, a predicate such as {EXAMPLE}, or a .toml file, got {shown(words)}"
+        )
+    return parse(words)
+
+
+def _uniform(rule: Rule, words: str, relation: Relation, others: Mapping[Pair, Rule] | None = None) -> Candidate:
+    """The same rule for all pairs but `others`; subsampling has its reverse from the later secret to the earlier."""
+    back: dict[Pair, Rule] = {}
+    if isinstance(rule, Curve) and words.strip().startswith("subsampling"):
+        turned = rule.reversed
+        back = {pair: turned for pair in relation.pairs if pair[0] > pair[1]}
+    return Candidate(relation, rule, back | dict(others or {}))
+
+
+def _in_file(path: Path, relation: Relation | None) -> Candidate:
+    text = content(path, "definition")
+    try:
+        table = tomllib.loads(text, parse_float=Decimal)
+    except (ValueError, RecursionError):
+        raise InputError(f"definition must be a TOML file, got {shown(path.name)}, which is not TOML") from None
+    _known(table, KEYS, "definition")
+    if relation is not None and any(key in table for key in ("space", "relation", "pairs")):
+        raise InputError("relation must be given once, got one in the file and another beside it: leave one out")
+    related = relation or _relation(table, path.parent)
+    words = _words(table, "definition")
+    places = {label: k for k, label in enumerate(related.labels)}
+    others: dict[Pair, Rule] = {}
+    for entry in _listed(table, "pair"):
+        first, second = _of(entry)
+        pair = position(places, first), position(places, second)
+        if pair in others:
+            raise InputError(f"definition: [[pair]] of ({shown(first)}, {shown(second)}) is given twice: keep one")
+        others[pair] = _rule(entry, "definition: [[pair]]")
+    return _uniform(_rule(table, "definition"), words, related, others)
+
+
+def _known(table: Mapping[str, Any], keys: tuple[str, ...], place: str) -> None:
+    for key in table:
+        if key not in keys:
+            near = get_close_matches(key, keys, 1)
+            hint = f": is it a misspelling of {near[0]}?" if near else f": known are {', '.join(keys)}"
+            raise InputError(f"{place}: {shown(key)} is not a key{hint}")
+
+
+def _words(table: Mapping[str, Any], place: str) -> str:
+    """What stands at `bound` or at `predicate`, of which there must be one."""
+    given = [key for key in ("bound", "predicate") if key in table]
+    if len(given) != 1 or not isinstance(table[given[0]], str):
+        raise InputError(f'{place} must have one of bound = "…" and predicate = "…", a text, got {len(given)} of them')
+    return str(table[given[0]])
+
+
+def _rule(table: Mapping[str, Any], place: str) -> Rule:
+    words = _words(table, place)
+    return curve_of(words) if "bound" in table else parse(words)
+
+
+def _relation(table: Mapping[str, Any], folder: Path) -> Relation:
+    given = [key for key in ("space", "relation", "pairs") if key in table]
+    if len(given) > 1:
+        raise InputError(f"definition must have one of space, relation and pairs, got {len(given)} of them")
+    both = table.get("both_ways", False)
+    if not isinstance(both, bool):
+        raise InputError("definition: both_ways must be true or false")
+    found = TWO if not given else _related(table, given[0], folder)
+    return found.both_ways if both else found
+
+
+def _related(table: Mapping[str, Any], key: str, folder: Path) -> Relation:
+    if key == "pairs":
+        return from_pairs(_listed(table, "pairs"))
+    words = table[key]
+    if not isinstance(words, str):
+        raise InputError(f'definition: {key} must be a text such as "line:6"')
+    kind, _, name = words.partition(":")
+    return read(f"{kind}:{folder / name}" if kind in FILED else words)
+
+
+def _listed(table: Mapping[str, Any], key: str) -> list[Any]:
+    found = table.get(key, [])
+    if not isinstance(found, list):
+        raise InputError(f"definition: {key} must be a list")
+    return found
+
+
+def _of(entry: Any) -> tuple[Any, Any]:
+    """The labels of a [[pair]]."""
+    if not isinstance(entry, dict):
+        raise InputError("definition: [[pair]] must be a table with of and bound or predicate")
+    _known(entry, OWN, "definition: [[pair]]")
+    ends = entry.get("of")
+    if not isinstance(ends, list) or len(ends) != 2 or not all(type(end) in (str, int) for end in ends):
+        raise InputError('definition: [[pair]] must have of = ["i1", "i2"], two labels')
+    return ends[0], ends[1]

@@ -1,0 +1,116 @@
+"""Definitions in words and in files."""
+
+from fractions import Fraction
+
+import pytest
+
+from utmost.axioms import curve_of, from_pairs, from_space, predicate, pure, soundness, subsampling, variation
+from utmost.axioms.definition_files import candidate_of, definition_in
+from utmost.axioms.sampled import Sampled
+from utmost.errors import InputError
+from utmost.exact import alpha, epsilon
+from utmost.spaces import line
+
+POLICY = """
+pairs = [["ann", "bob"], ["bob", "cyd"]]
+both_ways = true
+bound = "pure:1/10"
+
+[[pair]]
+of = ["ann", "bob"]
+bound = "variation:1/100"
+"""
+
+
+@pytest.fixture
+def filed(tmp_path):
+    def write(text, name="policy.toml"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def test_a_file_has_a_relation_a_bound_for_all_and_bounds_for_some(filed):
+    made = definition_in(filed(POLICY))
+    assert made.relation == from_pairs([("ann", "bob"), ("bob", "cyd"), ("bob", "ann"), ("cyd", "bob")])
+    assert made.bound(0, 1) == variation("1/100")
+    assert made.bound(1, 0) == made.bound(2, 1) == pure(epsilon("1/10"))
+
+
+def test_a_relation_is_a_space_a_file_of_pairs_or_given_beside(filed):
+    filed("a,b\n", "pairs.csv")
+    assert definition_in(filed('relation = "pairs:pairs.csv"\nbound = "identity"')).relation == from_pairs([("a", "b")])
+    spaced = definition_in(filed('space = "line:4"\nbound = "identity"'))
+    assert spaced.relation == from_space(line(4))
+    assert definition_in("identity", from_space(line(4))).relation == spaced.relation
+    assert definition_in(filed('bound = "identity"'), from_space(line(4))).relation == spaced.relation
+    with pytest.raises(InputError, match="given once"):
+        definition_in(filed('space = "line:4"\nbound = "identity"'), from_space(line(4)))
+
+
+def test_a_predicate_that_is_sound_and_closed_is_a_definition():
+    assert definition_in("b <= 2*a and 2*(1-b) >= 1-a").default == pure(alpha("1/2"))
+    with pytest.raises(InputError, match="ask utmost definition check"):
+        definition_in("b <= 2*a or b <= 1/2")
+    with pytest.raises(InputError, match="allow their boundary"):
+        definition_in("b < a + 1/10 or a = b")
+    with pytest.raises(InputError, match="some mechanism meets"):
+        definition_in("a < b")
+    with pytest.raises(InputError, match="must be concave"):
+        definition_in("points:0 0,1/2 1/4,1 1")
+
+
+def test_subsampling_has_its_reverse_from_the_later_secret_to_the_earlier(filed):
+    for made in (
+        definition_in("subsampling:1/4", from_space(line(3))),
+        definition_in(filed('space="line:3"\nbound="subsampling:1/4"')),
+    ):
+        assert made.bound(0, 1) == made.bound(1, 2) == subsampling("1/4")
+        assert made.bound(1, 0) == made.bound(2, 1) == subsampling("1/4").reversed
+    assert soundness(candidate_of("subsampling:1/4", from_space(line(3)))).sound
+
+
+def test_words_are_bounds_predicates_or_functions():
+    assert candidate_of("variation:1/10").default == variation("1/10")
+    assert candidate_of(" b <= a ").default == predicate("b <= a")
+    assert candidate_of("points:0 0,1/2 1/4,1 1").default == curve_of("points:0 0,1/2 1/4,1 1")
+    assert isinstance(candidate_of("function:operator:le").default, Sampled)
+    assert candidate_of("function:operator:le").default(Fraction(1, 3), Fraction(1, 2)) is True
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "one of bound"),
+        ("bound = 1", "one of bound"),
+        ('bound = "identity"\npredicate = "a = b"', "got 2 of them"),
+        ("bound = ", "not TOML"),
+        ('bund = "identity"', "misspelling of bound"),
+        ('bound = "identity"\nspace = 3', "space must be a text"),
+        ('bound = "identity"\nspace = "line:3"\npairs = [["a", "b"]]', "one of space, relation and pairs"),
+        ('bound = "identity"\nspace = "ring:3"', "space must be"),
+        ('bound = "identity"\nboth_ways = 1', "true or false"),
+        ('bound = "identity"\npairs = 3', "pairs must be a list"),
+        ('bound = "identity"\npairs = [["a", "a"]]', "irreflexive, got a pair of a with itself"),
+        ('bound = "identity"\npairs = [["a", 1.5]]', "two labels"),
+        ('bound = "identity"\npair = 3', "pair must be a list"),
+        ('bound = "identity"\npair = [3]', "must be a table"),
+        ('bound = "identity"\n[[pair]]\nof = ["i1"]\nbound = "identity"', "two labels"),
+        ('bound = "identity"\n[[pair]]\nof = ["i1", "i3"]\nbound = "identity"', "of its labels, got i3"),
+        ('bound = "identity"\n[[pair]]\nof = ["i2", "i1"]\nbound = "identity"', "a pair of the relation"),
+        ('bound = "identity"\n[[pair]]\nof = ["i1", "i2"]', "one of bound"),
+        ('bound = "identity"\n' + '[[pair]]\nof = ["i1", "i2"]\nbound = "identity"\n' * 2, "given twice"),
+        ('bound = "identity"\n[[pair]]\nof = ["i1", "i2"]\nweight = 1', "weight is not a key"),
+        ('bound = "pure:x"', "epsilon must be a number"),
+        ('predicate = "b <= 2a"', "a product is written with *"),
+        ('relation = "pairs:none.csv"\nbound = "identity"', "readable text file"),
+        ("x" * 100_000, "not TOML"),
+    ],
+)
+def test_a_file_that_means_no_definition_is_refused_in_one_line(filed, text, problem):
+    with pytest.raises(InputError) as refused:
+        candidate_of(filed(text))
+    assert problem in str(refused.value)
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,130 @@
+"""`utmost definition`."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from utmost.channel import channel
+
+GAP = "b <= 2*a or b <= 1/2"
+BAD = [
+    (("definition", "check"), "FILE|WORDS"),
+    (("definition", "check", ""), "definition must be pure:EPSILON"),
+    (("definition", "check", "laplace"), "definition must be pure:EPSILON"),
+    (("definition", "check", "pure:-1"), "epsilon must be >= 0"),
+    (("definition", "check", "b <= 2a"), "a product is written with *"),
+    (("definition", "check", "none.toml"), "readable text file"),
+    (("definition", "check", GAP, "--space", "ring:3"), "space must be"),
+    (("definition", "check", GAP, "--plot", "gap.pdf"), "--plot must be a file that ends in"),
+    (("definition", "check", "function:nowhere:none"), "predicate must be MODULE:FUNCTION"),
+    (("definition", "check", "function:math:hypot"), "predicate must answer True or False"),
+    (("definition", "shew", GAP), "show"),
+]
+
+
+def read(document):
+    return channel(document["rows"], document["inputs"], document["outputs"])
+
+
+def events(made):
+    rows = [(made.rows[0, y], made.rows[1, y]) for y in range(len(made.outputs))]
+    sums = [(Fraction(0), Fraction(0))]
+    for a, b in rows:
+        sums += [(c + a, d + b) for c, d in sums]
+    return sums
+
+
+def meets(made):
+    return all(b <= 2 * a or b <= Fraction(1, 2) for a, b in events(made))
+
+
+def test_a_failure_is_mechanisms_that_meet_the_definition_and_what_does_not(utmost):
+    found = utmost("definition", "check", GAP, "--json").document
+    assert (found["sound"], found["certain"], found["satisfiable"], found["pair"]) == (False, True, True, ["i1", "i2"])
+    post, mix = found["transformation"], found["choice"]
+    assert meets(read(post["mechanism"]))
+    assert read(post["mechanism"]).then(read(post["post"])) == read(post["result"])
+    assert not meets(read(post["result"]))
+    first, second, weight = read(mix["first"]), read(mix["second"]), Fraction(mix["weight"])
+    assert meets(first)
+    assert meets(second)
+    assert (read(mix["result"]).rows == first.rows * weight + second.rows * (1 - weight)).all()
+    assert not meets(read(mix["result"]))
+    assert found["closure"][0]["points"] == [["0", "1/2"], ["1/2", "1"], ["1", "1"]]
+
+
+def test_a_failure_is_printed_as_small_matrices(utmost):
+    said = utmost("definition", "check", GAP)
+    words = " ".join(said.out.split())
+    assert said.code == 0
+    assert "Not sound. An event's probabilities may be (0, 1/2) and (1/2, 1), but not (1/4, 3/4) between them." in words
+    assert "i1 0 1/2 1/2 i2 1/2 1/2 0 With its outputs processed further by" in words
+    assert "The first with probability 1/2, else the second, does not" in words
+    assert "The least sound definition above it for (i1, i2): M through 0 1/2, 1/2 1, 1 1." in words
+
+
+@pytest.mark.parametrize("words", ["pure:1/10", "approximate:1,1e-6", "identity", "b <= 2*a", "subsampling:1/10"])
+def test_sound_definitions_are_called_so_with_their_bound(utmost, words):
+    said = utmost("definition", "check", words)
+    assert "Sound: what meets it still does" in said.out
+    assert "Its bound for (i1, i2): M through" in said.out
+    assert utmost("definition", "check", words, "--space", "line:3", "--json").document["sound"] is True
+
+
+def test_what_is_not_known_is_said(utmost):
+    assert "No mechanism meets it" in utmost("definition", "check", "a < b").out
+    assert "proves nothing beyond it" in " ".join(utmost("definition", "check", "function:operator:le").out.split())
+    half_open = utmost("definition", "check", "b < a + 1/10 or a = b")
+    assert "Its bound, part of which it leaves out" in half_open.out
+
+
+def test_many_secrets_are_said_to_behave_like_two(utmost):
+    said = utmost("definition", "check", GAP, "--space", "line:40")
+    assert "(39 secrets behave like 0, 1 like 1)" in " ".join(said.out.split())
+    document = utmost("definition", "check", GAP, "--space", "line:40", "--json").document
+    assert len(document["transformation"]["mechanism"]["rows"]) == 40
+
+
+def test_pairs_that_fail_by_themselves_only_are_undecided(utmost, tmp_path):
+    """On a ring 1 → 2 → 3 → 1 whose other pairs force all to be alike, the failing pair cannot be continued."""
+    (tmp_path / "ring.toml").write_text(
+        'pairs = [[1, 2], [2, 3], [3, 1]]\npredicate = "a = b"\n[[pair]]\nof = [1, 2]\n'
+        'predicate = "b <= a or a = 1/4 and b = 1/2 or a = 1/2 and b = 3/4"\n'
+    )
+    found = utmost("definition", "check", "ring.toml", "--json").document
+    assert (found["sound"], found["whole"]) == (None, False)
+    assert "for all of them undecided" in " ".join(utmost("definition", "check", "ring.toml").out.split())
+
+
+def test_show_has_the_least_and_the_most_at_every_bend(utmost):
+    found = utmost("definition", "show", "b <= 2*a", "--space", "line:3", "--json").document
+    assert found["allowed"] == [
+        {"pair": [0, 1], "ends": [["0", "0", "0"], ["1/3", "1/6", "2/3"], ["2/3", "1/3", "5/6"], ["1", "1", "1"]]}
+    ]
+    assert "M(a)" in utmost("definition", "show", "points:0 0,0 1/2,1 1").out
+    assert "M(a)" in utmost("definition", "show", "function:operator:le").out
+    assert "none" in utmost("definition", "show", "a < b and b < 1/2").out
+
+
+@pytest.mark.parametrize("words", [GAP, "pure:1/10", "a = b or a = 1/4 and b = 3/4 or a = 3/4 and b = 1/4"])
+def test_pictures_are_drawn(utmost, tmp_path, words):
+    said = utmost("definition", "check", words, "--plot", "picture.svg")
+    assert "saved picture.svg" in said.err
+    assert (tmp_path / "picture.svg").read_text(encoding="utf-8").startswith("<svg")
+    utmost("definition", "show", "function:operator:le", "--plot", "grid.svg")
+    assert (tmp_path / "grid.svg").exists()
+
+
+@pytest.mark.parametrize(("arguments", "problem"), BAD)
+def test_bad_input_is_one_line_and_exit_code_2(utmost, arguments, problem):
+    said = utmost(*arguments)
+    assert said.code == 2
+    assert problem in said.err
+    assert said.err.count("\n") == 1
+    assert "Traceback" not in said.err
+
+
+def test_the_group_alone_prints_its_help(utmost):
+    assert "check" in utmost("definition").out
