@@ -180,3 +180,26 @@ def test_leaks_at_distances_with_an_irrational_ratio_are_compared() -> None:
     told = least_epsilon(channel([[c, 1 - c] for c in column]), triangle)
     assert not told.within(level)
     assert {told.high, told.low} == {0, 2}
+
+
+def test_leaks_at_distances_far_apart_are_compared_without_huge_powers() -> None:
+    """ε at distance 1/1000 against ε at 1000: a power of a million, which is never written out where balls decide."""
+    far, near = Fraction(1000), Fraction(1, 1000)
+    points = space([[0, near, far], [near, 0, far], [far, far, 0]])
+    tiny, hair = Fraction(1, 2**1000), Fraction(1, 3000)
+    rows = [[1 - tiny, tiny], [1 - tiny, tiny], [tiny, 1 - tiny]]
+    leak = least_epsilon(channel(rows), points)
+    assert (leak.distance, leak.within(alpha("1/2"))) == (far, True)
+    assert least_epsilon(channel([[1 - 3 * tiny, 3 * tiny], *rows[1:]]), points).distance == near
+    close = least_epsilon(channel([[hair, 1 - hair], [hair, 1 - hair], [hair, 1 - hair]]), points)
+    assert close.ratio == 1
+
+
+def test_equal_leaks_at_distances_far_apart_are_seen_to_be_equal() -> None:
+    """2 at distance 1 and 2^100 at distance 100: the first one found stays, whatever precision a ball has."""
+    points = space([[0, 1, 100], [1, 0, 100], [100, 100, 0]])
+    small = Fraction(1, 2**101)
+    rows = [[2 * small, 1 - 2 * small], [small, 1 - small], [Fraction(1, 2), Fraction(1, 2)]]
+    assert least_epsilon(channel(rows), points).ratio in (2, 2**100)
+    assert is_private(channel(rows), points, alpha("1/2"))
+    assert not is_private(channel(rows), points, alpha("501/1000"))

@@ -160,7 +160,8 @@ def test_ctrl_c_shows_the_best_mechanism_so_far_and_its_gap(utmost, monkeypatch)
     [
         (("grid:2x2", "--loss", "matrix:short.csv"), "loss must be a matrix of 4 rows, one for each secret, got 2 x 3"),
         (("line:3", "--prior", "1/2,1/2"), "3"),
-        (("hamming:20",), "at most 4096 can be written out"),
+        (("hamming:20",), "at most 600 points, or 4096 on a line"),
+        (("line:5000",), "at most 600 points, or 4096 on a line"),
         (("gird:2x2",), "space must be"),
     ],
 )

@@ -149,3 +149,51 @@ def test_one_kernel_mechanism_is_shown_and_saved(utmost: Callable[..., Any]) -> 
     assert "it is a kernel mechanism" in utmost("check", "k.csv", *HALF).out
     assert "--kernel must be the number" in utmost("type", "line:3", *HALF, "--kernel", "2").err
     assert "--output must come with --kernel" in utmost("type", "line:3", *HALF, "--output", "k.csv").err
+
+
+@pytest.mark.parametrize(("alpha", "vertices"), [("0", 2**20), ("1", 1)])
+def test_at_the_ends_a_million_secrets_are_counted_and_not_listed(
+    utmost: Callable[..., Any], alpha: str, vertices: int
+) -> None:
+    level = ("--alpha", alpha)
+    found = utmost("type", "hamming:20", *level, "--vertices", "--kernels", "--count", "--json").document
+    assert (found["vertices"], found["kernels"]) == (vertices, 1)
+    for what in (("--vertices",), ("--kernels",), ("--kernel", "0"), ("--loss", "binary")):
+        refused = utmost("type", "hamming:20", *level, *what)
+        assert refused.code == 2
+        assert "at most 4096 can be written out" in refused.err
+
+
+def test_a_level_that_tells_nothing_needs_no_proof(utmost: Callable[..., Any]) -> None:
+    assert "Nothing can be told at this level" in utmost("type", "line:3", "--alpha", "1", "--loss", "binary").out
+
+
+@pytest.mark.parametrize(("space", "attained"), [("line:4", True), ("discrete:3", True), ("grid:3x3", False)])
+def test_the_document_has_what_proves_a_capacity(utmost: Callable[..., Any], space: str, attained: bool) -> None:
+    """Multiplied out from the document alone; the weights are checked with K = α^d in doubles, to 1e-12."""
+    from utmost import spaces
+
+    found = utmost("type", space, *HALF, "--capacity", "--json").document
+    points = spaces.parse(space)
+    for name, mean, power in (("multiplicative", max, 0.5), ("additive", min, 2.0)):
+        proof = found["certificate"][name]
+        rows = [[Fraction(entry) for entry in row] for row in proof["channel"]["rows"]]
+        assert [sum(row) for row in rows] == [1] * len(points)
+        total = sum(mean(column) for column in zip(*rows, strict=True))
+        value = total if name == "multiplicative" else 1 - total
+        assert Fraction(str(proof["lower"])) <= value <= Fraction(str(proof["upper"]))
+        if attained:
+            assert Fraction(found["capacity"][name]) == value
+        for y in range(len(points)):
+            covered = sum(
+                float(Fraction(w)) * power ** float(points.distance(x, y)) for x, w in enumerate(proof["weights"])
+            )
+            assert (covered - 1) * (1 if power < 1 else -1) > -1e-12
+
+
+def test_bounds_are_rounded_outwards(utmost: Callable[..., Any]) -> None:
+    """The additive capacity of a long cycle is below 1 by 10^−15047: its upper bound is 1, its lower one is not."""
+    proof = utmost("type", "cycle:100000", *HALF, "--json").document["certificate"]
+    assert proof["additive"]["lower"] < 1 == proof["additive"]["upper"]
+    assert proof["multiplicative"]["lower"] < proof["multiplicative"]["upper"]
+    assert proof["multiplicative"]["channel"] is proof["multiplicative"]["weights"] is None

@@ -503,7 +503,7 @@ def test_progress_is_told() -> None:
     ("mechanism", "level", "loss", "says"),
     [
         (geometric(2, epsilon(1)), epsilon(1), losses.binary, "rational alpha"),
-        (geometric(2, HALF), HALF, losses.power("1/2"), "rational alpha"),
+        (geometric(2, HALF), HALF, losses.power("1/2"), "rational losses"),
         (geometric(2, HALF), alpha("2/3"), losses.binary, "not private"),
         (channel([[0.5, 0.5]] * 3), HALF, losses.binary, "exact entries"),
         (geometric(3, HALF), HALF, losses.binary, "must be the points of line:3"),
@@ -534,3 +534,17 @@ def test_constructions_refuse_what_they_cannot_do() -> None:
         tree_mechanism(cycle(4), HALF)
     with pytest.raises(InputError, match="one for each secret"):
         nib_proof(line(2), HALF, [Fraction(1)])
+
+
+@pytest.mark.parametrize(
+    ("loss", "names"), [(losses.binary, (0, 1, 2)), ([[0, 1], [1, 0], [1, 1]], ("w0", "w1"))], ids=["points", "actions"]
+)
+def test_the_better_mechanism_answers_by_points_or_by_actions_as_an_optimal_one_does(
+    loss: object, names: tuple
+) -> None:
+    silent = channel([[1]] * 3, discrete(3).labels)
+    by_corners = universally_optimal(discrete(3), HALF, loss, silent).objection  # type: ignore[arg-type]
+    by_kernels = simulation(discrete(3), HALF, loss, silent, kernels("discrete", 3, HALF)).objection  # type: ignore[arg-type]
+    assert by_corners is not None
+    assert by_kernels is not None
+    assert by_corners.better.outputs == by_kernels.better.outputs == names

@@ -326,3 +326,29 @@ def test_blas_gets_its_threads_back() -> None:
     with one_thread():
         assert all(count() == 1 for count, _ in _switches())
     assert [count() for count, _ in _switches()] == before
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("missing", [0.0, 1e-12])
+def test_a_level_that_doubles_cannot_tell_from_1_is_levelled_without_a_warning(missing: float) -> None:
+    """α = 1 − 10⁻³⁰ is 1 in doubles: rows that lack the same are levelled, others stay as they are."""
+    points = grid(3, 3)
+    low, high = np.concatenate([points.tight, points.tight[:, ::-1]]).T
+    entries = np.full((9, 2), 0.5 - 1e-13)
+    entries[0] -= missing
+    made = levelled(entries, low, high, np.ones(len(low)), 0)
+    assert np.isfinite(made).all()
+    assert np.allclose(made.sum(axis=1), 1, atol=1e-10)
+    design = optimal(grid(5, 5), alpha(1 - Fraction(1, 10**30)), skewed(grid(5, 5)))
+    assert design.certificate.private
+    assert design.certificate.gap <= design.loss / 10**9
+
+
+@pytest.mark.parametrize("unit", ["1e-250", "1e-40", "1e40", "1e250"])
+def test_the_unit_of_a_loss_does_not_matter(unit: str) -> None:
+    """|i − j| on 16 places, in units from 10^−250 to 10^250: the bounds meet as they do in units of 1."""
+    places = grid(4, 4)
+    table = [[Fraction(unit) * abs(i - j) for j in range(16)] for i in range(16)]
+    design = optimal(places, alpha("1/2"), Consumer(priors.uniform(16), losses.matrix(table)))
+    assert design.certificate.private
+    assert design.certificate.gap <= NEARLY * design.loss

@@ -63,3 +63,7 @@ def test_epsilon_ball_contains_the_logarithm_at_any_precision() -> None:
         interval = alpha("1/2").epsilon_ball(bits)
         assert interval.rel_accuracy_bits() > bits - 10
         assert interval.exp().contains(2)
+
+
+def test_telling_everything_is_an_infinite_epsilon_in_words_too() -> None:
+    assert str(alpha(0)) == "α = 0 (ε = ∞)"

@@ -315,3 +315,19 @@ def test_the_second_method_says_where_it_ends() -> None:
     points: Space = line(8)
     with pytest.raises(InputError, match="at most 63 vertices"):
         kernels_by_description(points, HALF)
+
+
+@pytest.mark.parametrize(("level", "vertices"), [(alpha(0), 9), (alpha(1), 1)])
+def test_at_the_ends_there_is_one_kernel_and_it_is_a_channel(level: Level, vertices: int) -> None:
+    points = parse("grid:3x3")
+    (kernel,) = kernels(points, level)
+    assert count_kernels(points, level) == count_kernels(parse("hamming:40"), level) == 1
+    assert len(kernel.columns) == vertices
+    assert all(sum(row) == 1 for row in kernel.channel().rows)
+    assert is_kernel_mechanism(kernel.channel(), points, level)
+
+
+def test_a_region_that_is_too_large_is_refused_at_every_level() -> None:
+    for level in (alpha(0), HALF, alpha(1)):
+        with pytest.raises(InputError, match="at most 4096 can be written out"):
+            region(parse("cycle:100000"), level)

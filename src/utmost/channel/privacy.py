@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MARGIN = 1e-10  # of an ε computed in doubles
 MOST_BITS = 1 << 14  # of balls, where a power of α cannot be written exactly
+LARGEST_POWER = 64  # of a ratio, up to which two of them are compared at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +234,15 @@ def _larger(leak: Leak, best: Leak) -> bool:
     if isinstance(leak.distance, Real) or isinstance(best.distance, Real):
         return _steeper(leak, best)
     ours, theirs = Fraction(leak.distance), Fraction(best.distance)
-    common = ours.denominator * theirs.denominator
-    return sign(leak.ratio ** int(theirs * common) - best.ratio ** int(ours * common)) > 0
+    unit = Fraction(math.gcd(ours.numerator * theirs.denominator, theirs.numerator * ours.denominator))
+    common = ours.denominator * theirs.denominator / unit
+    exponents = int(theirs * common), int(ours * common)
+    if max(exponents) > LARGEST_POWER:
+        try:
+            return _steeper_by_balls(leak, best)
+        except UndecidedError:  # equal, or as good as: only the powers themselves can tell
+            pass
+    return sign(leak.ratio ** exponents[0] - best.ratio ** exponents[1]) > 0
 
 
 def _steeper(leak: Leak, best: Leak) -> bool:
@@ -242,7 +250,10 @@ def _steeper(leak: Leak, best: Leak) -> bool:
     ours, theirs = leak.alpha, best.alpha
     if ours is not None and theirs is not None:
         return ours < theirs
+    return _steeper_by_balls(leak, best)
 
+
+def _steeper_by_balls(leak: Leak, best: Leak) -> bool:
     def quotient(bits: int) -> arb:
         logs = [ball(one.ratio, bits).log() * ball(other.distance, bits) for one, other in ((leak, best), (best, leak))]  # type: ignore[arg-type]
         return 1 + logs[1] - logs[0]

@@ -28,10 +28,8 @@ def counted(points: Space, level: Level, *, vertices: bool, kernels: bool) -> En
     found: Entry = {}
     with _watched(points) as progress:
         if vertices:
-            inner = level.is_inner
-            found["vertices"] = (
-                geometry.count_vertices(points, progress) if inner else len(geometry.region(points, level).columns)
-            )
+            ends = 1 if level.alpha else len(points)  # told nothing, or everything
+            found["vertices"] = geometry.count_vertices(points, progress) if level.is_inner else ends
         if kernels:
             found["kernels"] = geometry.count_kernels(points, level, progress)
     return found

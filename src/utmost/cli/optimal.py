@@ -51,16 +51,12 @@ def command(
     from utmost import spaces
     from utmost.cli import show
     from utmost.consumer import Consumer, losses, priors
-    from utmost.design.optimal import is_line
 
     level = level_of(alpha, epsilon)
     ending(plot, PICTURES, "--plot")
     ending(output, CHANNELS, "--output")
     points = spaces.parse(space)
-    if len(points) > MOST_POINTS and not is_line(points):
-        raise InputError(
-            f"SPACE must have at most {MOST_POINTS} points unless it is a line, got {len(points)}: take fewer"
-        )
+    _fits(points)
     reader = Consumer(priors.parse(prior, len(points)), losses.over(losses.parse(loss), points))
     found = _sought(points, level, reader)
     if found.stopped:
@@ -74,6 +70,19 @@ def command(
         _document(found, signs, level, asked | {"silent_loss": show.plain(silent_loss(reader))})
     else:
         _text(found, signs, f"{space} at {level} for {words}", level, silent_loss(reader))
+
+
+def _fits(points: Space) -> None:
+    """Refuse what is too large for a matrix of its own, before it is written out."""
+    from utmost.design.optimal import is_line
+    from utmost.spaces.space import LARGEST
+
+    if len(points) <= MOST_POINTS or (len(points) <= LARGEST and is_line(points)):
+        return
+    raise InputError(
+        f"SPACE must have at most {MOST_POINTS} points, or {LARGEST} on a line, since a mechanism has n² entries, got "
+        f"{len(points)}: take fewer; what all its mechanisms can tell at most is said by utmost type"
+    )
 
 
 def silent_loss(reader: Consumer) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,9 +11,7 @@ from utmost.errors import InputError
 
 if TYPE_CHECKING:
     from utmost.channel import Channel
-    from utmost.cli.waiting import Report
-    from utmost.design.capacities import Capacities, Capacity
-    from utmost.exact import Level, Number
+    from utmost.exact import Level
     from utmost.spaces import Space
 
 EXAMPLES = (
@@ -23,7 +19,6 @@ EXAMPLES = (
     "utmost type hamming:20 --alpha 1/2 --capacity;  utmost type discrete:3 --alpha 1/2 --loss binary"
 )
 SHOWN = 24  # vertices, or kernel mechanisms, on a terminal
-LONGEST = 200  # characters of an exact capacity
 STREAMS = (".jsonl",)
 
 
@@ -56,6 +51,7 @@ def command(
     Everything is exact. Without options, the capacities.
     """
     from utmost import spaces
+    from utmost.cli import delivered
 
     level = level_of(alpha, epsilon)
     ending(plot, PICTURES, "--plot")
@@ -73,7 +69,7 @@ def command(
     if kernel is not None:
         found["kernel"] = _kernel(points, level, kernel, output)
     if capacity or not (vertices or kernels or loss or plot or kernel is not None):
-        found["capacity"] = _capacities(points, level)
+        found["capacity"] = delivered.found(points, level)
     if loss is not None:
         found["universal"] = _judged(points, level, loss, channel)
     if plot is not None:
@@ -116,20 +112,6 @@ def _kernel(points: Space, level: Level, number: int, output: str | None) -> Cha
     return found
 
 
-def _capacities(points: Space, level: Level) -> Capacities:
-    from utmost.cli.waiting import waiting
-    from utmost.design import capacity
-
-    with waiting(f"capacities of {points.name}") as report:
-        return capacity(points, level, _bounds(report))
-
-
-def _bounds(report: Report) -> Callable[[Number, Number], None]:
-    from utmost.exact import decimal
-
-    return lambda lower, upper: report(f"between {decimal(lower)} and {decimal(upper)}")
-
-
 def _judged(points: Space, level: Level, loss: str, channel: str | None) -> Any:
     from utmost.cli import universal
 
@@ -145,14 +127,11 @@ def _draw(points: Space, level: Level, channel: str | None, plot: str) -> None:
 
 
 def _document(space: str, points: Space, level: Level, found: dict[str, Any]) -> None:
-    from utmost.cli import show, universal
+    from utmost.cli import delivered, show, universal
 
     content = {"space": space, "points": len(points), "alpha": show.plain(level.alpha)} | found
     if "capacity" in found:
-        both: Capacities = found["capacity"]
-        pair = {"multiplicative": both.multiplicative, "additive": both.additive}
-        content["capacity"] = {name: _value(one) for name, one in pair.items()}
-        content["certificate"] = {name: _proof(one) for name, one in pair.items()}
+        content |= delivered.document(found["capacity"])
     if "kernel" in found:
         content["kernel"] = show.channel_document(found["kernel"])
     if "universal" in found:
@@ -160,35 +139,11 @@ def _document(space: str, points: Space, level: Level, found: dict[str, Any]) ->
     show.document(content)
 
 
-def _value(one: Capacity) -> str | float:
-    """Exact as text where it is short, else a float."""
-    text = _exact_text(one)
-    return text if text is not None else float(f"{float(one.value):.12g}")
-
-
-def _exact_text(one: Capacity) -> str | None:
-    """The capacity itself, if it is known exactly and is short enough to be read."""
-    value = one.value
-    if not one.exact or not isinstance(value, Fraction) or value.denominator.bit_length() > 3 * LONGEST:
-        return None
-    return str(value)
-
-
-def _proof(one: Capacity) -> dict[str, Any]:
-    gap = float(one.gap)
-    return {
-        "lower": float(f"{float(one.lower):.12g}"),
-        "upper": float(f"{float(one.upper):.12g}"),
-        "gap": "0" if one.exact else float(f"{gap * 1.01:.3g}"),
-        "how": one.how,
-        "columns": None if one.channel is None else len(one.channel.outputs),
-    }
-
-
 def _text(points: Space, level: Level, loss: str | None, found: dict[str, Any]) -> None:
-    from utmost.cli import show, universal
+    from utmost.cli import delivered, show, universal
 
-    show.say(f"The privacy type of {points.name} ({len(points):,} secrets) at {level}.")
+    secrets = f"{len(points):,} secret{'s' if len(points) > 1 else ''}"
+    show.say(f"The privacy type of {points.name} ({secrets}) at {level}.")
     if "vertices" in found:
         _show_vertices(points, found["vertices"])
     if "kernels" in found:
@@ -196,7 +151,7 @@ def _text(points: Space, level: Level, loss: str | None, found: dict[str, Any]) 
     if "kernel" in found:
         show.channel_table(found["kernel"])
     if "capacity" in found:
-        _show_capacities(found["capacity"])
+        delivered.show(found["capacity"])
     if "universal" in found:
         universal.show(found["universal"], loss or "")
 
@@ -243,31 +198,3 @@ def _cell(value: object) -> str:
 
     text = str(value)
     return text if len(text) <= 12 else decimal(number(text), 4)
-
-
-def _show_capacities(both: Capacities) -> None:
-    from utmost.cli import show
-
-    show.say(
-        f"Multiplicative capacity {_spelled(both.multiplicative)}: whatever a consumer believes and wants, an answer "
-        "multiplies what she can gain by at most this."
-    )
-    show.say(
-        f"Additive capacity {_spelled(both.additive)}: where her expected gain lies between 0 and 1 whatever she "
-        "believes, an answer adds at most this to it."
-    )
-    for name, one in (("Multiplicative", both.multiplicative), ("Additive", both.additive)):
-        columns = "" if one.channel is None else f"; a mechanism of {len(one.channel.outputs)} outputs attains it"
-        gap = "0" if one.exact else f"below {float(one.gap) * 1.01:.1g}"
-        show.say(f"{name}: {one.how}{columns}; gap {gap}.")
-
-
-def _spelled(one: Capacity) -> str:
-    from utmost.exact import decimal
-
-    exact, short = _exact_text(one), decimal(one.value)
-    if short == "1" and one.value != 1:
-        return f"1 − {decimal(1 - one.value)}"
-    if exact is None or len(exact) > 40 or exact == short:
-        return short
-    return f"{exact} {'=' if Fraction(short) == one.value else '≈'} {short}"

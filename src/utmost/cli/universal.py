@@ -85,9 +85,11 @@ def show(found: Judged, loss: str) -> None:
     from utmost.cli.show import channel_table, say
 
     if found.verdict is not None and found.verdict.optimal:
+        number = len(found.verdict.corners)
+        how = f"Proved by exact multipliers at {number} priors." if number else "Nothing can be told at this level."
         say(
             f"{'This' if found.given else 'One'} mechanism is the best for the loss {loss} whatever the prior: none "
-            f"serves any such consumer better. Proved by exact multipliers at {len(found.verdict.corners)} priors."
+            f"serves any such consumer better. {how}"
         )
         if found.mechanism is not None and not found.given:
             channel_table(found.mechanism)

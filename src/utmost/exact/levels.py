@@ -92,7 +92,7 @@ class Level:
     def __str__(self) -> str:
         if self.exponent is not None:
             return f"ε = {self.exponent}"
-        return f"α = {self.alpha} (ε ≈ {decimal(self.epsilon)})"
+        return f"α = {self.alpha} (ε ≈ {decimal(self.epsilon)})" if self.alpha else "α = 0 (ε = ∞)"
 
 
 def alpha(value: object) -> Level:

@@ -67,11 +67,9 @@ class Kernel:
 
 def region(space: Space, level: Level, progress: Progress | None = None) -> Region:
     """The vertices of the region at this level; at α = 1 the uniform one alone, at α = 0 the certain ones."""
-    if level.alpha == 1:
-        return Region(space, level, ((Fraction(1),) * len(space),))
-    if level.alpha == 0:
-        size = len(space)
-        return Region(space, level, tuple(tuple(Fraction(x == v) for x in range(size)) for v in range(size)))
+    space.small()
+    if not level.is_inner:
+        return Region(space, level, _ends(len(space), level))
     lattice = lattice_of(space)
     points = list(lowered(lattice, space, progress))
     powers: dict[bytes, Number] = {}
@@ -81,6 +79,13 @@ def region(space: Space, level: Level, progress: Progress | None = None) -> Regi
     columns = tuple(tuple(powers[vector.tobytes()] for vector in point) for point in points)
     is_rational = not any(isinstance(value, Real) for value in powers.values())
     return Region(space, level, columns, None if is_rational else formal_columns(lattice, points, level))
+
+
+def _ends(size: int, level: Level) -> tuple[Column, ...]:
+    none, all_of_it = Fraction(0), Fraction(1)
+    if level.alpha == 1:
+        return ((all_of_it,) * size,)
+    return tuple((none,) * v + (all_of_it,) + (none,) * (size - 1 - v) for v in range(size))
 
 
 def kernels(space: Space, level: Level, progress: Progress | None = None) -> Iterator[Kernel]:
@@ -94,6 +99,10 @@ def kernels(space: Space, level: Level, progress: Progress | None = None) -> Ite
     0 2 3 with 7/18 7/18 2/9
     """
     made = region(space, level, progress)
+    if not level.is_inner:
+        number = len(made.columns)
+        yield Kernel(tuple(range(number)), (Fraction(1, number),) * number, made)
+        return
     scale, count = Scale(made.columns), 0
     for sets in kernel_sets(made, progress):
         for chosen, weights in zip(sets.tolist(), scale.weights(sets), strict=True):
@@ -125,11 +134,15 @@ def kernel_arrays(made: Region, progress: Progress | None = None) -> Iterator[tu
 def count_kernels(space: Space, level: Level, progress: Progress | None = None) -> int:
     """How many kernel mechanisms the type has; those with as many outputs as secrets are counted without making them.
 
+    At α = 0 and at α = 1 there is one, whatever the size.
+
     >>> from utmost.exact import alpha
     >>> from utmost.spaces import line
     >>> count_kernels(line(6), alpha("1/2"))
     15346
     """
+    if not level.is_inner:
+        return 1
     made = region(space, level, progress)
     return count_circuits(columns_of(made.columns, made.formal), _steps(progress, len(space)))
 

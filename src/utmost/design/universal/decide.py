@@ -19,6 +19,7 @@ import numpy as np
 from utmost.channel import Channel, Mechanism
 from utmost.channel.channel import trusted
 from utmost.consumer.lifting import Given
+from utmost.design.designs import readings
 from utmost.design.universal.corners import corners
 from utmost.design.universal.question import Prior, Progress, Question, question, uncertainty
 from utmost.design.universal.verdict import Corner, Objection, Verdict
@@ -66,5 +67,5 @@ def settled(asked: Question, prior: Prior) -> Corner | Objection:
     if certificate.upper == loss:
         raise SolverError("the least loss at a prior was not closed to a gap of 0: the question stays open")
     rows = np.array(certificate.x, dtype=object).reshape(asked.losses.shape)
-    better = trusted(asked.space.labels, range(asked.losses.shape[1]), rows)
+    better = trusted(asked.space.labels, readings(asked.space, asked.losses.shape[1]), rows)
     return Objection(prior, loss, better, uncertainty(prior, rows, asked.losses))

@@ -26,12 +26,13 @@ import numpy as np
 from utmost.channel import Channel, Matrix, Mechanism, exactly_aligned
 from utmost.channel.channel import product, trusted
 from utmost.consumer.lifting import Exacts, Given, loss_rows
+from utmost.design.designs import readings
 from utmost.design.universal.question import Progress, Question, question, require_rational, uncertainty
 from utmost.design.universal.verdict import Objection
 from utmost.errors import SolverError
 from utmost.exact import Level
 from utmost.solve import Program, optimum
-from utmost.spaces import Space
+from utmost.spaces import Label, Space
 
 Vector: TypeAlias = tuple[Fraction, ...]
 Kept = TypeVar("Kept")
@@ -166,15 +167,15 @@ def _simulated(asked: Question, direct: Direct, kernels: Sequence[Channel | Mech
         raise SolverError("the value of a game was not closed to a gap of 0: the question stays open")
     weights = certificate.y[: len(asked.space)]
     prior = tuple(weight / sum(weights) for weight in weights)
-    better = _read(exactly_aligned(kernels[direct.kernel], asked.space), direct.remap, actions)
+    better = _read(exactly_aligned(kernels[direct.kernel], asked.space), direct.remap, readings(asked.space, actions))
     return Objection(prior, asked.uncertainty(prior), better, uncertainty(prior, better.rows, asked.losses))
 
 
-def _read(kernel: Channel, remap: Sequence[int], actions: int) -> Channel:
-    rows = np.full((len(kernel.inputs), actions), Fraction(0), dtype=object)
+def _read(kernel: Channel, remap: Sequence[int], actions: Sequence[Label]) -> Channel:
+    rows = np.full((len(kernel.inputs), len(actions)), Fraction(0), dtype=object)
     for y, w in enumerate(remap):
         rows[:, w] += kernel.rows[:, y]
-    return trusted(kernel.inputs, range(actions), rows)
+    return trusted(kernel.inputs, actions, rows)
 
 
 def game(asked: Question, limits: Vector) -> Program:

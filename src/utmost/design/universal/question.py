@@ -61,10 +61,15 @@ def question(space: Space, level: Level, loss: Given, mechanism: Channel | Mecha
 def require_rational(space: Space, level: Level, *data: Matrix) -> None:
     """Refuses data that are not fractions."""
     powers = np.array([level.power(space.distance(x, z)) for x, z in space.edges], dtype=object)
-    if any(isinstance(value, Real) for matrix in (powers, *data) for value in matrix.flat):
+    if any(isinstance(value, Real) for value in powers.flat):
         raise InputError(
-            "universal optimality is decided for rational alpha^distance, losses and entries, got an irrational one: "
-            "give alpha as a fraction, and distances that are whole numbers"
+            "universal optimality is decided for rational alpha^distance, got an irrational one: give alpha as a "
+            "fraction, and distances that are whole numbers"
+        )
+    if any(isinstance(value, Real) for matrix in data for value in matrix.flat):
+        raise InputError(
+            "universal optimality is decided for rational losses and mechanisms, got an irrational entry: absolute, "
+            "squared, binary and nib are rational where the distances are"
         )
 
 

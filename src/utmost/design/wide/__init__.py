@@ -58,7 +58,7 @@ class Search:
 
     def proof(self, space: Space, level: Level, cheap: Matrix) -> tuple[tuple[Fraction, ...], Prices]:
         """Row multipliers u, Σ u a lower bound, and the multipliers of constraints that prove it."""
-        spare = float(self.costs.max(initial=0.0)) / self.upper if self.upper > 0 else 1.0
+        spare = max(float(self.costs.max(initial=0.0)), 1.0) / self.upper if self.upper > 0 else 1.0
         bits = BITS + max(0, math.ceil(math.log2(max(spare, 1.0))))
         return bound(space, level, cheap, prices(*self._multipliers(), bits))
 

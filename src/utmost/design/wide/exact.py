@@ -23,7 +23,7 @@ from utmost.design.wide.arrays import Floats, Whole
 from utmost.exact import Level, Number, ends
 from utmost.spaces import Space
 
-BITS = 112  # of the integers, beyond what the loss is smaller than the largest cost
+BITS = 112  # of the integers, beyond what the loss is smaller than the largest cost, or than 1
 BLOCK = 1 << 18  # multipliers that are integers at one time
 MIXED = (0, 52, 46, 40, 34, 28)  # 2^−k of the multipliers is given up for the zero ones, which have slack; 0: none
 
@@ -127,10 +127,15 @@ def levelled(entries: Floats, low: Whole, high: Whole, ratios: Floats, reading: 
     """The mechanism times 1 − K, and what its rows then lack given to one reading, K just large enough for privacy.
 
     A row lacks K + (1 − K)·r, r = 1 − its sum; as a column that is private if K·(1 − α^d) ≥ α^d·r[high] − r[low] for
-    every pair. So rows that are off by r cost a few r, whatever slack the mechanism has.
+    every pair. So rows that are off by r cost a few r, whatever slack the mechanism has. Where α^d is 1 in doubles no K
+    is large enough, and the mechanism stays as it is.
     """
     lacking = 1 - entries.sum(axis=1)
-    needed = np.max((ratios * lacking[high] - lacking[low]) / (1 - ratios), initial=0.0)
+    short = ratios * lacking[high] - lacking[low]
+    room = 1 - ratios
+    if np.any(short[room <= 0] > 0):
+        return entries
+    needed = np.max(short[room > 0] / room[room > 0], initial=0.0)
     share = 2 * float(needed)
     result = (1 - share) * entries
     result[:, reading] += share + (1 - share) * lacking
