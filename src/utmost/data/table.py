@@ -75,12 +75,16 @@ class Table:
 
     def guesses(self, query: Query, unit: Unit, part: Part | None) -> dict[str, Kind]:
         """The columns that a query uses and whose kinds were found in the rows, so that one row could change them."""
+        used = self.used(query, unit, part)
+        return {name: kind for name, kind in self._kinds.items() if name in used & self._guessed}
+
+    def used(self, query: Query, unit: Unit, part: Part | None) -> set[str]:
+        """The columns that a query uses."""
         used = set() if query.where is None else set(predicates.parse(query.where).columns)
         used |= set(query.keys) if isinstance(query, Histogram) else set()
         used |= {query.column} if isinstance(query, OfNumbers) else set()
         used |= {unit.column} if unit.column is not None else set()
-        used |= {part.column} if part is not None else set()
-        return {name: kind for name, kind in self._kinds.items() if name in used & self._guessed}
+        return used | ({part.column} if part is not None else set())
 
     def units(self, unit: Unit) -> int:
         """How many rows the whole table has; or how many persons: distinct values of the unit's column, NULL apart."""

@@ -1,5 +1,5 @@
 """The curator's pages."""
 
-from utmost.studio.curator import pages
+from utmost.studio.curator import api, pages
 
-routers = (pages.pages, pages.api)
+routers = (pages.pages, api.api)

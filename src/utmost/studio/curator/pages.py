@@ -1,31 +1,254 @@
-"""The first page of the curator."""
+"""The curator's pages: tables, the form of a plan, the confirmation, the release, the ledger."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-from fastapi.responses import HTMLResponse
-from pydantic import BaseModel
+from collections import defaultdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form
+from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse, RedirectResponse
 from starlette.requests import Request
+from starlette.responses import Response
 
+from utmost.errors import InputError
+from utmost.publish import plans
+from utmost.studio import files
+from utmost.studio.curator import api, budgets, looking, planning, shelf
+from utmost.studio.curator.budgets import NewBudget
+from utmost.studio.curator.desk import At, Pairs, Posted, owner
+from utmost.studio.curator.drafts import MOST_QUERIES, Draft, Question, drafted
+from utmost.studio.curator.offers import Accepted
+from utmost.studio.curator.spending import Spends
+from utmost.studio.house import Who, With
 from utmost.studio.pages import page
+from utmost.studio.problems import FieldError, Problem, Refusal, problem_of
+from utmost.studio.sessions import Visitor
+from utmost.studio.settings import Settings
 
+FIRST = Question(name="first count", epsilon="0.1")
 pages = APIRouter(include_in_schema=False, prefix="/curator")
-api = APIRouter(prefix="/api/curator", tags=["curator"])
-
-
-class Overview(BaseModel):
-    """What there is to see."""
-
-    title: str
 
 
 @pages.get("")
-def overview_page(request: Request) -> HTMLResponse:
-    """The page."""
-    return page(request, "curator/overview.html", twin="/api/curator", overview=overview())
+def overview_page(request: Request, settings: With, spends: At) -> HTMLResponse:
+    """What there is."""
+    return page(request, "curator/overview.html", twin="/api/curator", overview=api.overview(settings))
 
 
-@api.get("")
-def overview() -> Overview:
-    """The same as JSON."""
-    return Overview(title="Curator")
+@pages.get("/source")
+def source_page(
+    request: Request, settings: With, location: api.Location = "bundled:anes96", table: api.TableName = ""
+) -> HTMLResponse:
+    """The columns of one table."""
+    seen = api.source(settings, location, table)
+    return page(request, "curator/source.html", twin=_with("/api/curator/source", request), source=seen)
+
+
+@pages.get("/plan")
+def plan_page(
+    request: Request,
+    settings: With,
+    spends: At,
+    who: Who,
+    location: api.Location = "bundled:anes96",
+    table: api.TableName = "",
+    file: api.File = "",
+    key: api.OfferKey = "",
+    release: api.ReleaseOf = "",
+) -> HTMLResponse:
+    """The form, blank or filled in with a plan."""
+    draft = api.draft(settings, spends, who, location, table, file, key, release)
+    is_blank = not (file or key or release)
+    if is_blank:
+        draft = draft.model_copy(update={"queries": [FIRST]})
+    return _form(request, settings, draft, [], quiet=is_blank)
+
+
+@pages.post("/plan")
+def plan_posted(request: Request, settings: With, spends: At, who: Who, pairs: Posted) -> Response:
+    """What one of the form's buttons asks for."""
+    sent, draft = dict(pairs), drafted(pairs)
+    match sent.get("do", "look").partition(" "):
+        case ("add", _, _) if len(draft.queries) < MOST_QUERIES:
+            draft.queries.append(Question(name=f"query {len(draft.queries) + 1}"))
+        case ("remove", _, number) if number.isdigit() and int(number) < len(draft.queries) > 1:
+            del draft.queries[int(number)]
+        case ("open", _, _):
+            return _opened(request, settings, draft, sent)
+        case ("download", _, _):
+            return _downloaded(request, settings, draft)
+        case ("review", _, _):
+            return _reviewed(request, settings, spends, who, draft)
+    return _form(request, settings, draft, [])
+
+
+def _form(
+    request: Request, settings: Settings, draft: Draft, problems: list[Problem], *, quiet: bool = False, **data: Any
+) -> HTMLResponse:
+    """The form, with what is known about its draft. A quiet one does not complain before it was touched."""
+    seen = looking.seen(draft, settings)
+    told = [*problems, *([] if quiet else seen.problems)]
+    return page(
+        request,
+        "curator/plan.html",
+        status=422 if problems else 200,
+        twin=_with("/api/curator/draft", request) if request.method == "GET" else "",
+        draft=draft,
+        seen=seen,
+        source=shelf.view(settings, draft.location, draft.table or None),
+        budgets=budgets.views(settings),
+        errors=defaultdict(str, {one.field or "": one.message for one in reversed(told)}),
+        quiet=quiet,
+        **{"new_name": "", "new_epsilon": "1", **data},
+    )
+
+
+def _opened(request: Request, settings: Settings, draft: Draft, sent: dict[str, str]) -> HTMLResponse:
+    """Open the budget that the form names, for whom the draft protects; and the form again."""
+    name, epsilon = sent.get("new_name", "")[:100], sent.get("new_epsilon", "")[:1000]
+    unit = "row" if draft.protects == "row" else draft.person
+    try:
+        new = NewBudget(name=name, epsilon=epsilon, unit=unit, neighbours=draft.neighbours)
+        draft = draft.model_copy(update={"budget": budgets.opened(settings, new).name})
+    except FieldError as error:
+        field = "new_epsilon" if error.field == "epsilon" else "new_name"
+        return _form(
+            request, settings, draft, [Problem(field=field, message=str(error))], new_name=name, new_epsilon=epsilon
+        )
+    return _form(request, settings, draft, [])
+
+
+def _downloaded(request: Request, settings: Settings, draft: Draft) -> Response:
+    """The plan as a file, once it is one."""
+    seen = looking.seen(draft, settings)
+    text = seen.plan
+    return _form(request, settings, draft, seen.problems) if text is None else _attached(text, "plan.toml")
+
+
+def _reviewed(request: Request, settings: Settings, spends: Spends, who: Visitor, draft: Draft) -> Response:
+    """Lead to the confirmation, if there is nothing left to mend."""
+    seen = looking.seen(draft, settings)
+    problems = seen.problems
+    if not problems and not seen.budget:
+        problems = [Problem(field="budget", message="budget must be chosen: it is what the release is charged to")]
+    if problems or seen.plan is None:
+        return _form(request, settings, draft, problems)
+    try:
+        offer = spends.offer(owner(who), planning.accepted(seen.plan, settings))
+    except InputError as error:
+        return _form(request, settings, draft, [problem_of(error, ["budget", "location"])])
+    return RedirectResponse(f"/curator/confirm/{offer.key}", status_code=303)
+
+
+@pages.get("/confirm/{key}")
+def confirm_page(request: Request, spends: At, who: Who, key: api.Key) -> Response:
+    """The plan, what it costs, and the one click that spends it."""
+    offer, outcome = spends.find(owner(who), key), spends.outcome(owner(who), key)
+    if outcome.state == "done":
+        return _released(outcome.file or "")
+    data: dict[str, Any] = {"offer": offer, "outcome": outcome}
+    return page(request, "curator/confirm.html", twin=f"/api/curator/offers/{key}", **data)
+
+
+@pages.post("/spend")
+def spend_posted(
+    request: Request,
+    spends: At,
+    who: Who,
+    key: Annotated[str, Form(max_length=100)],
+    plan: Annotated[str, Form(max_length=plans.LARGEST * 2)],
+    cost: Annotated[str, Form(max_length=200)],
+    takes: Annotated[str, Form(max_length=200)],
+) -> Response:
+    """Accept an offer, and lead to its release."""
+    text = plan.replace("\r\n", "\n")[: plans.LARGEST]
+    outcome = spends.accept(owner(who), Accepted(key=key, plan=text, cost=cost, takes=takes))
+    if outcome.state == "done":
+        return _released(outcome.file or "")
+    return RedirectResponse(f"/curator/confirm/{outcome.key}", status_code=303)
+
+
+def _released(file: str) -> RedirectResponse:
+    return RedirectResponse(f"/curator/releases/{file}", status_code=303)
+
+
+@pages.get("/offers/{key}/plan.toml")
+def offered_plan(spends: At, who: Who, key: api.Key) -> Response:
+    """The plan of an offer, to be run by utmost release."""
+    return _attached(spends.find(owner(who), key).plan, "plan.toml")
+
+
+@pages.get("/releases/{file}")
+def release_page(request: Request, settings: With, spends: At, file: api.ReleaseName) -> HTMLResponse:
+    """The answers of a release."""
+    made = api.release(settings, spends, file)
+    return page(request, "curator/release.html", twin=f"/api/curator/releases/{made.file}", release=made)
+
+
+@pages.get("/releases/{file}/download")
+def release_file(settings: With, file: api.ReleaseName) -> FileResponse:
+    """The release, as utmost estimate reads it."""
+    path = files.release_path(settings, file)
+    return FileResponse(path, media_type="application/json", filename=path.name)
+
+
+@pages.get("/releases/{file}/plan.toml")
+def release_plan(spends: At, file: api.ReleaseName) -> Response:
+    """The plan of a release that was made here."""
+    text = spends.plan_of(file)
+    if text is None:
+        raise Refusal(404, "release must be one that was made here, got another: its plan is not known")
+    return _attached(text, f"{file.removesuffix(files.RELEASE)}.toml")
+
+
+def _attached(text: str, name: str) -> Response:
+    return PlainTextResponse(text, headers={"content-disposition": f'attachment; filename="{name}"'})
+
+
+@pages.get("/budgets")
+def budgets_page(request: Request, settings: With) -> HTMLResponse:
+    """All budgets, and the form that opens one."""
+    return _budgets(request, settings, NewBudget(name="", epsilon="1"), None)
+
+
+@pages.post("/budgets")
+def budget_posted(request: Request, settings: With, pairs: Posted) -> Response:
+    """Open a budget."""
+    sent = _new(pairs)
+    try:
+        made = budgets.opened(settings, sent)
+    except FieldError as error:
+        return _budgets(request, settings, sent, Problem(field=error.field, message=str(error)))
+    from urllib.parse import urlencode
+
+    return RedirectResponse(f"/curator/budget?{urlencode({'name': made.name})}", status_code=303)
+
+
+def _new(pairs: Pairs) -> NewBudget:
+    """The budget in the form's fields."""
+    from pydantic import ValidationError
+
+    sent = {name: value for name, value in pairs if name in NewBudget.model_fields}
+    try:
+        return NewBudget.model_validate({"name": "", "epsilon": "", **sent, "remember": "remember" in sent})
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise FieldError(str(first["loc"][0]), f"{first['loc'][0]}: {first['msg']}") from None
+
+
+def _budgets(request: Request, settings: Settings, new: NewBudget, problem: Problem | None) -> HTMLResponse:
+    data: dict[str, Any] = {"budgets": budgets.views(settings), "new": new}
+    return page(request, "curator/budgets.html", twin="/api/curator/budgets", problem=problem, **data)
+
+
+@pages.get("/budget")
+def budget_page(request: Request, settings: With, name: api.Name) -> HTMLResponse:
+    """One budget and its history."""
+    found = api.budget(settings, name)
+    return page(request, "curator/budget.html", twin=_with("/api/curator/budget", request), history=found)
+
+
+def _with(path: str, request: Request) -> str:
+    """The address with this page's own parameters."""
+    query = request.url.query
+    return f"{path}?{query}" if query else path

@@ -1,0 +1,57 @@
+"""What the curator's pages share: the offers of one studio; and the form that was posted."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import Annotated, TypeAlias
+
+from fastapi import Depends
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from utmost.studio.curator.spending import Spends
+from utmost.studio.problems import Refusal
+from utmost.studio.sessions import Visitor
+from utmost.studio.settings import Settings
+
+MOST_FIELDS = 2000
+Pairs: TypeAlias = list[tuple[str, str]]
+_MAKING = threading.Lock()
+
+
+def _spends(request: Request) -> Spends:
+    """The one desk of this application, made when it is first needed."""
+    state, house = request.app.state, request.state.house
+    with _MAKING:
+        if not hasattr(state, "spends"):
+            state.spends = Spends(house.settings, house.metrics)
+            threading.Thread(target=_warmed, args=(house.settings,), daemon=True).start()
+    found: Spends = state.spends
+    return found
+
+
+def _warmed(settings: Settings) -> None:
+    """Load the engine and the charts before somebody waits for them."""
+    from utmost.studio.curator import looking, shelf
+    from utmost.studio.curator.reopening import blank
+
+    with suppress(Exception):
+        looking.seen(blank(shelf.view(settings, "bundled:anes96")), settings)
+
+
+async def _pairs(request: Request) -> Pairs:
+    try:
+        async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
+            return [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+    except HTTPException:
+        raise Refusal(400, "a form must be one that this page sends, got another: reload the page") from None
+
+
+def owner(who: Visitor) -> str:
+    """Whose offers these are: a session's, or a token's where no browser is at work."""
+    return who.session or f"token of {who.name}"
+
+
+At = Annotated[Spends, Depends(_spends)]
+Posted = Annotated[Pairs, Depends(_pairs)]

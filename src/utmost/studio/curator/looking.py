@@ -1,0 +1,194 @@
+"""What a draft would cost and how good its answers would be, from public things alone, while it is being written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from pydantic import BaseModel, Field
+
+from utmost import ledger
+from utmost.data.table import Table
+from utmost.errors import BudgetError, InputError
+from utmost.publish import plans, previewed, run, written
+from utmost.publish.laws import Setting
+from utmost.publish.plans import Plan
+from utmost.publish.run import Looked
+from utmost.studio.charts import Picture
+from utmost.studio.curator import curves, planning, shelf
+from utmost.studio.curator.drafts import Draft
+from utmost.studio.curator.planning import PLAN, placed
+from utmost.studio.numbers import Shown, rounded, shown
+from utmost.studio.problems import Problem, line
+from utmost.studio.settings import Settings
+
+
+class SeenQuery(BaseModel):
+    """How one query will be answered."""
+
+    name: str
+    kind: str
+    epsilon: Shown
+    sensitivity: int = Field(description="How far one unit can move the answer, in steps of its lattice")
+    expected: Shown = Field(description="Expected absolute error of the noise alone")
+    half_width: Shown = Field(description="The noise is within ± this in 95 % of cases")
+    behind: str = Field(description="/r: to be divided by the number of rows; rows: of rank")
+    optimal: str = Field(description="In which sense no mechanism is better")
+    step: str | None
+    picture: Picture
+
+
+class Seen(BaseModel):
+    """A draft seen through: its plan, its cost, its budget, the error of each query, and all that is wrong."""
+
+    plan: str | None = Field(description="The plan as TOML, once nothing is wrong with it")
+    problems: list[Problem]
+    protects: str = Field(default="", description="Whom it protects, in words")
+    units: int | None = Field(default=None, description="How many units there are, where that is public")
+    budget: str
+    cost: Shown | None = Field(default=None, description="What the plan tells by itself")
+    takes: Shown | None = Field(default=None, description="What it would take from the budget")
+    price: Shown | None = Field(default=None, description="The same, or the cost where no budget says")
+    limit: Shown | None = Field(default=None, description="The budget's ε")
+    spent: Shown | None = None
+    left: Shown | None = Field(default=None, description="What the budget has left now")
+    after: Shown | None = Field(default=None, description="and after this release")
+    free: bool = Field(default=False, description="The ledger remembers this very release")
+    short: bool = Field(default=False, description="The budget does not have that much")
+    words: str = Field(description="The cost in words")
+    remarks: list[str] = []
+    queries: list[SeenQuery | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Books:
+    """What the ledger says of a plan."""
+
+    limit: Fraction | None = None
+    spent: Fraction | None = None
+    left: Fraction | None = None
+    after: Fraction | None = None
+    free: bool = False
+    short: bool = False
+
+    @property
+    def takes(self) -> Fraction | None:
+        """What a release would take from the budget."""
+        return None if self.left is None or self.after is None else self.left - self.after
+
+
+def seen(draft: Draft, settings: Settings) -> Seen:
+    """The draft seen through. No row is read, but the units are counted once where their number is public."""
+    try:
+        table = shelf.sketch(settings, planning.source_of(draft))
+    except InputError as error:
+        return _blank(draft, [placed(error, PLAN, "location")])
+    made = planning.made(draft, table, settings)
+    problems = list(made.problems)
+    singles = [_looked(k, plan, table, problems) for k, plan in enumerate(made.singles)]
+    found = [one for one in singles if one is not None]
+    queries = [_query(plan, one) for plan, one in zip(made.singles, singles, strict=True)]
+    told = _blank(draft, problems).model_copy(update={"queries": queries})
+    if found:
+        setting = found[0].setting
+        told = told.model_copy(update={"protects": _protects(setting), "units": setting.units})
+    if made.plan is None or len(found) < len(singles):
+        return told
+    return _priced(told, made.plan, found, settings)
+
+
+def _blank(draft: Draft, problems: list[Problem]) -> Seen:
+    """What is known before anything is."""
+    return Seen(
+        plan=None,
+        problems=problems,
+        budget=draft.budget.strip(),
+        words="What it costs is known when every field is right.",
+        queries=[None] * len(draft.queries),
+    )
+
+
+def _looked(k: int, plan: Plan | None, table: Table, problems: list[Problem]) -> Looked | None:
+    if plan is None:
+        return None
+    try:
+        return run.looked(plan, table)
+    except InputError as error:
+        places = {name: f"queries.{k}.{name}" for name in planning.OWN}
+        problem = placed(error, {**PLAN, **places}, f"queries.{k}.name")
+        problems += [] if problem in problems else [problem]
+        return None
+
+
+def _query(plan: Plan | None, found: Looked | None) -> SeenQuery | None:
+    """The one query of a plan, and how it will be answered."""
+    if plan is None or found is None:
+        return None
+    one = found.intended[0]
+    kind = plans.KIND_OF[type(one.asked.query)]
+    return SeenQuery(
+        name=one.asked.name,
+        kind=kind,
+        epsilon=shown(one.asked.epsilon),
+        sensitivity=one.law.sensitivity,
+        expected=shown(one.error.expected),
+        half_width=shown(one.error.half_width),
+        behind=previewed.behind(one.error, kind),
+        optimal=one.law.optimal,
+        step=previewed.step(one),
+        picture=curves.picture(plan.queries[0], one, kind, found.setting),
+    )
+
+
+def _priced(told: Seen, plan: Plan, found: list[Looked], settings: Settings) -> Seen:
+    """The same with the cost of the whole plan, and what its budget says to it."""
+    intended = tuple(one.intended[0] for one in found)
+    whole = Looked(replace(plan, queries=tuple(one.asked for one in intended)), found[0].setting, intended)
+    problems = list(told.problems)
+    books = _books(whole, settings, problems) if told.budget else _Books()
+    amounts = {"cost": plan.epsilon, "takes": books.takes, "limit": books.limit, "spent": books.spent}
+    price = plan.epsilon if books.takes is None else books.takes
+    amounts |= {"left": books.left, "after": books.after, "price": price}
+    return told.model_copy(
+        update={
+            **{name: None if value is None else shown(value) for name, value in amounts.items()},
+            "plan": written.text(plan),
+            "problems": problems,
+            "free": books.free,
+            "short": books.short,
+            "words": _words(plan.epsilon, books, told.budget),
+            "remarks": list(previewed.remarks(intended, whole.setting, {})),
+        }
+    )
+
+
+def _books(whole: Looked, settings: Settings, problems: list[Problem]) -> _Books:
+    """What the ledger has for the plan. A budget that is not there yet, or is short, is a problem of its field."""
+    name = whole.plan.budget
+    with ledger.opened(settings.ledger, settings.folder) as books:
+        if not books.has(name):
+            problems.append(Problem(field="budget", message=f"budget must be open, got '{name[:60]}': open it below"))
+            return _Books()
+        now = books.state(name)
+        known = _Books(books.budget(name).epsilon, now.spent, now.left)
+        try:
+            ask = whole.ask
+            free = books.remembered(ask) is not None
+            return replace(known, after=now.left if free else books.afford(ask).left, free=free)
+        except InputError as error:
+            problems.append(Problem(field="budget", message=line(str(error))))
+            return replace(known, short=isinstance(error, BudgetError))
+
+
+def _protects(setting: Setting) -> str:
+    public = "not public" if setting.units is None else f"{setting.units}, public"
+    return f"Protects {setting.unit}. Number of units: {public}."
+
+
+def _words(cost: Fraction, books: _Books, budget: str) -> str:
+    if books.free:
+        return "Nothing: the ledger remembers this release, and gives the same answers again."
+    if books.takes is None or books.left is None:
+        return f"ε {rounded(cost)}." + ("" if budget else " Choose a budget to charge.")
+    less = "" if books.takes == cost else f" By itself the plan tells {rounded(cost)}; with earlier releases, less."
+    return f"ε {rounded(books.takes)} of the {rounded(books.left)} that {budget} has left.{less}"

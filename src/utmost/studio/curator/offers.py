@@ -1,0 +1,166 @@
+"""Offers on disk: a plan at a cost under a key, whether it was begun, and what became of it.
+
+An offer is a folder. `offer.json` says whose it is, the plan and the cost that was shown; `begun.json` is made, by one
+process and never again, before the ledger is charged; `outcome.json` names the release.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from utmost.publish import document, plans
+from utmost.studio.problems import Refusal
+
+KEY = re.compile(r"[A-Za-z0-9_-]{43}")
+MOST = 500  # offers that are kept
+UNKNOWN = "key must be of a confirmation of yours, got another: look at the plan again, and confirm it anew"
+
+
+class Offer(BaseModel):
+    """A plan at a cost, to be accepted once. `key`, `plan`, `cost` and `takes` are what accepting it must repeat."""
+
+    key: str
+    plan: str = Field(description="The plan as TOML")
+    cost: str = Field(description="What it tells by itself: ε, exactly")
+    takes: str = Field(
+        description="What is taken from the budget: ε, exactly; 0 where the ledger remembers the release"
+    )
+    budget: str
+    left: str
+    after: str
+    free: bool
+    preview: dict[str, Any] = Field(description="What utmost release --dry-run --json prints")
+    remarks: list[str]
+
+
+class Accepted(BaseModel):
+    """An offer that is accepted: all that was shown, sent back."""
+
+    key: str = Field(max_length=100)
+    plan: str = Field(max_length=plans.LARGEST)
+    cost: str = Field(max_length=200)
+    takes: str = Field(max_length=200)
+
+
+class Outcome(BaseModel):
+    """What became of an offer.
+
+    `open`: nothing yet. `going`: its release is being made. `done`: here is its file. `lost`: the studio was stopped in
+    the middle of it; if there is an `entry`, it was paid for.
+    """
+
+    state: Literal["open", "going", "done", "lost"]
+    key: str
+    file: str | None = Field(default=None, description="The release, for /api/curator/releases/{file}")
+    budget: str | None = None
+    entry: int | None = Field(default=None, description="The number of the charge in the ledger")
+    left: str | None = None
+    repeated: bool = Field(default=False, description="It had been accepted before: nothing was charged now")
+    words: str = Field(default="", description="How far it is, or what happened")
+
+
+class Begun(BaseModel):
+    """What is known of a run before it charges: when, the charges its budget had, the plan's digest, the release."""
+
+    at: float
+    charges: int
+    digest: str
+    stem: str
+
+
+class Offers:
+    """The offers in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def add(self, owner: str, offer: Offer) -> None:
+        """Keep a new offer."""
+        place = self._folder / offer.key
+        place.mkdir(mode=0o700)
+        _write(place / "offer.json", {"owner": owner, "offer": offer.model_dump()})
+
+    def find(self, owner: str, key: str) -> Offer:
+        """The offer under a key, if it was made to this owner; another's is refused like one that never was."""
+        found = _read(self._folder / key / "offer.json") if KEY.fullmatch(key) else None
+        if found is None or found["owner"] != owner:
+            raise Refusal(404, UNKNOWN)
+        return Offer.model_validate(found["offer"])
+
+    def begin(self, key: str, begun: Begun) -> None:
+        """Leave word, on the disk, that the charge is about to be made; refused where somebody has."""
+        try:
+            _write_once(self._folder / key / "begun.json", begun.model_dump())
+        except FileExistsError:
+            raise Refusal(
+                409, "this confirmation is being carried out elsewhere: reload the page in a moment"
+            ) from None
+
+    def begun(self, key: str) -> Begun | None:
+        """The run that was begun, if one was."""
+        found = _read(self._folder / key / "begun.json")
+        return None if found is None else Begun.model_validate(found)
+
+    def undo(self, key: str) -> None:
+        """Take the word back: nothing was charged, and the offer stands as before."""
+        (self._folder / key / "begun.json").unlink()
+
+    def end(self, outcome: Outcome) -> Outcome:
+        """Keep what became of an offer."""
+        _write(self._folder / outcome.key / "outcome.json", outcome.model_dump())
+        return outcome
+
+    def ended(self, key: str) -> Outcome | None:
+        """What became of an offer, if it has ended."""
+        found = _read(self._folder / key / "outcome.json")
+        return None if found is None else Outcome.model_validate(found)
+
+    def tidy(self, needed: Collection[str]) -> None:
+        """Forget the oldest offers but those that are needed; what is forgotten can no longer be accepted."""
+        places = sorted(self._folder.iterdir(), key=lambda place: place.stat().st_mtime_ns, reverse=True)
+        for place in places[MOST:]:
+            if place.name not in needed:
+                shutil.rmtree(place, ignore_errors=True)
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    """JSON in a file, whole or not at all, on the disk."""
+    document.save(json.dumps(content), path)
+    _settled(path.parent)
+
+
+def _write_once(path: Path, content: Mapping[str, Any]) -> None:
+    """JSON in a file that must not be there yet, on the disk."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(json.dumps(content))
+        stream.flush()
+        os.fsync(stream.fileno())
+    _settled(path.parent)
+
+
+def _settled(folder: Path) -> None:
+    """The folder's own entries on the disk, where the system has a way."""
+    if hasattr(os, "O_DIRECTORY"):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """The JSON in a file; None where there is none, or where writing it was cut short."""
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found
