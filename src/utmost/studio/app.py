@@ -19,6 +19,7 @@ from utmost.errors import UtmostError
 from utmost.studio import house as houses
 from utmost.studio import pages, problems
 from utmost.studio.guard import Guard
+from utmost.studio.house import House
 from utmost.studio.problems import Problem, Refusal
 from utmost.studio.settings import Settings
 
@@ -30,18 +31,6 @@ REFUSALS = {401: "no token", 403: "not allowed", 404: "nothing here", 422: "an i
 def application(settings: Settings) -> FastAPI:
     """The studio for these settings, to be served by any ASGI server in one process."""
     house = houses.built(settings)
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        house.bundle.prepare()
-        later = threading.Timer(WARM, _warm)
-        later.daemon = True
-        later.start()
-        yield
-        later.cancel()
-        house.bundle.stop()
-        house.jobs.close()
-
     app = FastAPI(
         title="utmost studio",
         version=__version__,
@@ -49,7 +38,7 @@ def application(settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         responses={status: {"model": Problem, "description": words} for status, words in REFUSALS.items()},
-        lifespan=lifespan,
+        lifespan=lambda _: _open(house),
     )
     app.state.house = house
     pages.environment().get_template("core/home.html")  # compiled before it is asked for
@@ -61,6 +50,19 @@ def application(settings: Settings) -> FastAPI:
     app.add_exception_handler(HTTPException, _refusal)
     app.add_middleware(Guard, house=house)
     return app
+
+
+@asynccontextmanager
+async def _open(house: House) -> AsyncIterator[None]:
+    """From the first request to the last: helpers are begun before, and ended after."""
+    house.bundle.prepare()
+    later = threading.Timer(WARM, _warm)
+    later.daemon = True
+    later.start()
+    yield
+    later.cancel()
+    house.bundle.stop()
+    house.jobs.close()
 
 
 def _warm() -> None:
