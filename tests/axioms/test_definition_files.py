@@ -46,8 +46,11 @@ def test_a_relation_is_a_space_a_file_of_pairs_or_given_beside(filed):
     assert spaced.relation == from_space(line(4))
     assert definition_in("identity", from_space(line(4))).relation == spaced.relation
     assert definition_in(filed('bound = "identity"'), from_space(line(4))).relation == spaced.relation
+    assert definition_in(filed('space = "line:3"\nbound = "identity"'), from_space(line(4))).relation == from_space(
+        line(3)
+    )
     with pytest.raises(InputError, match="given once"):
-        definition_in(filed('space = "line:4"\nbound = "identity"'), from_space(line(4)))
+        candidate_of(filed('space = "line:4"\nbound = "identity"'), from_space(line(4)))
 
 
 def test_a_predicate_that_is_sound_and_closed_is_a_definition():

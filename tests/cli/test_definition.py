@@ -126,5 +126,14 @@ def test_bad_input_is_one_line_and_exit_code_2(utmost, arguments, problem):
     assert "Traceback" not in said.err
 
 
+def test_a_channel_is_checked_against_a_file_and_against_a_predicate(utmost, tmp_path):
+    (tmp_path / "coin.csv").write_text("x,yes,no\n0,2/3,1/3\n1,1/3,2/3\n")
+    (tmp_path / "policy.toml").write_text('pairs = [[0, 1]]\nbound = "variation:1/3"\n')
+    met = utmost("check", "coin.csv", "--definition", "policy.toml", "--json").document["definition"]
+    strict = utmost("check", "coin.csv", "--definition", "b <= 3/2*a", "--json").document["definition"]
+    assert (met["satisfied"], strict["satisfied"]) == (True, False)
+    assert utmost("check", "coin.csv", "--definition", GAP).code == 2
+
+
 def test_the_group_alone_prints_its_help(utmost):
     assert "check" in utmost("definition").out

@@ -38,25 +38,25 @@ OWN = ("of", "bound", "predicate")
 FILED = ("pairs", "matrix", "graph")
 
 
-def candidate_of(words: str, relation: Relation | None = None) -> Candidate:
+def candidate_of(words: str, relation: Relation | None = None, otherwise: Relation = TWO) -> Candidate:
     """What the words mean: the candidate in a .toml file, or a bound or predicate for every pair of the relation.
 
-    Without a relation there is one ordered pair, (i1, i2).
+    A relation is not for a file that has its own. Without any there is `otherwise`, as a rule one ordered pair.
 
     >>> candidate_of("b <= 2*a").rule(0, 1).text
     'b <= 2*a'
     """
     if words.strip().lower().endswith(".toml"):
-        return _in_file(Path(words.strip()), relation)
-    return _uniform(rule_of(words), words, relation or TWO)
+        return _in_file(Path(words.strip()), relation, otherwise)
+    return _uniform(rule_of(words), words, relation or otherwise)
 
 
-def definition_in(words: str, relation: Relation | None = None) -> Definition:
-    """The same as generic differential privacy; refused if it is not sound.
+def definition_in(words: str, otherwise: Relation = TWO) -> Definition:
+    """The same as generic differential privacy, on the file's relation, `otherwise` if it has none; refused if unsound.
 
     A predicate counts where it allows its boundary: then its bound M says the same.
     """
-    made = candidate_of(words, relation)
+    made = candidate_of(words, otherwise=otherwise)
     if made.definition is not None:
         return made.definition
     for rule in (made.default, *made.others.values()):
@@ -102,7 +102,7 @@ def _uniform(rule: Rule, words: str, relation: Relation, others: Mapping[Pair, R
     return Candidate(relation, rule, back | dict(others or {}))
 
 
-def _in_file(path: Path, relation: Relation | None) -> Candidate:
+def _in_file(path: Path, relation: Relation | None, otherwise: Relation) -> Candidate:
     text = content(path, "definition")
     try:
         table = tomllib.loads(text, parse_float=Decimal)
@@ -111,7 +111,7 @@ def _in_file(path: Path, relation: Relation | None) -> Candidate:
     _known(table, KEYS, "definition")
     if relation is not None and any(key in table for key in ("space", "relation", "pairs")):
         raise InputError("relation must be given once, got one in the file and another beside it: leave one out")
-    related = relation or _relation(table, path.parent)
+    related = _relation(table, path.parent, relation or otherwise)
     words = _words(table, "definition")
     places = {label: k for k, label in enumerate(related.labels)}
     others: dict[Pair, Rule] = {}
@@ -145,14 +145,14 @@ def _rule(table: Mapping[str, Any], place: str) -> Rule:
     return curve_of(words) if "bound" in table else parse(words)
 
 
-def _relation(table: Mapping[str, Any], folder: Path) -> Relation:
+def _relation(table: Mapping[str, Any], folder: Path, otherwise: Relation) -> Relation:
     given = [key for key in ("space", "relation", "pairs") if key in table]
     if len(given) > 1:
         raise InputError(f"definition must have one of space, relation and pairs, got {len(given)} of them")
     both = table.get("both_ways", False)
     if not isinstance(both, bool):
         raise InputError("definition: both_ways must be true or false")
-    found = TWO if not given else _related(table, given[0], folder)
+    found = otherwise if not given else _related(table, given[0], folder)
     return found.both_ways if both else found
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 12  # breakpoints that the terminal shows
 MOST_LABELS = 12  # outputs of an event that the terminal shows
+LONGEST = 60  # characters of a definition in words that are repeated
 SLOW = 2_000_000  # outputs of related pairs above which a reader is told that it takes a while
 
 
@@ -81,11 +82,11 @@ def _pair(words: str, inputs: Sequence[Label]) -> tuple[Label, Label]:
 
 
 def _definition(words: str, space: Space, source: Channel) -> Definition:
-    from utmost.axioms.definition import definition_of
+    from utmost.axioms.definition_files import definition_in
     from utmost.axioms.relation import from_space
     from utmost.cli.show import remark
 
-    definition = definition_of(words, from_space(space))
+    definition = definition_in(words, from_space(space))
     if len(definition.relation.edges) * len(source.outputs) > SLOW:
         remark(f"{len(definition.relation.edges)} pairs in exact arithmetic: this can take a minute")
     return definition
@@ -160,7 +161,7 @@ def _say_verdict(found: Defined, verdict: Satisfaction) -> None:
     from utmost.cli import show
 
     kind = "decided" if verdict.exact else "decided for its doubles, each row divided by its sum"
-    show.say(f"Meets {found.words} for every event: {'yes' if verdict.holds else 'NO'}, {kind}.")
+    show.say(f"Meets {_called(found)} for every event: {'yes' if verdict.holds else 'NO'}, {kind}.")
     worst = verdict.witness
     if worst is None:
         show.say("No two secrets that it relates can be told apart at all.")
@@ -208,6 +209,12 @@ def _say_odds(found: Defined, made: Profile, true: Odds) -> None:
     )
 
 
+def _called(found: Defined) -> str:
+    """The definition as it was asked for, unless that is long."""
+    words = found.words or ""
+    return words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
+
+
 def _named(event: Sequence[Label]) -> str:
     names = [str(label) for label in event]
     shown = names if len(names) <= MOST_LABELS else [*names[:MOST_LABELS], f"… {len(names) - MOST_LABELS} more"]
@@ -246,6 +253,6 @@ def _caption(found: Defined) -> str:
     if found.verdict is None:
         return told
     if found.verdict.holds or found.verdict.witness is None:
-        return f"{found.words} is met for every event. {told}"
+        return f"{_called(found)} is met for every event. {told}"
     first, second = found.verdict.witness.pair
-    return f"{found.words} is not met; the worst event is for i₁ = {first} and i₂ = {second}. {told}"
+    return f"{_called(found)} is not met; the worst event is for i₁ = {first} and i₂ = {second}. {told}"
