@@ -19,8 +19,8 @@ help: ## list the targets
 demo: .venv/.run ## the main job, on the bundled data set
 	@$(BIN)/utmost demo
 
-studio: .venv/.studio ## the web page, on the bundled data set
-	@$(BIN)/utmost studio
+studio: .venv/.studio ## the web page, on the bundled data set; what it writes goes to ./studio
+	@mkdir -p studio && $(BIN)/utmost studio studio
 
 test: .venv/.test ## the tests; those that need an oracle skip when it is not installed
 	$(PYTEST) $(TESTS) tests
@@ -70,7 +70,7 @@ clean: ## remove .venv and all that was built
 # A stamp says that its extra was installed for this pyproject.toml; a failed install leaves none.
 .venv/.run: EXTRA :=
 .venv/.test: EXTRA := [test]
-.venv/.check: EXTRA := [test,check]
+.venv/.check: EXTRA := [test,check,studio]
 .venv/.oracles: EXTRA := [test,oracles]
 .venv/.engines: EXTRA := [test,postgres,spark,accounting,transport]
 .venv/.studio: EXTRA := [studio]

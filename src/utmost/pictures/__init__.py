@@ -3,7 +3,7 @@
 from utmost.pictures.beliefs import Belief, beliefs
 from utmost.pictures.curves import Curve, curves
 from utmost.pictures.heat import picture
-from utmost.pictures.map import grid_map
+from utmost.pictures.map import grid_map, rows_and_columns
 from utmost.pictures.network import network
 from utmost.pictures.rowgraphs import Panel, places, row_graph_panels
 from utmost.pictures.simplex import Posterior, entropy, simplex
@@ -23,6 +23,7 @@ __all__ = [
     "picture",
     "places",
     "row_graph_panels",
+    "rows_and_columns",
     "simplex",
     "tetrahedron",
     "write",

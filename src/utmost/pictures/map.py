@@ -12,11 +12,20 @@ if TYPE_CHECKING:
     import altair as alt
 
     from utmost.channel import Channel
-    from utmost.spaces import Label
+    from utmost.spaces import Label, Space
 
 ALL = 25  # places of a grid of which every one has its map
 PIXELS = 620  # of all maps together, across
 LARGEST_CELL, LEAST_CELL = 52, 4
+
+
+def rows_and_columns(space: Space) -> tuple[int, int] | None:
+    """The rows and columns of a grid, scaled or not; None for another space."""
+    from utmost.spaces.combined import Scaled
+    from utmost.spaces.shapes import Grid
+
+    shape = space.shape.base.shape if isinstance(space.shape, Scaled) else space.shape
+    return (shape.rows, shape.columns) if isinstance(shape, Grid) else None
 
 
 def grid_map(

@@ -1,5 +1,5 @@
-"""The designer's pages."""
+"""The designer: pages, their JSON twins and pictures."""
 
-from utmost.studio.designer import pages
+from utmost.studio.designer import charts, pages
 
-routers = (pages.pages, pages.api)
+routers = (pages.pages, pages.api, charts.api)
