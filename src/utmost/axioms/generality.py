@@ -30,7 +30,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from utmost.axioms.rowgraphs import Column, Limits, RowGraph, Secrets, limits, row_graph
+from utmost.axioms.rowgraphs import Column, Limits, RowGraph, Secrets, limits, row_graph, row_graphs
 from utmost.axioms.splitting import halves
 from utmost.channel import Channel, Matrix, Mechanism
 from utmost.channel.channel import Label, trusted
@@ -128,15 +128,15 @@ def maximally_general(mechanism: Channel | Mechanism, secrets: Secrets, level: L
     >>> maximally_general(geometric(2, alpha("3/4")), line(3), half).reason
     'the row graph of output 0 falls apart: 0 | 1 | 2'
     """
-    asked = limits(secrets, level)
-    source = asked.channel(mechanism)
-    loose: RowGraph | None = None
-    for y, output in enumerate(source.outputs):
-        graph = row_graph(source.rows[:, y].tolist(), asked, output)
-        loose = graph if loose is None and not graph.connected else loose
+    return maximality(row_graphs(mechanism, secrets, level), tuple(secrets.labels))
+
+
+def maximality(graphs: Sequence[RowGraph], labels: Sequence[Label]) -> Maximality:
+    """The same from the row graphs of a private mechanism."""
+    loose = next((graph for graph in graphs if not graph.connected), None)
     if loose is None:
         return Maximality(True, None, ())
-    return Maximality(False, loose.output, tuple(tuple(asked.labels[x] for x in part) for part in loose.parts))
+    return Maximality(False, loose.output, tuple(tuple(labels[x] for x in part) for part in loose.parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ def generalize(
     1  1/3  2/3
     """
     asked = limits(secrets, level)
-    source = asked.channel(mechanism)
+    source = asked.aligned(mechanism)
     used = halves if split is None else split
     taken = {str(output) for output in source.outputs}
     steps: list[Step] = []

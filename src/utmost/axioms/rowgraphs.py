@@ -31,13 +31,15 @@ Secrets: TypeAlias = Relation | Space
 Column: TypeAlias = tuple[Number, ...]
 Edge: TypeAlias = tuple[int, int]  # (high, low): from the likelier secret to the other
 ONE = Fraction(1)
+MARGIN = 1e-9  # by how much a slack ratio of doubles must be seen to be slack
+TINY = 1e-290  # doubles below this may have lost digits
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What privacy asks of every column of a mechanism on these secrets: `constraints`, each pair both ways.
 
-    `lengths` are the exponents: constraint k has the factor α^lengths[k]. At α = 0 nothing is asked.
+    Constraint k has the factor α^lengths[k], whose double is factors[k]. At α = 0 nothing is asked.
     """
 
     secrets: Secrets
@@ -45,6 +47,7 @@ class Limits:
     labels: tuple[Label, ...]
     constraints: tuple[Constraint, ...]
     lengths: tuple[Number, ...]
+    factors: tuple[float, ...]
 
     def components(self) -> tuple[tuple[int, ...], ...]:
         """The secrets that constraints connect, least first: between two such sets everything may be told."""
@@ -52,19 +55,38 @@ class Limits:
 
     def channel(self, mechanism: Channel | Mechanism) -> Channel:
         """The exact channel of a mechanism with its inputs in the order of the labels; refused if it is not private."""
-        source = self._aligned(mechanism)
+        source = self.aligned(mechanism)
         for y, output in enumerate(source.outputs):
-            column = source.rows[:, y].tolist()
-            broken = next((bound for bound in self.constraints if sign(bound.slack(column)) < 0), None)
-            if broken is not None:
-                high, low = (shown(self.labels[x]) for x in (broken.high, broken.low))
-                raise InputError(
-                    f"the mechanism must be private at this level, got inputs {high} and {low} told apart by more at "
-                    f"output {shown(output)}: give the level it has"
-                )
+            self.tight(source.rows[:, y].tolist(), output)
         return source
 
-    def _aligned(self, mechanism: Channel | Mechanism) -> Channel:
+    def tight(self, column: Sequence[Number], output: Label) -> list[int]:
+        """Which constraints hold with equality for one column; refused if one is broken.
+
+        Doubles only leave out constraints that are proved slack: they are off by less than `MARGIN` if not tiny.
+        """
+        doubles = [float(value) for value in column]
+        found = []
+        for k, bound in enumerate(self.constraints):
+            least = self.factors[k] * doubles[bound.high]
+            if least > TINY and doubles[bound.low] > (1 + MARGIN) * least:
+                continue
+            slack = sign(bound.slack(column))
+            if slack < 0:
+                raise InputError(self._told_apart(bound, output))
+            if slack == 0:
+                found.append(k)
+        return found
+
+    def _told_apart(self, broken: Constraint, output: Label) -> str:
+        high, low = (shown(self.labels[x]) for x in (broken.high, broken.low))
+        return (
+            f"the mechanism must be private at this level, got inputs {high} and {low} told apart by more at output "
+            f"{shown(output)}: give the level it has"
+        )
+
+    def aligned(self, mechanism: Channel | Mechanism) -> Channel:
+        """The same, private or not."""
         if isinstance(self.secrets, Space):
             return exactly_aligned(mechanism, self.secrets)
         source = exact_channel(mechanism)
@@ -87,10 +109,11 @@ def limits(secrets: Secrets, level: Level) -> Limits:
     """
     pairs = _pairs(secrets)
     if level.alpha == 0:
-        return Limits(secrets, level, tuple(secrets.labels), (), ())
+        return Limits(secrets, level, tuple(secrets.labels), (), (), ())
     both = [(a, b, level.power(d), d) for x, y, d in pairs for a, b in ((x, y), (y, x))]
     bounds = tuple(Constraint(low, high, factor) for low, high, factor, _ in both)
-    return Limits(secrets, level, tuple(secrets.labels), bounds, tuple(d for *_, d in both))
+    doubles = tuple(float(factor) for _, _, factor, _ in both)
+    return Limits(secrets, level, tuple(secrets.labels), bounds, tuple(d for *_, d in both), doubles)
 
 
 def _pairs(secrets: Secrets) -> list[tuple[int, int, Number]]:
@@ -168,17 +191,18 @@ def row_graphs(mechanism: Channel | Mechanism, secrets: Secrets, level: Level) -
     [(((0, 1),), ((0, 1), (2,))), ((), ((0,), (1,), (2,)))]
     """
     asked = limits(secrets, level)
-    source = asked.channel(mechanism)
+    source = asked.aligned(mechanism)
     return tuple(row_graph(source.rows[:, y].tolist(), asked, output) for y, output in enumerate(source.outputs))
 
 
 def row_graph(column: Sequence[Number], asked: Limits, output: Label) -> RowGraph:
-    """The graph of one column, which must obey the constraints."""
+    """The graph of one column; refused if it breaks a constraint."""
     found: dict[Edge, tuple[Edge, Number]] = {}
-    for bound, length in zip(asked.constraints, asked.lengths, strict=True):
-        if column[bound.low] and not bound.slack(column):
+    for k in asked.tight(column, output):
+        bound = asked.constraints[k]
+        if column[bound.low]:
             pair = (min(bound.low, bound.high), max(bound.low, bound.high))
-            found.setdefault(pair, ((bound.high, bound.low), length))
+            found.setdefault(pair, ((bound.high, bound.low), asked.lengths[k]))
     edges = [edge for edge, _ in found.values()]
     support = [x for x, value in enumerate(column) if value]
     return RowGraph(output, tuple(edges), tuple(length for _, length in found.values()), parts_of(support, edges))

@@ -43,7 +43,7 @@ def examined(source: Channel, space: Space, leak: Leak, level: Level | None) -> 
     graphs = rowgraphs.row_graphs(source, space, level)
     step = _unit(space)
     best = None if step is None else dobrushin.best_value(axioms.from_space(space), _per_step(level, step))
-    return General(level, labels, graphs, generality.maximally_general(source, space, level), found, best)
+    return General(level, labels, graphs, generality.maximality(graphs, labels), found, best)
 
 
 def _unit(space: Space) -> Number | None:
