@@ -88,6 +88,30 @@ def test_the_profile_is_drawn_with_the_bound_above_it(utmost, three, tmp_path):
     assert "How well x is told from y" in (tmp_path / "pair.svg").read_text()
 
 
+def test_a_definition_in_a_file_may_have_pairs_and_bounds_of_its_own(utmost, three, tmp_path):
+    (tmp_path / "policy.toml").write_text(
+        'pairs = [["x", "y"], ["y", "z"]]\nboth_ways = true\nbound = "alpha:1/2"\n'
+        '[[pair]]\nof = ["z", "y"]\nbound = "variation:1/5"\n'
+    )
+    found = utmost("check", *three, "--definition", "policy.toml", "--json").document["definition"]
+    assert found["satisfied"] is False
+    # total variation of any two rows is 1/4
+    assert (found["witness"]["pair"], found["witness"]["excess"]) == (["z", "y"], "1/20")
+    (tmp_path / "plain.toml").write_text('bound = "alpha:1/2"\n[[pair]]\nof = ["x", "z"]\nbound = "alpha:2/3"\n')
+    plain = utmost("check", *three, "--definition", "plain.toml", "--json").document["definition"]
+    assert (plain["satisfied"], plain["witness"]["pair"]) == (False, ["x", "z"])
+    (tmp_path / "strange.toml").write_text('pairs = [["ann", "bob"]]\nbound = "alpha:1/2"\n')
+    refused = utmost("check", *three, "--definition", "strange.toml")
+    assert refused.code == 2
+    assert "must have the 2 secrets" in refused.err
+
+
+def test_a_predicate_that_is_sound_is_a_definition_too(utmost, three):
+    asked = "b <= 2*a and 1-a <= 2*(1-b)"
+    found = utmost("check", *three, "--definition", asked, "--json").document["definition"]
+    assert (found["bound"], found["satisfied"], found["witness"]["excess"]) == (asked, True, "0")
+
+
 def test_floats_say_that_they_are_floats(utmost, tmp_path):
     (tmp_path / "floats.json").write_text('{"rows": [[0.75, 0.25], [0.25, 0.75]]}')
     found = utmost("check", "floats.json", "--definition", "variation:0.4", "--json").document
@@ -117,7 +141,9 @@ def test_one_input_and_a_silent_channel_have_little_to_say(utmost, tmp_path):
         (("--pair", "0,9"), "--pair must be two different inputs"),
         (("--pair", "1,1"), "--pair must be two different inputs"),
         (("--pair", ""), "--pair must be two different inputs"),
-        (("--definition", "nonsense"), "bound must be"),
+        (("--definition", "nonsense"), "definition must be"),
+        (("--definition", "absent.toml"), "absent.toml"),
+        (("--definition", "b <= 2*a or b <= 1/2"), "must satisfy both axioms"),
         (("--definition", "pure:-1"), "epsilon must be >= 0"),
         (("--definition", "points:0 0,1/2 1/4,1 1"), "must be concave"),
         (("--definition", "points:0 0,1/2 1,1 1/2"), "must be 1 at 1"),

@@ -80,7 +80,8 @@ def command(
     prior: Annotated[str | None, typer.Option(metavar="PRIOR", help="With --loss: what a consumer believes.")] = None,
     loss: Annotated[str | None, typer.Option(metavar="LOSS", help="What she would lose with this channel.")] = None,
     definition: Annotated[
-        str | None, typer.Option(metavar="D", help="Is it met for every event: pure:1/10, approximate:1,1e-6 …")
+        str | None,
+        typer.Option(metavar="D", help="Is it met for every event: pure:1/10, approximate:1,1e-6 …, FILE.toml."),
     ] = None,
     pair: Annotated[str | None, typer.Option(metavar="I1,I2", help="Whose profile is shown and drawn.")] = None,
     plot: Plot = None,

@@ -82,6 +82,7 @@ def _pair(words: str, inputs: Sequence[Label]) -> tuple[Label, Label]:
 
 
 def _definition(words: str, space: Space, source: Channel) -> Definition:
+    """The definition in words or in a file, which may have a relation of its own; else the space's neighbours."""
     from utmost.axioms.definition_files import definition_in
     from utmost.axioms.relation import from_space
     from utmost.cli.show import remark
