@@ -54,6 +54,7 @@ class Best(BaseModel):
     remap: list[int] | None = Field(description="How the geometric mechanism's answers are read to give it")
     signature: list[str] | None = Field(description="Which constraints of privacy are tight, on a line")
     proof: str
+    made: str = Field(description="How it comes from the geometric mechanism, where it does")
 
 
 def best(asked: Question, progress: Progress | None = None) -> Best:
@@ -75,6 +76,7 @@ def best(asked: Question, progress: Progress | None = None) -> Best:
         remap=found.remap,
         signature=None if signs is None else list(signs),
         proof=_proof(found),
+        made=_made(found.remap),
     )
 
 
@@ -84,6 +86,14 @@ def _number(value: Number) -> Shown:
 
 def _gap(gap: Number) -> str:
     return "0" if not gap else decimal(gap, 2)
+
+
+def _made(remap: list[int] | None) -> str:
+    if remap is None:
+        return ""
+    if remap == list(range(len(remap))):
+        return "It is the geometric mechanism, read at face value."
+    return f"It is the geometric mechanism with its answers read as {', '.join(map(str, remap))}."
 
 
 def _proof(found: Design) -> str:

@@ -31,7 +31,7 @@ class Rival(BaseModel):
 def rivals(asked: Question, least: Number) -> list[Rival]:
     """What she loses with the usual mechanisms, each read in her best way, beside the least loss there is."""
     points, level, reader = asked.points(), asked.level(), asked.reader()
-    found: list[tuple[str, Number, str]] = []
+    found: list[tuple[str, Number, str]] = [("the best", least, "certified")]
     if is_line(points) and level.is_inner and points.distance(0, min(1, len(points) - 1)) == 1:
         told = geometric(len(points) - 1, level)
         found.append(
