@@ -110,3 +110,5 @@ def test_the_closure_of_a_function_is_what_its_grid_shows():
 def test_two_bounds_for_a_pair_and_its_reverse_close_to_their_minimum():
     forth, back = variation("1/5"), curve_of("subsampling:1/10")
     assert closure(forth, back).bound == minimum([forth, back.reversed])
+    cut = _hull(region(forth, back))
+    assert (cut.bound, cut.attained) == (minimum([forth, back.reversed]), True)

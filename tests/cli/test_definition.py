@@ -135,5 +135,16 @@ def test_a_channel_is_checked_against_a_file_and_against_a_predicate(utmost, tmp
     assert utmost("check", "coin.csv", "--definition", GAP).code == 2
 
 
+def test_a_bound_of_many_points_is_shortened_in_the_text_only(utmost, tmp_path):
+    points = ",".join(f"{Fraction(k, 100)} {1 - (1 - Fraction(k, 100)) ** 2}" for k in range(101))
+    (tmp_path / "smooth.toml").write_text(f'bound = "points:{points}"\n')
+    for extra in ((), ("--space", "line:3")):
+        assert "101 in all" in " ".join(utmost("definition", "check", "smooth.toml").out.split())
+        assert utmost("definition", "check", "smooth.toml", *extra).out.count("\n") < 16
+        assert "…" in utmost("definition", "show", "smooth.toml", *extra).out
+    found = utmost("definition", "check", "smooth.toml", "--json").document
+    assert len(found["closure"][0]["points"]) == 101
+
+
 def test_the_group_alone_prints_its_help(utmost):
     assert "check" in utmost("definition").out

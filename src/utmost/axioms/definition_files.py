@@ -115,12 +115,16 @@ def _in_file(path: Path, relation: Relation | None, otherwise: Relation) -> Cand
     words = _words(table, "definition")
     places = {label: k for k, label in enumerate(related.labels)}
     others: dict[Pair, Rule] = {}
+    rules: dict[tuple[bool, str], Rule] = {}
     for entry in _listed(table, "pair"):
         first, second = _of(entry)
         pair = position(places, first), position(places, second)
         if pair in others:
             raise InputError(f"definition: [[pair]] of ({shown(first)}, {shown(second)}) is given twice: keep one")
-        others[pair] = _rule(entry, "definition: [[pair]]")
+        key = ("bound" in entry, _words(entry, "definition: [[pair]]"))
+        if key not in rules:
+            rules[key] = _rule(entry, "definition: [[pair]]")
+        others[pair] = rules[key]
     return _uniform(_rule(table, "definition"), words, related, others)
 
 

@@ -31,8 +31,9 @@ def outline(allowed: Allowed) -> Outline:
     if not allowed.certain:
         marks = allowed.grid.marks
         return Outline((), (), (), tuple((a, b) for a in marks for b in marks if allowed(a, b)))
-    if allowed.bounds and allowed.back is None and isinstance(allowed.rule, Curve):
-        return _between(allowed.rule)
+    bound = allowed.bound
+    if bound is not None:
+        return _between(bound)
     return _cut(allowed.region)
 
 
@@ -83,8 +84,9 @@ def ends(allowed: Allowed) -> list[tuple[Number, Number | None, Number | None]]:
 
     None where nothing is allowed at a. KL10 Prop. 2.2.3's M_q and m_q: they say all where sections are intervals.
     """
-    if allowed.certain and allowed.bounds and allowed.back is None and isinstance(allowed.rule, Curve):
-        upper, lower = allowed.rule, allowed.rule.reflected
+    upper = allowed.bound
+    if upper is not None:
+        lower = upper.reflected
         return [(a, lower(a), upper(a)) for a in sorted({a for a, _ in (*upper.points, *lower.points)})]
     if not allowed.certain:
         tops = dict(allowed.grid.tops)

@@ -105,7 +105,8 @@ class Region:
             if not any(_same(line, other) for other in found):
                 found.append(line)
         if len(found) > MOST_LINES:
-            raise InputError(f"predicate must have at most {MOST_LINES} lines, complements counted, got {len(found)}")
+            most = f"at most {MOST_LINES} lines, those of complements and of the reversed pair counted"
+            raise InputError(f"rule must have {most}, got {len(found)}: take fewer comparisons or points")
         return tuple(found)
 
     def column(self, place: Number) -> Column:

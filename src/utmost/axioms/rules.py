@@ -55,6 +55,18 @@ class Allowed:
         return all(isinstance(rule, Curve) and fault(rule) is None for rule in self.rules)
 
     @property
+    def bound(self) -> Curve | None:
+        """The one bound that says the same, where the rules are bounds; None if they are not, or jump and are two.
+
+        The reversed bound of the reversed pair is one for the pair itself, and the least of two bounds is a bound.
+        """
+        if not self.bounds or not isinstance(self.rule, Curve) or not isinstance(self.back, Curve | None):
+            return None
+        if self.back is None:
+            return self.rule
+        return None if self.rule.jumps or self.back.jumps else minimum([self.rule, self.back.reversed])
+
+    @property
     def grid(self) -> Grid:
         """The same on the finest of the grids of its functions."""
         return Grid(self, max(rule.steps for rule in self.rules if isinstance(rule, Sampled)))

@@ -32,6 +32,8 @@ FORM = (
     "points:0 0,1/4 3/4,1 1; or a predicate of a = P(O|i1) and b = P(O|i2), in quotes."
 )
 MOST_SECRETS = 10  # whose rows are shown
+MOST_POINTS = 12  # of a bound
+MOST_ENDS = 40  # rows of a table of M and m
 MOST_KINDS = 12  # of pairs with rules of their own that are shown
 Words = Annotated[str, typer.Argument(metavar="FILE|WORDS", help=FORM)]
 Space = Annotated[str | None, typer.Option(metavar="SPACE", help="Who is related: line:6, pairs:FILE. Else one pair.")]
@@ -88,6 +90,8 @@ def show_command(words: Words, space: Space = None, plot: Plot = None, json: Jso
     show.say(_headline(found))
     for pair, allowed in found.candidate.cases[:MOST_KINDS]:
         rows = [[_short(value) for value in row] for row in _ends(allowed)]
+        if len(rows) > MOST_ENDS:
+            rows = [*rows[: MOST_ENDS // 2], ["…"] * 3, *rows[-MOST_ENDS // 2 :]]
         first = str(found.candidate.relation.labels[pair[0]])[:40]
         show.say(f"\nFor {_names(found.candidate, pair)}, where a = P(O|{first}):")
         show.table(("a", "m(a)", "M(a)"), rows, left=0)
@@ -272,7 +276,15 @@ def _spot(point: Point) -> str:
 
 
 def _points(curve: Curve) -> str:
-    text = ", ".join(f"{_short(a)} {_short(value)}" for a, value in curve.points)
+    few = [f"{_short(a)} {_short(value)}" for a, value in curve.points]
+    if len(few) > MOST_POINTS:
+        few = [
+            *few[: MOST_POINTS // 2],
+            "…",
+            *few[-MOST_POINTS // 2 :],
+            f"{len(curve.points)} in all, which --json prints",
+        ]
+    text = ", ".join(few)
     jump = f", and {_short(curve.at_zero)} at 0 itself" if curve.at_zero != curve.points[0][1] else ""
     return text + jump
 
