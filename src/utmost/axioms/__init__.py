@@ -15,6 +15,7 @@ from utmost.axioms.definition import (
     subsampling,
     variation,
 )
+from utmost.axioms.definition_files import candidate_of, definition_in
 from utmost.axioms.dobrushin import (
     Ascent,
     Ergodicity,
@@ -92,11 +93,13 @@ __all__ = [
     "at_least_as_general",
     "best_mechanism",
     "best_value",
+    "candidate_of",
     "canonical",
     "checked",
     "closure",
     "composed",
     "curve_of",
+    "definition_in",
     "definition_of",
     "equivalent",
     "ergodicity",
