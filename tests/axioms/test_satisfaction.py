@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import channels, fractions, levels, small_spaces
-from utmost.axioms.curves import Curve
+from utmost.axioms.curves import Curve, from_points
 from utmost.axioms.definition import (
     Definition,
     approximate,
@@ -153,6 +153,18 @@ def test_one_direction_can_be_asked_alone():
     bound = profile(source, (0, 1)).curve
     assert satisfaction(source, Definition(Relation((0, 1), ((0, 1),)), bound)).excess == 0
     assert not satisfaction(source, Definition(Relation((0, 1), ((1, 0),)), bound)).holds
+
+
+def test_the_bound_of_pure_privacy_asks_both_directions_even_of_one_ordered_pair():
+    # KL10 §2 asks P(O|i₁) ≤ e^ε·P(O|i₂) of (i₁, i₂) in R; its M in §2.1 asks the reverse of the same pair as well, which
+    # is the same only where R is symmetric. Here P(O|i₁) ≤ 2·P(O|i₂) for every O, and M(0) = 0 < P({1}|i₂) = 1/2.
+    source = channel([[1, 0], ["1/2", "1/2"]])
+    assert all(p <= 2 * q for p, q in source.rows.T)
+    one_way = Relation((0, 1), ((0, 1),))
+    found = satisfaction(source, Definition(one_way, pure(alpha("1/2"))))
+    assert (found.holds, found.witness.event, found.excess) == (False, (1,), Fraction(1, 2))
+    asked = from_points([(0, "1/2"), (1, 1)])  # P(O|i₁) ≤ 2·P(O|i₂) of complements: b ≤ 1 − (1−a)/2
+    assert satisfaction(source, Definition(one_way, asked)).excess == 0
 
 
 def test_inputs_may_come_in_any_order_and_labels_keep_their_kind():
