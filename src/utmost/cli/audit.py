@@ -186,9 +186,9 @@ def below(value: float) -> float:
     """
     from decimal import ROUND_FLOOR, Context
 
-    from utmost.cli import show
+    from utmost.exact.text import DIGITS
 
-    return float(Context(prec=show.DIGITS, rounding=ROUND_FLOOR).create_decimal_from_float(value))
+    return float(Context(prec=DIGITS, rounding=ROUND_FLOOR).create_decimal_from_float(value))
 
 
 def _document(found: Finding) -> None:

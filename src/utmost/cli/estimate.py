@@ -12,7 +12,7 @@ from utmost.errors import InputError
 
 if TYPE_CHECKING:
     from utmost.exact import Number
-    from utmost.publish.reading.result import Estimate, Losses, Reading
+    from utmost.publish.reading.result import Estimate, Reading
     from utmost.publish.record import Answer, Release
 
 EXAMPLES = (
@@ -21,8 +21,8 @@ EXAMPLES = (
 )
 MOST_CELLS = 24  # of a histogram in the terminal
 Refused = tuple["Answer", str]  # an answer that was not read, and why
-PRIORS = "uniform, 1/4,0,3/4, binomial:0.3, poisson:12.5, zipf:1 or FILE."
-LOSSES = "absolute, squared, binary, power:1.5, asymmetric:2,1 or matrix:FILE."
+PRIORS = "uniform, 1/4,0,3/4, binomial:0.3, poisson:12.5, zipf:1, steps:1,3,2 or FILE."
+LOSSES = "absolute, squared, binary, power:1.5, asymmetric:2,1, drawn:-20:8,0:0,20:4 or matrix:FILE."
 
 
 def command(
@@ -91,76 +91,14 @@ def _document(release: Release, estimates: list[Estimate | Refused], asked: dict
     """One document; where there is one answer its keys are at the top too."""
     from utmost.cli import show
     from utmost.exact import rational
+    from utmost.publish.reading import entry
 
-    entries = [_entry(found) for found in estimates]
+    entries = [entry.refused(*found) if isinstance(found, tuple) else entry.entry(found) for found in estimates]
     content: dict[str, Any] = {"title": release.title, "epsilon": str(release.epsilon)} | asked
     content["coverage"] = show.plain(float(rational(asked["coverage"], "coverage")))
     if len(entries) == 1:
         content |= entries[0]
     show.document(content | {"queries": entries})
-
-
-def _entry(found: Estimate | Refused) -> dict[str, Any]:
-    if isinstance(found, tuple):
-        return {"name": found[0].name, "kind": found[0].kind, "problem": found[1]}
-    reader, answer = found.reader, found.answer
-    entry: dict[str, Any] = {"name": answer.name, "kind": answer.kind, "query_epsilon": str(answer.epsilon)}
-    if found.cells:
-        cells = [{"cell": name} | _numbers(r) for name, r in zip(found.cells, found.readings, strict=True)]
-        entry |= {key: [cell[key] for cell in cells] for key in ("value", "estimate", "interval", "unbiased")}
-        entry |= {"cells": cells, "loss": {"before": _losses(found.before)}, "total": _total(found)}
-    else:
-        entry |= _numbers(found.readings[0])
-        if entry["loss"] is not None:
-            entry["loss"]["before"] = _losses(found.before)
-    if reader is not None:
-        entry |= {"prior": reader.prior.name[:200], "points": reader.axis.size}
-    return entry | {"rank": _plain(found.rank), "optimal": found.claim, "remark": found.remark or None}
-
-
-def _numbers(reading: Reading) -> dict[str, Any]:
-    """A reading: whole numbers and irrational ones as numbers, fractions as text with their decimals beside them."""
-    interval = None if reading.interval is None else [_plain(end) for end in reading.interval]
-    entry: dict[str, Any] = {"value": _plain(reading.value), "estimate": _plain(reading.estimate), "interval": interval}
-    if isinstance(reading.value, Fraction) or isinstance(reading.estimate, Fraction):
-        entry["value_decimal"], entry["estimate_decimal"] = _double(reading.value), _double(reading.estimate)
-        entry["interval_decimal"] = None if reading.interval is None else [_double(end) for end in reading.interval]
-    whole = isinstance(reading.value, int)
-    return entry | {"unbiased": _unbiased(reading.unbiased, whole), "loss": _losses(reading.loss)}
-
-
-def _plain(value: Number | int | float | None) -> Any:
-    from utmost.cli import show
-
-    return value if isinstance(value, int) else show.plain(value)
-
-
-def _double(value: Number | int) -> Any:
-    return _plain(float(value))
-
-
-def _unbiased(value: Number | None, whole: bool) -> Any:
-    """An irrational reading is a number, a rational one as the value is written."""
-    if value is None or not isinstance(value, Fraction):
-        return None if value is None else _double(value)
-    return int(value) if whole else str(value)
-
-
-def _losses(losses: Losses | None) -> dict[str, Any] | None:
-    if losses is None:
-        return None
-    return {
-        "expected": _plain(losses.expected),
-        "face_value": _plain(losses.face_value),
-        "gain": _plain(float(losses.gain)),
-    }
-
-
-def _total(found: Estimate) -> dict[str, Any] | None:
-    if found.total is None:
-        return None
-    value, error = found.total
-    return {"unbiased": _unbiased(value, True), "standard_error_at_most": _plain(error)}
 
 
 def _text(release: Release, estimates: list[Estimate | Refused], asked: dict[str, Any]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from utmost.channel import Channel, Leak
     from utmost.exact import Level, Number
 
-DIGITS = 12  # of a float in a document
 SHORT = 7  # characters of a fraction that a table shows as it is
 MOST_ROWS = 24  # of a matrix in the terminal
 CORNER = 10  # rows of a larger one
@@ -45,14 +43,10 @@ def _line(key: str, value: Any, ascii: bool) -> str:
 
 
 def plain(value: Number | float | None) -> str | float | None:
-    """A number as a document has it: exact ones are text, floats have 12 digits, ∞ is "inf".
+    """A number as a document has it (`exact.plain`)."""
+    from utmost import exact
 
-    >>> plain(Fraction(2, 3)), plain(0.1 + 0.2), plain(math.inf), plain(None)
-    ('2/3', 0.3, 'inf', None)
-    """
-    if value is None or not isinstance(value, float):
-        return None if value is None else str(value)
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else str(value)
+    return exact.plain(value)
 
 
 def epsilon_of(leak: Leak, level: Level | None = None) -> str | float:

@@ -14,12 +14,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from utmost import exact
+from utmost.consumer import drawn as by_hand
+from utmost.consumer.drawn import Drawn, by_gap
 from utmost.consumer.files import content, listed
 from utmost.errors import InputError
 from utmost.exact import Number, number, rational, sign
@@ -31,7 +33,7 @@ Triple: TypeAlias = tuple[int, int, int]
 
 LARGEST_POWER = 32
 LARGEST_TABLE = 4096
-FORMS = "absolute, squared, binary, nib, power:1.5, asymmetric:2,1 or matrix:FILE"
+FORMS = "absolute, squared, binary, nib, power:1.5, asymmetric:2,1, drawn:-20:8,0:0,20:4 or matrix:FILE"
 
 
 @runtime_checkable
@@ -79,7 +81,7 @@ class Linear:
 
     def matrix(self, size: int) -> Exacts:
         """ℓ on the counts 0..size−1: rows are truths, columns are readings."""
-        return _by_gap([self.exact(0, gap) for gap in range(size)], [self.exact(gap, 0) for gap in range(size)])
+        return by_gap([self.exact(0, gap) for gap in range(size)], [self.exact(gap, 0) for gap in range(size)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ class Squared:
 
     def matrix(self, size: int) -> Exacts:
         """ℓ on the counts 0..size−1: rows are truths, columns are readings."""
-        return _by_gap([self.exact(0, gap) for gap in range(size)])
+        return by_gap([self.exact(0, gap) for gap in range(size)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ class Binary:
 
     def matrix(self, size: int) -> Exacts:
         """ℓ on the counts 0..size−1: rows are truths, columns are readings."""
-        return _by_gap([self.exact(0, gap) for gap in range(size)])
+        return by_gap([self.exact(0, gap) for gap in range(size)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,7 @@ class Nib:
 
     def matrix(self, size: int) -> Exacts:
         """ℓ on the counts 0..size−1: rows are truths, columns are readings."""
-        return _by_gap([self.exact(0, gap) for gap in range(size)])
+        return by_gap([self.exact(0, gap) for gap in range(size)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,7 @@ class Power:
     """
 
     p: Fraction
+    monotone: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
@@ -173,7 +176,7 @@ class Power:
 
     def matrix(self, size: int) -> Exacts:
         """ℓ on the counts 0..size−1: rows are truths, columns are readings."""
-        return _by_gap([_power(gap, self.p) for gap in range(size)])
+        return by_gap([_power(gap, self.p) for gap in range(size)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,15 +237,7 @@ def _power(gap: int, p: Fraction) -> Number:
     return exact.power(gap, p)
 
 
-def _by_gap(above: Sequence[Number], below: Sequence[Number] | None = None) -> Exacts:
-    """The matrix whose entry (i, j) is above[j − i], or below[i − j] where j < i."""
-    size = len(above)
-    values = np.empty(2 * size - 1, dtype=object)
-    values[size - 1 :] = above
-    values[: size - 1] = list(above if below is None else below)[:0:-1]
-    counts = np.arange(size)
-    return np.asarray(values[counts[None, :] - counts[:, None] + size - 1])
-
+ByError: TypeAlias = Power | Drawn  # of j − i alone, without a closed form of its best reading
 
 absolute = Linear(Fraction(1), Fraction(1))
 squared = Squared()
@@ -262,8 +257,9 @@ def over(loss: Loss, space: Space) -> Loss:
     """
     if isinstance(loss, Binary | Nib | Table) or space.name.startswith("line:"):
         return loss
-    if isinstance(loss, Linear) and loss.under != loss.over:
-        raise InputError("loss asymmetric must be on a line, where below and above mean something: use absolute")
+    if isinstance(loss, Drawn) or (isinstance(loss, Linear) and loss.under != loss.over):
+        word = loss.name.partition(":")[0]
+        raise InputError(f"loss {word} must be on a line, where below and above mean something: use absolute")
     distances: list[list[Number]] = space.distances.tolist()
     once = {id(d): d for row in distances for d in row}
     raised = {key: _of_distance(loss, d) for key, d in once.items()}
@@ -318,6 +314,15 @@ def asymmetric(under: object, over: object) -> Linear:
     return Linear(low, high)
 
 
+def drawn(points: Sequence[tuple[object, object]]) -> Drawn:
+    """What an error j − i costs, through points (error, cost), straight between them and level beyond.
+
+    >>> drawn([(-2, 4), (0, 0), (1, 1)]).exact(5, 4)
+    Fraction(2, 1)
+    """
+    return by_hand.drawn(points)
+
+
 def matrix(rows: Sequence[Sequence[object]]) -> Table:
     """The loss with these entries, each ≥ 0; exact ("1/3", 2, Fraction) or float. A row a secret, a column a reading.
 
@@ -351,7 +356,7 @@ def _float_entry(value: object) -> float:
 
 
 def parse(text: str) -> Loss:
-    """The loss that the command line names: absolute, squared, binary, nib, power:1.5, asymmetric:2,1 or matrix:FILE.
+    """The loss that the command line names: one of `FORMS`.
 
     >>> parse("asymmetric:2,1") == asymmetric(2, 1), parse("power:1.5").name
     (True, 'power:3/2')
@@ -364,6 +369,8 @@ def parse(text: str) -> Loss:
         return power(rest)
     if kind == "asymmetric" and rest.count(",") == 1:
         return asymmetric(*rest.split(","))
+    if kind == "drawn" and rest:
+        return by_hand.parsed(rest)
     if kind == "matrix" and rest:
         return matrix(_read_rows(Path(rest)))
     raise InputError(f"loss must be {FORMS}, got {text[:60]!r}")
@@ -419,6 +426,8 @@ def legality(loss: Loss, size: int) -> Legality:
         return Legality(None, (0, 1, 2) if size > 2 else None)
     if isinstance(loss, Linear) and loss.under == loss.over:
         return Legality(None, None)
+    if isinstance(loss, Drawn):
+        return Legality(*loss.witnesses(size))
     return _scan(square(loss, size))
 
 

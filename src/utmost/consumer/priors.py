@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost import exact
+from utmost.consumer import steps as histogram
 from utmost.consumer.weights import written
 from utmost.errors import InputError
 from utmost.exact import Number, Real, number, rational, sign
@@ -277,6 +278,15 @@ def zipf(size: int, s: object) -> Zipf:
     return Zipf(_size(size), exponent)
 
 
+def steps(size: int, heights: Sequence[object]) -> Prior:
+    """A histogram: bars of equal width over the counts, these heights up to a factor, level within each.
+
+    >>> steps(4, [1, 3]).exact()
+    (Fraction(1, 8), Fraction(1, 8), Fraction(3, 8), Fraction(3, 8))
+    """
+    return histogram.steps(_size(size), heights)
+
+
 def from_data(samples: Iterable[int], size: int, smoothing: object = 0) -> Explicit:
     """The share of each count among `samples`, after adding `smoothing` to each of the `size` tallies.
 
@@ -301,13 +311,18 @@ def from_data(samples: Iterable[int], size: int, smoothing: object = 0) -> Expli
 def parse(text: str, size: int) -> Prior:
     """The prior over 0..size−1 that the command line names.
 
-    `uniform`, weights `1/4,0,3/4`, `binomial:0.3`, `poisson:12.5`, `zipf:1`, or a file of weights, read exactly.
+    `uniform`, weights `1/4,0,3/4`, `binomial:0.3`, `poisson:12.5`, `zipf:1`, `steps:1,3,2`, or a file, read exactly.
 
     >>> parse("1/4,0,3/4", 3).exact()[2], parse("binomial:0.3", 5).name
     (Fraction(3, 4), 'binomial:3/10')
     """
     kind, _, rest = text.strip().partition(":")
-    families: dict[str, Callable[[int, object], Prior]] = {"binomial": binomial, "poisson": poisson, "zipf": zipf}
+    families: dict[str, Callable[[int, str], Prior]] = {
+        "binomial": binomial,
+        "poisson": poisson,
+        "zipf": zipf,
+        "steps": lambda size, rest: steps(size, rest.split(",", histogram.MOST)),
+    }
     if text.strip() == "uniform":
         return uniform(size)
     if kind in families and rest:

@@ -8,7 +8,7 @@ from pathlib import Path
 from utmost.consumer.files import content, listed
 from utmost.errors import InputError
 
-FORMS = "uniform, weights such as 1/4,0,3/4, binomial:0.3, poisson:12.5, zipf:1 or a file of weights"
+FORMS = "uniform, weights such as 1/4,0,3/4, binomial:0.3, poisson:12.5, zipf:1, steps:1,3,2 or a file of weights"
 
 
 def written(text: str) -> tuple[list[object], bool]:

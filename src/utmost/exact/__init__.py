@@ -3,7 +3,7 @@
 from utmost.exact.balls import ball, enclosure, ends
 from utmost.exact.levels import Level, alpha, epsilon
 from utmost.exact.reals import Number, Real, exponential, nearest, power, refined, sign
-from utmost.exact.text import decimal, is_exact, number, rational, whole
+from utmost.exact.text import decimal, is_exact, number, plain, rational, whole
 
 __all__ = [
     "Level",
@@ -19,6 +19,7 @@ __all__ = [
     "is_exact",
     "nearest",
     "number",
+    "plain",
     "power",
     "rational",
     "refined",

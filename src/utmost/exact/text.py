@@ -15,6 +15,7 @@ from fractions import Fraction
 from utmost.errors import InputError
 from utmost.exact.reals import Number, Real, exponential, power
 
+DIGITS = 12  # of a float in a document
 LONGEST = 100_000  # characters of one number
 MOST_TOKENS = 1000  # numbers and signs in one number
 LARGEST_POWER = 200_000  # bits of a power
@@ -61,6 +62,17 @@ def whole(value: object, name: str = "number") -> int:
 def is_exact(value: object) -> bool:
     """Is it a number that is not a float."""
     return isinstance(value, int | Fraction | Real) and not isinstance(value, bool)
+
+
+def plain(value: Number | float | None) -> str | float | None:
+    """A number as a JSON document has it: exact ones are text, floats have 12 digits, ∞ is "inf".
+
+    >>> plain(Fraction(2, 3)), plain(0.1 + 0.2), plain(math.inf), plain(None)
+    ('2/3', 0.3, 'inf', None)
+    """
+    if value is None or not isinstance(value, float):
+        return None if value is None else str(value)
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else str(value)
 
 
 def decimal(value: Number | float, digits: int = 6) -> str:

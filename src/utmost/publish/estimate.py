@@ -12,6 +12,8 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.consumer import losses
+from utmost.consumer.drawn import Drawn
+from utmost.consumer.kernel.search import FEASIBLE
 from utmost.consumer.losses import Loss
 from utmost.consumer.priors import Prior
 from utmost.data.asked import Grid
@@ -26,8 +28,9 @@ from utmost.publish.reading.sound import checked
 from utmost.publish.reading.unbiased import total
 from utmost.publish.record import Answer, Choice, Lattice, Ratio
 
-__all__ = ["Belief", "Estimate", "Losses", "Reading", "belief", "cells", "estimate", "remap"]
+__all__ = ["Belief", "Estimate", "Losses", "Reading", "belief", "cells", "estimate", "read", "reader_of", "remap"]
 
+ANY = Wish()
 MOST_CELLS = 12  # that a message lists
 BY_THEOREM = (
     "optimal: no mechanism with ε = {0} gives this reader a smaller expected loss, not even one made for her ({1})"
@@ -62,19 +65,60 @@ def estimate(
     no public end. `grid` is how many points between them carry her prior; by default every value there is, up to 10⁷
     for a count and 10⁶ otherwise, else those that matter (`reading.points`). `cell` picks one of a histogram.
     """
+    wish = Wish(_bound(at_least, "at-least"), _bound(at_most, "at-most"), None if grid is None else whole(grid, "grid"))
+    return read(answer, reader_of(answer, prior, loss, wish, coverage, cell), coverage, cell)
+
+
+def reader_of(
+    answer: Answer,
+    prior: Prior | str,
+    loss: Loss | str,
+    wish: Wish = ANY,
+    coverage: object = 0.95,
+    cell: str | None = None,
+) -> Reader | None:
+    """Who reads this answer: the points she believes in, her prior and her loss there; None for a quantile.
+
+    Nothing is worked out that depends on the answer, so this is quick however many points there are.
+    """
     fear = losses.parse(loss) if isinstance(loss, str) else loss
     share = _share(coverage)
     checked(answer)
     if isinstance(answer.mechanism, Choice):
-        return _face_value(answer, answer.mechanism, share)
-    wish = Wish(_bound(at_least, "at-least"), _bound(at_most, "at-most"), None if grid is None else whole(grid, "grid"))
+        return None
     listed = axis.listed_prior(prior)
-    numbers, names = _numbers(answer, cell)
+    numbers, _ = _numbers(answer, cell)
     found = _points(answer, numbers, wish, None if listed is None else listed.size, prior == "uniform")
-    reader = Reader(found.axis, axis.prior_on(found.axis, prior, listed), fear, share, found.near)
-    if isinstance(answer.mechanism, Ratio):
-        return _of_ratio(answer, answer.mechanism, reader)
-    return _of_lattice(answer, answer.mechanism, reader, numbers, names, cell is None)
+    step = found.axis.step
+    on_points = fear.stretched(step) if isinstance(fear, Drawn) and step != 1 else fear
+    return Reader(found.axis, axis.prior_on(found.axis, prior, listed), on_points, share, found.near)
+
+
+def read(
+    answer: Answer,
+    reader: Reader | None,
+    coverage: object = 0.95,
+    cell: str | None = None,
+    effort: float = FEASIBLE,
+) -> Estimate:
+    """What this reader makes of the answer, or of one cell of it.
+
+    Losses over all answers that need a search are left out where it takes more than `effort` multiplications.
+    """
+    law = answer.mechanism
+    if reader is None:
+        assert isinstance(law, Choice)
+        return _face_value(answer, law, _share(coverage))
+    if isinstance(law, Ratio):
+        return _of_ratio(answer, law, reader)
+    assert isinstance(law, Lattice)
+    numbers, names = _numbers(answer, cell)
+    found = lattice.read(reader, law, numbers, effort)
+    both = total(law, numbers) if names and cell is None else None
+    before = None if reader.near else found.before
+    remark = _remark(reader, max(law.unit, law.unit / law.epsilon))
+    told = claim(answer, reader)
+    return Estimate(answer, reader, found.readings, before, told, remark, names, both, every=found.every)
 
 
 def _share(coverage: object) -> float:
@@ -117,16 +161,6 @@ def _points(answer: Answer, numbers: list[int], wish: Wish, weights: int | None,
 def _parts(answer: Answer) -> tuple[int, int]:
     assert answer.parts is not None
     return answer.parts
-
-
-def _of_lattice(
-    answer: Answer, law: Lattice, reader: Reader, numbers: list[int], names: tuple[str, ...], everything: bool
-) -> Estimate:
-    readings, before = lattice.read(reader, law, numbers)
-    both = total(law, numbers) if names and everything else None
-    before = None if reader.near else before
-    remark = _remark(reader, max(law.unit, law.unit / law.epsilon))
-    return Estimate(answer, reader, tuple(readings), before, claim(answer, reader), remark, names, both)
 
 
 def _of_ratio(answer: Answer, law: Ratio, reader: Reader) -> Estimate:
@@ -208,5 +242,8 @@ def remap(found: Estimate, values: list[Fraction]) -> Floats:
     law, reader = found.answer.mechanism, found.reader
     if reader is None or not isinstance(law, Lattice):
         raise InputError(f"only a lattice number has a reading for each answer, not a {found.answer.kind}")
-    readings, _ = lattice.read(reader, law, [law.number(value) for value in values])
-    return np.array([float(reading.estimate) for reading in readings])
+    numbers = [law.number(value) for value in values]
+    if found.every is None:
+        return np.array([float(reading.estimate) for reading in lattice.read(reader, law, numbers).readings])
+    best = found.every.remap[lattice.places(reader.axis, law, numbers)]
+    return np.array([float(reader.value(place)) for place in best.tolist()])

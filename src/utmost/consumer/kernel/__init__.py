@@ -14,20 +14,25 @@ float prior, the reading found in doubles stands: a competitor can be better by 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 
+from utmost.consumer.drawn import Drawn
 from utmost.consumer.kernel import closed, settle, single
 from utmost.consumer.kernel.bulk import SMALL
 from utmost.consumer.kernel.face import face_value
-from utmost.consumer.kernel.scan import Floats, Ints, Sums, sums
-from utmost.consumer.kernel.search import Search
+from utmost.consumer.kernel.scan import Floats, Ints, Sums, rounding, sums
+from utmost.consumer.kernel.search import FEASIBLE, Search
 from utmost.consumer.kernel.settle import Judge, Rate
-from utmost.consumer.losses import Binary, Linear, Loss, Power, Squared, Table, absolute, squared
+from utmost.consumer.losses import Binary, ByError, Linear, Loss, Power, Squared, Table, absolute, squared
 from utmost.consumer.priors import Floating, Prior
 from utmost.errors import InputError
+
+Asked: TypeAlias = frozenset[int] | None
 
 __all__ = ["Rate", "Reading", "Readings", "posterior", "read", "readings"]
 
@@ -56,13 +61,20 @@ class Reading:
     interval: tuple[int, int]
 
 
-def readings(prior: Prior, level: Rate | float, loss: Loss) -> Readings:
+def readings(
+    prior: Prior,
+    level: Rate | float,
+    loss: Loss,
+    asked: Sequence[int] | None = None,
+    effort: float = FEASIBLE,
+) -> Readings:
     """Optimal remap of the truncated geometric mechanism and what it achieves, for all answers at once.
 
     w(y) is the smallest minimiser of Σ_x π_x α^|x−y| ℓ(x, w) (GRS12 §2.3; non-decreasing in y for legal ℓ). O(n) for
     `Linear`, `Squared` and `Binary`; for other losses about the widths of the posteriors of the answers that no other
-    answer stands for (`bulk`), refused where hopeless. Above 4096 counts such a loss is taken, unchecked, not to
-    decrease away from the truth on either side.
+    answer stands for (`bulk`), refused where it takes more than `effort` multiplications. Above 4096 counts such a loss
+    is taken, unchecked, not to decrease away from the truth on either side. Ties are settled for the answers in
+    `asked`, by default for all.
 
     >>> from utmost.consumer import losses, priors
     >>> from utmost.exact import alpha
@@ -71,8 +83,10 @@ def readings(prior: Prior, level: Rate | float, loss: Loss) -> Readings:
     """
     epsilon = _epsilon(level)
     _check(loss, prior.size)
+    _refuse_falling(loss, prior.size)
     table = sums(prior.logs(), epsilon)
-    remap, losses = _choose(table, _plain(loss), _judge(prior, level, loss))
+    wanted = None if asked is None else frozenset(asked)
+    remap, losses = _choose(table, _plain(loss), _judge(prior, level, loss), wanted, effort)
     evidence = table.log(table.total) + _log_kappa(prior.size, epsilon)
     chances = np.exp(evidence)
     return Readings(remap, losses, evidence, float(chances @ losses), _face_value(table, _plain(loss), chances))
@@ -92,11 +106,24 @@ def read(prior: Prior, level: Rate | float, loss: Loss, answer: int, coverage: f
         raise InputError(f"coverage must be strictly between 0 and 1, got {coverage}")
     chances = posterior(prior, level, answer)
     interval = single.interval(chances, coverage)
+    if isinstance(_plain(loss), ByError):
+        return Reading(*_searched(prior, level, loss, answer, chances), interval)
     if prior.size <= SMALL:
-        every = readings(prior, level, loss)
+        every = readings(prior, level, loss, [answer])
         return Reading(int(every.remap[answer]), float(every.losses[answer]), interval)
     _check(loss, prior.size)
     return Reading(*single.best(chances, _plain(loss)), interval)
+
+
+def _searched(prior: Prior, level: Rate | float, loss: Loss, answer: int, chances: Floats) -> tuple[int, float]:
+    """The best reading of a posterior for a loss of the error, settled where that can be, and its loss."""
+    assert isinstance(loss, ByError)
+    place, judge = single.best(chances, loss)[0], _judge(prior, level, loss)
+    if judge is not None:
+        finite = prior.logs()[np.isfinite(prior.logs())]
+        rivals = single.rivals(chances, loss, rounding(finite, prior.size, _epsilon(level)))
+        place = judge.best(answer, rivals, place) if len(rivals) > 1 else place
+    return place, float(chances @ loss.array(np.arange(prior.size), place))
 
 
 def posterior(prior: Prior, level: Rate | float, answer: int) -> Floats:
@@ -113,22 +140,22 @@ def posterior(prior: Prior, level: Rate | float, answer: int) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def _choose(table: Sums, loss: Loss, judge: Judge | None) -> tuple[Ints, Floats]:
+def _choose(table: Sums, loss: Loss, judge: Judge | None, asked: Asked, effort: float) -> tuple[Ints, Floats]:
     """The remap, settled by the judge if there is one, and its expected loss given each answer."""
     if isinstance(loss, Linear):
         remap = closed.linear_remap(table, loss)
-        _settle(remap, judge, settle.linear_rivals(table, loss, remap) if judge else {})
+        _settle(remap, judge, settle.linear_rivals(table, loss, remap) if judge else {}, asked)
         return remap, _sharp(table, loss, remap, closed.linear_losses(table, loss, remap))
     if isinstance(loss, Squared):
         remap = closed.squared_remap(table)
-        _settle(remap, judge, settle.squared_rivals(table) if judge else {})
+        _settle(remap, judge, settle.squared_rivals(table) if judge else {}, asked)
         return remap, closed.squared_losses(table, remap)
     if isinstance(loss, Binary):
         remap = settle.settled_modes(table, judge) if judge else table.mode
         return remap, _sharp(table, loss, remap, closed.binary_losses(table, remap))
-    search = Search(table, loss)
+    search = Search(table, loss, effort)
     remap, losses = search.best()
-    _settle(remap, judge, search.rivals(losses, table.doubt) if judge else {})
+    _settle(remap, judge, search.rivals(losses, table.doubt, asked) if judge else {}, asked)
     return remap, losses
 
 
@@ -149,10 +176,10 @@ def _face_value(table: Sums, loss: Loss, chances: Floats) -> float:
     return face_value(table.logs, table.epsilon, loss)
 
 
-def _settle(remap: Ints, judge: Judge | None, rivals: dict[int, list[int]]) -> None:
-    if judge is not None:
-        for answer, candidates in rivals.items():
-            remap[answer] = judge.best(answer, candidates)
+def _settle(remap: Ints, judge: Judge | None, rivals: dict[int, list[int]], asked: Asked) -> None:
+    for answer, candidates in rivals.items():
+        if judge is not None and (asked is None or answer in asked):
+            remap[answer] = judge.best(answer, candidates, int(remap[answer]))
 
 
 def _judge(prior: Prior, level: Rate | float, loss: Loss) -> Judge | None:
@@ -160,10 +187,7 @@ def _judge(prior: Prior, level: Rate | float, loss: Loss) -> Judge | None:
     inexact = isinstance(prior, Floating) or (isinstance(loss, Table) and isinstance(loss.rows[0][0], float))
     if isinstance(level, float | int) or prior.size > SMALL or inexact:
         return None
-    try:
-        return Judge(prior.proportions(), level.alpha, loss)
-    except InputError:  # a prior that is exact in principle, but not at this size
-        return None
+    return Judge(prior, level.alpha, loss)
 
 
 def _plain(loss: Loss) -> Loss:
@@ -196,3 +220,11 @@ def _epsilon(level: Rate | float) -> float:
 def _check(loss: Loss, size: int) -> None:
     if isinstance(loss, Table):
         loss.check(size)
+
+
+def _refuse_falling(loss: Loss, size: int) -> None:
+    """A drawn loss is searched from all readings where it falls away from the truth: too much above 4096 counts."""
+    if isinstance(loss, Drawn) and size > SMALL and not loss.monotone:
+        raise InputError(
+            f"loss drawn must not fall away from the truth to read all of {size} answers: read them one by one"
+        )

@@ -12,17 +12,18 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from utmost.consumer.kernel.scan import Floats, Ints
-from utmost.consumer.losses import Loss, Power
+from utmost.consumer.losses import ByError, Loss
 
 COLUMNS = 64  # of a matrix product at a time: above, threads are started that wait for one another
 
 
 class Costs:
-    """ℓ(x, w) for lists of truths and ranges of readings; looked up by distance where it is a `Power`."""
+    """ℓ(x, w) for lists of truths and ranges of readings; looked up by w − x where it is of that alone."""
 
     def __init__(self, loss: Loss, size: int) -> None:
         self.loss, self.origin = loss, size - 1
-        self.gaps = loss.array(np.arange(1 - size, size), 0) if isinstance(loss, Power) else None
+        self.gaps = loss.array(0, np.arange(1 - size, size)) if isinstance(loss, ByError) else None
+        self.monotone = isinstance(loss, ByError) and loss.monotone
 
     def table(self, truths: Ints, start: int, stop: int) -> Floats:
         """A row for each truth and a column for each reading start..stop−1."""
@@ -33,13 +34,13 @@ class Costs:
         return np.asarray(self.gaps[self.origin + np.arange(start, stop)[None, :] - truths[:, None]])
 
     def weighed(self, weights: Floats, truths: Ints, start: int, stop: int) -> Floats:
-        """Σ_x weights_x ℓ(x, w) for each reading w; for a `Power` and a run of truths by a convolution."""
+        """Σ_x weights_x ℓ(x, w) for each reading w; for a loss of the error and a run of truths by a convolution."""
         if self.gaps is not None and _run(truths):
             return np.convolve(self._between(truths, start, stop), weights, mode="valid")
         return np.asarray(np.einsum("x,xw->w", weights, self.table(truths, start, stop)))
 
     def _between(self, truths: Ints, start: int, stop: int) -> Floats:
-        """|w − x|^p by w − x, from its least to its greatest value."""
+        """ℓ by w − x, from its least to its greatest value."""
         assert self.gaps is not None
         return self.gaps[self.origin + start - int(truths[-1]) : self.origin + stop - int(truths[0])]
 

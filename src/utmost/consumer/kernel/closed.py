@@ -10,6 +10,7 @@ from utmost.consumer.kernel.scan import Flags, Floats, Ints, Sums
 from utmost.consumer.losses import Linear, Loss
 
 CANCELLED = 1e-3  # of the distance between answer and reading: below that, digits were lost
+NOTHING = -750.0  # the logarithm of less than the smallest double
 
 
 def mass_up_to(sums: Sums, answers: Ints, readings: Ints) -> Floats:
@@ -138,12 +139,14 @@ def sharpened(sums: Sums, loss: Loss, remap: Ints, losses: Floats) -> Floats:
     """The losses, those that came out of a subtraction summed anew term by term: O(n) for each such answer.
 
     Where almost all of a posterior lies on its reading, the loss is what is left of 1 (or of a distance) after taking
-    nearly all of it away. A sum of its terms, each ≥ 0 and in log space, has no such weakness.
+    nearly all of it away. A sum of its terms, each ≥ 0 and in log space, has no such weakness. A truth x with
+    π_x·α^−|x−m| below the smallest double times π_m, m the prior's mode, is nothing in any posterior.
     """
-    answers = np.arange(sums.size)
+    answers, mode = np.arange(sums.size), int(sums.logs.argmax())
     doubtful = np.flatnonzero(losses < CANCELLED * (1 + np.abs(answers - remap)))
-    total, result = sums.log(sums.total), losses.copy()
+    truths = np.flatnonzero(sums.logs + sums.epsilon * np.abs(answers - mode) > sums.logs[mode] + NOTHING)
+    total, result, logs = sums.log(sums.total), losses.copy(), sums.logs[truths]
     for y in doubtful.tolist():
-        chances = np.exp(sums.logs - sums.epsilon * np.abs(answers - y) - total[y])
-        result[y] = float(chances @ loss.array(answers, remap[y]))
+        chances = np.exp(logs - sums.epsilon * np.abs(truths - y) - total[y])
+        result[y] = float(chances @ loss.array(truths, remap[y]))
     return result

@@ -8,7 +8,7 @@ import numpy as np
 
 from utmost.consumer.kernel.bulk import SMALL
 from utmost.consumer.kernel.scan import Floats, Ints
-from utmost.consumer.losses import Loss, Power
+from utmost.consumer.losses import ByError, Loss
 
 TOGETHER = 1 << 13  # truths summed at a time
 PRECISE = 2.0**-50  # relative size of what may be left out
@@ -17,27 +17,27 @@ PRECISE = 2.0**-50  # relative size of what may be left out
 def face_value(logs: Floats, epsilon: float, loss: Loss) -> float:
     """Σ_x π_x Σ_y κ_y α^|x−y| ℓ(x, y), summed over the truth x outside and the answer y inside.
 
-    For a `Power` the inner sum is two prefix sums and two ends, O(n) in all. For other losses the distances are summed
-    from 1 on, until what is left is below 2^−50 of the sum (for a loss that is largest at the ends).
+    For a loss of the error the inner sum is two prefix sums and two ends, O(n) in all. For others the distances are
+    summed from 1 on, until what is left is below 2^−50 of the sum (for a loss that is largest at the ends).
     """
     if len(logs) == 1:
         return float(loss.array(0, 0))
     truths = np.flatnonzero(np.isfinite(logs))
     weights = np.exp(logs[truths])
-    if isinstance(loss, Power):
+    if isinstance(loss, ByError):
         return float(weights @ _from_distances(truths, len(logs), epsilon, loss))
     parts = [slice(start, start + TOGETHER) for start in range(0, len(truths), TOGETHER)]
     return math.fsum(_by_distances(weights[part], truths[part], len(logs), epsilon, loss) for part in parts)
 
 
-def _from_distances(truths: Ints, size: int, epsilon: float, loss: Power) -> Floats:
-    """E[|x − y|^p | x]: all distances to either side as if between the ends, and what the ends have more."""
-    gaps = np.arange(size)
-    terms = loss.array(gaps, 0) * np.exp(-epsilon * gaps)
-    within = np.cumsum(terms) * math.tanh(epsilon / 2)
-    ends = terms * (_end(epsilon) - math.tanh(epsilon / 2))
-    other = size - 1 - truths
-    return np.asarray(within[truths] + within[other] + ends[truths] + ends[other])
+def _from_distances(truths: Ints, size: int, epsilon: float, loss: ByError) -> Floats:
+    """E[ℓ(x, y) | x]: all distances to either side as if between the ends, what the ends have more, 0 counted once."""
+    gaps, inner = np.arange(size), math.tanh(epsilon / 2)
+    found = np.full(len(truths), -float(loss.array(0, 0)) * inner)
+    for costs, reach in ((loss.array(gaps, 0), truths), (loss.array(0, gaps), size - 1 - truths)):
+        terms = costs * np.exp(-epsilon * gaps)
+        found += np.cumsum(terms)[reach] * inner + terms[reach] * (_end(epsilon) - inner)
+    return found
 
 
 def _by_distances(weights: Floats, truths: Ints, size: int, epsilon: float, loss: Loss) -> float:

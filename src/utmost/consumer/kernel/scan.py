@@ -131,13 +131,17 @@ class Sums:
     @property
     def doubt(self) -> float:
         """A bound on the relative error of every mass: 8n units in the last place for each power of e involved."""
-        finite = self.logs[np.isfinite(self.logs)]
-        return float(8 * np.finfo(float).eps * self.size * (1 + np.abs(finite).max() + self.epsilon))
+        return rounding(self.logs[np.isfinite(self.logs)], self.size, self.epsilon)
 
     def log(self, values: Floats) -> Floats:
         """ln(values_y·2^{e_y}); −∞ of 0."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(values) + self.exponent * LN2)
+
+
+def rounding(finite: Floats, size: int, epsilon: float) -> float:
+    """A bound on the relative error of a sum over so many counts of weights with these logarithms."""
+    return float(8 * np.finfo(float).eps * size * (1 + np.abs(finite).max() + epsilon))
 
 
 def sums(logs: Floats, epsilon: float) -> Sums:

@@ -21,12 +21,14 @@ STORE = 1 << 22  # doubles in one table
 class Search:
     """The best readings of the active answers (see `bulk`), copied to the idle ones.
 
-    Up to 4096 counts every reading is tried. Above, the loss is taken to be monotone on both sides of every truth, as
-    every legal one is. Then no reading beyond the bulk gains more than is neglected, and none beyond h is better than
-    Σ_{x≤h} P(x | y) ℓ(x, h): a window around the median grows until that bound, and its mirror image, exclude the rest.
+    Up to 4096 counts every reading of a table is tried. Above, and for every loss of the error alone that is known to
+    be, the loss is taken to be monotone on both sides of every truth, as every legal one is. Then no reading beyond the
+    bulk gains more than is neglected, and none beyond h is better than Σ_{x≤h} P(x | y) ℓ(x, h): a window around the
+    median grows until that bound, and its mirror image, exclude the rest by more than the rounding of the sums.
     """
 
-    def __init__(self, sums: Sums, loss: Loss) -> None:
+    def __init__(self, sums: Sums, loss: Loss, effort: float = FEASIBLE) -> None:
+        self.effort = effort
         self.sums, self.costs, self.bulk, self.work = sums, Costs(loss, sums.size), bulk(sums, loss), 0.0
         self.total = sums.log(sums.total)
         self.support = np.flatnonzero(np.isfinite(sums.logs))
@@ -34,26 +36,32 @@ class Search:
         self.radius = linear_losses(sums, absolute, self.centre).astype(np.int64) + 2
         active = self.bulk.active
         self.groups = np.split(active, np.flatnonzero(np.diff(active // NEIGHBOURS)) + 1)
+        self.windows: list[tuple[int, int]] = []
 
     def best(self) -> tuple[Ints, Floats]:
-        """For each y the smallest minimiser w of E[ℓ(x, w) | y] in doubles, and its expected loss."""
+        """For each y the smallest minimiser w of E[ℓ(x, w) | y] in doubles, and its expected loss.
+
+        `windows` then has the readings, for each group of answers, that no bound excludes.
+        """
         remap, least = np.zeros(self.sums.size, dtype=np.int64), np.zeros(self.sums.size)
         self._refuse(self._least_work())
         for answers in self.groups:
             remap[answers], least[answers] = self._minimum(answers)
         return remap[self.bulk.source], least[self.bulk.source]
 
-    def rivals(self, least: Floats, doubt: float) -> dict[int, list[int]]:
+    def rivals(self, least: Floats, doubt: float, asked: frozenset[int] | None) -> dict[int, list[int]]:
         """The readings within a relative 2·doubt of the least loss, for the answers that have more than one.
 
-        For up to 4096 counts.
+        For up to 4096 counts; where answers are `asked` for, for them and their neighbours only.
         """
         found: dict[int, list[int]] = {}
-        for answers in self.groups:
-            values = self._block(answers).expect(self.costs, 0, self.sums.size)
+        for answers, (start, stop) in zip(self.groups, self.windows, strict=True):
+            if asked is not None and asked.isdisjoint(answers.tolist()):
+                continue
+            values = self._block(answers).expect(self.costs, start, stop)
             close = values <= least[answers, None] * (1 + 2 * doubt)
             for k in np.flatnonzero(close.sum(axis=1) > 1).tolist():
-                found[int(answers[k])] = np.flatnonzero(close[k]).tolist()
+                found[int(answers[k])] = (start + np.flatnonzero(close[k])).tolist()
         return found
 
     def _block(self, answers: Ints) -> Block:
@@ -69,12 +77,14 @@ class Search:
         """The smallest minimiser for each of the answers, and the minimum."""
         here, (low, high) = self._block(answers), self._hull(answers)
         centre, reach = self.centre[answers], int(self.radius[answers].max())
-        reach = self.sums.size if self.sums.size <= SMALL else reach
+        reach = self.sums.size if self.sums.size <= SMALL and not self.costs.monotone else reach
         while True:
             start, stop = max(int(centre.min()) - reach, low), min(int(centre.max()) + reach, high) + 1
             found, least = self._within(here, start, stop)
-            left = start == low or (here.partly(self.costs, start, start, high) > least).all()
-            if left and (stop > high or (here.partly(self.costs, stop - 1, low, stop - 1) >= least).all()):
+            more = least * (1 + 4 * self.sums.doubt)
+            left = start == low or (here.partly(self.costs, start, start, high) > more).all()
+            if left and (stop > high or (here.partly(self.costs, stop - 1, low, stop - 1) >= more).all()):
+                self.windows.append((start, stop))
                 return found, least
             reach *= 2
 
@@ -107,8 +117,9 @@ class Search:
         return float(4.0 * truths @ np.minimum(2 * self.radius[first], high - low + 1))
 
     def _refuse(self, work: float) -> None:
-        if work > FEASIBLE:
+        if work > self.effort:
             raise InputError(
-                f"loss {self.costs.loss.name} needs more than {FEASIBLE:.0e} operations for all {self.sums.size} "
-                "answers at this epsilon: read one answer at a time, or use absolute, squared or binary"
+                f"loss {self.costs.loss.name[:60]} needs more than {self.effort:.0e} operations for all "
+                f"{self.sums.size} answers at this epsilon: read one answer at a time, or use absolute, squared or "
+                "binary"
             )

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from utmost.consumer.drawn import Drawn
 from utmost.consumer.kernel.closed import mass_up_to
 from utmost.consumer.kernel.scan import Ints, Sums
 from utmost.consumer.losses import Binary, Linear, Loss
+from utmost.consumer.priors import Prior
+from utmost.errors import InputError
 from utmost.exact import Number, ball, sign
 
+PATIENCE = 10**5  # counts times readings that are compared for a drawn loss
 PRECISIONS = (64, 128, 256, 512, 1024)  # bits; what they leave undecided is decided symbolically
 
 
@@ -31,19 +36,38 @@ class Rate(Protocol):
 
 
 class Judge:
-    """Compares readings of one answer exactly: the sign of Σ_x π_x α^|x−y| (ℓ(x, w) − ℓ(x, w′))."""
+    """Compares readings of one answer exactly: the sign of Σ_x π_x α^|x−y| (ℓ(x, w) − ℓ(x, w′)).
 
-    def __init__(self, proportions: Sequence[Number], alpha: Number, loss: Loss) -> None:
-        self.alpha, self.loss = alpha, loss
-        self.support = [(x, weight) for x, weight in enumerate(proportions) if weight]
-        self.exact = lru_cache(maxsize=1 << 18)(loss.exact)
-        self.weights, self.odds = dict(self.support), lru_cache(maxsize=1 << 20)(self._odds)
+    The prior's exact weights are worked out when the first question comes: most priors raise none. A drawn loss may be
+    level over many readings, and then it raises thousands: it gets answers for the first 10⁵ terms.
+    """
 
-    def best(self, answer: int, readings: Sequence[int]) -> int:
-        """The smallest of the readings (in ascending order) with the least expected loss.
+    def __init__(self, prior: Prior, alpha: Number, loss: Loss) -> None:
+        self.prior, self.alpha, self.loss = prior, alpha, loss
+        self.left: float = PATIENCE if isinstance(loss, Drawn) else math.inf
+        self.exact, self.odds = lru_cache(maxsize=1 << 18)(loss.exact), lru_cache(maxsize=1 << 20)(self._odds)
+
+    @cached_property
+    def support(self) -> list[tuple[int, Number]]:
+        """The counts with a weight; empty for a prior that is exact in principle, but not at its size."""
+        try:
+            return [(x, weight) for x, weight in enumerate(self.prior.proportions()) if weight]
+        except InputError:
+            return []
+
+    @cached_property
+    def weights(self) -> dict[int, Number]:
+        """The same by count."""
+        return dict(self.support)
+
+    def best(self, answer: int, readings: Sequence[int], found: int) -> int:
+        """The smallest of the readings (in ascending order) with the least expected loss; `found` if that is not known.
 
         Beyond the ends of the prior's support the posterior is that of the end.
         """
+        self.left -= self.prior.size * len(readings)
+        if self.left < 0 or not self.support:
+            return found
         answer = min(max(answer, self.support[0][0]), self.support[-1][0])
         winner = readings[0]
         for reading in readings[1:]:
@@ -153,9 +177,8 @@ def settled_modes(sums: Sums, judge: Judge) -> Ints:
         if first < 0 or second < 0 or first == second:
             return max(first, second)
         lead = float(logs[second] - logs[first]) - sums.epsilon * (abs(second - y) - abs(first - y))
-        if abs(lead) <= doubt:
-            return judge.best(y, [first, second])
-        return second if lead > 0 else first
+        found = second if lead > 0 else first
+        return judge.best(y, [first, second], found) if abs(lead) <= doubt else found
 
     logs, own = sums.logs, np.where(np.isfinite(sums.logs), np.arange(sums.size), -1).tolist()
     before, after = own.copy(), own.copy()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from utmost.consumer.kernel.scan import Floats, Ints
-from utmost.consumer.losses import Binary, Linear, Loss, Power, Squared
+from utmost.consumer.losses import Binary, ByError, Linear, Loss, Squared
 from utmost.errors import InputError
 
 DIRECT = 1 << 14  # counts up to which a convolution is summed term by term
@@ -54,12 +54,15 @@ def _linear(chances: Floats, loss: Linear) -> int:
 
 
 def _searched(chances: Floats, loss: Loss) -> int:
-    """The best reading in the hull of the posterior's weights that matter: a legal loss gains nothing beyond."""
+    """The best reading in the hull of the posterior's weights that matter: a legal loss gains nothing beyond.
+
+    For a loss of the error that falls somewhere away from the truth the hull is that of all counts.
+    """
     matter = np.flatnonzero(chances > NEGLIGIBLE / len(chances) * chances.max())
     low, high = int(matter[0]), int(matter[-1])
     inside = chances[low : high + 1]
-    if isinstance(loss, Power):
-        return low + _by_convolution(inside, loss)
+    if isinstance(loss, ByError):
+        return low + _by_convolution(inside, loss) if loss.monotone else _by_convolution(chances, loss)
     if len(inside) > WIDEST:
         raise InputError(
             f"loss {loss.name} must be one of distances for a posterior of {len(inside)} counts: use power"
@@ -68,11 +71,23 @@ def _searched(chances: Floats, loss: Loss) -> int:
     return low + int(np.argmin([inside @ loss.array(truths, reading) for reading in range(low, high + 1)]))
 
 
-def _by_convolution(chances: Floats, loss: Power) -> int:
+def rivals(chances: Floats, loss: ByError, doubt: float) -> list[int]:
+    """All readings within a relative 2·doubt of the least expected loss, ascending."""
+    values = _expected(chances, loss)
+    return np.flatnonzero(values <= values.min() * (1 + 2 * doubt)).tolist()
+
+
+def _expected(chances: Floats, loss: ByError) -> Floats:
+    """Σ_x P(x) ℓ(x, w) for every reading w, term by term."""
     size = len(chances)
-    kernel = loss.array(np.arange(-size + 1, size), 0)
+    return np.convolve(chances, loss.array(0, np.arange(-size + 1, size)))[size - 1 : 2 * size - 1]
+
+
+def _by_convolution(chances: Floats, loss: ByError) -> int:
+    size = len(chances)
     if size <= DIRECT:
-        return int(np.argmin(np.convolve(chances, kernel)[size - 1 : 2 * size - 1]))
+        return int(np.argmin(_expected(chances, loss)))
+    kernel = loss.array(0, np.arange(-size + 1, size))
     from scipy.signal import fftconvolve
 
     values = fftconvolve(chances, kernel)[size - 1 : 2 * size - 1]

@@ -11,7 +11,7 @@ from utmost.consumer.priors import LARGEST, Prior
 from utmost.errors import InputError
 
 FURTHEST = 10**30  # that a bound may be from 0
-FAMILIES = ("uniform", "binomial", "poisson", "zipf")
+FAMILIES = ("uniform", "binomial", "poisson", "zipf", "steps")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,16 @@ whatever ends, or none, the release has beyond them.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from utmost.consumer import kernel
-from utmost.consumer.kernel import each, single
+from utmost.consumer.kernel import Readings, each, single
 from utmost.consumer.kernel.scan import Ints, sums
+from utmost.consumer.kernel.search import FEASIBLE
+from utmost.consumer.losses import ByError
 from utmost.errors import InputError
 from utmost.exact import epsilon as level_of
 from utmost.publish.reading.axis import Axis
@@ -32,22 +35,33 @@ def on_lattice(axis: Axis, law: Lattice) -> bool:
     return axis.step == law.unit
 
 
-def read(reader: Reader, law: Lattice, numbers: list[int]) -> tuple[list[Reading], Losses | None]:
-    """The reading of each number, and the losses before an answer is known where they can be had."""
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The reading of each number; how all answers are read, and the losses before one is known, where they were had."""
+
+    readings: tuple[Reading, ...]
+    every: Readings | None = None
+    before: Losses | None = None
+
+
+def read(reader: Reader, law: Lattice, numbers: list[int], effort: float = FEASIBLE) -> Read:
+    """The reading of each number; the losses over all answers if they take no search, or one within this effort."""
     if not on_lattice(reader.axis, law):
-        return [_alone(reader, law, number) for number in numbers], None
-    try:
-        every = kernel.readings(reader.prior, level_of(law.epsilon), reader.loss)
-    except InputError:  # a loss that is too much work for all answers at once
-        return [_alone(reader, law, number) for number in numbers], None
+        return Read(tuple(_alone(reader, law, number) for number in numbers))
     answers = places(reader.axis, law, numbers)
+    asked = answers.tolist() if len(set(answers.tolist())) <= SINGLE else None
+    try:
+        every = kernel.readings(reader.prior, level_of(law.epsilon), reader.loss, asked, effort)
+    except InputError:  # a loss that is too much work for all answers at once
+        one = _settled if isinstance(reader.loss, ByError) else _alone
+        return Read(tuple(one(reader, law, number) for number in numbers))
     low, high, faced = _rest(reader, law, answers)
     columns = (every.remap[answers], low, high, every.losses[answers], faced)
-    readings = [
+    found = tuple(
         _reading(reader, law, number, (best, first, last), (loss, face))
         for number, best, first, last, loss, face in zip(numbers, *(c.tolist() for c in columns), strict=True)
-    ]
-    return readings, Losses.of(reader.scale, every.expected_loss, every.face_value_loss)
+    )
+    return Read(found, every, Losses.of(reader.scale, every.expected_loss, every.face_value_loss))
 
 
 def places(axis: Axis, law: Lattice, numbers: list[int]) -> Ints:
@@ -69,6 +83,15 @@ def _rest(reader: Reader, law: Lattice, answers: Ints) -> tuple[Ints, Ints, Floa
         found[k] = *single.interval(chances, reader.coverage), chances @ reader.loss.array(counts, y)
     low, high = found[where, :2].T.astype(np.int64)
     return low, high, found[where, 2]
+
+
+def _settled(reader: Reader, law: Lattice, number: int) -> Reading:
+    """One number of the lattice that her points are on, ties settled where all answers' would be."""
+    (place,) = places(reader.axis, law, [number]).tolist()
+    level = level_of(law.epsilon)
+    found = kernel.read(reader.prior, level, reader.loss, place, reader.coverage)
+    face = kernel.posterior(reader.prior, level, place) @ reader.loss.array(np.arange(reader.axis.size), place)
+    return _reading(reader, law, number, (found.estimate, *found.interval), (found.loss, float(face)))
 
 
 def _alone(reader: Reader, law: Lattice, number: int) -> Reading:

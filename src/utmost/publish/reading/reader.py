@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from utmost.consumer.drawn import Drawn
 from utmost.consumer.kernel import single
 from utmost.consumer.losses import Linear, Loss, Power, Squared, Table
 from utmost.consumer.priors import Prior
@@ -67,6 +68,8 @@ class Reader:
     @property
     def monotone(self) -> bool:
         """Does her loss not fall away from the truth on either side: what GRS12 Thm 3.2 and its extension ask for."""
+        if isinstance(self.loss, Drawn):
+            return self.loss.monotone
         if not isinstance(self.loss, Table):
             return True
         losses = self.loss.array(np.arange(self.axis.size)[:, None], np.arange(self.axis.size)[None, :])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from utmost.consumer.kernel import Readings
 from utmost.exact import Number
 from utmost.publish.reading.axis import Axis
 from utmost.publish.reading.reader import Floats, Reader, Value
@@ -66,10 +67,10 @@ class Belief:
 class Estimate:
     """A consumer's reading of one answer of a release: one reading, or one for each of the `cells` of a histogram.
 
-    `before` are her losses over all answers, before this one was known; None where that was not worked out. `claim`
-    says in which sense no mechanism would have served her better, `remark` what else she must know. `total` is the
-    unbiased sum of all cells and a bound on its standard error; `rank` bounds how many rows lie on the wrong side of a
-    quantile.
+    `before` are her losses over all answers, before this one was known, and `every` how she would read each of them;
+    None where that was not worked out. `claim` says in which sense no mechanism would have served her better, `remark`
+    what else she must know. `total` is the unbiased sum of all cells and a bound on its standard error; `rank` bounds
+    how many rows lie on the wrong side of a quantile.
     """
 
     answer: Answer
@@ -81,6 +82,7 @@ class Estimate:
     cells: tuple[str, ...] = ()
     total: tuple[Number, float] | None = None
     rank: float | None = None
+    every: Readings | None = None
 
     @property
     def value(self) -> Value | tuple[Value, ...]:
