@@ -156,7 +156,7 @@ def test_one_direction_can_be_asked_alone():
 
 
 def test_the_bound_of_pure_privacy_asks_both_directions_even_of_one_ordered_pair():
-    # KL10 §2 asks P(O|i₁) ≤ e^ε·P(O|i₂) of (i₁, i₂) in R; its M in §2.1 asks the reverse of the same pair as well, which
+    # KL10 §2 asks P(O|i₁) ≤ e^ε·P(O|i₂) of (i₁, i₂) in R; its M in §2.1 asks the reverse of the same pair as well: that
     # is the same only where R is symmetric. Here P(O|i₁) ≤ 2·P(O|i₂) for every O, and M(0) = 0 < P({1}|i₂) = 1/2.
     source = channel([[1, 0], ["1/2", "1/2"]])
     assert all(p <= 2 * q for p, q in source.rows.T)
