@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from utmost.exact import Level, Number
     from utmost.spaces import Space
 
-MOST = 200  # inputs and outputs of a channel that is looked at
+MOST = 100  # inputs and outputs of a channel that is looked at
 SHOWN = 12  # of either in the terminal
 
 
