@@ -13,9 +13,9 @@ from strategies import levels
 from utmost.channel import Channel, channel, identity, mix
 from utmost.channel.channel import trusted
 from utmost.errors import InputError
-from utmost.exact import Level, alpha
+from utmost.exact import Level, alpha, epsilon
 from utmost.geometry import is_kernel_mechanism, is_vertex_mechanism, kernels
-from utmost.geometry.membership import null_vector
+from utmost.geometry.membership import null_vector, surely_independent
 from utmost.mechanisms import geometric
 from utmost.spaces import line, parse
 
@@ -154,3 +154,17 @@ def test_a_null_vector_is_one(columns: list[list[int]]) -> None:
     if found is not None:
         assert any(found)
         assert all(sum(z * column[x] for z, column in zip(found, exact, strict=True)) == 0 for x in range(3))
+
+
+@given(st.lists(st.lists(st.fractions(-3, 3, max_denominator=6), min_size=3, max_size=3), min_size=1, max_size=4))
+def test_balls_prove_independence_only_where_elimination_finds_no_dependency(columns: list[list[Fraction]]) -> None:
+    found = [tuple(column) for column in columns]
+    if surely_independent(found):
+        assert null_vector(found) is None
+
+
+def test_a_geometric_mechanism_with_irrational_entries_is_known_for_a_kernel_without_elimination() -> None:
+    level = epsilon("1/10")
+    source = geometric(12, level).channel()
+    assert surely_independent([tuple(column) for column in source.rows.T.tolist()])
+    assert is_kernel_mechanism(source, line(13), level)  # FMPD23 Lemma 19

@@ -6,12 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+import numpy.typing as npt
+
 from utmost.channel import Channel, Mechanism, exactly_aligned, merge
 from utmost.channel.channel import Label, trusted
-from utmost.exact import Level, Number, sign
+from utmost.exact import Level, Number, ball, sign
 from utmost.geometry.columns import Column
 from utmost.geometry.vertices import is_connected
 from utmost.spaces import Space
+
+PRECISIONS = (128, 512, 2048)  # bits of the balls that may prove independence
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +120,43 @@ def is_kernel_mechanism(mechanism: Channel | Mechanism, space: Space, level: Lev
     if not verdict:
         return verdict
     merged = merge(trusted(source.inputs, tuple(map(str, source.outputs)), source.rows))
-    dependency = null_vector([tuple(column) for column in merged.rows.T.tolist()])
+    columns = [tuple(column) for column in merged.rows.T.tolist()]
+    dependency = None if surely_independent(columns) else null_vector(columns)
     if dependency is None:
         return Verdict(True, "every posterior is a vertex, and they are linearly independent")
     names = ", ".join(y for y, value in zip(merged.outputs, dependency, strict=True) if value)  # type: ignore[misc]
     return Verdict(False, f"the posteriors of outputs {names} are linearly dependent")
+
+
+def surely_independent(columns: Sequence[Column]) -> bool:
+    """Do balls prove that the columns are independent: a minor as large as they are many that is not 0.
+
+    False decides nothing. The rows of the minor are those that elimination in doubles takes as pivots.
+    """
+    from flint import arb_mat, ctx
+
+    chosen = _pivots(np.array([[float(value) for value in column] for column in columns]))
+    if chosen is None:
+        return False
+    for bits in PRECISIONS:
+        with ctx.workprec(bits):
+            minor = arb_mat([[ball(column[row], bits) for row in chosen] for column in columns])
+            if not minor.det().contains(0):
+                return True
+    return False
+
+
+def _pivots(rows: npt.NDArray[np.float64]) -> list[int] | None:
+    """The positions at which doubles find independent columns of a matrix; None where they find too few."""
+    left, chosen = rows.copy(), []
+    for k in range(len(left)):
+        best = int(np.abs(left[k]).argmax())
+        if not left[k, best]:
+            return None
+        chosen.append(best)
+        left[k + 1 :] -= np.outer(left[k + 1 :, best] / left[k, best], left[k])
+        left[k + 1 :, best] = 0
+    return chosen
 
 
 def null_vector(columns: Sequence[Column]) -> list[Number] | None:
