@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from utmost.axioms import definition_of, generalize, maximally_general, profile, satisfaction, soundness
     from utmost.channel import Channel, choice, is_private, least_epsilon, merge, mix
     from utmost.consumer import Consumer, Minimax, losses, priors
     from utmost.consumer.kernel import posterior, read, readings
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "utmost.axioms": ("definition_of", "generalize", "maximally_general", "profile", "satisfaction", "soundness"),
     "utmost.channel": ("Channel", "choice", "is_private", "least_epsilon", "merge", "mix"),
     "utmost.consumer": ("Consumer", "Minimax", "losses", "priors"),
     "utmost.consumer.kernel": ("posterior", "read", "readings"),
@@ -82,10 +84,12 @@ __all__ = [
     "choice",
     "cycle",
     "databases",
+    "definition_of",
     "derivation",
     "discrete",
     "epsilon",
     "exponential",
+    "generalize",
     "geometric",
     "graph",
     "grid",
@@ -101,6 +105,7 @@ __all__ = [
     "lemmas",
     "line",
     "losses",
+    "maximally_general",
     "merge",
     "minimax_optimal",
     "mix",
@@ -110,6 +115,7 @@ __all__ = [
     "posterior",
     "preview",
     "priors",
+    "profile",
     "read",
     "readings",
     "refinement",
@@ -117,7 +123,9 @@ __all__ = [
     "remap_of",
     "response",
     "response_dual",
+    "satisfaction",
     "signature",
+    "soundness",
     "space",
     "staircase",
     "universal_mechanism",
