@@ -142,7 +142,7 @@ def draft_seen(settings: With, sent: Draft) -> looking.Seen:
 def preview(settings: With, sent: Text) -> dict[str, Any]:
     """What a plan would cost and how good its answers would be, as utmost release --dry-run --json prints it."""
     plan = planning.accepted(sent.plan, settings)
-    with about("plan"):
+    with planning.about_plan():
         return previewed.content(run.preview(replace(plan, ledger=settings.ledger)))
 
 
@@ -168,7 +168,8 @@ def budget(settings: With, name: Name) -> HistoryView:
 @api.post("/offers", status_code=201, responses=CONFLICT)
 def offer(spends: At, settings: With, who: Who, sent: Text) -> Offer:
     """Offer a plan at its cost. Nothing is spent until the offer is accepted at /api/curator/releases."""
-    return spends.offer(owner(who), planning.accepted(sent.plan, settings))
+    with planning.about_plan():
+        return spends.offer(owner(who), planning.accepted(sent.plan, settings))
 
 
 @api.get("/offers/{key}")

@@ -26,6 +26,7 @@ from utmost.studio.sessions import Visitor
 from utmost.studio.settings import Settings
 
 FIRST = Question(name="first count", epsilon="0.1")
+NO_BUDGET = Problem(field="budget", message="budget must be chosen: it is what the release is charged to")
 pages = APIRouter(include_in_schema=False, prefix="/curator")
 
 
@@ -119,20 +120,18 @@ def _opened(request: Request, settings: Settings, draft: Draft, sent: dict[str, 
 
 
 def _downloaded(request: Request, settings: Settings, draft: Draft) -> Response:
-    """The plan as a file, once it is one."""
+    """The plan as a file, once it is one; its budget need not be open yet."""
     seen = looking.seen(draft, settings)
-    text = seen.plan
-    return _form(request, settings, draft, seen.problems) if text is None else _attached(text, "plan.toml")
+    if seen.plan is None or not seen.budget:
+        return _form(request, settings, draft, seen.problems or [NO_BUDGET])
+    return _attached(seen.plan, "plan.toml")
 
 
 def _reviewed(request: Request, settings: Settings, spends: Spends, who: Visitor, draft: Draft) -> Response:
     """Lead to the confirmation, if there is nothing left to mend."""
     seen = looking.seen(draft, settings)
-    problems = seen.problems
-    if not problems and not seen.budget:
-        problems = [Problem(field="budget", message="budget must be chosen: it is what the release is charged to")]
-    if problems or seen.plan is None:
-        return _form(request, settings, draft, problems)
+    if seen.plan is None or seen.problems or not seen.budget:
+        return _form(request, settings, draft, seen.problems or [NO_BUDGET])
     try:
         offer = spends.offer(owner(who), planning.accepted(seen.plan, settings))
     except InputError as error:

@@ -6,7 +6,8 @@ The studio decides where a plan's charge goes and where its release is written: 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,7 +15,7 @@ from urllib.parse import urlsplit
 from utmost.data.kinds import Kind
 from utmost.data.sources import Source
 from utmost.data.table import Table
-from utmost.errors import InputError
+from utmost.errors import BudgetError, InputError
 from utmost.exact import whole
 from utmost.publish import plans
 from utmost.publish.plans import LEDGER, Plan
@@ -62,7 +63,7 @@ def ledger_told(settings: Settings) -> str:
 
 def accepted(text: str, settings: Settings) -> Plan:
     """The plan in a text that somebody sent, if it asks of this studio's tables and leaves ledger and output to it."""
-    with about("plan"):
+    with about_plan():
         plan = plans.parsed(text, settings.folder)
         if plan.output is not None:
             raise InputError("output must be left out: the studio writes releases to its own folder")
@@ -70,6 +71,17 @@ def accepted(text: str, settings: Settings) -> Plan:
             raise InputError("ledger must be left out: the studio charges its own")
         shelf.checked(plan.source, settings)
     return replace(plan, ledger=ledger_told(settings))
+
+
+@contextmanager
+def about_plan() -> Iterator[None]:
+    """What is refused inside is refused for the plan's sake; but a budget that is short stays that."""
+    try:
+        yield
+    except BudgetError:
+        raise
+    except InputError as problem:
+        raise FieldError("plan", str(problem)) from None
 
 
 def made(draft: Draft, table: Table, settings: Settings) -> Made:

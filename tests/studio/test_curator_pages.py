@@ -1,0 +1,299 @@
+"""The curator's story over plain forms, and what no page may say."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from html import unescape
+
+import duckdb
+import pytest
+
+from curating import MARK, NUMBER, SURVEY, Form, charges, offered, open_budget, write_visits
+from utmost.cli import main
+from utmost.publish import document, plans
+
+PLAN, SPEND = "/curator/plan", "/curator/spend"
+
+
+def posted(studio, page, action=PLAN, **changes):
+    """The page's form, with some fields changed, sent as a browser without script does."""
+    fields = {**Form(page.text, action).fields, **changes}
+    return studio.client.post(action, data=fields)
+
+
+def step(studio, do, page, **changes):
+    return posted(studio, page, do=do, **changes)
+
+
+def test_the_whole_story_without_script(studio, settings):
+    """A table, a plan with a mistake and its repair, a budget, a confirmation, a click, a release."""
+    write_visits(settings)
+    assert "visits.csv" in studio.get("/curator").text
+    assert "integer" in studio.get("/curator/source", params={"location": "visits.csv"}).text
+    page = studio.get(PLAN, params={"location": "visits.csv"})
+    page = step(studio, "add", page, neighbours="add-remove")
+    wrong = {
+        "queries.0.where": "agee >= 65",
+        "queries.1.name": "clinics",
+        "queries.1.kind": "histogram",
+        "queries.1.keys.0.column": "clinic",
+        "queries.1.keys.0.values": "north, south",
+        "queries.1.epsilon": "1/3",
+    }
+    page = step(studio, "review", page, **wrong)
+    assert page.status_code == 422
+    assert re.search(
+        r'id="e-queries.0.where"[^>]*>where, at character 1: there is no column agee: did you mean', page.text
+    )
+    page = step(studio, "review", page, **{"queries.0.where": "age >= 65"})
+    assert "budget must be chosen" in page.text
+    page = step(studio, "open", page, new_name="panel", new_epsilon="1")
+    assert Form(page.text, PLAN).fields["budget"] == "panel"
+    answer = step(studio, "review", page)
+    assert answer.status_code == 303
+    confirm = studio.get(answer.headers["location"])
+    assert "0.4333" in confirm.text  # 1/10 + 1/3
+    assert charges(settings, "panel") == 0
+    for _ in range(3):  # double clicks, and a reload of what was posted
+        done = posted(studio, confirm, SPEND)
+        assert done.status_code == 303
+    assert charges(settings, "panel") == 1
+    again = studio.get(answer.headers["location"])
+    assert again.headers["location"] == done.headers["location"]
+    release = studio.get(done.headers["location"])
+    assert release.status_code == 200
+    assert "clinics" in release.text
+    assert "17/30" in studio.get("/curator/budget", params={"name": "panel"}).text
+
+
+def released(studio, settings, plan=SURVEY) -> str:
+    offer = offered(studio, plan)
+    return str(studio.post("/api/curator/releases", json=offer).json()["file"])
+
+
+def test_the_downloaded_plan_is_the_plan_and_utmost_release_gives_the_same(studio, settings, monkeypatch, capsys):
+    """With a fingerprint the ledger remembers: the command line gives the very same release and charges nothing."""
+    open_budget(settings)
+    page = studio.get(PLAN, params={"file": "example"})
+    page = step(studio, "look", page, budget="survey", fingerprint="1996")
+    text = step(studio, "download", page).text
+    name = studio.get(step(studio, "review", page).headers["location"])
+    file = posted(studio, name, SPEND).headers["location"].rpartition("/")[2]
+    assert studio.get(f"/curator/releases/{file}/plan.toml").text == text
+    (settings.folder / "mine.toml").write_text(text, encoding="utf-8")
+    assert plans.read(settings.folder / "mine.toml").queries == plans.parsed(text, settings.folder).queries
+    monkeypatch.chdir(settings.folder)
+    with pytest.raises(SystemExit) as end:
+        main(["release", "mine.toml", "--json"])
+    assert end.value.code == 0
+    mine = json.loads(capsys.readouterr().out)
+    assert mine == json.loads(studio.get(f"/curator/releases/{file}/download").text)
+    assert charges(settings) == 1
+
+
+def test_without_a_fingerprint_the_downloaded_plan_is_charged_at_the_same_cost(studio, settings, monkeypatch, capsys):
+    open_budget(settings)
+    offer = offered(studio)
+    (settings.folder / "mine.toml").write_text(studio.get(f"/curator/offers/{offer['key']}/plan.toml").text)
+    monkeypatch.chdir(settings.folder)
+    with pytest.raises(SystemExit):
+        main(["release", "mine.toml", "--dry-run", "--json"])
+    dry = json.loads(capsys.readouterr().out)
+    assert dry == studio.get(f"/api/curator/offers/{offer['key']}").json()["preview"]
+    assert dry == studio.post("/api/curator/preview", json={"plan": offer["plan"]}).json()
+    with pytest.raises(SystemExit) as end:
+        main(["release", "mine.toml", "--json"])
+    assert (end.value.code, charges(settings)) == (0, 1)
+    assert (
+        document.read(settings.folder / "mine.release.json").epsilon == document.parsed(capsys.readouterr().out).epsilon
+    )
+
+
+def test_every_kind_of_source_is_listed_with_columns_and_kinds(studio, settings):
+    write_visits(settings)
+    with duckdb.connect(settings.folder / "base.duckdb") as connection:
+        connection.execute("CREATE TABLE people (age INT, name TEXT); CREATE TABLE more (x DOUBLE)")
+        connection.execute(f"COPY people TO '{settings.folder / 'people.parquet'}' (FORMAT parquet)")
+    found = studio.get("/api/curator").json()["sources"]
+    assert found == ["bundled:anes96", "base.duckdb", "people.parquet", "visits.csv"]
+    base = studio.get("/api/curator/source", params={"location": "base.duckdb"}).json()
+    assert (base["tables"], base["columns"]) == (["more", "people"], [])
+    people = studio.get("/api/curator/source", params={"location": "base.duckdb", "table": "people"}).json()
+    parquet = studio.get("/api/curator/source", params={"location": "people.parquet"}).json()
+    assert people["columns"] == parquet["columns"]
+    assert [(one["name"], one["kind"]) for one in people["columns"]] == [("age", "integer"), ("name", "text")]
+    for params in ({"location": "base.duckdb"}, {"location": "base.duckdb", "table": "people"}):
+        assert studio.get("/curator/source", params=params).status_code == 200
+    page = studio.get(PLAN, params={"location": "base.duckdb", "table": "people"})
+    page = step(studio, "look", page, **{"queries.0.where": "age > 1", "neighbours": "add-remove"})
+    assert 'table = "people"' in unescape(page.text)
+    assert studio.get(PLAN, params={"location": "base.duckdb"}).status_code == 422
+
+
+def test_a_plan_of_the_folder_is_opened_and_one_elsewhere_is_not(studio, settings):
+    (settings.folder / "mine.toml").write_text(SURVEY)
+    (settings.folder.parent / "other.toml").write_text(SURVEY)
+    assert studio.get("/api/curator").json()["plans"] == ["mine.toml"]
+    draft = studio.get("/api/curator/draft", params={"file": "mine.toml"}).json()
+    assert [one["name"] for one in draft["queries"]] == ["dole", "schooling"]
+    assert draft["queries"][1]["keys"] == [{"column": "educ", "values": "1..7"}]
+    for file in ("../other.toml", "/etc/passwd", "ledger.sqlite"):
+        assert studio.get("/api/curator/draft", params={"file": file}).status_code == 422
+
+
+def test_queries_are_added_and_removed(studio):
+    page = studio.get(PLAN)
+    for _ in range(2):
+        page = step(studio, "add", page)
+    assert sum(name.endswith(".kind") for name in Form(page.text, PLAN).fields) == 3
+    page = step(studio, "remove 1", page, **{"queries.2.name": "the third"})
+    fields = Form(page.text, PLAN).fields
+    assert fields["queries.1.name"] == "the third"
+    assert "queries.2.name" not in fields
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"epsilon": "0"}, "epsilon"),
+        ({"epsilon": "one"}, "epsilon"),
+        ({"name": "  "}, "name"),
+        ({"composition": "pld", "delta": "0"}, "delta"),
+        ({"composition": "pure", "delta": "0.1"}, "delta"),
+        ({"name": "survey"}, "name"),
+    ],
+    ids=str,
+)
+def test_a_budget_that_cannot_be_is_refused_beside_its_field(studio, settings, changes, field):
+    open_budget(settings)
+    page = studio.get("/curator/budgets")
+    answer = posted(studio, page, "/curator/budgets", **{"name": "new", "epsilon": "1", **changes})
+    assert answer.status_code == 422
+    assert re.search(rf'id="e-{field}"[^>]*>[^<]{{10}}', answer.text)
+
+
+def test_a_budget_is_opened_and_seen_with_its_history(studio, settings):
+    page = studio.get("/curator/budgets")
+    sent = {"name": "a/b ä?&", "epsilon": "1/3", "unit": "person", "neighbours": "add-remove"}
+    answer = posted(studio, page, "/curator/budgets", **sent)
+    assert answer.status_code == 303
+    assert studio.get(answer.headers["location"]).status_code == 200
+    found = studio.get("/api/curator/budget", params={"name": sent["name"]}).json()
+    assert (found["budget"]["left"], found["budget"]["unit"], found["charges"]) == ("1/3", "person", [])
+    open_budget(settings)
+    released(studio, settings)
+    charge = studio.get("/api/curator/budget", params={"name": "survey"}).json()["charges"][0]
+    assert (charge["entry"], charge["epsilon"]) == (1, "13/30")
+    assert [cost["query"] for cost in charge["costs"]] == ["dole", "schooling"]
+    assert studio.get("/curator/budget", params={"name": "nobody's"}).status_code == 422
+
+
+def test_a_release_is_shown_with_its_answers_and_pictures(studio, settings):
+    open_budget(settings)
+    file = released(studio, settings)
+    made = document.read(settings.releases / file)
+    view = studio.get(f"/api/curator/releases/{file}").json()
+    assert [one["value"] for one in view["answers"]] == [str(made["dole"].value), None]
+    assert tuple(cell["value"] for cell in view["answers"][1]["cells"]) == made["schooling"].value
+    for number, data in enumerate(("law", "cells")):
+        picture = studio.get(f"/api/curator/releases/{file}/pictures/{number}").json()
+        assert picture["data"][data]
+    assert studio.get(f"/api/curator/releases/{file}/pictures/2").status_code == 422
+    answer = studio.get(f"/curator/releases/{file}/download")
+    assert "attachment" in answer.headers["content-disposition"]
+    assert document.parsed(answer.text) == made
+
+
+@pytest.mark.parametrize("file", ["../ledger.sqlite", "nope.release.json", "%2e%2e%2fx.release.json", "mine.toml"])
+def test_no_other_file_is_given_for_a_release(studio, settings, file):
+    for path in ("", "/download", "/plan.toml"):
+        assert studio.get(f"/curator/releases/{file}{path}").status_code in (404, 422)
+
+
+BROKEN = [
+    {"queries.0.where": f"clinic = '{MARK}'"},
+    {"queries.0.where": "pay / 0"},
+    {"queries.0.kind": "histogram", "queries.0.keys.0.column": "clinic", "queries.0.keys.0.values": "north"},
+    {
+        "queries.0.kind": "mean",
+        "queries.0.column": "pay",
+        "queries.0.low": "0",
+        "queries.0.high": "9",
+        "queries.0.step": "1",
+    },
+    {"queries.0.kind": "quantile", "queries.0.column": "clinic", "queries.0.low": "0", "queries.0.high": "9"},
+    {"columns.3.kind": "integer", "queries.0.where": "clinic > 3"},
+    {"protects": "person", "person": "clinic", "bound": "1"},
+    {"part_column": "clinic", "part_equals": "north"},
+]
+
+
+def test_no_value_of_the_table_is_in_any_response_or_log(studio, settings, caplog, monkeypatch):
+    """The table has a mark that nobody types, but where she does; it comes back in nothing but what she typed."""
+    caplog.set_level(logging.DEBUG)
+    write_visits(settings)
+    open_budget(settings, epsilon="100", neighbours="add-remove")
+    page = studio.get(PLAN, params={"location": "visits.csv"})
+    seen = [studio.get("/curator"), studio.get("/curator/source", params={"location": "visits.csv"}), page]
+    for changes in BROKEN[1:]:
+        sent = {"neighbours": "add-remove", "budget": "survey", "queries.0.where": "age > 1", **changes}
+        for do in ("look", "review", "download"):
+            seen.append(step(studio, do, page, **sent))
+            if "location" in seen[-1].headers:
+                seen.append(studio.get(seen[-1].headers["location"]))
+    (settings.folder / "broken.parquet").write_bytes(f"PAR1{MARK}{NUMBER}PAR1".encode())
+    (settings.folder / "broken.duckdb").write_text(f"{MARK}{NUMBER}")
+    (settings.folder / "headless.csv").write_text("")
+    for location in ("broken.parquet", "broken.duckdb", "headless.csv"):
+        seen += [studio.get(path, params={"location": location}) for path in ("/curator/source", PLAN)]
+        seen.append(studio.get("/api/curator/source", params={"location": location}))
+        assert seen[-1].status_code == 422
+    monkeypatch.setattr("utmost.data.table.Table.count", _quoting)
+    plan = SURVEY.replace("bundled:anes96", "visits.csv").replace("replace", "add-remove").partition("[[query]]")[0]
+    plan = plan.replace('.csv"', '.csv"\ncolumns = { age = "integer" }')
+    plan += '[[query]]\nname = "old"\nkind = "count"\nwhere = "age > 65"\nepsilon = 1\n'
+    seen.append(studio.post("/api/curator/releases", json=offered(studio, plan)))
+    assert seen[-1].status_code == 500
+    for text in [*(answer.text for answer in seen), caplog.text, *(str(answer.headers) for answer in seen)]:
+        assert MARK not in text
+        assert NUMBER not in text
+
+
+def _quoting(*_args):
+    raise RuntimeError(f"conversion failed on {MARK} {NUMBER}")
+
+
+def test_what_she_typed_herself_comes_back_and_finds_nothing_out(studio, settings):
+    """A predicate with the mark is answered alike whether the table has it or not: nothing is read for it."""
+    path = write_visits(settings)
+    found = []
+    for text in (path.read_text(), path.read_text().replace(MARK, "Socrates")):
+        path.write_text(text)
+        page = studio.get(PLAN, params={"location": "visits.csv"})
+        answer = step(studio, "look", page, neighbours="add-remove", **BROKEN[0])
+        found.append(re.sub(r'name="csrf"[^>]*>', "", answer.text))
+    assert found[0] == found[1]
+
+
+def test_a_true_answer_is_in_no_response_file_or_log(studio, settings, caplog):
+    """The true sum is a number of twelve digits, its noise of the size of 10^12: it would not be there by chance."""
+    caplog.set_level(logging.DEBUG)
+    write_visits(settings)
+    open_budget(settings, neighbours="add-remove")
+    plan = SURVEY.replace("bundled:anes96", "visits.csv").replace("replace", "add-remove").partition("[[query]]")[0]
+    plan = plan.replace('.csv"', '.csv"\ncolumns = { person = "integer", pay = "number" }')
+    plan += '[[query]]\nname = "pay"\nkind = "sum"\ncolumn = "pay"\nlow = 0\nhigh = 1000000000000\nstep = 1\n'
+    plan += 'nulls = "drop"\nwhere = "person = 2"\nepsilon = 1\n'
+    offer = offered(studio, plan)
+    made = studio.post("/api/curator/releases", json=offer)
+    file = made.json()["file"]
+    pages = [f"/curator/releases/{file}", f"/api/curator/releases/{file}", f"/curator/releases/{file}/download"]
+    pages += ["/curator/budget?name=survey", "/api/curator/budget?name=survey", "/metrics", "/curator", "/"]
+    told = [made.text, caplog.text, *(studio.get(page).text for page in pages)]
+    kept = [path for root in (settings.state, settings.folder) for path in root.rglob("*") if path.is_file()]
+    told += [path.read_bytes().decode("latin-1") for path in kept if path.name not in ("key", "visits.csv")]
+    assert len(kept) > 5
+    assert all(NUMBER not in text for text in told)
+    assert studio.get(pages[0]).status_code == 200

@@ -1,0 +1,315 @@
+"""The form of a plan: what it means, what is wrong with it, and that it is seen through without reading a row."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as limits
+from hypothesis import strategies as st
+
+from curating import SURVEY, open_budget, write_visits
+from utmost.data.asked import Count, Grid, Histogram, Mean, Neighbours, Quantile, Sum, Unit
+from utmost.data.kinds import Kind
+from utmost.data.parts import Part
+from utmost.data.sources import Source
+from utmost.errors import InputError
+from utmost.publish import plans, previewed, run, written
+from utmost.publish.plans import Asked, Plan
+from utmost.studio.curator import keys, looking, planning, reopening, shelf
+from utmost.studio.curator.drafts import Draft, Keys, Question, drafted
+from utmost.studio.numbers import shown
+from utmost.studio.problems import FieldError
+
+VISITS = {"person": "integer", "age": "integer", "pay": "number", "clinic": "text", "born": "date"}
+WORDS = st.text(st.characters(exclude_categories=["C"]), max_size=8)
+EPSILONS = st.fractions(Fraction(1, 100), 5, max_denominator=100)
+WHERE = st.sampled_from([None, "age >= 65", "clinic = 'north' and pay > 10.5", "born is null"])
+HISTOGRAMS = st.fixed_dictionaries(
+    {},
+    optional={
+        "clinic": st.lists(WORDS, min_size=1, max_size=3, unique=True).map(tuple),
+        "age": st.lists(st.integers(-9, 99), min_size=1, max_size=6, unique=True).map(tuple),
+        "born": st.lists(st.dates(min_value=date(1000, 1, 1)), min_size=1, max_size=2, unique=True).map(tuple),
+    },
+).filter(bool)
+
+
+@st.composite
+def grids(draw):
+    step, low = draw(st.fractions(Fraction(1, 50), 3, max_denominator=50)), draw(st.integers(-20, 20))
+    return Grid(low * step, (low + draw(st.integers(1, 60))) * step, step)
+
+
+@st.composite
+def queries(draw):
+    kind, where = draw(st.sampled_from([Count, Histogram, Sum, Mean, Quantile])), draw(WHERE)
+    if kind is Count:
+        return Count(where)
+    if kind is Histogram:
+        return Histogram(draw(HISTOGRAMS), where)
+    grid, column = draw(grids()), draw(st.sampled_from(["age", "pay"]))
+    nulls = draw(st.sampled_from([None, grid.low, grid.high]))
+    if kind is Quantile:
+        return Quantile(column, grid, draw(st.fractions(0, 1, max_denominator=20)), nulls, where)
+    return kind(column, grid, nulls, where)
+
+
+@st.composite
+def visits(draw, folder):
+    """A plan on the file of visits, as the form can hold it: names without blanks at their ends."""
+    word = WORDS.map(str.strip).filter(str.isprintable)
+    names = draw(st.lists(word.filter(bool), min_size=1, max_size=3, unique=True))
+    unit = draw(st.sampled_from([Unit(), Unit("person", rows=2)]))
+    plan = Plan(
+        title=draw(word) or None,
+        neighbours=Neighbours.ADD_REMOVE,
+        budget=draw(word),
+        ledger="ledger.sqlite",
+        output=None,
+        source=Source("visits.csv"),
+        fingerprint=draw(word) or None,
+        unit=unit,
+        part=draw(st.none() | st.builds(Part, st.just("clinic"), WORDS)),
+        queries=tuple(Asked(name, draw(EPSILONS), draw(queries())) for name in names),
+        folder=folder,
+    )
+    table = planning.shelf.Sketch(shelf.declared({name: Kind(kind) for name, kind in VISITS.items()}), lambda _: 3)
+    used = set().union(*(table.used(one.query, unit, plan.part) for one in plan.queries))
+    return replace(plan, source=Source("visits.csv", columns={n: k for n, k in VISITS.items() if n in used}))
+
+
+@limits(max_examples=40)
+@given(st.data())
+def test_a_plan_put_into_the_form_comes_out_as_it_was(tmp_path_factory, data):
+    folder = tmp_path_factory.getbasetemp()
+    view = shelf.SourceView(
+        location="visits.csv",
+        format="csv",
+        table=None,
+        tables=[],
+        columns=[shelf.Column(name=name, kind=kind, found=True) for name, kind in VISITS.items()],
+    )
+    settings = planning.Settings(folder=folder, state=folder)
+    plan = data.draw(visits(folder))
+    draft = reopening.draft_of(plan, view)
+    sent = drafted(_pairs(draft.model_dump()))
+    table = shelf.Sketch(shelf.declared({name: Kind(kind) for name, kind in VISITS.items()}), lambda _: 3)
+    made = planning.made(sent, table, settings)
+    assert made.problems == ()
+    assert made.plan == plan
+    assert plans.parsed(written.text(made.plan), folder) == plan
+
+
+def _pairs(content, path=""):
+    """A draft as a form sends it."""
+    items = content.items() if isinstance(content, dict) else enumerate(content)
+    for name, value in items:
+        place = f"{path}.{name}" if path else str(name)
+        if isinstance(value, dict | list):
+            yield from _pairs(value, place)
+        else:
+            yield place, value
+
+
+@given(
+    st.one_of(
+        st.tuples(st.just(Kind.INTEGER), st.lists(st.integers(-(10**6), 10**6), max_size=8)),
+        st.tuples(st.just(Kind.TEXT), st.lists(WORDS | st.sampled_from(['a "b"', ",", " x ", "1..3"]), max_size=5)),
+        st.tuples(st.just(Kind.TRUTH), st.lists(st.booleans(), max_size=2)),
+        st.tuples(st.just(Kind.DATE), st.lists(st.dates(min_value=date(1000, 1, 1)), max_size=3)),
+    )
+)
+def test_keys_are_read_as_they_are_spelt(case):
+    kind, values = case
+    assert keys.read(keys.spelt(values), kind, "keys") == values
+
+
+@given(st.text(max_size=30), st.sampled_from(Kind))
+def test_no_text_for_keys_is_more_than_refused(text, kind):
+    with suppress(InputError):
+        assert len(keys.read(text, kind, "keys")) <= len(text) + 10**5
+
+
+def test_a_run_of_keys_that_is_too_long_is_refused():
+    for text in ("1..100001", "5..1", "0..99999, 0..99999"):
+        with pytest.raises(InputError, match="at most 100000"):
+            keys.read(text, Kind.INTEGER, "keys")
+
+
+@given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=20)), max_size=20))
+def test_no_form_is_more_than_refused(pairs):
+    with suppress(FieldError):
+        assert drafted([*pairs, ("location", "x.csv")]).location == "x.csv"
+
+
+@given(
+    st.lists(
+        st.tuples(st.from_regex(r"queries\.\d\.(name|kind|keys\.\d\.column)", fullmatch=True), st.text(max_size=9))
+    )
+)
+def test_no_form_of_queries_is_more_than_refused(pairs):
+    with suppress(FieldError):
+        assert drafted(pairs).queries
+
+
+def bad(settings) -> Draft:
+    write_visits(settings)
+    draft = reopening.blank(shelf.view(settings, "visits.csv"))
+    asked = [
+        Question(name="a", epsilon="0", where="age = 1"),
+        Question(name="b", where="agee > 1"),
+        Question(name="c", kind="histogram", keys=[Keys(column="age", values="1, two")]),
+        Question(name="d", kind="mean", column="age", low="0", high="10"),
+        Question(name="e", kind="sum", column="age", low="10", high="1", step="1"),
+        Question(name="f", kind="sum", column="age", low="0", high="1", step="1/0"),
+        Question(name="g", kind="quantile", column="age", low="0", high="9", step="1", probability="2"),
+        Question(name="h", kind="mean", column="age", low="0", high="9", step="1", nulls="never"),
+        Question(name="i"),
+        Question(name="j", kind="sum", low="0", high="1", step="1"),
+        Question(name="", where="age = 1"),
+        Question(name="a", where="age = 1"),
+        Question(name="k", kind="histogram"),
+        Question(name="l", epsilon="exp(1)", where="age = 1"),
+    ]
+    return draft.model_copy(update={"queries": asked})
+
+
+def test_everything_wrong_is_said_at_once_beside_its_field_and_what_to_do(settings):
+    seen = looking.seen(bad(settings), settings)
+    fields = [problem.field for problem in seen.problems]
+    wrong = [
+        "epsilon",
+        "where",
+        "keys",
+        "step",
+        "low",
+        "step",
+        "probability",
+        "nulls",
+        "where",
+        "column",
+        "name",
+        "name",
+    ]
+    expected = [f"queries.{k}.{name}" for k, name in enumerate([*wrong, "keys", "epsilon"])]
+    assert sorted(fields) == sorted(expected)
+    assert all(20 < len(problem.message) < 400 for problem in seen.problems)
+    assert (seen.plan, seen.cost) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"protects": "person"}, "person"),
+        ({"protects": "person", "person": "pay"}, "protects"),
+        ({"protects": "person", "person": "clinic", "bound": "0"}, "protects"),
+        ({"protects": "person", "person": "clinic", "bound": "x"}, "bound"),
+        ({"part_column": "age", "part_equals": "old"}, "part_equals"),
+        ({"part_column": "pay", "part_equals": "1"}, "part_equals"),
+        ({"part_column": "age", "part_equals": "1, 2"}, "part_equals"),
+        ({"budget": "nobody's"}, "budget"),
+        ({"location": "other.csv"}, "location"),
+        ({"location": "../visits.csv"}, "location"),
+        ({"columns": [{"name": "nobody", "kind": "text"}]}, "location"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_with_the_whole_plan_is_beside_its_field(settings, change, field):
+    write_visits(settings)
+    blank = reopening.blank(shelf.view(settings, "visits.csv"))
+    blank = blank.model_copy(update={"queries": [Question(name="old", where="age > 65")]})
+    assert looking.seen(blank, settings).problems == []
+    seen = looking.seen(Draft.model_validate({**blank.model_dump(), **change}), settings)
+    assert field in [problem.field for problem in seen.problems]
+
+
+def test_the_numbers_are_those_of_a_dry_run(settings):
+    open_budget(settings)
+    plan = planning.accepted(SURVEY, settings)
+    seen = looking.seen(reopening.draft_of(plan, shelf.view(settings, "bundled:anes96")), settings)
+    dry = run.preview(plan)
+    assert seen.problems == []
+    assert plans.parsed(seen.plan or "", settings.folder) == plan
+    assert (seen.cost, seen.left, seen.after) == (shown(dry.cost), shown(dry.left), shown(dry.after))
+    content = previewed.content(dry)["queries"]
+    for one, told in zip(seen.queries, dry.intended, strict=True):
+        assert (one.expected, one.half_width) == (shown(told.error.expected), shown(told.error.half_width))
+        assert one.sensitivity == told.law.sensitivity
+    assert [one.optimal for one in seen.queries] == [one["optimal"] for one in content]
+
+
+def test_an_accepted_extra_loss_finds_the_step_of_a_dry_run(settings):
+    mean = """
+[[query]]
+name = "age"
+kind = "mean"
+column = "age"
+low = 18
+high = 91
+extra_loss = 0.1
+nulls = 48
+epsilon = 0.1
+"""
+    plan = planning.accepted(SURVEY + mean, settings)
+    seen = looking.seen(reopening.draft_of(plan, shelf.view(settings, "bundled:anes96")), settings)
+    assert seen.queries[2].step == "1/16"  # docs/continuous-grid.md: the coarsest step for this loss
+    assert plans.parsed(seen.plan or "", settings.folder) == plan
+
+
+def test_as_epsilon_moves_no_table_is_opened(settings, monkeypatch):
+    write_visits(settings)
+    draft = reopening.blank(shelf.view(settings, "visits.csv"))
+    draft.queries[0].where, draft.queries[0].name = "age > 65", "old"
+    first = looking.seen(draft, settings)
+    monkeypatch.setattr(shelf, "opened", lambda *_: pytest.fail("a table was opened"))
+    errors = []
+    for epsilon in ("0.1", "0.2", "1/3", "2"):
+        draft.queries[0].epsilon = epsilon
+        errors.append(float(looking.seen(draft, settings).queries[0].expected.exact))
+    assert first.units == 5
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_units_are_counted_only_where_their_number_is_public(settings, monkeypatch):
+    write_visits(settings)
+    draft = reopening.blank(shelf.view(settings, "visits.csv"))
+    draft = draft.model_copy(update={"neighbours": "add-remove", "queries": [Question(name="all")]})
+    monkeypatch.setattr(shelf, "_units", lambda *_: pytest.fail("units were counted"))
+    seen = looking.seen(draft, settings)
+    assert (seen.units, seen.problems) == (None, [])
+
+
+def test_a_file_that_changed_is_looked_at_again(settings):
+    path = write_visits(settings)
+    assert len(shelf.view(settings, "visits.csv").columns) == 5
+    path.write_text("a,b\n1,2\n")
+    assert [column.name for column in shelf.view(settings, "visits.csv").columns] == ["a", "b"]
+
+
+def test_the_plan_declares_the_columns_that_it_uses_and_no_others(settings):
+    write_visits(settings)
+    draft = reopening.blank(shelf.view(settings, "visits.csv"))
+    draft.queries[0].where = "age > 65"
+    draft.queries[0].name, draft.budget = "old", "none yet"
+    plan = planning.accepted(looking.seen(draft, settings).plan or "", settings)
+    assert dict(plan.source.columns) == {"age": "integer"}
+    assert run.preview(plan).guesses == {}
+
+
+def test_the_curve_falls_and_holds_the_point(settings):
+    seen = looking.seen(Draft(queries=[Question(name="v", where="vote = 1", epsilon="0.3")]), settings)
+    data = seen.queries[0].picture.data
+    mean = [row for row in data["curve"] if row["line"] == "on average"]
+    assert [row["error"] for row in mean] == sorted((row["error"] for row in mean), reverse=True)
+    assert data["point"][0]["error"] == float(seen.queries[0].expected.exact)
+    assert data["point"][0] in [{"epsilon": row["epsilon"], "error": row["error"]} for row in mean]
+
+
+def test_a_ledger_with_a_password_is_named_without_it(settings):
+    url = "postgresql://ann:secret@db.example:5433/books?sslmode=require"
+    assert planning.ledger_told(replace(settings, ledger=url)) == "postgresql://db.example:5433/books"
