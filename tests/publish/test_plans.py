@@ -131,6 +131,8 @@ def test_a_release_goes_beside_its_plan_where_the_plan_does_not_say(tmp_path: Pa
         ("epsilon = 0.1", 'epsilon = "a lot"', 'query "old": epsilon must be'),
         ("epsilon = 0.1", "epsilon = [1]", 'query "old": epsilon must be a number, got a list'),
         ("epsilon = 0.1", "epsilon = 1e7", 'query "old": epsilon must be'),
+        ("epsilon = 0.1", "epsilon = 1e-400", 'query "old": epsilon must be a number of at most 40 digits'),
+        ("epsilon = 0.1", "epsilon = 1e-9999", 'query "old": epsilon must be a shorter number'),
         ('kind = "count"', 'kind = "cuont"', 'query "old": kind must be one of count, histogram'),
         (
             "low = -1.5\nhigh = 120",

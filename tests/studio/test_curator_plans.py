@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -200,6 +201,35 @@ def test_everything_wrong_is_said_at_once_beside_its_field_and_what_to_do(settin
     assert sorted(fields) == sorted(expected)
     assert all(20 < len(problem.message) < 400 for problem in seen.problems)
     assert (seen.plan, seen.cost) == (None, None)
+
+
+NASTY = (
+    "",
+    "0",
+    "-1",
+    "1e-400",
+    "1e9999",
+    "1/0",
+    "2^99999",
+    "1/2^999",
+    "sqrt(2)",
+    "nan",
+    "inf",
+    "9" * 300,
+    "--1",
+    "\x00é",
+)
+
+
+def test_no_text_in_any_field_of_a_query_is_more_than_refused(settings):
+    numbers = {"column": "age", "low": "0", "high": "100", "step": "1", "nulls": "0"}
+    for text, kind in product(NASTY, ("count", "histogram", "sum", "mean", "quantile")):
+        base = {"name": "q", "kind": kind, "where": "vote = 1", "keys": [Keys(column="educ", values="1..7")], **numbers}
+        asked = [Question(**{**base, name: text}) for name in (*numbers, "name", "where", "probability", "epsilon")]
+        asked += [Question(**{**base, "extra_loss": text, "step": ""})]
+        asked += [Question(**{**base, "keys": [Keys(column="educ", values=text)]})]
+        seen = looking.seen(Draft(queries=asked, part_column="vote", part_equals=text, title=text), settings)
+        assert all(problem.message.isprintable() for problem in seen.problems)
 
 
 @pytest.mark.parametrize(

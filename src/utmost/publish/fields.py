@@ -21,7 +21,7 @@ _WORDS = {
     int: "a whole number",
     float: "a number",
 }
-LARGEST = 10**1000  # whole numbers are below it
+LARGEST = 10**1000  # whole numbers, and both parts of a fraction, are below it
 LONGEST_NUMBER = 2000  # characters of a number that is written as a text
 LONGEST = 20_000  # characters of a text
 
@@ -109,9 +109,12 @@ class Fields:
         if _is_long(found):
             raise InputError(f"{self.place}: {key} must be a shorter number")
         try:
-            return rational(str(found) if isinstance(found, Decimal) else found, key)
+            value = rational(str(found) if isinstance(found, Decimal) else found, key)
         except InputError as problem:
             raise InputError(f"{self.place}: {problem}") from None
+        if max(abs(value.numerator), value.denominator) >= LARGEST:
+            raise InputError(f"{self.place}: {key} must be a shorter number")
+        return value
 
     def items(self, key: str) -> list[Any]:
         """A list."""

@@ -23,6 +23,7 @@ from utmost.data.parts import Part
 from utmost.data.sources import Source
 from utmost.errors import InputError
 from utmost.exact import epsilon as level_of
+from utmost.ledger.records import LONGEST_AMOUNT
 from utmost.publish.fields import Fields, reason
 
 LARGEST = 1 << 20  # bytes of a plan
@@ -193,6 +194,8 @@ def _positive(fields: Fields, key: str) -> Fraction:
 
 def _epsilon(fields: Fields) -> Fraction:
     value = _positive(fields, "epsilon")
+    if max(value.numerator, value.denominator) >= 10**LONGEST_AMOUNT:
+        raise InputError(f"{fields.place}: epsilon must be a number of at most {LONGEST_AMOUNT} digits: round it")
     try:
         level_of(value)
     except InputError as problem:
