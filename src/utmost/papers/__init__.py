@@ -12,6 +12,7 @@ KEYS: dict[str, str] = {
     "differential privacy",
     "FMM21": "Fernandes, McIver, Morgan: The Laplace mechanism has optimal utility for differential privacy over "
     "continuous queries",
+    "KL10": "Kifer, Lin: Towards an Axiomatization of Statistical Privacy and Utility",
 }
 
 __all__ = ["KEYS", "Item", "Report", "Series", "Table", "document", "report"]
@@ -23,7 +24,7 @@ def report(key: str) -> Report:
     >>> report("GRS13")
     Traceback (most recent call last):
         ...
-    utmost.errors.InputError: paper must be one of GRS12, GMP13, FMPD23, FMM21, got 'GRS13': see the list of keys
+    utmost.errors.InputError: paper must be one of GRS12, GMP13, FMPD23, FMM21, KL10, got 'GRS13': see the list of keys
     """
     if key.upper() not in KEYS:
         raise InputError(f"paper must be one of {', '.join(KEYS)}, got {key[:20]!r}: see the list of keys")

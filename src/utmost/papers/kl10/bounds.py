@@ -1,0 +1,173 @@
+"""KL10 Def. 2.0.2, 2.1.3 and the bounds M of §2.1: pure, (ε, δ), identity, subsampling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+from utmost.axioms import curve_of, predicate, profile, satisfaction, subsampling
+from utmost.axioms.definition import definition_of
+from utmost.axioms.regions import region
+from utmost.axioms.relation import read
+from utmost.axioms.rules import permits
+from utmost.channel import Channel, channel, identity
+from utmost.exact import Number, alpha
+from utmost.mechanisms import geometric, response
+from utmost.papers.items import Claim, Grid, Item, Value, claims, compared, statement
+
+PLACES = tuple(Fraction(k, 8) for k in range(9))
+RATES = (Fraction(2), Fraction(3, 2), Fraction(10))  # e^ε
+DELTAS = (Fraction(1, 10), Fraction(1, 1000), Fraction(9, 10))
+KEPT = Fraction(1, 4)
+WORDS = ("alpha:1/2", "alpha:2/3", "variation:1/4", "points:0 1/8,1/3 5/8,1 1", "identity")
+
+
+def items() -> tuple[Item, ...]:
+    """In the order of the paper."""
+    return definition213(), pure(), one_direction(), approximate(), lax(), subsets(), either()
+
+
+def events(source: Channel, first: int, second: int) -> Iterator[tuple[Number, Number]]:
+    """P(O|first) and P(O|second) of all 2^outputs events O."""
+    width = range(len(source.outputs))
+    for chosen in (some for size in range(len(width) + 1) for some in combinations(width, size)):
+        a, b = (sum((source.rows[x, y] for y in chosen), Fraction(0)) for x in (first, second))
+        yield a, b
+
+
+def definition213() -> Item:
+    """Generic differential privacy, decided from profiles and by looking at every event."""
+    half = alpha("1/2")
+    made = {"line:4": geometric(3, half).channel(), "discrete:3": response(3, half).channel()}
+    rows: list[list[Value]] = []
+    for name, source in made.items():
+        related = read(name)
+        for words in WORDS:
+            found = satisfaction(source, definition_of(words, related)).holds
+            curve = curve_of(words)
+            every = all(permits(curve, a, b) for pair in related.pairs for a, b in events(source, *pair))
+            rows.append([words, found, every])
+    labels = [f"{kind}, {name}" for kind, name in (("geometric", "line:4"), ("response", "discrete:3")) for _ in WORDS]
+    return statement(
+        "Definition 2.1.3",
+        "generic differential privacy: which of these mechanisms (α = 1/2) meet which definitions",
+        "M(P(O|i₁)) ≥ P(O|i₂) for every event O and its complement",
+        Grid("mechanism", ("definition", "met, by profiles", "met, by every event"), labels, rows),
+        all(row[1] == row[2] for row in rows),
+        "the condition on complements is implied: the complement of an event is an event",
+    )
+
+
+def top(text: str, place: Fraction) -> Number:
+    """M_q(a), the largest b that a predicate allows for an event and its complement."""
+    end = region(predicate(text)).column(place).top
+    assert end is not None
+    return end.value
+
+
+def pure() -> Item:
+    """M of ε-differential privacy against the two inequalities it stands for."""
+    published = [[min(rate * a, 1 - (1 - a) / rate) for a in PLACES] for rate in RATES]
+    computed = [[top(f"b <= {rate}*a and a <= {rate}*b", a) for a in PLACES] for rate in RATES]
+    grid = Grid("e^ε", [f"a = {a}" for a in PLACES], RATES, published)
+    note = "computed: the largest b with b ≤ e^ε·a and a ≤ e^ε·b, for an event and its complement"
+    made = compared("§2.1, differential privacy", "M(a) = min(e^ε·a, 1 − e^−ε·(1−a))", grid, computed, note)
+    return replace(made, draw=_drawn)
+
+
+def _drawn() -> Any:
+    """A profile under a bound that it touches."""
+    from utmost.pictures.profile import profile_chart
+
+    found = profile(response(3, alpha("1/2")), (0, 1))
+    bound = curve_of("points:0 1/8,7/20 13/20,7/8 1,1 1")
+    title = "A mechanism meets a definition when no event is above M"
+    below = "KL10 Def. 2.1.3: randomised response on three secrets, α = 1/2, under (ε, δ) = (ln 3/2, 1/8)"
+    return profile_chart(found, bound, (0.25, 0.5), title, below)
+
+
+def one_direction() -> Item:
+    """What M would be if only (i₁, i₂) were related."""
+    published = [[min(rate * a, 1 - (1 - a) / rate) for a in PLACES] for rate in RATES]
+    computed = [[top(f"b <= {rate}*a", a) for a in PLACES] for rate in RATES]
+    grid = Grid("e^ε", [f"a = {a}" for a in PLACES], RATES, published)
+    note = (
+        "statement: §2 asks P(O|i₁) ≤ e^ε·P(O|i₂) for (i₁, i₂) in R alone. For one ordered pair this is another M, "
+        "min(1, e^ε·a); the printed one needs R symmetric. Def. 3.3.1 and R_n have one direction only: see Lemma 3.3.5"
+    )
+    caption = "M(a) for b ≤ e^ε·a of an event and its complement, where (i₂, i₁) is not related"
+    return compared("§2.1, one direction", caption, grid, computed, note)
+
+
+def approximate() -> Item:
+    """M of (ε, δ) against the two inequalities; the printed d is δ."""
+    cases = list(zip(RATES, DELTAS, strict=True))
+    published = [
+        [min(Fraction(1), rate * a + delta, 1 - (1 - a - delta) / rate) for a in PLACES] for rate, delta in cases
+    ]
+    computed = [
+        [top(f"b <= {rate}*a + {delta} and a <= {rate}*b + {delta}", a) for a in PLACES] for rate, delta in cases
+    ]
+    labels = [f"{rate}, {delta}" for rate, delta in cases]
+    grid = Grid("e^ε, δ", [f"a = {a}" for a in PLACES], labels, published)
+    note = "misprint: d in the formula is δ, and M has one argument, not (a, b)"
+    caption = "M(a) = min(1, e^ε·a + δ, 1 − e^−ε·(1−a−d)), read with d = δ"
+    return compared("§2.1, (ε, δ)", caption, grid, computed, note)
+
+
+def lax() -> Item:
+    """M = 1 allows the mechanism that tells its input, and nothing less does."""
+    told, related = identity((0, 1)), read("discrete:2")
+
+    def allowed(words: str) -> bool:
+        return satisfaction(told, definition_of(words, related)).holds
+
+    lines: list[Claim] = [
+        ("M = 1 allows it", True, allowed("identity")),
+        ("its profile is M = 1, so no smaller M allows it", True, profile(told, (0, 1)).curve == curve_of("identity")),
+        ("M(a) = min(1, a + 99/100) allows it", False, allowed("variation:99/100")),
+        ("differential privacy with e^ε = 100 allows it", False, allowed("alpha:1/100")),
+    ]
+    return claims("§2.1, identity", "the mechanism that outputs its input", lines)
+
+
+def sampled() -> Channel:
+    """Random subsets of {x, y} and of {x, y, z}, each record kept with probability 1/4."""
+    subsets = [frozenset(some) for size in range(4) for some in combinations("xyz", size)]
+    rows = [[_chance(frozenset(records), kept) for kept in subsets] for records in ("xy", "xyz")]
+    return channel(rows, ["xy", "xyz"], ["".join(sorted(kept)) or "{}" for kept in subsets])
+
+
+def _chance(records: frozenset[str], kept: frozenset[str]) -> Fraction:
+    if not kept <= records:
+        return Fraction(0)
+    return KEPT ** len(kept) * (1 - KEPT) ** (len(records) - len(kept))
+
+
+def subsets() -> Item:
+    """The M that subsampling needs, from the channel of all subsets."""
+    forth, back = (profile(sampled(), pair).curve for pair in (("xy", "xyz"), ("xyz", "xy")))
+    lines: list[Claim] = [
+        ("{x, y} → {x, y, z}: M, as points", str(subsampling(KEPT)), str(forth)),
+        ("{x, y, z} → {x, y}: M, as points", str(subsampling(KEPT).reversed), str(back)),
+    ]
+    note = "the paper names the mechanism and gives no M; this one is derived here, and is what the channel tells"
+    caption = "a random subset, each record kept with p = 1/4: M(a) = p + (1−p)·a; back min(1, a/(1−p))"
+    return claims("§2.1, subsampling", caption, lines, note)
+
+
+def either() -> Item:
+    """§3.3's constraint with "or" excludes nothing."""
+    telling, rate = identity(["i1", "i2"]), Fraction(2)
+    weak = all(a <= rate * b or b <= rate * a for a, b in events(telling, 0, 1))
+    strong = all(a <= rate * b and b <= rate * a for a, b in events(telling, 0, 1))
+    lines: list[Claim] = [
+        ("telling the input passes, with the constraint as printed", False, weak),
+        ("telling the input passes, with “and”", False, strong),
+    ]
+    note = "misprint: of two numbers one is at most e^ε times the other, always; read “and”, for every event"
+    caption = "P(O|i₁) ≤ e^ε·P(O|i₂) “or” P(O|i₂) ≤ e^ε·P(O|i₁); e^ε = 2"
+    return claims("§3.3, the constraint", caption, lines, note)

@@ -1,0 +1,257 @@
+"""KL10 Lemmas 3.3.4, 3.3.5, 3.3.7, 3.3.8 and App. C, E: which private mechanisms have the best μ_Dob."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise, product
+
+from utmost.axioms import ascent, best_mechanism, best_value, ergodicity, generalize, is_best, row_graphs
+from utmost.axioms.dobrushin import least_overlap
+from utmost.axioms.relation import Relation, read
+from utmost.channel import Channel, channel
+from utmost.mechanisms import geometric, response
+from utmost.papers.items import Claim, Grid, Item, Series, Value, claims, compared, found, statement
+from utmost.papers.kl10.bounds import events
+from utmost.papers.kl10.graphs import half
+from utmost.papers.kl10.lemmas import (
+    along,
+    corrected338,
+    first_lemma,
+    optimum,
+    printed338,
+    second_lemma,
+    two_rows,
+    worth,
+)
+
+SIZES = range(2, 8)
+GRAPHS = ("line:4", "cycle:4", "cycle:5", "discrete:4", "hamming:3", "grid:2x3")
+
+
+def items() -> tuple[Item, ...]:
+    """In the order of the paper."""
+    return (
+        lemma334(),
+        lemma335(),
+        lemma335_all(),
+        one_direction(),
+        appendix_c(),
+        lemma337(),
+        layers(),
+        lemma338_printed(),
+        lemma338(),
+        common_structure(),
+        still_best(),
+    )
+
+
+def lemma334() -> Item:
+    """Each optimum of a certified program is as small at each step as the next entry allows."""
+    rows: list[list[Value]] = []
+    for size in SIZES:
+        best = optimum(size)
+        rows.append([", ".join(map(str, best)), first_lemma(best), first_lemma(best[::-1])])
+    columns = ("m₁,₁, …, m₁,ₙ", "forwards", "or backwards")
+    return statement(
+        "Lemma 3.3.4, Appendix E",
+        "2 × n mechanisms that maximise E₁,ₙ, found by certified programs; e^ε = 2",
+        "m₁,ⱼ = max(e^−ε·m₁,ⱼ₊₁, 1 − (1 − m₁,ⱼ₊₁)·e^ε) for all j, or the same with j and j+1 exchanged",
+        Grid("n", columns, list(SIZES), rows),
+        all(row[1] or row[2] for row in rows),
+        "misprint: m_{j+1} is m_{1,j+1}",
+    )
+
+
+def lemma335() -> Item:
+    """The value of the program, and the conditions of the lemma on its optimum."""
+    published: list[list[Value]] = []
+    computed: list[list[Value]] = []
+    for size in SIZES:
+        rate = half().alpha
+        power = half().power(size // 2)
+        published.append([power if size % 2 else 2 * power / (1 + rate), True])
+        best = optimum(size)
+        computed.append([worth(best), second_lemma(best)])
+    grid = Grid("n", ("least overlap −E₁,ₙ", "conditions hold"), list(SIZES), published)
+    note = "computed: certified linear programs. Even n: 2α^(n/2)/(1+α); odd n: α^((n−1)/2); from App. C's equation (9)"
+    made = compared("Lemma 3.3.5, Appendix C", "2 × n mechanisms that maximise E₁,ₙ; e^ε = 2", grid, computed, note)
+    values = tuple(float(worth(optimum(size))) for size in SIZES)
+    line = Series("least overlap of inputs 1 and n", "inputs n", "overlap", tuple(map(float, SIZES)), values)
+    return replace(made, series=(line,), claim="The further apart two inputs are, the better they can be told apart")
+
+
+def lemma335_all() -> Item:
+    """If and only if: on 2 × n mechanisms with steps that are tight or not."""
+    rows: list[list[Value]] = []
+    for size in SIZES:
+        tried = list(along(size))
+        best = worth(optimum(size))
+        rising = [made for made in tried if made[0] <= made[-1]]
+        agree = sum(second_lemma(made) == (worth(made) == best) for made in rising)
+        rows.append([len(rising), sum(worth(made) == best for made in rising), agree])
+    return statement(
+        "Lemma 3.3.5, if and only if",
+        "private 2 × n mechanisms whose entries rise, fall or stay, from several values in the middle; e^ε = 2",
+        "M maximises E₁,ₙ iff its first row rises, and its second falls, as fast as may be on the lemma's steps",
+        Grid("n", ("tried, m₁,₁ ≤ m₁,ₙ", "optimal", "lemma right"), list(SIZES), rows),
+        all(row[0] == row[2] for row in rows),
+    )
+
+
+def one_direction() -> Item:
+    """R_n = {(i, i+1)} as it is printed, with one direction only, allows more."""
+    made = two_rows([Fraction(0), Fraction(1, 2)])
+    one_way = all(b <= 2 * a and 1 - b <= 2 * (1 - a) for b, a in events(made, 0, 1))
+    lines: list[Claim] = [
+        ("(0, 1), (1/2, 1/2) satisfies P(O|1) ≤ 2·P(O|2) for every event O", True, one_way),
+        ("least overlap for n = 2, by the lemma 2/3; of this mechanism", worth(optimum(2)), -ergodicity(made).value),
+    ]
+    note = (
+        "misprint: the lemmas need R_n symmetric, {(i, i+1), (i+1, i)}; Def. 2.0.2 asks P(O|i₁) ≤ e^ε·P(O|i₂) on R only"
+    )
+    return claims("Lemma 3.3.5, one direction", "R₂ = {(1, 2)} as printed, e^ε = 2", lines, note)
+
+
+def appendix_c() -> Item:
+    """The value of m₂,ℓ in the even case."""
+    rate = Fraction(2)
+    even = optimum(4)
+    lines: list[Claim] = [
+        ("m₁,ℓ = e^ε/(1+e^ε), ℓ = n/2 + 1, n = 4", rate / (1 + rate), even[2]),
+        ("m₂,ℓ = 1/(1−e^ε)", 1 / (1 - rate), 1 - even[2]),
+    ]
+    note = "misprint: 1/(1−e^ε) is negative; read 1/(1+e^ε)"
+    return claims("Appendix C, m₂,ℓ", "the optimum for n = 4, e^ε = 2", lines, note)
+
+
+def overlaps(relation: Relation) -> list[set[Fraction]]:
+    """The least overlaps of the first secret and of the last with all others, by distance 1, 2, …"""
+    found: dict[int, set[Fraction]] = {}
+    for x, z in product((0, len(relation) - 1), range(len(relation))):
+        step = relation.distances(x)[z]
+        if step:
+            program = least_overlap(relation, half(), relation.labels[x], relation.labels[z])
+            found.setdefault(step, set()).add(program.upper)
+            found[step].add(program.lower)
+    return [found[step] for step in sorted(found)]
+
+
+def lemma337() -> Item:
+    """The least overlap of two secrets depends on their distance, and falls with it."""
+    rows: list[list[Value]] = []
+    for words in GRAPHS:
+        relation = read(words)
+        least = overlaps(relation)
+        falls = all(len(values) == 1 for values in least) and all(max(b) < min(a) for a, b in pairwise(least))
+        shown = ", ".join(str(min(values)) for values in least)
+        rows.append([relation.diameter or 0, shown, falls, -best_value(relation, half())])
+    return statement(
+        "Lemma 3.3.7",
+        "the least overlap of two secrets at distance 1, 2, … under any private mechanism: certified programs, e^ε = 2",
+        "if M maximises μ_Dob, only secrets at the diameter attain it",
+        Grid("R", ("diameter", "least overlaps", "strictly falling", "closed form"), GRAPHS, rows),
+        all(row[2] and str(row[1]).split(", ")[-1] == str(row[3]) for row in rows),
+    )
+
+
+def layers() -> Item:
+    """The proof's groups G_1, …, G_{t+1} leave out the secret they are counted from."""
+    steps = read("line:4").distances(0)
+    printed = [sum(step == k for step in steps) for k in (1, 2)] + [sum((step or 0) >= 3 for step in steps)]
+    lines: list[Claim] = [("secrets in G₁, …, G_{t+1} together, of 4", 4, sum(printed))]
+    note = "proof: u₂ itself, at distance 0, is in none of them; the groups begin with G₀, and P(·|u₂) = P(·|i₀)"
+    return claims("Lemma 3.3.7, proof", "the partition by distance from u₂ = 0 on a line of four, t = 2", lines, note)
+
+
+def lemma338_printed() -> Item:
+    """The lemma's conditions as printed, on mechanisms whose standing is known."""
+    flat, best = channel([[1], [1]]), best_mechanism(read("line:3"), half())
+    late = two_rows([Fraction(1, 3), Fraction(1, 3), Fraction(2, 3)])
+    lines: list[Claim] = []
+    steep = geometric(3, half()).channel()
+    named = {"silence, d = 1": flat, "(1, 2, 3)/4, d = 2": best, "(1, 1, 2)/3, d = 2": late, "geometric, d = 3": steep}
+    for name, source in named.items():
+        relation = read(f"line:{len(source.inputs)}")
+        optimal, passes = is_best(source, relation, half()), printed338(source, tuple(range(len(source.inputs))))
+        lines.append((f"{name}: is optimal, by the printed condition", passes, optimal))
+    note = (
+        "statement: the indices are those of Lemma 3.3.5, where n = d + 1 inputs are counted from 1; here the path is "
+        "counted from 0, d takes the place of n, and “and” in the odd case must be “or”. Published: what it says"
+    )
+    return claims("Lemma 3.3.8, as printed", "on lines, e^ε = 2; path 0 … d", lines, note)
+
+
+def candidates() -> dict[str, tuple[Channel, str]]:
+    """Mechanisms on connected relations, optimal and not."""
+    rate = half()
+    return {
+        "geometric, line:4": (geometric(3, rate).channel(), "line:4"),
+        "geometric, line:5": (geometric(4, rate).channel(), "line:5"),
+        "best, line:3": (best_mechanism(read("line:3"), rate), "line:3"),
+        "best, cycle:5": (best_mechanism(read("cycle:5"), rate), "cycle:5"),
+        "best, hamming:3": (best_mechanism(read("hamming:3"), rate), "hamming:3"),
+        "generalized, grid:2x3": (
+            generalize(best_mechanism(read("grid:2x3"), rate), read("grid:2x3"), rate).channel,
+            "grid:2x3",
+        ),
+        "response, discrete:3": (response(3, rate).channel(), "discrete:3"),
+        "silence, line:2": (channel([[1], [1]]), "line:2"),
+        "(1, 1, 2)/3, line:3": (two_rows([Fraction(1, 3), Fraction(1, 3), Fraction(2, 3)]), "line:3"),
+    }
+
+
+def lemma338() -> Item:
+    """Put right: optimal exactly when each output rises, or falls, as fast as it may on half of a shortest path."""
+    rows: list[list[Value]] = []
+    for source, words in candidates().values():
+        relation = read(words)
+        shown = ascent(source, relation, half())
+        rows.append(
+            [
+                ergodicity(source).value,
+                best_value(relation, half()),
+                corrected338(source, relation),
+                "" if shown is None else f"{len(shown.rising)} rise, {len(shown.falling)} fall",
+            ]
+        )
+    return statement(
+        "Lemma 3.3.8, put right",
+        "h = ⌈d/2⌉; e^ε = 2",
+        "for all r: m_r,iⱼ = e^ε·m_r,iⱼ₋₁ for j = 1, …, h, or m_r,iⱼ = e^−ε·m_r,iⱼ₋₁ for j = d−h+1, …, d",
+        Grid("mechanism", ("μ_Dob", "best", "condition", "outputs"), list(candidates()), rows),
+        all((row[0] == row[1]) == row[2] == bool(row[3]) for row in rows),
+        "the geometric mechanism is optimal on every line, as §3.3 says",
+    )
+
+
+def common_structure() -> Item:
+    """§3.3: "a graph structure that is common to the subgraphs of all" outputs."""
+    best = best_mechanism(read("line:3"), half())
+    graphs = row_graphs(best, read("line:3"), half())
+    shared = set.intersection(*({frozenset(edge) for edge in graph.edges} for graph in graphs))
+    lines: list[Claim] = [
+        ("it maximises μ_Dob", True, is_best(best, read("line:3"), half())),
+        ("its row graphs have an edge in common", True, bool(shared)),
+    ]
+    note = (
+        "statement: for even d one kind of output is tight on the first half of the path, the other on the second, and "
+        "none on both; for odd d the middle step is common to all"
+    )
+    return claims("§3.3, a common structure", "two outputs (1, 2, 3)/4 and (3, 2, 1)/4 on a line of three", lines, note)
+
+
+def still_best() -> Item:
+    """§3.3: an optimum that is not maximally general, before and after the construction."""
+    relation = read("line:3")
+    before = best_mechanism(relation, half())
+    after = generalize(before, relation, half()).channel
+    rows: list[list[Value]] = []
+    for source in (before, after):
+        connected = all(graph.connected for graph in row_graphs(source, relation, half()))
+        rows.append([len(source.outputs), connected, ergodicity(source).value])
+    return found(
+        "§3.3, optimal and not general",
+        "the mechanism above and what App. B makes of it: μ_Dob stays",
+        Grid("", ("outputs", "row graphs connected", "μ_Dob"), ("before", "after"), rows),
+    )

@@ -1,0 +1,179 @@
+"""KL10 Def. 3.3.1 and 3.3.2, Thm 3.3.3: the geometric mechanism, row graphs, maximally general mechanisms."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from utmost.axioms import generalize, maximally_general, row_graphs
+from utmost.axioms.generality import at_least_as_general
+from utmost.axioms.relation import from_pairs, from_space
+from utmost.channel import Channel, channel
+from utmost.exact import Level, alpha
+from utmost.geometry import vertices
+from utmost.mechanisms import geometric, response
+from utmost.papers.items import Claim, Grid, Item, Value, claims, compared, found, statement
+from utmost.papers.kl10.utility import figure5
+from utmost.spaces import Space, cycle, discrete, line
+
+LAST = 4  # the inputs of Def. 3.3.1 are 1 … 4
+
+
+def items() -> tuple[Item, ...]:
+    """In the order of the paper."""
+    return definition331(), definition332(), theorem333(), before_and_after(), unconnected(), trees()
+
+
+def half() -> Level:
+    """e^−ε = 1/2."""
+    return alpha("1/2")
+
+
+def selected(i: int, z: int) -> Fraction:
+    """P(z | i) of Def. 3.3.1: e^−ε|i−z|, over its sum; what is below 1 or above n is put there."""
+    rate, total = half().alpha, 3  # Σ 2^−|k| over the integers
+    assert isinstance(rate, Fraction)
+    if 1 < z < LAST:
+        return rate ** abs(i - z) / total
+    tail = rate ** abs(i - z) / (1 - rate)  # z, and all beyond it
+    return tail / total
+
+
+def definition331() -> Item:
+    """The geometric mechanism summed from its definition, beside the closed form."""
+    places = range(1, LAST + 1)
+    printed = Grid("i", places, places, [[selected(i, z) for z in places] for i in places])
+    rows = geometric(LAST - 1, half()).channel().rows.tolist()
+    note = "misprint: R must hold both directions, as Thm 3.3.3 asks, and so must R_n: see Lemma 3.3.5, one direction"
+    return compared("Definition 3.3.1", "the geometric mechanism on 1 … 4, e^ε = 2", printed, rows, note)
+
+
+def padded() -> Channel:
+    """Randomised response that says nothing a quarter of the time."""
+    return channel([["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"]], outputs=["no", "yes", "?"])
+
+
+def examples() -> dict[str, tuple[Channel, Space]]:
+    """Mechanisms at α = 1/2 and the secrets they are private on."""
+    return {
+        "geometric": (geometric(3, half()).channel(), line(4)),
+        "GRS12 Figure 5(a)": (figure5(), line(4)),
+        "response": (response(3, half()).channel(), discrete(3)),
+        "padded response": (padded(), line(2)),
+        "a coarse geometric": (geometric(2, alpha("3/4")).channel(), line(3)),
+        "silence": (channel([[1]] * 4, outputs=["?"]), cycle(4)),
+    }
+
+
+def definition332() -> Item:
+    """Row graphs: which related pairs are as far apart as they may be, output by output."""
+    labels: list[str] = []
+    rows: list[list[Value]] = []
+    for name, (source, space) in examples().items():
+        for graph in row_graphs(source, from_space(space), half()):
+            edges = ", ".join(f"{high}→{low}" for high, low in graph.edges)
+            parts = " | ".join(" ".join(str(x) for x in part) for part in graph.parts)
+            labels.append(name)
+            rows.append([str(graph.output), edges, parts, graph.connected])
+    made = found(
+        "Definition 3.3.2",
+        "row graphs at α = 1/2: edges from the likelier secret to the one half as likely, and what they connect",
+        Grid("mechanism", ("output", "edges", "parts", "connected"), labels, rows),
+    )
+    return replace(made, draw=lambda: _drawn(*examples()["geometric"], "geometric mechanism"))
+
+
+def _drawn(source: Channel, space: Space, name: str) -> Any:
+    """The row graphs, side by side."""
+    from utmost import pictures
+
+    labels = tuple(str(x) for x in space.labels)
+    graphs = row_graphs(source, from_space(space), half())
+    panels = [pictures.Panel(f"output {graph.output}", graph.edges, labels) for graph in graphs]
+    spots = pictures.places(len(labels), space.edges)
+    title = "Outputs of a maximally general mechanism have connected row graphs"
+    below = f"KL10 Def. 3.3.2, Thm 3.3.3: {name} on {space.name}, α = 1/2; arrows lead to the secret half as likely"
+    return pictures.row_graph_panels(spots, space.edges, panels, title, below)
+
+
+def is_made_of_vertices(source: Channel, space: Space) -> bool:
+    """Is every column a multiple of a vertex of the type: those are listed without looking at the mechanism."""
+    known = {tuple(half().power(k) for k in exponents) for exponents in vertices(space)}
+    columns = [column for column in source.rows.T.tolist() if any(column)]
+    return all(tuple(value / max(column) for value in column) in known for column in columns)
+
+
+def theorem333() -> Item:
+    """Connected row graphs, extreme columns, and a strictly more general mechanism where there is one."""
+    rows: list[list[Value]] = []
+    for source, space in examples().values():
+        graphs = row_graphs(source, from_space(space), half())
+        more = generalize(source, space, half()).channel
+        strictly = not at_least_as_general(more, source).refines
+        rows.append([all(g.connected for g in graphs), is_made_of_vertices(source, space), strictly])
+    columns = ("row graphs connected", "columns are extreme", "a more general one was made")
+    return statement(
+        "Theorem 3.3.3",
+        "mechanisms at α = 1/2; extreme: multiples of the listed vertices of the privacy type",
+        "maximally general exactly when every row graph is connected",
+        Grid("mechanism", columns, list(examples()), rows),
+        all(row[0] == row[1] != row[2] for row in rows),
+        "for connected R. Where a more general one was made, a consumer tells the two apart (flow.refinement)",
+    )
+
+
+def before_and_after() -> Item:
+    """What `generalize` makes of a padded mechanism, and the way back."""
+    source = padded()
+    made = generalize(source, line(2), half())
+    rows: list[list[Value]] = [list(row) for part in (made.channel, made.back) for row in part.rows.tolist()]
+    labels = [*(f"after, {x}" for x in made.channel.inputs), *(f"back, {y}" for y in made.back.inputs)]
+    width = len(made.back.outputs)
+    cells = [[*row, *("" for _ in range(width - len(row)))] for row in rows]
+    after = all(graph.connected for graph in row_graphs(made.channel, line(2), half()))
+    item = found(
+        "Theorem 3.3.3, before and after",
+        "response that says “?” a quarter of the time, α = 1/2: App. B's construction and the way back",
+        Grid("", [f"output {k + 1}" for k in range(width)], labels, cells),
+        f"row graphs connected after: {'yes' if after else 'no'}; the product is the mechanism: "
+        f"{'yes' if made.channel.then(made.back) == source else 'no'}",
+    )
+    silent = channel([[1]] * 4, outputs=["?"])
+    drawn = generalize(silent, cycle(4), half()).channel
+    return replace(item, draw=lambda: _drawn(drawn, cycle(4), "what is made of silence"))
+
+
+def unconnected() -> Item:
+    """A relation that is not connected: no row graph is, and maximally general mechanisms exist."""
+    related = from_pairs([("a", "b"), ("b", "a")], labels=("a", "b", "c"))
+    best = generalize(channel([[1]] * 3, "abc", ["?"]), related, half()).channel
+    whole = [len(graph.parts) == 1 and len(graph.parts[0]) == 3 for graph in row_graphs(best, related, half())]
+    lines: list[Claim] = [
+        ("some mechanism is maximally general", True, bool(maximally_general(best, related, half()))),
+        ("all its row graphs connect {a, b, c}", True, all(whole)),
+    ]
+    note = (
+        "statement: R must be connected, or S_con is empty. Component by component the theorem holds; here the "
+        f"mechanism has {len(best.outputs)} outputs and tells c outright"
+    )
+    return claims("Theorem 3.3.3, R not connected", "R = {(a, b), (b, a)} on {a, b, c}", lines, note)
+
+
+def trees() -> Item:
+    """The number of spanning trees bounds neither the outputs nor the steps."""
+    lines: list[Claim] = []
+    for size in (3, 4):
+        count = from_space(line(size)).spanning_trees
+        silent = generalize(channel([[1]] * size), line(size), half())
+        kinds = {
+            "outputs of the geometric mechanism": len(geometric(size - 1, half()).channel().outputs),
+            "outputs made of silence": len(silent.channel.outputs),
+            "steps from silence": len(silent.steps),
+        }
+        lines += [(f"line of {size}: {n} {kind} ≤ {count} tree", True, n <= count) for kind, n in kinds.items()]
+    note = (
+        "statement: an output is a spanning tree with a direction on each edge; a line of n has 2^(n−1) of these and "
+        "one tree. The bound on steps in App. B fails for the same reason"
+    )
+    return claims("§3.3, spanning trees", "the number of spanning trees bounds the outputs, and the steps", lines, note)
