@@ -15,6 +15,7 @@ from utmost.channel.channel import Channel, Label, Mechanism, channel_of, truste
 from utmost.errors import InputError, UndecidedError
 from utmost.exact import Level, Number, Real, ball, exponential, power, refined, sign
 from utmost.exact.reals import prime_exponents, value_of
+from utmost.exact.working import workprec
 from utmost.spaces import Space
 
 if TYPE_CHECKING:
@@ -83,11 +84,9 @@ class Leak:
 
 
 def _below_one(product: Callable[[int], arb]) -> bool:
-    from flint import ctx
-
     bits = 128
     while bits <= MOST_BITS:
-        with ctx.workprec(bits):
+        with workprec(bits):
             interval = product(bits)
         if interval < 1 or interval > 1:
             return bool(interval < 1)

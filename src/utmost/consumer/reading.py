@@ -14,6 +14,7 @@ from utmost.consumer.losses import Legality, Loss, Table, legality
 from utmost.consumer.priors import Floating, Prior
 from utmost.errors import InputError
 from utmost.exact import Number, Real, ball, ends
+from utmost.exact.working import workprec
 
 if TYPE_CHECKING:
     from flint import arb
@@ -145,9 +146,9 @@ def best_readings(costs: Matrix, rows: Matrix) -> list[int]:
 
 
 def _ball_scores(costs: Matrix, rows: Matrix) -> list[list[arb]]:
-    from flint import arb_mat, ctx
+    from flint import arb_mat
 
-    with ctx.workprec(FILTER):
+    with workprec(FILTER):
         left, right = (arb_mat([[ball(v, FILTER) for v in line] for line in matrix]) for matrix in (costs.T, rows))
         table: list[list[arb]] = (left * right).tolist()
         return table

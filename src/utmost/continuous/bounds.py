@@ -29,6 +29,7 @@ from utmost.continuous.mechanisms import Mechanism
 from utmost.continuous.mechanisms_kernel import Kernel
 from utmost.errors import InputError
 from utmost.exact import ball, decimal, ends, rational
+from utmost.exact.working import workprec
 
 Progress: TypeAlias = Callable[[int, float, float], None]
 
@@ -153,10 +154,8 @@ def _parts(mechanism: Mechanism, loss: ContinuousLoss) -> int:
 
 def _stage(density: Density, mechanism: Mechanism, loss: ContinuousLoss, grid: Grid, target: Fraction) -> _Found:
     """One stage: its columns, all read, added up."""
-    from flint import ctx
-
     bits = _bits(mechanism, target)
-    with ctx.workprec(bits):
+    with workprec(bits):
         reader = reader_of(loss, grid, mechanism, rough=isinstance(density, Stated))
         stage = mechanism.stage(density, grid, reader.degree, bits)
         readings = _read(stage, reader)

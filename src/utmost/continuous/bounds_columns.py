@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from utmost.continuous.bounds_doubles import Bounded, Hats, bounded, combined, hats, joined
 from utmost.continuous.density_moments import rate_ball
 from utmost.exact import ball
+from utmost.exact.working import workprec
 
 if TYPE_CHECKING:
     from flint import arb
@@ -146,9 +147,7 @@ class Column:
 
 def weight(density: Density, edges: Sequence[Fraction], rate: Rate, degree: int, bits: int) -> Weight:
     """The weight e^{rate·(x−low)}, `low` the interval's lower end."""
-    from flint import ctx
-
-    with ctx.workprec(bits):
+    with workprec(bits):
         raw = density.moments(list(edges), rate, degree, bits)
         low = ball(density.interval.low, bits)
         scale = (-rate_ball(rate, bits) * low).exp()

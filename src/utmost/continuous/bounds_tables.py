@@ -28,6 +28,7 @@ from utmost.continuous.bounds_doubles import UNIT, Bounded, Doubles, above, boun
 from utmost.continuous.bounds_readers import Reading
 from utmost.continuous.losses import ContinuousLoss
 from utmost.exact import ball
+from utmost.exact.working import workprec
 
 if TYPE_CHECKING:
     from flint import arb
@@ -92,10 +93,8 @@ class Convex:
 
 def convex(loss: ContinuousLoss, width: Fraction, cells: int) -> Convex:
     """The table of a convex loss for this many cells, with room for readings an interval away on either side."""
-    from flint import ctx
-
     reach = 2 * cells + 2
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         entries = _entries(loss, width, reach)
         bends = [a - 2 * b + c for a, b, c in zip(entries, entries[1:], entries[2:], strict=False)]
     bend = np.maximum(np.array([above(value) for value in bends]), LEAST)
@@ -187,9 +186,7 @@ def _halves(low: int, high: int) -> list[tuple[int, int]]:
 
 def unimodal(loss: ContinuousLoss, width: Fraction, cells: int) -> Unimodal:
     """The table of such a loss for this many cells."""
-    from flint import ctx
-
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         return Unimodal(Tabled(bounded(_entries(loss, width, cells)), cells))
 
 

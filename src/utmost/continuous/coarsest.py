@@ -55,6 +55,7 @@ from utmost.continuous.interval import Interval
 from utmost.continuous.losses import ContinuousLoss, Linear
 from utmost.errors import InputError
 from utmost.exact import Number, ball, decimal, ends
+from utmost.exact.working import workprec
 
 if TYPE_CHECKING:
     from flint import arb
@@ -178,11 +179,9 @@ def _stretch(question: Question, step: Fraction, factor: Fraction) -> Fraction |
 
 def _alone(question: Question, step: Fraction, moves: int) -> Fraction | None:
     """κ·(s/2 + s/sinh(ε/k)): half a step and the mean of the noise, 2α/(1 − α²) steps."""
-    from flint import ctx
-
     if question.kappa is None:
         return None
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         noise = ends(1 / ball(question.epsilon / moves, BITS).sinh())[1]
     return question.kappa * step * (Fraction(1, 2) + noise)
 
@@ -267,10 +266,8 @@ def face_value(loss: ContinuousLoss, interval: Interval, rate: Fraction) -> Frac
     convex loss, on which the noise has its mean at 1/h − 1/(e^h − 1) of a cell of width h/λ; else by the cell's end.
     For a loss that is linear on both sides that is a closed form.
     """
-    from flint import ctx
-
     length, kappa = interval.length, _upper(loss.lipschitz(interval))
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         near = [min(ends(-ball(-rate * part, BITS).expm1())[1], Fraction(1)) for part in (length / 2, length)]
     half, whole = (part / rate for part in near)
     if isinstance(loss, Linear):
@@ -284,10 +281,10 @@ def _by_cells(loss: ContinuousLoss, length: Fraction, rate: Fraction) -> Fractio
 
     Cells are as wide as a power of 2, so that their ends are short numbers.
     """
-    from flint import arb, ctx
+    from flint import arb
 
     finest = Fraction(2) ** math.floor(-math.log2(CELLS_A_SCALE * rate))
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         total, at, left, here = arb(0), Fraction(0), arb(1), _both_sides(loss, Fraction(0))
         while at < length and at * rate < SCALES:
             width = min(finest, length - at)
@@ -315,9 +312,7 @@ def rounded_up(value: Fraction, digits: int = 4) -> str:
 
 def _exp(exponent: Fraction) -> Fraction:
     """e^exponent, rounded up."""
-    from flint import ctx
-
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         return ends(ball(exponent, BITS).exp())[1]
 
 

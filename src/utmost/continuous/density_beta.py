@@ -20,6 +20,7 @@ from utmost.continuous.density_moments import Cell, Rate, Row, certified, moved
 from utmost.continuous.interval import Interval, checked_edges
 from utmost.errors import InputError
 from utmost.exact import ball, decimal
+from utmost.exact.working import workprec
 
 if TYPE_CHECKING:
     from flint import arb
@@ -61,14 +62,14 @@ class Beta:
 
     def at(self, x: Fraction, bits: int) -> arb:
         """π(x); infinite at an end where the parameter is below 1."""
-        from flint import arb, ctx
+        from flint import arb
 
         t = (x - self.interval.low) / self.interval.length
         if (t == 0 and self.a < 1) or (t == 1 and self.b < 1):
             return arb.pos_inf()
         if not 0 <= t <= 1:
             return arb(0)
-        with ctx.workprec(bits):
+        with workprec(bits):
             height = _power(ball(t, bits), self.a - 1) * _power(ball(1 - t, bits), self.b - 1)
             return height / (self._total(bits) * ball(self.interval.length, bits))
 

@@ -13,6 +13,7 @@ from utmost.continuous.density_moments import Cell, Rate, Row, decaying, moved, 
 from utmost.continuous.interval import Interval, checked_edges
 from utmost.errors import InputError
 from utmost.exact import ball, decimal, rational
+from utmost.exact.working import workprec
 
 if TYPE_CHECKING:
     from flint import arb
@@ -49,17 +50,15 @@ class Stated:
 
     def at(self, x: Fraction, bits: int) -> arb:
         """π(x), as near as it is stated; 0 outside the interval."""
-        from flint import arb, ctx
+        from flint import arb
 
-        with ctx.workprec(bits):
+        with workprec(bits):
             return self._value(x, x) if x in self.interval else arb(0)
 
     def moments(self, edges: Sequence[Fraction], rate: Rate, degree: int, bits: int) -> list[Row]:
         """∫ x^k·e^(rate·x)·π(x) dx over each cell between edges, k = 0..degree, as balls."""
-        from flint import ctx
-
         cells = list(pairwise(checked_edges(edges, self.interval)))
-        with ctx.workprec(bits + 16):
+        with workprec(bits + 16):
             power = rate_ball(rate, bits + 16)
             return [self._row(cell, power, degree, bits + 16) for cell in cells]
 

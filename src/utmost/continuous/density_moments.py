@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from utmost.errors import InputError, UndecidedError
 from utmost.exact import Number, Real, ball
+from utmost.exact.working import workprec
 
 if TYPE_CHECKING:
     from flint import arb
@@ -38,15 +39,13 @@ def certified(
     X is the largest |x| in the cell and the mass is the moment of degree 0. Cells whose balls are wider are computed
     again with twice the bits. A rate that is itself a ball is taken as it is: its width then limits the moments'.
     """
-    from flint import ctx
-
     if not 0 <= degree <= LARGEST_DEGREE:
         raise InputError(f"degree must be from 0 to {LARGEST_DEGREE}, got {degree}")
     fixed = not isinstance(rate, int | Fraction | Real)
     found: list[Row] = [[] for _ in cells]
     pending, working = list(range(len(cells))), bits + GUARD
     while pending and working <= LARGEST_PRECISION:
-        with ctx.workprec(working):
+        with workprec(working):
             fresh = rows([cells[i] for i in pending], rate_ball(rate, working), degree, working)
         for i, row in zip(pending, fresh, strict=True):
             found[i] = row

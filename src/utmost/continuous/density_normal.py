@@ -16,6 +16,7 @@ from utmost.continuous.density_moments import Cell, Rate, Row, certified, moved
 from utmost.continuous.interval import Interval, checked_edges
 from utmost.errors import InputError
 from utmost.exact import ball, decimal
+from utmost.exact.working import workprec
 
 if TYPE_CHECKING:
     from flint import arb
@@ -59,11 +60,11 @@ class Normal:
 
     def at(self, x: Fraction, bits: int) -> arb:
         """π(x)."""
-        from flint import arb, ctx
+        from flint import arb
 
         if x not in self.interval:
             return arb(0)
-        with ctx.workprec(bits):
+        with workprec(bits):
             return _peak(ball((x - self.mean) / self.sd, bits)) / (ball(self.sd, bits) * self._total(bits))
 
     def moments(self, edges: Sequence[Fraction], rate: Rate, degree: int, bits: int) -> list[Row]:

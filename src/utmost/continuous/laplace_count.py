@@ -31,6 +31,7 @@ import numpy.typing as npt
 
 from utmost.errors import InputError, UndecidedError
 from utmost.exact import Level, Number, Real, ball, ends, exponential, is_exact, power, sign
+from utmost.exact.working import workprec
 from utmost.mechanisms import weights
 
 if TYPE_CHECKING:
@@ -232,10 +233,8 @@ def _first_to_cross(rise: Exacts, fall: Exacts, rivals: Sequence[int]) -> int:
 
 def _is_less(p: Number, q: Number, r: Number, s: Number) -> bool:
     """Is p·q < r·s: from balls where they can tell, else from exact arithmetic."""
-    from flint import ctx
-
     if any(isinstance(value, Real) for value in (p, q, r, s)):
-        with ctx.workprec(FILTER):
+        with workprec(FILTER):
             gap = ball(p, FILTER) * ball(q, FILTER) - ball(r, FILTER) * ball(s, FILTER)
         if not gap.contains(0):
             return bool(gap < 0)
@@ -261,11 +260,9 @@ def _total(whole: Number, crossings: Sequence[_Crossing], level: Level) -> Lapla
 
 def _narrow(value: Callable[[int], arb]) -> arb:
     """A ball of `ACCURACY` bits around a positive number that can be computed to any precision."""
-    from flint import ctx
-
     bits = 2 * ACCURACY
     while bits <= LARGEST_PRECISION:
-        with ctx.workprec(bits):
+        with workprec(bits):
             result = value(bits)
         if result.rel_accuracy_bits() >= ACCURACY:
             return result

@@ -42,6 +42,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError
 from utmost.exact import Level, Number, ball, ends, exponential
+from utmost.exact.working import workprec
 
 if TYPE_CHECKING:
     from flint import arb
@@ -148,9 +149,7 @@ class Band:
         >>> high - low < Fraction(1, 10**30), round(float(low), 6), round(float(Band(Fraction(1)).best()), 6)
         (True, 0.478758, 0.442398)
         """
-        from flint import ctx
-
-        with ctx.workprec(BITS):
+        with workprec(BITS):
             return ends(_laplace_band(ball(self.rate, BITS)))
 
 

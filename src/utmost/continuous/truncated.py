@@ -19,6 +19,7 @@ from utmost.errors import InputError
 from utmost.exact import Level, Number, Real, ball, number, rational, sign
 from utmost.exact.reals import prime_exponents
 from utmost.exact.surds import Exponent
+from utmost.exact.working import workprec
 
 if TYPE_CHECKING:
     from flint import arb
@@ -74,15 +75,13 @@ class Law:
 
     def density(self, y: object, bits: int = BITS) -> Number | arb:
         """(ε/2)·e^(−ε|x−y|) strictly between the ends, 0 elsewhere; exact where ε is rational."""
-        from flint import ctx
-
         place = rational(y, "y")
         if not self.interval.low < place < self.interval.high:
             return Fraction(0)
         share = HALF * self.level.power(abs(self.x - place))
         if self.level.exponent is not None:
             return self.level.exponent * share
-        with ctx.workprec(bits):
+        with workprec(bits):
             return self.level.epsilon_ball(bits) * ball(share, bits)
 
     def cdf(self, y: object) -> Number:
@@ -138,14 +137,12 @@ class Law:
 
     def _away(self, ratio: Number, side: int, bits: int) -> Number | arb:
         """x + side·t with α^t = ratio."""
-        from flint import ctx
-
         if ratio == 1:
             return self.x
         known = _exponent(ratio, self.level)
         if known is not None:
             return self.x + side * known
-        with ctx.workprec(bits):
+        with workprec(bits):
             return ball(self.x, bits) - side * ball(ratio, bits).log() / self.level.epsilon_ball(bits)
 
     def moments(self, degree: int, bits: int = BITS) -> list[Number | arb]:
@@ -171,12 +168,12 @@ class Law:
 
     def _value(self, coefficients: Sequence[Number], bits: int) -> Number | arb:
         """Σ_j coefficients[j]/ε^j."""
-        from flint import arb, ctx
+        from flint import arb
 
         if self.level.exponent is not None:
             rate = self.level.exponent
             return sum((c / rate**j for j, c in enumerate(coefficients)), Fraction(0))
-        with ctx.workprec(bits):
+        with workprec(bits):
             inverse, total = 1 / self.level.epsilon_ball(bits), arb(0)
             for coefficient in reversed(coefficients):
                 total = total * inverse + ball(coefficient, bits)

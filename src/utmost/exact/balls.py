@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from utmost.exact.reals import Number, Real, midpoint
+from utmost.exact.working import workprec
 
 if TYPE_CHECKING:
     from flint import arb
@@ -13,11 +14,11 @@ if TYPE_CHECKING:
 
 def ball(value: Number | int, bits: int) -> arb:
     """An `arb` that contains `value`, computed with `bits` bits."""
-    from flint import arb, ctx, fmpq
+    from flint import arb, fmpq
 
     if isinstance(value, Real):
         return value.ball(bits)
-    with ctx.workprec(bits):
+    with workprec(bits):
         return arb(fmpq(value.numerator, value.denominator))
 
 

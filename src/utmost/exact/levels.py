@@ -14,6 +14,7 @@ from utmost.errors import InputError
 from utmost.exact.balls import ball
 from utmost.exact.reals import Number, Real, exponential, power, refined, sign
 from utmost.exact.text import decimal, number, rational, whole
+from utmost.exact.working import workprec
 
 if TYPE_CHECKING:
     from flint import arb
@@ -55,10 +56,8 @@ class Level:
 
     def power_ball(self, distance: Number | int, bits: int) -> arb:
         """An interval of about `bits` bits that contains α^distance, for any distance > 0 (α > 0)."""
-        from flint import ctx
-
         self._bounded(distance)
-        with ctx.workprec(bits):
+        with workprec(bits):
             return (-self.epsilon_ball(bits) * ball(distance, bits)).exp()
 
     def _bounded(self, distance: Number | int) -> None:
@@ -77,11 +76,9 @@ class Level:
 
     def epsilon_ball(self, bits: int) -> arb:
         """An interval of `bits` bits that contains ε = −ln α (α > 0)."""
-        from flint import ctx
-
         if self.exponent is not None:
             return ball(self.exponent, bits)
-        with ctx.workprec(bits):
+        with workprec(bits):
             return -ball(self.alpha, bits).log()
 
     @property

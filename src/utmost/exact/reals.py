@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from utmost.errors import InputError, UndecidedError
 from utmost.exact.surds import Exponent, Surd, floor_of_rational_part, parts, surd
+from utmost.exact.working import workprec
 
 if TYPE_CHECKING:
     from flint import arb
@@ -142,9 +143,7 @@ class Real:
 
     def ball(self, bits: int) -> arb:
         """An interval that contains it, computed with `bits` bits."""
-        from flint import ctx
-
-        with ctx.workprec(bits):
+        with workprec(bits):
             return _ball(self._above) / _ball(self._below)
 
     def logarithm(self) -> Fraction | None:
@@ -266,11 +265,9 @@ def nearest(interval: arb) -> float:
 
 def refined(value: Callable[[int], arb]) -> float:
     """The double nearest to a number ≠ 0 whose balls can be had at any precision."""
-    from flint import ctx
-
     bits = 96
     while bits <= LARGEST_PRECISION:
-        with ctx.workprec(bits):
+        with workprec(bits):
             interval = value(bits)
         if interval.rel_accuracy_bits() >= 56:
             return nearest(interval)
@@ -401,13 +398,11 @@ def _exponent_ball(exponent: Exponent) -> arb:
 
 
 def _sign(terms: Terms) -> int:
-    from flint import ctx
-
     if len(terms) == 1:
         return sign(next(iter(terms.values())))
     bits = 64
     while bits <= LARGEST_PRECISION:
-        with ctx.workprec(bits):
+        with workprec(bits):
             value = _ball(terms)
         if value > 0:
             return 1

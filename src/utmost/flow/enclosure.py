@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from utmost.exact import Number, ball, ends
+from utmost.exact.working import workprec
 
 if TYPE_CHECKING:
     from flint import arb
@@ -82,9 +83,7 @@ def surprise(value: Number, precision: int = PRECISION) -> Enclosure:
     exponent = _exponent(value) if value else 0
     if exponent is not None and isinstance(value, Fraction):
         return known(-value * exponent)
-    from flint import ctx
-
-    with ctx.workprec(precision + 16):
+    with workprec(precision + 16):
         return interval(-ball(value, precision + 16) * _log2(value, precision))
 
 
@@ -99,9 +98,9 @@ def interval(found: arb) -> Enclosure:
 
 
 def _log2(value: Number, precision: int) -> arb:
-    from flint import arb, ctx
+    from flint import arb
 
-    with ctx.workprec(precision + 16):
+    with workprec(precision + 16):
         return ball(value, precision + 16).log() / arb(2).log()
 
 

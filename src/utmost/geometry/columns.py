@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from utmost.errors import UndecidedError
 from utmost.exact import Number, Real, ball, nearest
+from utmost.exact.working import workprec
 from utmost.geometry.formal import Formal
 from utmost.geometry.lattice import Whole
 from utmost.geometry.residues import dependent
@@ -228,17 +229,15 @@ def determinant(matrix: Sequence[Sequence[Number]]) -> Number:
 
 def _scaled(weights: list[arb], value: arb | None) -> tuple[list[float], float]:
     """Doubles near the weights and the value (None: 0), divided by a weight."""
-    from flint import ctx
-
-    with ctx.workprec(128):
+    with workprec(128):
         near = [nearest(w / weights[0]) for w in weights]
         return _guarded(near, *((0.0, 0) if value is None else (nearest(value / weights[0]), 1 if value > 0 else -1)))
 
 
 def _combined(balls: _Balls, row: Row, place: int) -> arb:
-    from flint import arb, ctx
+    from flint import arb
 
-    with ctx.workprec(balls.bits):
+    with workprec(balls.bits):
         return sum((g * v for g, v in zip(row, balls.vectors[place], strict=True)), start=arb(0))
 
 
@@ -247,18 +246,18 @@ def _minor(balls: _Balls, rows: tuple[int, ...], chosen: tuple[int, ...]) -> arb
 
 
 def _determinant(table: list[list[arb]], bits: int) -> arb:
-    from flint import arb, arb_mat, ctx
+    from flint import arb, arb_mat
 
-    with ctx.workprec(bits):
+    with workprec(bits):
         return arb_mat(table).det() if table else arb(1)
 
 
 def _dependency(balls: _Balls, rows: Sequence[Row], chosen: Sequence[int]) -> tuple[list[arb], arb]:
     """|minors| of all rows but the last, which are the dependency's weights, and what the last row makes of them."""
-    from flint import arb, ctx
+    from flint import arb
 
     table = [[_combined(balls, row, c) for c in chosen] for row in rows]
     minors = [_determinant([line[:k] + line[k + 1 :] for line in table[:-1]], balls.bits) for k in range(len(chosen))]
-    with ctx.workprec(balls.bits):
+    with workprec(balls.bits):
         weights = [abs(minor) for minor in minors]
         return weights, sum((w * v for w, v in zip(weights, table[-1], strict=True)), start=arb(0))

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from utmost.channel import Channel, Mechanism, exactly_aligned, merge
 from utmost.channel.channel import Label, trusted
 from utmost.exact import Level, Number, ball, sign
+from utmost.exact.working import workprec
 from utmost.geometry.columns import Column
 from utmost.geometry.vertices import is_connected
 from utmost.spaces import Space
@@ -133,13 +134,13 @@ def surely_independent(columns: Sequence[Column]) -> bool:
 
     False decides nothing. The rows of the minor are those that elimination in doubles takes as pivots.
     """
-    from flint import arb_mat, ctx
+    from flint import arb_mat
 
     chosen = _pivots(np.array([[float(value) for value in column] for column in columns]))
     if chosen is None:
         return False
     for bits in PRECISIONS:
-        with ctx.workprec(bits):
+        with workprec(bits):
             minor = arb_mat([[ball(column[row], bits) for row in chosen] for column in columns])
             if not minor.det().contains(0):
                 return True

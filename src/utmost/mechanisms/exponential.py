@@ -17,6 +17,7 @@ from utmost.channel import Channel
 from utmost.channel.channel import trusted
 from utmost.errors import InputError
 from utmost.exact import Level, Number, rational
+from utmost.exact.working import workprec
 from utmost.mechanisms.inputs import exact_number, whole_numbers
 from utmost.noise import checked_level, draw
 from utmost.noise.bits import Source, opened
@@ -127,16 +128,12 @@ class Falls:
 
 
 def _running(weights: list[arb], bits: int) -> list[arb]:
-    from flint import ctx
-
-    with ctx.workprec(bits):
+    with workprec(bits):
         return list(accumulate(weights))
 
 
 def _share(sums: list[arb], y: int, bits: int) -> arb:
-    from flint import ctx
-
-    with ctx.workprec(bits):
+    with workprec(bits):
         return sums[y] / sums[-1]
 
 

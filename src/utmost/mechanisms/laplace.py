@@ -20,6 +20,7 @@ from utmost.channel import Channel, Leak, least_epsilon
 from utmost.channel.channel import trusted
 from utmost.errors import InputError, UndecidedError
 from utmost.exact import Level, Number, Real, power, rational
+from utmost.exact.working import workprec
 from utmost.mechanisms.geometric import Geometric
 from utmost.mechanisms.inputs import exact_number
 from utmost.noise import checked_level
@@ -214,11 +215,9 @@ def _root(level: Level, steps: int) -> Level:
 
 def _quotient(value: Number, level: Level) -> arb:
     """value/ε as a ball of 128 bits."""
-    from flint import ctx
-
     from utmost.exact import ball
 
-    with ctx.workprec(128):
+    with workprec(128):
         return ball(value, 128) / level.epsilon_ball(128)
 
 

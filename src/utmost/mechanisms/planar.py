@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from utmost.errors import InputError
 from utmost.exact import Level, rational, sign, whole
+from utmost.exact.working import workprec
 from utmost.mechanisms.inputs import exact_number, whole_numbers
 from utmost.noise import checked_level
 from utmost.noise.bits import Source
@@ -88,17 +89,15 @@ class Planar:
 
         They are no closed numbers: e^(−εs√2) is none, and neither is the sum that normalises it.
         """
-        from flint import ctx
-
         total = normaliser(self.level, self.step, bits)
-        with ctx.workprec(bits + 32):
+        with workprec(bits + 32):
             return [self.ratio((y[0] - x[0], y[1] - x[1]), bits + 32) / total for y in outputs]
 
     def ratio(self, noise: tuple[int, int], bits: int) -> arb:
         """Pr[noise]/Pr[(0, 0)] = e^(−ε·s·√(u²+v²)), a ball."""
-        from flint import arb, ctx
+        from flint import arb
 
-        with ctx.workprec(bits):
+        with workprec(bits):
             return (-(rate(self.level, self.step).theta(bits) * arb(noise[0] ** 2 + noise[1] ** 2).sqrt())).exp()
 
 
@@ -136,13 +135,13 @@ def normaliser(level: Level, step: Fraction, bits: int) -> arb:
     The square |i|, |j| ≤ R is summed by its eighth. Beyond it max(|i|, |j|) = m on 8m points at distance ≥ m, so the
     rest is at most Σ_{m>R} 8m·q^m = 8q^(R+1)·((R+1)/(1−q) + q/(1−q)²), q = e^(−θ).
     """
-    from flint import arb, ctx
+    from flint import arb
 
     theta = rate(level, step).theta(bits + 64)
     reach = int(float(bits + 24) * 0.7 / float(theta)) + 2
     if reach * reach > 2 * MOST_TERMS:
         raise InputError("epsilon times step must be larger to write the law out: draws need no law")
-    with ctx.workprec(bits + 64):
+    with workprec(bits + 64):
         total = arb(1)
         for i in range(1, reach + 1):
             total += sum(

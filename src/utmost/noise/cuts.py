@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from utmost.errors import UndecidedError
 from utmost.exact import Number, ball, ends
+from utmost.exact.working import workprec
 
 if TYPE_CHECKING:
     from flint import arb
@@ -63,11 +64,11 @@ def complement(found: Cut, bits: int) -> Cut:
 
 def _decided(interval: arb, bits: int) -> Cut | None:
     """The cut of what is in a ball, if the ball is a point or holds no integer when scaled by 2^bits; else None."""
-    from flint import arb, ctx
+    from flint import arb
 
     if interval.is_exact():
         return cut(ends(interval)[0], bits)
-    with ctx.workprec(max(interval.bits(), 64) + bits + 64):
+    with workprec(max(interval.bits(), 64) + bits + 64):
         scaled = interval * arb(1 << bits)
         below = None if scaled.contains_integer() else scaled.floor().unique_fmpz()
     return None if below is None else (int(below), False)

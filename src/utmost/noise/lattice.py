@@ -30,6 +30,7 @@ import numpy.typing as npt
 
 from utmost.errors import InputError
 from utmost.exact import Level, Number
+from utmost.exact.working import workprec
 from utmost.noise.bits import Source, Words, opened
 from utmost.noise.cuts import Cut, ball_cut, complement
 from utmost.noise.tables import SLAB, Positions, Table, cut_table, draw, fill, room, slabs, workspace
@@ -165,9 +166,7 @@ def _tail_cut(level: Level, distance: int, bits: int) -> Cut:
     """The cut of α^distance/(1+α)."""
 
     def enclosed(precision: int) -> arb:
-        from flint import ctx
-
-        with ctx.workprec(precision):
+        with workprec(precision):
             rate = level.epsilon_ball(precision)
             return (-distance * rate).exp() / (1 + (-rate).exp())
 
@@ -181,9 +180,7 @@ def _digit_cut(level: Level, weight: int, digit: int, bits: int) -> Cut:
     """The cut of Pr[r ≤ digit] for the digit of this weight: (1−β^(digit+1))/(1−β^b), β = α^weight."""
 
     def enclosed(precision: int) -> arb:
-        from flint import ctx
-
-        with ctx.workprec(precision):
+        with workprec(precision):
             rate = level.epsilon_ball(precision) * weight
             return (-(digit + 1) * rate).expm1() / (-BASE * rate).expm1()
 

@@ -27,6 +27,7 @@ import numpy.typing as npt
 from utmost.errors import InputError, UndecidedError
 from utmost.exact import Level, ball, ends, epsilon, rational, whole
 from utmost.exact.reals import midpoint
+from utmost.exact.working import workprec
 from utmost.noise.bits import Source, opened
 from utmost.noise.lattice import checked_level, geometric_noise
 
@@ -63,25 +64,23 @@ class Rate:
 
     def theta(self, bits: int) -> arb:
         """A ball that contains θ."""
-        from flint import ctx
-
         if self.level.exponent is not None:
             return ball(self.level.exponent * self.step, bits)
-        with ctx.workprec(bits):
+        with workprec(bits):
             return self.level.epsilon_ball(bits) * ball(self.step, bits)
 
     def gamma(self, i: int, j: int, bits: int) -> arb:
         """A ball that contains γ = θ√(i²+j²) − β(|i|+|j|)."""
-        from flint import arb, ctx
+        from flint import arb
 
-        with ctx.workprec(bits):
+        with workprec(bits):
             return self.theta(bits) * arb(i * i + j * j).sqrt() - ball(self.beta * (abs(i) + abs(j)), bits)
 
 
 @lru_cache(maxsize=64)
 def rate(level: Level, step: Fraction) -> Rate:
     """The constants of a level and a step: θ to 32 bits and β to 24, rounded as they must be and proved so by balls."""
-    from flint import arb, ctx
+    from flint import arb
 
     if not level.is_inner:
         raise InputError("planar noise needs a level with 0 < alpha < 1, that is 0 < epsilon < infinity")
@@ -89,7 +88,7 @@ def rate(level: Level, step: Fraction) -> Rate:
     low, high = ends(bare.theta(128))
     if high < LEAST_RATE or low > LARGEST_RATE:
         raise InputError("epsilon times step must be from 1e-7 to 1000: take a step nearer to 1/epsilon")
-    with ctx.workprec(128):
+    with workprec(128):
         diagonal, _ = ends(bare.theta(128) / arb(2).sqrt())
     mantissa, shift = _floating(low, HALF)
     proposal, place = _floating(diagonal, RATE_BITS)
@@ -204,9 +203,9 @@ def tables() -> tuple[Words, Words]:
 
 def _exponentials(parts: int, count: int) -> Words:
     """min(⌊e^(−k/parts)·2³²⌋, 2³² − 1) for k < count, from balls that leave no other floor."""
-    from flint import arb, ctx, fmpq
+    from flint import arb, fmpq
 
-    with ctx.workprec(96):
+    with workprec(96):
         floors = [(arb(fmpq(-k, parts)).exp() * (1 << HALF)).floor() for k in range(count)]
     if not all(floor.is_exact() for floor in floors):
         raise UndecidedError("96 bits must tell the floors of a table of exponentials, and do not")
@@ -227,12 +226,10 @@ def settle(scale: Rate, i: int, j: int, word: int, source: Source) -> bool:
 
 def _enclosed(scale: Rate, i: int, j: int, bits: int) -> tuple[Fraction, Fraction]:
     """Rational ends around e^(−γ)·2^bits, narrower than 2^−32; 0 and 1 where γ > bits, since e > 2."""
-    from flint import ctx
-
     precision = bits + 96 + (i * i + j * j).bit_length()
     gamma = scale.gamma(i, j, precision)
     if gamma > bits:
         return Fraction(0), Fraction(1)
-    with ctx.workprec(precision):
+    with workprec(precision):
         low, high = ends((-gamma).exp())
     return low * (1 << bits), high * (1 << bits)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from utmost.errors import InputError
 from utmost.exact import Number, Real, ball, is_exact, sign
+from utmost.exact.working import workprec
 from utmost.noise.bits import Source, Words, opened
 from utmost.noise.cuts import GUARD, Cut, Cuts, ball_cut, complement, cut
 from utmost.noise.tables import WORD, Positions, Table, assembled, clipped, draw, settled
@@ -126,9 +127,7 @@ def _real_cuts(weights: Sequence[Number]) -> list[Cut]:
 
     @cache
     def sums(bits: int) -> tuple[list[arb], list[arb]]:
-        from flint import ctx
-
-        with ctx.workprec(bits):
+        with workprec(bits):
             return list(accumulate(balls(bits))), list(accumulate(reversed(balls(bits))))
 
     def found(y: int) -> Cut:

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 
 from utmost.errors import InputError
 from utmost.exact import Level, rational
+from utmost.exact.working import workprec
 from utmost.precision.closeness import BITS, Closeness, ball, up
 from utmost.precision.formats import Format, Generator, usual_generator
 
@@ -136,9 +137,7 @@ def theorem_bound(
     level: Level, sensitivity: Fraction, robustness: Fraction, diameter: arb, shift: Fraction, corner: arb
 ) -> Fraction:
     """max(ε + ln(1 + R·e^{ε(L+δ_t)/Δ}), ε + cεδ_t/Δ), rounded up: GMP13 Thm 4.5 as proved above."""
-    from flint import ctx
-
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         beta, epsilon = rate(level, sensitivity), level.epsilon_ball(BITS)
         cells = (ball(robustness) * (beta * (diameter + ball(shift))).exp()).log1p()
         return max(up(epsilon + cells), up(epsilon + corner * beta * ball(shift)))
@@ -148,18 +147,14 @@ def printed_bound(
     level: Level, sensitivity: Fraction, robustness: Fraction, diameter: Fraction, shift: Fraction
 ) -> arb:
     """ε + ln(1 + R·e^{(L+δ_t)/Δ}): Thm 4.5 as the paper prints it, without ε in the exponent. Not sound for ε > 1."""
-    from flint import ctx
-
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         exponent = ball((diameter + shift) / sensitivity)
         return level.epsilon_ball(BITS) + (ball(robustness) * exponent.exp()).log1p()
 
 
 def rates(level: Level, sensitivity: Fraction) -> tuple[Fraction, Fraction]:
     """Upper bounds of ε and of β = ε/Δ."""
-    from flint import ctx
-
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         return up(level.epsilon_ball(BITS)), up(rate(level, sensitivity))
 
 

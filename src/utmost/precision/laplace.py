@@ -19,6 +19,7 @@ from fractions import Fraction
 
 from utmost.errors import InputError
 from utmost.exact import Level, decimal, epsilon, rational
+from utmost.exact.working import workprec
 from utmost.precision.certificate import (
     Certificate,
     Implementation,
@@ -80,9 +81,7 @@ def step_error(task: Setting, delta0: Fraction, noise: Fraction) -> Fraction | N
     step outwards from the smallest q is the largest. (A step across u = ½ is covered: there both parts are steps in q
     of δ₀ altogether.)
     """
-    from flint import ctx
-
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         beta = rate(task.level, task.sensitivity)
         exponent = beta * ball(noise)
         if exponent > REACH_BITS:
@@ -93,9 +92,7 @@ def step_error(task: Setting, delta0: Fraction, noise: Fraction) -> Fraction | N
 
 def slope(task: Setting) -> Fraction | None:
     """2b·e^{D/b}, the paper's k, rounded up; None where it is not even worth writing down."""
-    from flint import ctx
-
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         beta = rate(task.level, task.sensitivity)
         exponent = beta * ball(task.reach)
         return up(2 * exponent.exp() / beta) if exponent < REACH_BITS else None
@@ -108,10 +105,8 @@ def arithmetic_error(task: Setting, run: Implementation, noise: Fraction) -> Fra
     rounding, so the product by b̂·off(ℓ) + |ℓ|·rounding(b) and its own rounding; the sum with the answer by a
     rounding of at most |answer| + |noise|.
     """
-    from flint import ctx
-
     numbers = run.format
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         scale = up(1 / rate(task.level, task.sensitivity))
         logarithm = up(ball(noise) * rate(task.level, task.sensitivity))
     off_scale = numbers.rounding(scale)
@@ -147,9 +142,7 @@ def sharp_bound(task: Setting, shift: Fraction) -> Fraction:
     mass is at most that of the first case, since 2 − e^{−t} ≤ e^t. The cut-off ends cost 2βδ, which is less, for coth
     ≥ 1. ∎
     """
-    from flint import ctx
-
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         beta = rate(task.level, task.sensitivity) / 2
         wide, narrow = (beta * ball(task.rounding + sign * 2 * shift) for sign in (1, -1))
         grown = (wide - narrow) + (-2 * wide).expm1().__neg__().log() - (-2 * narrow).expm1().__neg__().log()
@@ -186,10 +179,10 @@ def from_shift(task: Setting, shift: object) -> Certificate:
 
 def from_closeness(task: Setting, near: Closeness | None) -> Certificate:
     """ε′ where the noise is known to be so close."""
-    from flint import arb, ctx
+    from flint import arb
 
     top, beta = rates(task.level, task.sensitivity)
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         diameter = ball(task.rounding)
     ratio = None if near is None else robustness(task.rounding, near.delta_t)
     if near is None or ratio is None:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from utmost.errors import InputError
 from utmost.exact import Level, rational
+from utmost.exact.working import workprec
 from utmost.precision.certificate import (
     Certificate,
     Implementation,
@@ -60,10 +61,8 @@ class Setting:
     @property
     def reach(self) -> Fraction:
         """D: no noise longer than this leads from a point of the box to one that is kept; the root, rounded up."""
-        from flint import ctx
-
         sides = [top - bottom + self.rounding / 2 for bottom, top in zip(self.low, self.high, strict=True)]
-        with ctx.workprec(BITS):
+        with workprec(BITS):
             return up(ball(sides[0] ** 2 + sides[1] ** 2).sqrt())
 
 
@@ -97,9 +96,7 @@ def radius_error(task: Setting, delta0: Fraction, noise: Fraction) -> Fraction |
 
     max(C⁻¹(δ₀), C⁻¹(C(noise) + δ₀) − noise); each is found as a width on which C is *checked* to grow by δ₀.
     """
-    from flint import ctx
-
-    with ctx.workprec(2 * BITS):
+    with workprec(2 * BITS):
         beta, start, least = rate(task.level, task.sensitivity), ball(noise), ball(delta0)
         if beta * start > REACH_BITS or not beyond(beta, start) > least:
             return None
@@ -135,21 +132,17 @@ def uniform_error(task: Setting, delta0: Fraction, noise: Fraction) -> tuple[Fra
 
     Points (r, θ), (r′, θ′) are √((r−r′)² + 4rr′sin²((θ−θ′)/2)) apart, and that is at most √(ω² + rr′(θ−θ′)²).
     """
-    from flint import ctx
-
     moved = radius_error(task, delta0, noise)
     if moved is None:
         return None
     top = noise + moved
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         return up(ball(moved**2 + (TWO_PI * top * delta0) ** 2).sqrt()), top
 
 
 def slope(task: Setting) -> Fraction | None:
     """e^{βD}/(β²D), the slope of C⁻¹ at the far end, rounded up; None where it is not even worth writing down."""
-    from flint import ctx
-
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         fits = rate(task.level, task.sensitivity) * ball(task.reach) < REACH_BITS
         return _slope(task, Fraction(1), task.reach) if fits else None
 
@@ -219,10 +212,10 @@ def from_shift(task: Setting, shift: object) -> Certificate:
 
 def from_closeness(task: Setting, near: Closeness | None) -> Certificate:
     """ε′ where the noise is known to be so close."""
-    from flint import arb, ctx
+    from flint import arb
 
     top, beta = rates(task.level, task.sensitivity)
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         diagonal, corner = ball(task.rounding) * arb(2).sqrt(), 1 + arb(2).sqrt()
     ratio = None if near is None else robustness(task.rounding, near.delta_t)
     if near is None or ratio is None:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from utmost.errors import InputError
 from utmost.exact import Level, epsilon, rational
+from utmost.exact.working import workprec
 from utmost.noise import Source, geometric_noise, system
 from utmost.precision.certificate import Implementation
 from utmost.precision.closeness import ball
@@ -54,9 +55,9 @@ def polar(rate: float, count: int, source: Source | None = None) -> npt.NDArray[
 
 
 def _point(u: float, v: float, rate: float) -> tuple[float, float]:
-    from flint import arb, ctx
+    from flint import arb
 
-    with ctx.workprec(192):
+    with workprec(192):
         radius = 0.0 if u == 0 else float((-((arb(u) - 1) / arb(1).exp()).lambertw(-1) - 1) / arb(rate))
     angle = 2.0 * math.pi * (v - 0.5)
     return radius * math.cos(angle), radius * math.sin(angle)
@@ -142,9 +143,7 @@ def _distribution(level: Level, place: Fraction) -> Callable[[int], arb]:
     """Pr[X ≤ place] of Laplace noise of rate ε, as balls."""
 
     def known(bits: int) -> arb:
-        from flint import ctx
-
-        with ctx.workprec(bits):
+        with workprec(bits):
             tail = (-level.epsilon_ball(bits) * ball(abs(place))).exp() / 2
             return tail if place < 0 else 1 - tail
 

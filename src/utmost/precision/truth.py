@@ -20,6 +20,7 @@ from utmost.channel import Channel, channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, exponential
 from utmost.exact import epsilon as as_level
+from utmost.exact.working import workprec
 from utmost.precision.certificate import Implementation, printed_bound, rate
 from utmost.precision.closeness import BITS, ball, up
 from utmost.precision.formats import Format, Generator
@@ -66,10 +67,9 @@ def _noise(numbers: Format, scale: Fraction, value: Fraction) -> Fraction | floa
 @lru_cache(maxsize=2**16)
 def _logarithm(numbers: Format, value: Fraction) -> Fraction:
     """ln(value), rounded to the format; irrational for a rational value ≠ 1, so some precision decides."""
-    from flint import ctx
 
     def known(bits: int) -> arb:
-        with ctx.workprec(bits):
+        with workprec(bits):
             return ball(value).log()
 
     return numbers.nearest_real(known)
@@ -114,11 +114,9 @@ class Worst:
 
     def within(self, bound: Fraction) -> bool:
         """Is ln ratio ≤ bound: decided."""
-        from flint import ctx
-
         if self.ratio is None:
             return False
-        with ctx.workprec(BITS):
+        with workprec(BITS):
             return bool(ball(self.ratio).log() <= ball(bound))
 
 
@@ -155,9 +153,7 @@ def as_channel(laws: Mapping[Fraction, Law]) -> Channel:
 
 def quantile(level: Level, sensitivity: Fraction, u: Fraction) -> arb:
     """n(u), the noise meant, for 0 < u < 1, as a ball."""
-    from flint import ctx
-
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         tail = 1 - 2 * abs(u - Fraction(1, 2))
         size = -ball(tail).log() / rate(level, sensitivity)
         return size if u > Fraction(1, 2) else -size
@@ -184,9 +180,7 @@ def wasserstein(task: Setting, run: Implementation) -> Fraction:
 
 def tail_at(task: Setting, noise: Fraction) -> Fraction:
     """½e^{−β·noise}, rounded up: where the quantiles of the noise meant reach −noise."""
-    from flint import ctx
-
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         return up((-rate(task.level, task.sensitivity) * ball(noise)).exp() / 2)
 
 
@@ -202,11 +196,9 @@ class Beaten:
     @property
     def beaten(self) -> bool:
         """Is ln actual above the printed bound: decided."""
-        from flint import ctx
-
         from utmost.exact import ball as enclosed
 
-        with ctx.workprec(BITS):
+        with workprec(BITS):
             return bool(enclosed(self.actual, BITS).log() > ball(self.printed))
 
 

@@ -21,6 +21,7 @@ from utmost.data.asked import Histogram, Mean, Neighbours, Quantile, Query, Unit
 from utmost.errors import InputError
 from utmost.exact import ball, decimal, rational, whole
 from utmost.exact.levels import LARGEST_EPSILON
+from utmost.exact.working import workprec
 from utmost.publish import certified, laws
 from utmost.publish.least import Calibration, decided, least
 from utmost.publish.reading.reader import Floats
@@ -140,9 +141,7 @@ def _by_balls(
         return decided(lambda bits: confidence(epsilon, bits) - ball(share, bits)) > 0
 
     def shown(epsilon: Fraction) -> float:
-        from flint import ctx
-
-        with ctx.workprec(128):
+        with workprec(128):
             return float(confidence(epsilon, 128).mid())
 
     found, below, kept = least(verdict, guess, digits)

@@ -26,6 +26,7 @@ from utmost.consumer.losses import Binary, Linear, Loss, Squared, Table
 from utmost.consumer.priors import Prior
 from utmost.errors import InputError
 from utmost.exact import Number, ball, ends, exponential
+from utmost.exact.working import workprec
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat
@@ -119,9 +120,9 @@ def _total(terms: Sequence[Number]) -> Fraction:
     rational = [term for term in terms if isinstance(term, Fraction)]
     if len(rational) == len(terms):
         return sum(rational, Fraction(0))
-    from flint import arb, ctx
+    from flint import arb
 
-    with ctx.workprec(BITS[-1]):
+    with workprec(BITS[-1]):
         return ends(sum((ball(term, BITS[-1]) for term in terms), arb(0)))[1]
 
 
@@ -131,10 +132,10 @@ def _verdict(low: Fraction | float, high: Fraction | float, target: Fraction) ->
 
 def by_balls(costs: Sequence[Sequence[Number]], rate: Fraction, bits: int) -> tuple[Fraction, Fraction]:
     """Σ_y κ_y·min_w Σ_x c[w][x]·α^|x−y| at α = e^−rate: all terms are ≥ 0, so the balls stay narrow."""
-    from flint import arb_mat, ctx
+    from flint import arb_mat
 
     size = len(costs)
-    with ctx.workprec(bits):
+    with workprec(bits):
         alpha = ball(exponential(-rate), bits)
         scores = arb_mat([[ball(cost, bits) for cost in row] for row in costs]) * _powers(alpha, size)
         least = [_least([scores[w, y] for w in range(size)]) for y in range(size)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from utmost.errors import InputError, UndecidedError
 from utmost.exact.levels import LARGEST_EPSILON
+from utmost.exact.working import workprec
 
 if TYPE_CHECKING:
     from flint import arb
@@ -96,10 +97,8 @@ def decided(value: Callable[[int], arb]) -> int:
     A polynomial in e^q with rational coefficients is 0 at no rational q ≠ 0 unless it is 0 everywhere (Lindemann), so
     some precision decides.
     """
-    from flint import ctx
-
     for bits in PRECISIONS:
-        with ctx.workprec(bits):
+        with workprec(bits):
             ball = value(bits)
         if ball > 0:
             return 1

@@ -17,6 +17,7 @@ from utmost.consumer.losses import Binary, Linear, Loss
 from utmost.consumer.priors import Prior
 from utmost.errors import InputError
 from utmost.exact import Number, ball, sign
+from utmost.exact.working import workprec
 
 PATIENCE = 10**5  # counts times readings that are compared for a drawn loss
 PRECISIONS = (64, 128, 256, 512, 1024)  # bits; what they leave undecided is decided symbolically
@@ -123,9 +124,9 @@ def _rational_sign(coefficients: Sequence[Number], alpha: Fraction) -> int:
 
 
 def _ball_sign(coefficients: Sequence[Number], alpha: Number, bits: int) -> int:
-    from flint import arb_poly, ctx
+    from flint import arb_poly
 
-    with ctx.workprec(bits):
+    with workprec(bits):
         value = arb_poly([ball(c, bits) for c in coefficients])(ball(alpha, bits))
         return int(value > 0) - int(value < 0)
 

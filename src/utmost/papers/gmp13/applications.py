@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from utmost.exact import Number, decimal, epsilon, power
+from utmost.exact.working import workprec
 from utmost.papers.items import Claim, Grid, Item, Series, Value, claims, found
 from utmost.precision import laplace, planar
 from utmost.precision.certificate import Certificate, implementation
@@ -88,14 +89,12 @@ def section6_formulas() -> Item:
 
 def section6_centre() -> Item:
     """How far the radius moves when u moves from 0 by δ₀, against K_C·δ₀."""
-    from flint import ctx
-
     exponents = (10, 20, 53)
     rows: list[list[Value]] = []
     for bits in exponents:
         task = planar.setting(epsilon(1), 1, (0, 1), (0, 1), 1)
         moved = planar.radius_error(task, Fraction(1, 2**bits), Fraction(1)) or Fraction(0)
-        with ctx.workprec(BITS):
+        with workprec(BITS):
             printed = ball(Fraction(1)).exp() / 3 * ball(Fraction(1, 2**bits))
         rows.append([decimal(Fraction(str(float(printed))), 4), decimal(moved, 4)])
     grid = Grid("δ₀", ("K_C·δ₀ as published", "modulus of C⁻¹"), [f"2^-{bits}" for bits in exponents], rows)

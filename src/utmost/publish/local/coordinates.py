@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from utmost.errors import InputError
 from utmost.exact import decimal, ends
+from utmost.exact.working import workprec
 from utmost.mechanisms.planar import FARTHEST
 
 if TYPE_CHECKING:
@@ -128,10 +129,8 @@ class Degrees:
         of the box the peak Φ″, if it is there, is within Δλ/2 of one of them, so tan Φ″ ≤ tan Φ/cos(Δλ/2). Along that
         arc cos φ ≥ cos Φ′, and the plane's straight line is no longer than the arc's image. ∎ Rounded up to 9 places.
         """
-        from flint import ctx
-
         left, bottom, right, top = box
-        with ctx.workprec(BITS):
+        with workprec(BITS):
             widest = _cos(max(abs(bottom), abs(top)))
             tangent = (1 - widest**2).sqrt() / widest / _cos((right - left) / 2)
             _, high = ends((1 + tangent**2).sqrt())
@@ -182,9 +181,9 @@ def checked_box(box: Corners, degrees: bool) -> Corners:
 
 def _cos(degrees: Fraction) -> arb:
     """A ball around the cosine of an angle in degrees."""
-    from flint import arb, ctx, fmpq
+    from flint import arb, fmpq
 
-    with ctx.workprec(BITS):
+    with workprec(BITS):
         return arb.cos_pi_fmpq(fmpq(degrees.numerator, degrees.denominator) / 180)
 
 
