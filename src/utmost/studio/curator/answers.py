@@ -143,10 +143,10 @@ def _bars_shell() -> Spec:
     across = alt.X("cell:N", sort=None, title=None, axis=alt.Axis(labelAngle=0, labelOverlap=True, ticks=False))
     quiet = alt.Axis(gridColor="var(--grid)", domain=False, ticks=False, tickCount=5)
     base = alt.Chart(alt.NamedData("cells"))
-    bars = base.mark_bar(color="var(--series-1)", opacity=0.75).encode(
+    bars = base.mark_bar(aria=False, color="var(--series-1)", opacity=0.75).encode(
         x=across, y=alt.Y("value:Q", title=None, axis=quiet), tooltip=["cell:N", "value:Q"]
     )
-    spans = base.mark_rule(color="var(--ink)", strokeWidth=1.6).encode(x=across, y="low:Q", y2="high:Q")
+    spans = base.mark_rule(aria=False, color="var(--ink)", strokeWidth=1.6).encode(x=across, y="low:Q", y2="high:Q")
     return charts.shell(alt.layer(bars, spans).properties(height=150))
 
 
@@ -173,7 +173,15 @@ def _bell_shell() -> Spec:
     )
     up = alt.Y("weight:Q", axis=None, scale=alt.Scale(domain=[0, 1.05]))
     law = alt.Chart(alt.NamedData("law"))
-    wide = law.mark_area(color="var(--series-1)", opacity=0.18).encode(x=across, y=up)
-    near = law.transform_filter("datum.inside").mark_area(color="var(--series-1)", opacity=0.45).encode(x=across, y=up)
-    line = alt.Chart(alt.NamedData("answer")).mark_rule(color="var(--series-2)", strokeWidth=2.5).encode(x=across)
+    wide = law.mark_area(aria=False, color="var(--series-1)", opacity=0.18).encode(x=across, y=up)
+    near = (
+        law.transform_filter("datum.inside")
+        .mark_area(aria=False, color="var(--series-1)", opacity=0.45)
+        .encode(x=across, y=up)
+    )
+    line = (
+        alt.Chart(alt.NamedData("answer"))
+        .mark_rule(aria=False, color="var(--series-2)", strokeWidth=2.5)
+        .encode(x=across)
+    )
     return charts.shell(alt.layer(wide, near, line).properties(height=150))

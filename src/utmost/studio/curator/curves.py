@@ -87,11 +87,11 @@ def _shell() -> Spec:
     across = alt.X("epsilon:Q", title="ε", scale=alt.Scale(type="log", nice=False), axis=_axis())
     up = alt.Y("error:Q", title="error", scale=alt.Scale(type="log", nice=False), axis=_axis())
     dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=LINES, range=[[1, 0], [4, 3]]), legend=None)
-    lines = alt.Chart(alt.NamedData("curve")).mark_line(color="var(--series-1)", strokeWidth=2)
+    lines = alt.Chart(alt.NamedData("curve")).mark_line(aria=False, color="var(--series-1)", strokeWidth=2)
     point = alt.Chart(alt.NamedData("point")).mark_point(
-        color="var(--series-2)", filled=True, size=110, opacity=1, stroke="var(--ground)", strokeWidth=1.5
+        aria=False, color="var(--series-2)", filled=True, size=110, opacity=1, stroke="var(--ground)", strokeWidth=1.5
     )
-    rule = alt.Chart(alt.NamedData("point")).mark_rule(color="var(--series-2)", strokeDash=[2, 3])
+    rule = alt.Chart(alt.NamedData("point")).mark_rule(aria=False, color="var(--series-2)", strokeDash=[2, 3])
     layers = [lines.encode(x=across, y=up, strokeDash=dash), rule.encode(x=across), point.encode(x=across, y=up)]
     return charts.shell(alt.layer(*layers).properties(height=HEIGHT))
 

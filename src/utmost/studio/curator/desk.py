@@ -16,6 +16,7 @@ from utmost.studio.sessions import Visitor
 from utmost.studio.settings import Settings
 
 MOST_FIELDS = 2000
+WARM = 0.3  # seconds after the first page, which comes first
 Pairs: TypeAlias = list[tuple[str, str]]
 _MAKING = threading.Lock()
 
@@ -26,7 +27,9 @@ def _spends(request: Request) -> Spends:
     with _MAKING:
         if not hasattr(state, "spends"):
             state.spends = Spends(house.settings, house.metrics)
-            threading.Thread(target=_warmed, args=(house.settings,), daemon=True).start()
+            warming = threading.Timer(WARM, _warmed, (house.settings,))
+            warming.daemon = True
+            warming.start()
     found: Spends = state.spends
     return found
 

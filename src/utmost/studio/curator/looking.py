@@ -92,9 +92,14 @@ def seen(draft: Draft, settings: Settings) -> Seen:
     if found:
         setting = found[0].setting
         told = told.model_copy(update={"protects": _protects(setting), "units": setting.units})
-    if made.plan is None or len(found) < len(singles):
-        return told
-    return _priced(told, made.plan, found, settings)
+    whole = _together(made.plan, found) if made.plan is not None and len(found) == len(singles) else None
+    return _priced(told, made.plan, whole, settings)
+
+
+def _together(plan: Plan, found: list[Looked]) -> Looked:
+    """The plan as it was looked at, query by query."""
+    intended = tuple(one.intended[0] for one in found)
+    return Looked(replace(plan, queries=tuple(one.asked for one in intended)), found[0].setting, intended)
 
 
 def _blank(draft: Draft, problems: list[Problem]) -> Seen:
@@ -140,37 +145,32 @@ def _query(plan: Plan | None, found: Looked | None) -> SeenQuery | None:
     )
 
 
-def _priced(told: Seen, plan: Plan, found: list[Looked], settings: Settings) -> Seen:
-    """The same with the cost of the whole plan, and what its budget says to it."""
-    intended = tuple(one.intended[0] for one in found)
-    whole = Looked(replace(plan, queries=tuple(one.asked for one in intended)), found[0].setting, intended)
+def _priced(told: Seen, plan: Plan | None, whole: Looked | None, settings: Settings) -> Seen:
+    """The same with what its budget has left; and with the cost, if the plan is whole."""
     problems = list(told.problems)
-    books = _books(whole, settings, problems) if told.budget else _Books()
-    amounts = {"cost": plan.epsilon, "takes": books.takes, "limit": books.limit, "spent": books.spent}
-    price = plan.epsilon if books.takes is None else books.takes
-    amounts |= {"left": books.left, "after": books.after, "price": price}
-    return told.model_copy(
-        update={
-            **{name: None if value is None else shown(value) for name, value in amounts.items()},
-            "plan": written.text(plan),
-            "problems": problems,
-            "free": books.free,
-            "short": books.short,
-            "words": _words(plan.epsilon, books, told.budget),
-            "remarks": list(previewed.remarks(intended, whole.setting, {})),
-        }
-    )
+    books = _books(told.budget, whole, settings, problems) if told.budget else _Books()
+    cost = None if whole is None else whole.plan.epsilon
+    amounts = {"cost": cost, "takes": books.takes, "limit": books.limit, "spent": books.spent, "left": books.left}
+    amounts |= {"after": books.after, "price": cost if books.takes is None else books.takes}
+    seen = {name: None if value is None else shown(value) for name, value in amounts.items()}
+    told = told.model_copy(update={**seen, "problems": problems, "free": books.free, "short": books.short})
+    if plan is None or whole is None:
+        return told
+    remarks = list(previewed.remarks(whole.intended, whole.setting, {}))
+    words = _words(whole.plan.epsilon, books, told.budget)
+    return told.model_copy(update={"plan": written.text(plan), "words": words, "remarks": remarks})
 
 
-def _books(whole: Looked, settings: Settings, problems: list[Problem]) -> _Books:
+def _books(name: str, whole: Looked | None, settings: Settings, problems: list[Problem]) -> _Books:
     """What the ledger has for the plan. A budget that is not there yet, or is short, is a problem of its field."""
-    name = whole.plan.budget
     with ledger.opened(settings.ledger, settings.folder) as books:
         if not books.has(name):
             problems.append(Problem(field="budget", message=f"budget must be open, got '{name[:60]}': open it below"))
             return _Books()
         now = books.state(name)
         known = _Books(books.budget(name).epsilon, now.spent, now.left)
+        if whole is None:
+            return known
         try:
             ask = whole.ask
             free = books.remembered(ask) is not None

@@ -56,6 +56,7 @@
 
   function shown(place, seen) {
     const name = place.dataset.s, value = seen[name];
+    if (value === null) place.removeAttribute("title");
     if (name === "plan") studioForms.fill(place, value ?? "It can be written down when every field is right.");
     else if (name !== "protects" || value) studioForms.fill(place, value);
   }
@@ -74,11 +75,17 @@
   function query(told, k) {
     const place = form.querySelector(`[data-query="${k}"]`);
     if (!place) return;
-    place.querySelector("[data-told]").classList.toggle("stale", !told);
-    place.querySelector("figure").classList.toggle("stale", !told);
-    if (!told) return;
-    for (const element of place.querySelectorAll("[data-q]")) studioForms.fill(element, told[element.dataset.q]);
     const figure = document.getElementById(`curve-${k}`);
+    figure.classList.toggle("stale", !told);
+    for (const element of place.querySelectorAll("[data-q]")) {
+      const name = element.dataset.q, number = name === "expected" || name === "half_width";
+      studioForms.fill(element, told ? told[name] : number ? "–" : "");
+      if (!told) element.removeAttribute("title");
+    }
+    if (!told) {
+      figure.querySelector("[data-words]").textContent = "The error over ε is drawn when the query is complete.";
+      return;
+    }
     studioCharts.draw(figure, told.picture).then(() => {
       figure.dataset.drawn = String(Number(figure.dataset.drawn || 0) + 1);
     });
