@@ -44,6 +44,7 @@ from utmost.papers.kl10 import (
     bounds,
     graphs,
     lemmas,
+    matrices,
     moves,
     predicates,
     splits,
@@ -123,7 +124,7 @@ def test_the_report_is_json_and_its_errata_say_what_kind_they_are(report: Report
 
 def test_profile_region_row_graphs_and_overlaps_are_drawn(report: Report) -> None:
     drawn = {item.name: figure(item) for item in report.items if item.draw or item.series}
-    assert {"§2.1, differential privacy", "Axiom 2.1.1, up to one half", "Definition 3.3.2"} < set(drawn)
+    assert {"Definition 2.1.3", "Axiom 2.1.1, up to one half", "Definition 3.3.2"} < set(drawn)
     assert len(drawn) >= 5
     assert all(chart is not None and chart.to_dict() for chart in drawn.values())
 
@@ -141,8 +142,13 @@ def test_the_printed_bound_of_epsilon_and_delta_is_what_both_inequalities_allow(
 
 
 def test_in_one_direction_another_bound_holds() -> None:
-    assert [bounds.top("b <= 2*a", Fraction(k, 8)) for k in (1, 3, 4)] == [Fraction(1, 4), Fraction(3, 4), 1]
-    assert pure(HALF)("1/2") == Fraction(3, 4)
+    """a ≤ 2b for an event and its complement: b ≤ 1 − (1−a)/2, and the printed M has b ≤ 2a besides."""
+    assert [bounds.top("a <= 2*b", Fraction(k, 8)) for k in (0, 1, 4)] == [
+        Fraction(1, 2),
+        Fraction(9, 16),
+        Fraction(3, 4),
+    ]
+    assert [pure(HALF)(Fraction(k, 8)) for k in (0, 1, 4)] == [0, Fraction(1, 4), Fraction(3, 4)]
 
 
 @given(st.integers(2, 6), rational_levels())
@@ -151,12 +157,12 @@ def test_in_one_direction_a_mechanism_beats_the_lemma(size: int, level: Level) -
     assume(0 < level.alpha < 1)
     made = lemmas.two_rows([1 - level.alpha**j for j in range(size)])
     for j in range(size - 1):
-        assert all(level.alpha * a <= b for a, b in bounds.events(made, j, j + 1))
+        assert all(level.alpha * a <= b for a, b in matrices.events(made, j, j + 1))
     assert -ergodicity(made).value == level.alpha ** (size - 1) < -best_value(read(f"line:{size}"), level)
 
 
 def test_with_or_for_and_telling_the_input_is_private() -> None:
-    told = list(bounds.events(identity("ab"), 0, 1))
+    told = list(matrices.events(identity("ab"), 0, 1))
     assert all(a <= 2 * b or b <= 2 * a for a, b in told)
     assert not all(a <= 2 * b and b <= 2 * a for a, b in told)
 
@@ -224,7 +230,7 @@ def test_a_broken_predicate_is_refuted_by_what_is_shown(name: str) -> None:
     """The matrices in the item, read back from their text, are what they are said to be: over all events."""
     rule = predicate(theorems.BROKEN[name])
     for axiom in ("2.1.1", "2.1.2"):
-        rows = [[cell for cell in row[1:] if cell] for row in theorems.failing(name, axiom).computed.rows]
+        rows = [[cell for cell in row[2:] if cell] for row in theorems.failing(name, axiom).computed.rows]
         if axiom == "2.1.1":
             meeting, post, last = channel(rows[:2]), rows[2:-2], channel(rows[-2:])
             assert meeting.then(channel(post, meeting.outputs)) == last
@@ -232,8 +238,8 @@ def test_a_broken_predicate_is_refuted_by_what_is_shown(name: str) -> None:
         else:
             parts, last = [channel(rows[:2]), channel(rows[2:4])], channel(rows[4:])
         for part in parts:
-            assert all(permits(rule, a, b) for a, b in bounds.events(part, 0, 1))
-        assert not all(permits(rule, a, b) for a, b in bounds.events(last, 0, 1))
+            assert all(permits(rule, a, b) for a, b in matrices.events(part, 0, 1))
+        assert not all(permits(rule, a, b) for a, b in matrices.events(last, 0, 1))
 
 
 @given(st.lists(st.tuples(st.fractions(0, 5, max_denominator=6), st.fractions(0, 1, max_denominator=6)), max_size=3))
@@ -246,8 +252,8 @@ def test_m_never_decreases(lines) -> None:
 
 def test_the_bound_of_an_open_predicate_is_not_attained() -> None:
     rule, closed = predicates.closing()
-    made = moves.witness(Fraction(1, 4), Fraction(7, 20))
-    assert [all(permits(q, a, b) for a, b in bounds.events(made, 0, 1)) for q in (rule, closed)] == [False, True]
+    made = matrices.witness(Fraction(1, 4), Fraction(7, 20))
+    assert [all(permits(q, a, b) for a, b in matrices.events(made, 0, 1)) for q in (rule, closed)] == [False, True]
 
 
 @given(st.fractions(0, 1, max_denominator=30))
@@ -277,9 +283,9 @@ def test_where_the_bound_jumps_every_mechanism_has_a_strictly_more_general_one(s
     assume(len(source.inputs) > 1)
     two = source.restrict(source.inputs[:2])
     jump = from_points([(0, 1), (1, 1)], at_zero=0)
-    assume(all(permits(jump, a, b) for a, b in bounds.events(two, 0, 1)))
+    assume(all(permits(jump, a, b) for a, b in matrices.events(two, 0, 1)))
     largest = max(b / a for a, b in zip(*two.rows.tolist(), strict=True) if a)
-    above = moves.witness(1 / (largest + 1), Fraction(1))
+    above = matrices.witness(1 / (largest + 1), Fraction(1))
     above = channel(above.rows.tolist(), two.inputs)
     assert at_least_as_general(two, above).refines
     assert not at_least_as_general(above, two).refines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -17,10 +16,11 @@ from utmost.channel import Channel, channel, identity
 from utmost.exact import Number, alpha
 from utmost.mechanisms import geometric, response
 from utmost.papers.items import Claim, Grid, Item, Value, claims, compared, statement
+from utmost.papers.kl10.matrices import events
 
 PLACES = tuple(Fraction(k, 8) for k in range(9))
 RATES = (Fraction(2), Fraction(3, 2), Fraction(10))  # e^ε
-DELTAS = (Fraction(1, 10), Fraction(1, 1000), Fraction(9, 10))
+DELTAS = (Fraction(1, 10), Fraction(1, 4), Fraction(9, 10))
 KEPT = Fraction(1, 4)
 WORDS = ("alpha:1/2", "alpha:2/3", "variation:1/4", "points:0 1/8,1/3 5/8,1 1", "identity")
 
@@ -28,14 +28,6 @@ WORDS = ("alpha:1/2", "alpha:2/3", "variation:1/4", "points:0 1/8,1/3 5/8,1 1", 
 def items() -> tuple[Item, ...]:
     """In the order of the paper."""
     return definition213(), pure(), one_direction(), approximate(), lax(), subsets(), either()
-
-
-def events(source: Channel, first: int, second: int) -> Iterator[tuple[Number, Number]]:
-    """P(O|first) and P(O|second) of all 2^outputs events O."""
-    width = range(len(source.outputs))
-    for chosen in (some for size in range(len(width) + 1) for some in combinations(width, size)):
-        a, b = (sum((source.rows[x, y] for y in chosen), Fraction(0)) for x in (first, second))
-        yield a, b
 
 
 def definition213() -> Item:
@@ -51,7 +43,7 @@ def definition213() -> Item:
             every = all(permits(curve, a, b) for pair in related.pairs for a, b in events(source, *pair))
             rows.append([words, found, every])
     labels = [f"{kind}, {name}" for kind, name in (("geometric", "line:4"), ("response", "discrete:3")) for _ in WORDS]
-    return statement(
+    item = statement(
         "Definition 2.1.3",
         "generic differential privacy: which of these mechanisms (α = 1/2) meet which definitions",
         "M(P(O|i₁)) ≥ P(O|i₂) for every event O and its complement",
@@ -59,6 +51,18 @@ def definition213() -> Item:
         all(row[1] == row[2] for row in rows),
         "the condition on complements is implied: the complement of an event is an event",
     )
+    return replace(item, draw=_drawn)
+
+
+def _drawn() -> Any:
+    """A profile under a bound that it touches."""
+    from utmost.pictures.profile import profile_chart
+
+    found = profile(response(3, alpha("1/2")), (0, 1))
+    bound = curve_of("points:0 1/8,7/20 13/20,7/8 1,1 1")
+    title = "A mechanism meets a definition when no event is above M"
+    below = "KL10 Def. 2.1.3: randomised response on three secrets, α = 1/2, under (ε, δ) = (ln 3/2, 1/8)"
+    return profile_chart(found, bound, (), title, below)
 
 
 def top(text: str, place: Fraction) -> Number:
@@ -74,31 +78,19 @@ def pure() -> Item:
     computed = [[top(f"b <= {rate}*a and a <= {rate}*b", a) for a in PLACES] for rate in RATES]
     grid = Grid("e^ε", [f"a = {a}" for a in PLACES], RATES, published)
     note = "computed: the largest b with b ≤ e^ε·a and a ≤ e^ε·b, for an event and its complement"
-    made = compared("§2.1, differential privacy", "M(a) = min(e^ε·a, 1 − e^−ε·(1−a))", grid, computed, note)
-    return replace(made, draw=_drawn)
-
-
-def _drawn() -> Any:
-    """A profile under a bound that it touches."""
-    from utmost.pictures.profile import profile_chart
-
-    found = profile(response(3, alpha("1/2")), (0, 1))
-    bound = curve_of("points:0 1/8,7/20 13/20,7/8 1,1 1")
-    title = "A mechanism meets a definition when no event is above M"
-    below = "KL10 Def. 2.1.3: randomised response on three secrets, α = 1/2, under (ε, δ) = (ln 3/2, 1/8)"
-    return profile_chart(found, bound, (0.25, 0.5), title, below)
+    return compared("§2.1, differential privacy", "M(a) = min(e^ε·a, 1 − e^−ε·(1−a))", grid, computed, note)
 
 
 def one_direction() -> Item:
     """What M would be if only (i₁, i₂) were related."""
     published = [[min(rate * a, 1 - (1 - a) / rate) for a in PLACES] for rate in RATES]
-    computed = [[top(f"b <= {rate}*a", a) for a in PLACES] for rate in RATES]
+    computed = [[top(f"a <= {rate}*b", a) for a in PLACES] for rate in RATES]
     grid = Grid("e^ε", [f"a = {a}" for a in PLACES], RATES, published)
     note = (
-        "statement: §2 asks P(O|i₁) ≤ e^ε·P(O|i₂) for (i₁, i₂) in R alone. For one ordered pair this is another M, "
-        "min(1, e^ε·a); the printed one needs R symmetric. Def. 3.3.1 and R_n have one direction only: see Lemma 3.3.5"
+        "statement: §2 asks P(O|i₁) ≤ e^ε·P(O|i₂) for (i₁, i₂) in R. For one ordered pair this is another M, "
+        "1 − e^−ε·(1−a); the printed one needs R symmetric. Def. 3.3.1 and R_n have one direction only: see Lemma 3.3.5"
     )
-    caption = "M(a) for b ≤ e^ε·a of an event and its complement, where (i₂, i₁) is not related"
+    caption = "M(a) for a ≤ e^ε·b of an event and its complement, where (i₂, i₁) is not related"
     return compared("§2.1, one direction", caption, grid, computed, note)
 
 

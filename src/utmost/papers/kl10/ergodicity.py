@@ -12,7 +12,6 @@ from utmost.axioms.relation import Relation, read
 from utmost.channel import Channel, channel
 from utmost.mechanisms import geometric, response
 from utmost.papers.items import Claim, Grid, Item, Series, Value, claims, compared, found, statement
-from utmost.papers.kl10.bounds import events
 from utmost.papers.kl10.graphs import half
 from utmost.papers.kl10.lemmas import (
     along,
@@ -24,6 +23,7 @@ from utmost.papers.kl10.lemmas import (
     two_rows,
     worth,
 )
+from utmost.papers.kl10.matrices import events
 
 SIZES = range(2, 8)
 GRAPHS = ("line:4", "cycle:4", "cycle:5", "discrete:4", "hamming:3", "grid:2x3")

@@ -6,7 +6,7 @@ not. Misprint: what is meant is clear and right, what is printed is not. Then th
 
 ERRATA = (
     "Statement, §2.1, Def. 3.3.1 and R_n: the relation must hold both directions of each pair. For (i₁, i₂) alone "
-    "differential privacy has M(a) = min(1, e^ε·a), not the printed M; and with R₂ = {(1, 2)} and e^ε = 2 the "
+    "differential privacy has M(a) = 1 − e^−ε·(1−a), not the printed M; and with R₂ = {(1, 2)} and e^ε = 2 the "
     "mechanism (0, 1), (1/2, 1/2) has overlap 1/2, where Lemma 3.3.5 says at least 2/3.",
     "Statement, Prop. 2.2.2: its second and third items are exchanged; the proof has them right. Under differential "
     "privacy with e^ε = 2, q(3/4, 1/2) holds and by the second item so would q(3/4, 15/16), which does not.",

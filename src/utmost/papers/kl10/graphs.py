@@ -14,6 +14,7 @@ from utmost.exact import Level, alpha
 from utmost.geometry import vertices
 from utmost.mechanisms import geometric, response
 from utmost.papers.items import Claim, Grid, Item, Value, claims, compared, found, statement
+from utmost.papers.kl10.matrices import stacked
 from utmost.papers.kl10.utility import figure5
 from utmost.spaces import Space, cycle, discrete, line
 
@@ -127,15 +128,11 @@ def before_and_after() -> Item:
     """What `generalize` makes of a padded mechanism, and the way back."""
     source = padded()
     made = generalize(source, line(2), half())
-    rows: list[list[Value]] = [list(row) for part in (made.channel, made.back) for row in part.rows.tolist()]
-    labels = [*(f"after, {x}" for x in made.channel.inputs), *(f"back, {y}" for y in made.back.inputs)]
-    width = len(made.back.outputs)
-    cells = [[*row, *("" for _ in range(width - len(row)))] for row in rows]
     after = all(graph.connected for graph in row_graphs(made.channel, line(2), half()))
     item = found(
         "Theorem 3.3.3, before and after",
         "response that says “?” a quarter of the time, α = 1/2: App. B's construction and the way back",
-        Grid("", [f"output {k + 1}" for k in range(width)], labels, cells),
+        stacked([("after", made.channel), ("back", made.back)]),
         f"row graphs connected after: {'yes' if after else 'no'}; the product is the mechanism: "
         f"{'yes' if made.channel.then(made.back) == source else 'no'}",
     )

@@ -7,10 +7,11 @@ from fractions import Fraction
 from utmost.axioms import Curve, curve_of, from_points, profile
 from utmost.axioms.odds import Odds, bounds, tails
 from utmost.channel import Channel, channel
-from utmost.exact import Level, Number, alpha
+from utmost.exact import Level, alpha
 from utmost.mechanisms import geometric, response
 from utmost.papers.items import Grid, Item, Value, found, statement
-from utmost.papers.kl10.bounds import events, sampled
+from utmost.papers.kl10.bounds import sampled
+from utmost.papers.kl10.matrices import events, witness
 
 LEVELS = tuple(alpha(text) for text in ("1/2", "2/3", "9/10"))
 WORDS = ("alpha:1/2", "points:0 1/8,1/3 5/8,1 1", "variation:1/3", "subsampling:1/4")
@@ -63,11 +64,6 @@ def proposition214() -> Item:
         right,
         "a′ and a″ from the breakpoints of a bound M that the mechanism meets",
     )
-
-
-def witness(place: Number, value: Number) -> Channel:
-    """The mechanism with two outputs, the first of probability `place` under i₁ and `value` under i₂."""
-    return channel([[place, 1 - place], [value, 1 - value]], ["i1", "i2"])
 
 
 def attained() -> Item:

@@ -11,8 +11,7 @@ from utmost.axioms.rules import permits
 from utmost.channel import Channel, channel
 from utmost.exact import Number
 from utmost.papers.items import Claim, Grid, Item, Value, claims, statement
-from utmost.papers.kl10.bounds import events
-from utmost.papers.kl10.moves import witness
+from utmost.papers.kl10.matrices import events, witness
 
 SOUND = (
     "b <= 2*a and a <= 2*b",

@@ -16,8 +16,7 @@ from utmost.axioms.rules import Allowed, permits
 from utmost.channel import Channel, channel, mix
 from utmost.exact import Number
 from utmost.papers.items import Claim, Grid, Item, Value, claims, found, statement
-from utmost.papers.kl10.bounds import events
-from utmost.papers.kl10.moves import witness
+from utmost.papers.kl10.matrices import events, stacked, witness
 from utmost.papers.kl10.predicates import SOUND, UNSOUND, closing, sections
 
 WORDS = (
@@ -58,20 +57,10 @@ def failing(name: str, axiom: str) -> Item:
     made = found(
         f"Axiom {axiom}, {name}",
         f"q: {rule}. What meets it, and what is made of that and does not",
-        _stacked(parts),
+        stacked(parts),
         f"every event of what meets q does; of the last an event has ({bad[0]}, {bad[1]}), and does not",
     )
     return replace(made, draw=lambda: _drawn(rule)) if (name, axiom) == ("up to one half", "2.1.1") else made
-
-
-def _stacked(parts: list[tuple[str, Channel]]) -> Grid:
-    """Several matrices, one below the other."""
-    width = max(len(source.outputs) for _, source in parts)
-    labels = [f"{name}, {x}" for name, source in parts for x in source.inputs]
-    rows: list[list[Value]] = [
-        [*row, *("" for _ in range(width - len(row)))] for _, source in parts for row in source.rows.tolist()
-    ]
-    return Grid("", [f"output {k + 1}" for k in range(width)], labels, rows)
 
 
 def _processed(shown: Processing) -> list[tuple[str, Channel]]:

@@ -24,8 +24,7 @@ from utmost.exact import alpha
 from utmost.mechanisms import geometric, response
 from utmost.papers.grs12.figures import FIGURE_5A, numbers
 from utmost.papers.items import Claim, Grid, Item, Value, claims, found, statement
-from utmost.papers.kl10.bounds import events
-from utmost.papers.kl10.moves import witness
+from utmost.papers.kl10.matrices import events, stacked, witness
 from utmost.spaces import discrete, line
 
 
@@ -136,15 +135,12 @@ def example321_geometric() -> Item:
 
 def _refuted(name: str, caption: str, shown: Refutation) -> Item:
     """The matrices of a refutation, and what the measure says before and after."""
-    width = len(shown.mechanism.outputs)
     parts = [("M", shown.mechanism), ("post", shown.post), ("result", shown.mechanism.then(shown.post))]
-    labels = [f"{part}, {x}" for part, source in parts for x in source.inputs]
-    rows: list[list[Value]] = [list(row) for _, source in parts for row in source.rows.tolist()]
     return statement(
         name,
         caption,
         "negative expected loss does not satisfy Axiom 3.1.4",
-        Grid("", range(width), labels, rows),
+        stacked(parts),
         bool(shown.before < shown.after),
         f"−Trace(LᵀM) = {shown.before} before, {shown.after} after",
     )

@@ -1,0 +1,32 @@
+"""Small mechanisms and their events, and several matrices as one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations
+
+from utmost.channel import Channel, channel
+from utmost.exact import Number
+from utmost.papers.items import Grid, Value
+
+
+def events(source: Channel, first: int, second: int) -> Iterator[tuple[Number, Number]]:
+    """P(O|first) and P(O|second) of all 2^outputs events O."""
+    width = range(len(source.outputs))
+    for chosen in (some for size in range(len(width) + 1) for some in combinations(width, size)):
+        a, b = (sum((source.rows[x, y] for y in chosen), Fraction(0)) for x in (first, second))
+        yield a, b
+
+
+def witness(place: Number, value: Number) -> Channel:
+    """The mechanism with two outputs, the first of probability `place` under i₁ and `value` under i₂."""
+    return channel([[place, 1 - place], [value, 1 - value]], ["i1", "i2"])
+
+
+def stacked(parts: Sequence[tuple[str, Channel]]) -> Grid:
+    """Several matrices, one below the other, each with its name."""
+    width = max(len(source.outputs) for _, source in parts)
+    named = [(name, x, row) for name, part in parts for x, row in zip(part.inputs, part.rows.tolist(), strict=True)]
+    rows: list[list[Value]] = [[str(x), *row, *("" for _ in range(width - len(row)))] for _, x, row in named]
+    return Grid("matrix", ("row", *(f"output {k + 1}" for k in range(width))), [name for name, _, _ in named], rows)
