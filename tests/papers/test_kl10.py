@@ -86,7 +86,7 @@ def report() -> Report:
 
 def test_everything_published_is_computed_again_but_for_the_errata(report: Report) -> None:
     assert {item.name for item in report.items if item.agrees is False} == WRONG_IN_THE_PAPER
-    assert sum(item.agrees is True for item in report.items) >= 25
+    assert sum(item.agrees is True for item in report.items) >= 24
 
 
 def test_every_result_of_the_paper_has_its_item(report: Report) -> None:

@@ -15,7 +15,7 @@ from utmost.axioms.rules import permits
 from utmost.channel import Channel, channel, identity
 from utmost.exact import Number, alpha
 from utmost.mechanisms import geometric, response
-from utmost.papers.items import Claim, Grid, Item, Value, claims, compared, statement
+from utmost.papers.items import Claim, Grid, Item, Value, claims, compared, found, statement
 from utmost.papers.kl10.matrices import events
 
 PLACES = tuple(Fraction(k, 8) for k in range(9))
@@ -38,10 +38,10 @@ def definition213() -> Item:
     for name, source in made.items():
         related = read(name)
         for words in WORDS:
-            found = satisfaction(source, definition_of(words, related)).holds
+            decided = satisfaction(source, definition_of(words, related)).holds
             curve = curve_of(words)
             every = all(permits(curve, a, b) for pair in related.pairs for a, b in events(source, *pair))
-            rows.append([words, found, every])
+            rows.append([words, decided, every])
     labels = [f"{kind}, {name}" for kind, name in (("geometric", "line:4"), ("response", "discrete:3")) for _ in WORDS]
     item = statement(
         "Definition 2.1.3",
@@ -58,11 +58,11 @@ def _drawn() -> Any:
     """A profile under a bound that it touches."""
     from utmost.pictures.profile import profile_chart
 
-    found = profile(response(3, alpha("1/2")), (0, 1))
+    shown = profile(response(3, alpha("1/2")), (0, 1))
     bound = curve_of("points:0 1/8,7/20 13/20,7/8 1,1 1")
     title = "A mechanism meets a definition when no event is above M"
     below = "KL10 Def. 2.1.3: randomised response on three secrets, α = 1/2, under (ε, δ) = (ln 3/2, 1/8)"
-    return profile_chart(found, bound, (), title, below)
+    return profile_chart(shown, bound, (), title, below)
 
 
 def top(text: str, place: Fraction) -> Number:
@@ -142,13 +142,14 @@ def _chance(records: frozenset[str], kept: frozenset[str]) -> Fraction:
 def subsets() -> Item:
     """The M that subsampling needs, from the channel of all subsets."""
     forth, back = (profile(sampled(), pair).curve for pair in (("xy", "xyz"), ("xyz", "xy")))
-    lines: list[Claim] = [
-        ("{x, y} → {x, y, z}: M, as points", str(subsampling(KEPT)), str(forth)),
-        ("{x, y, z} → {x, y}: M, as points", str(subsampling(KEPT).reversed), str(back)),
-    ]
-    note = "the paper names the mechanism and gives no M; this one is derived here, and is what the channel tells"
-    caption = "a random subset, each record kept with p = 1/4: M(a) = p + (1−p)·a; back min(1, a/(1−p))"
-    return claims("§2.1, subsampling", caption, lines, note)
+    derived = subsampling(KEPT)
+    rows: list[list[Value]] = [[str(derived), str(forth)], [str(derived.reversed), str(back)]]
+    return found(
+        "§2.1, subsampling",
+        "a random subset, each record kept with p = 1/4: M(a) = p + (1−p)·a; back min(1, a/(1−p))",
+        Grid("pair", ("M, as points", "profile of the channel of all subsets"), ("xy → xyz", "xyz → xy"), rows),
+        "the paper names the mechanism and gives no M; this one is derived here, and is what the channel tells",
+    )
 
 
 def either() -> Item:

@@ -93,9 +93,9 @@ def diagonal222() -> Item:
         rule = predicate(text)
         every = all(permits(rule, c, c) for c in (Fraction(k, 24) for k in range(25)))
         lines.append((f"{text}: q(a, a) for a = 0, 1/24, …, 1", True, every))
-    half = Fraction(1, 2)
-    spoiled = permits(predicate("a != 1/2"), half, half)
-    note = f"“a != 1/2” allows constants and not q(1/2, 1/2) ({'yes' if spoiled else 'no'}): a coin refutes it"
+    note = (
+        "a predicate that allows (0, 0) and not (1/2, 1/2) is refuted by a coin: see Axiom 2.1.1, anything but one half"
+    )
     return claims("Proposition 2.2.2, the diagonal", "q(a, a) = T for predicates that satisfy Axiom 2.1.1", lines, note)
 
 
