@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
@@ -17,7 +18,7 @@ from curating import SURVEY, open_budget, write_visits
 from utmost.data.asked import Count, Grid, Histogram, Mean, Neighbours, Quantile, Sum, Unit
 from utmost.data.kinds import Kind
 from utmost.data.parts import Part
-from utmost.data.sources import Source
+from utmost.data.sources import Source, opened
 from utmost.errors import InputError
 from utmost.publish import plans, previewed, run, written
 from utmost.publish.plans import Asked, Plan
@@ -245,7 +246,7 @@ def test_no_text_in_any_field_of_a_query_is_more_than_refused(settings):
         ({"budget": "nobody's"}, "budget"),
         ({"location": "other.csv"}, "location"),
         ({"location": "../visits.csv"}, "location"),
-        ({"columns": [{"name": "nobody", "kind": "text"}]}, "location"),
+        ({"columns": [{"name": "nobody", "kind": "text"}]}, "columns"),
     ],
     ids=str,
 )
@@ -309,9 +310,33 @@ def test_units_are_counted_only_where_their_number_is_public(settings, monkeypat
     write_visits(settings)
     draft = reopening.blank(shelf.view(settings, "visits.csv"))
     draft = draft.model_copy(update={"neighbours": "add-remove", "queries": [Question(name="all")]})
-    monkeypatch.setattr(shelf, "_units", lambda *_: pytest.fail("units were counted"))
+    monkeypatch.setattr(shelf, "_counting", lambda *_: pytest.fail("units were counted"))
     seen = looking.seen(draft, settings)
     assert (seen.units, seen.problems) == (None, [])
+
+
+def test_a_long_count_goes_on_beside_the_page(settings, monkeypatch):
+    write_visits(settings)
+    draft = reopening.blank(shelf.view(settings, "visits.csv"))
+    draft.queries[0].where, draft.queries[0].name = "age > 65", "old"
+    over, counted = threading.Event(), shelf._count
+    monkeypatch.setattr(shelf, "PATIENCE", 0.01)
+    monkeypatch.setattr(shelf, "_count", lambda *told: (over.wait(10), counted(*told)))
+    first = looking.seen(draft, settings)
+    assert (first.counting, [problem.field for problem in first.problems]) == (True, ["protects"])
+    over.set()
+    monkeypatch.setattr(shelf, "PATIENCE", 10.0)
+    assert (looking.seen(draft, settings).units, looking.seen(draft, settings).problems) == (5, [])
+
+
+def test_a_count_that_fails_is_tried_anew(settings, monkeypatch):
+    write_visits(settings)
+    draft = reopening.blank(shelf.view(settings, "visits.csv"))
+    draft.queries[0].where, draft.queries[0].name = "age > 65", "old"
+    with monkeypatch.context() as patch:
+        patch.setattr(shelf, "opened", lambda *_: opened(Source("nothing.csv"), settings.folder))
+        assert [problem.field for problem in looking.seen(draft, settings).problems] == ["location"]
+    assert looking.seen(draft, settings).units == 5
 
 
 def test_a_file_that_changed_is_looked_at_again(settings):

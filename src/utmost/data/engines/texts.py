@@ -16,6 +16,7 @@ import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ FORMS = {
     Kind.TIME: (TIME, "timestamp"),
 }
 FOUND = (Kind.INTEGER, Kind.NUMBER, Kind.TRUTH, Kind.DATE, Kind.TIME)  # the first that fits every value; else text
+FIRST = 10_000  # rows that kinds are suggested from
 SAMPLE = 1000  # rows that rule kinds out before the whole file is read for those that are left
 
 
@@ -77,6 +79,33 @@ def _header(path: Path) -> tuple[str, ...]:
     if not names:
         raise InputError(f"location must be a CSV file in UTF-8 whose first line names its columns, got {path.name!r}")
     return names
+
+
+def suggested(path: Path, rows: int = FIRST) -> dict[str, Kind]:
+    """Kinds that the first rows of a file fit, to be declared by somebody who knows the file; its rest is not read.
+
+    Where it has no value in them, a column is suggested to be a text.
+    """
+    names = layout(path, {}).names
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
+        reader = csv.reader(lines)
+        next(reader, None)
+        try:
+            found = list(islice(reader, rows))
+        except csv.Error:
+            found = []
+    columns = [{row[place] for row in found if place < len(row)} - {""} for place in range(len(names))]
+    return {name: _suggestion(texts) for name, texts in zip(names, columns, strict=True)}
+
+
+def _suggestion(texts: set[str]) -> Kind:
+    kinds = _possible(list(texts)) if texts else []
+    return next((kind for kind in kinds if kind is not Kind.INTEGER or _are_small(texts)), Kind.TEXT)
+
+
+def _are_small(texts: set[str]) -> bool:
+    """Do whole numbers fit in 64 bits."""
+    return all(len(text.strip()) < 19 for text in texts)
 
 
 def typed(raw: Any, layout: Layout, engine: Engine) -> Any:

@@ -47,16 +47,16 @@ def curve(asked: Asked, setting: Setting) -> Curve:
 
 
 class _Bare:
-    """What a query asks, whatever its name and its ε."""
+    """What a query asks, whatever its name and its ε; of a histogram not its keys, on which its law does not depend."""
 
     __slots__ = ("asked", "mark")
 
     def __init__(self, asked: Asked) -> None:
         query = asked.query
-        self.asked = asked
         self.mark: Hashable = (query, asked.extra_loss)
         if isinstance(query, Histogram):
-            self.mark = (tuple(query.keys.items()), query.where)
+            query, self.mark = Histogram({"": ("",)}, query.where), ("histogram", query.where)
+        self.asked = replace(asked, query=query)
 
     def __hash__(self) -> int:
         return hash(self.mark)

@@ -56,6 +56,7 @@ class Seen(BaseModel):
     free: bool = Field(default=False, description="The ledger remembers this very release")
     short: bool = Field(default=False, description="The budget does not have that much")
     words: str = Field(description="The cost in words")
+    counting: bool = Field(default=False, description="The units are being counted: ask again in a moment")
     remarks: list[str] = []
     queries: list[SeenQuery | None]
 
@@ -88,7 +89,8 @@ def seen(draft: Draft, settings: Settings) -> Seen:
     singles = [_looked(k, plan, table, problems) for k, plan in enumerate(made.singles)]
     found = [one for one in singles if one is not None]
     queries = [_query(plan, one) for plan, one in zip(made.singles, singles, strict=True)]
-    told = _blank(draft, problems).model_copy(update={"queries": queries})
+    counting = any(problem.message == shelf.COUNTING for problem in problems)
+    told = _blank(draft, problems).model_copy(update={"queries": queries, "counting": counting})
     if found:
         setting = found[0].setting
         told = told.model_copy(update={"protects": _protects(setting), "units": setting.units})

@@ -25,7 +25,7 @@ from utmost.studio.problems import FieldError, Problem, about, line
 from utmost.studio.settings import Settings
 
 NAMED = re.compile(r'(?:query "(?:[^"\\]|\\.)*"|query \d+|\[\w+\])(?:, \w+)?: ?')
-PLAN = {"unit": "protects", "source": "location", "part": "part_column", "name": "budget", "columns": "location"}
+PLAN = {"unit": "protects", "source": "location", "part": "part_column", "name": "budget"}
 OWN = (
     "name",
     "kind",

@@ -1,12 +1,14 @@
 """The tables of the studio's folder: what columns they have and of which kinds. No value is ever shown.
 
 A table is opened when it is first looked at. What is kept of it is its columns and, where that is public, how many
-units it has; both are asked for again when the file has changed.
+units it has; both are asked for again when the file has changed. Of a CSV file only the first rows are read for kinds.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from utmost.data.asked import Unit
+from utmost.data.engines.texts import suggested
 from utmost.data.kinds import Kind, kind_of
 from utmost.data.sketch import Sketch, declared
 from utmost.data.sources import BUNDLED, Source, opened, tables
@@ -25,11 +28,13 @@ from utmost.studio.problems import FieldError, about
 from utmost.studio.settings import Settings
 
 KEPT = 64  # tables whose columns are remembered
+PATIENCE = 0.8  # seconds that a page waits for units to be counted
+COUNTING = "the units are being counted, once, since their number is public: the numbers come in a moment"
 Stamp = tuple[int, int]
 
 
 class Column(BaseModel):
-    """A column and its kind; `found` where the kind was found in the rows, and must be declared in a plan."""
+    """A column and its kind; `found` where the first rows suggest the kind, and a plan must declare it."""
 
     name: str = Field(examples=["age"])
     kind: str = Field(examples=["integer"])
@@ -73,8 +78,12 @@ def view(settings: Settings, location: str, table: str | None = None) -> SourceV
 
 def _columns(settings: Settings, source: Source) -> list[Column]:
     types = _types(settings.folder, source.location, source.table, _stamp(settings, source.location))
-    found = source.kind == "csv" and source.location not in BUNDLED
-    return [Column(name=name, kind=str(kind_of(dtype)), found=found) for name, dtype in types.items()]
+    return [Column(name=name, kind=str(kind_of(dtype)), found=_is_free(source)) for name, dtype in types.items()]
+
+
+def _is_free(source: Source) -> bool:
+    """Has the table no types of its own."""
+    return source.kind == "csv" and source.location not in BUNDLED
 
 
 def sketch(settings: Settings, source: Source) -> Sketch:
@@ -83,7 +92,7 @@ def sketch(settings: Settings, source: Source) -> Sketch:
     folder, stamp = settings.folder, _stamp(settings, source.location)
     with _told():
         types = _types(folder, source.location, source.table, stamp)
-    free = source.kind == "csv" and source.location not in BUNDLED
+    free = _is_free(source)
     if source.columns and not free:
         raise FieldError("columns", f"columns must be left out for {source.name}: its kinds are known")
     if free:
@@ -92,8 +101,8 @@ def sketch(settings: Settings, source: Source) -> Sketch:
 
     def counted(unit: Unit) -> int:
         kinds = {name: str(kind_of(types[name])) if name == unit.column else "text" for name in types} if free else {}
-        with _told():
-            return _units(folder, source.location, source.table, stamp, unit.column, tuple(kinds.items()))
+        found = _counting(folder, source.location, source.table, stamp, unit.column, tuple(kinds.items()))
+        return _patiently(found)
 
     return Sketch(types, counted, frozenset(types) - frozenset(source.columns) if free else frozenset())
 
@@ -120,9 +129,13 @@ def _stamp(settings: Settings, location: str) -> Stamp:
 
 @lru_cache(maxsize=KEPT)
 def _types(folder: Path, location: str, table: str | None, stamp: Stamp) -> Any:
-    """The columns' types; of a CSV file those that all its values fit."""
-    with opened(Source(location, table), folder) as found:
-        types = found.types
+    """The columns' types; of a CSV file those that its first rows suggest."""
+    source = Source(location, table)
+    if _is_free(source):
+        types = declared(suggested(folder / location))
+    else:
+        with opened(source, folder) as found:
+            types = found.types
     if len(types) > MOST_COLUMNS:
         raise FieldError(
             "location", f"table must have at most {MOST_COLUMNS} columns here, got {len(types)}: take a part of it"
@@ -131,12 +144,35 @@ def _types(folder: Path, location: str, table: str | None, stamp: Stamp) -> Any:
 
 
 @lru_cache(maxsize=KEPT)
-def _units(
+def _counting(
     folder: Path, location: str, table: str | None, stamp: Stamp, column: str | None, kinds: tuple[tuple[str, str], ...]
-) -> int:
+) -> Future[int]:
+    """The number of units, once it is known: they are counted in a thread, since a large file takes its time."""
+    future: Future[int] = Future()
+    source = Source(location, table, None, dict(kinds))
+    threading.Thread(target=_count, args=(future, source, folder, column), daemon=True).start()
+    return future
+
+
+def _count(future: Future[int], source: Source, folder: Path, column: str | None) -> None:
     """How many rows there are, or persons. All columns of a CSV file are given kinds, so that none need be found."""
-    with opened(Source(location, table, None, dict(kinds)), folder) as found:
-        return found.units(Unit() if column is None else Unit(column, rows=1))
+    try:
+        with opened(source, folder) as found:
+            future.set_result(found.units(Unit() if column is None else Unit(column, rows=1)))
+    except Exception as problem:
+        future.set_exception(problem)
+
+
+def _patiently(future: Future[int]) -> int:
+    """The number, if it comes soon; else a problem that goes away by itself. What failed is tried anew next time."""
+    try:
+        with _told():
+            return future.result(PATIENCE)
+    except TimeoutError:
+        raise FieldError("protects", COUNTING) from None
+    except FieldError:
+        _counting.cache_clear()
+        raise
 
 
 @contextmanager

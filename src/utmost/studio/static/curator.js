@@ -32,7 +32,8 @@
         changed = false;
         const { ok, found } = await studioForms.send(form.dataset.draft, draft());
         if (ok) show(found);
-        else studioForms.complain(form, found);
+        if (ok && found.counting) setTimeout(look, 700);
+        if (!ok) studioForms.complain(form, found);
       } while (changed);
       form.dataset.seen = String(Number(form.dataset.seen || 0) + 1);
     } catch {
