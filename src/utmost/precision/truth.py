@@ -48,8 +48,20 @@ def noise_table(level: Level, sensitivity: Fraction, run: Implementation) -> Noi
     if run.generator.count > LARGEST:
         raise InputError(f"generator must have at most {LARGEST} values to be enumerated, got more: take a smaller one")
     numbers = run.format
-    scale = numbers.nearest_real(lambda bits: 1 / (level.epsilon_ball(bits) / ball(sensitivity)))
+    scale = _scale(numbers, level, sensitivity)
     return tuple(_noise(numbers, scale, run.generator.value(z)) for z in range(run.generator.count))
+
+
+def _scale(numbers: Format, level: Level, sensitivity: Fraction) -> Fraction:
+    """Δ/ε, rounded to the format: exactly where ε is rational, and irrational elsewhere, so some precision decides."""
+    if level.exponent is not None:
+        return numbers.nearest(sensitivity / level.exponent)
+
+    def known(bits: int) -> arb:
+        with workprec(bits):
+            return ball(sensitivity) / level.epsilon_ball(bits)
+
+    return numbers.nearest_real(known)
 
 
 def _noise(numbers: Format, scale: Fraction, value: Fraction) -> Fraction | float:
