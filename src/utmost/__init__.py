@@ -14,7 +14,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from utmost.axioms import definition_of, generalize, maximally_general, profile, satisfaction, soundness
+    from utmost.axioms.definition import definition_of
+    from utmost.axioms.generality import generalize, maximally_general
+    from utmost.axioms.profile import profile
+    from utmost.axioms.satisfaction import satisfaction
+    from utmost.axioms.soundness import soundness
     from utmost.channel import Channel, choice, is_private, least_epsilon, merge, mix
     from utmost.consumer import Consumer, Minimax, losses, priors
     from utmost.consumer.kernel import posterior, read, readings
