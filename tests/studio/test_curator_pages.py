@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import threading
 from html import unescape
 
 import duckdb
@@ -13,6 +14,7 @@ import pytest
 from curating import MARK, NUMBER, SURVEY, Form, charges, offered, open_budget, write_visits
 from utmost.cli import main
 from utmost.publish import document, plans
+from utmost.studio.curator import spending
 
 PLAN, SPEND = "/curator/plan", "/curator/spend"
 
@@ -297,3 +299,32 @@ def test_a_true_answer_is_in_no_response_file_or_log(studio, settings, caplog):
     assert len(kept) > 5
     assert all(NUMBER not in text for text in told)
     assert studio.get(pages[0]).status_code == 200
+
+
+def test_a_long_release_is_waited_for_on_a_page_that_looks_again(studio, settings, monkeypatch):
+    open_budget(settings)
+    offer, go, place = offered(studio), threading.Event(), spending.Spends._made
+    monkeypatch.setattr(spending, "PATIENCE", 0.01)
+    monkeypatch.setattr(spending.Spends, "_made", lambda self, shown: (go.wait(10), place(self, shown))[1])
+    answer = studio.post(SPEND, data=offer)
+    assert answer.headers["location"] == f"/curator/confirm/{offer['key']}"
+    page = studio.get(answer.headers["location"])
+    assert "is being made" in page.text
+    assert 'http-equiv="refresh"' in page.text
+    again = studio.post("/api/curator/releases", json=offer).json()
+    assert (again["state"], charges(settings)) == ("going", 0)
+    go.set()
+    monkeypatch.setattr(spending, "PATIENCE", 20.0)
+    done = studio.post("/api/curator/releases", json=offer).json()
+    assert (done["state"], charges(settings)) == ("done", 1)
+    assert studio.get(answer.headers["location"]).headers["location"].endswith(done["file"])
+
+
+def test_a_release_that_was_paid_for_and_lost_says_so(studio, settings, monkeypatch):
+    open_budget(settings)
+    offer = offered(studio)
+    monkeypatch.setattr("utmost.ledger.book.Ledger.keep", lambda *_: 1 / 0)
+    page = studio.get(studio.post(SPEND, data=offer).headers["location"])
+    assert "Paid, and not delivered" in page.text
+    assert "entry 1" in page.text
+    assert 'id="spend"' not in page.text

@@ -27,9 +27,7 @@ def _spends(request: Request) -> Spends:
     with _MAKING:
         if not hasattr(state, "spends"):
             state.spends = Spends(house.settings, house.metrics)
-            warming = threading.Timer(WARM, _warmed, (house.settings,))
-            warming.daemon = True
-            warming.start()
+            threading.Timer(WARM, _warmed, (house.settings,)).start()
     found: Spends = state.spends
     return found
 

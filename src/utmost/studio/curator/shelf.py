@@ -150,7 +150,7 @@ def _counting(
     """The number of units, once it is known: they are counted in a thread, since a large file takes its time."""
     future: Future[int] = Future()
     source = Source(location, table, None, dict(kinds))
-    threading.Thread(target=_count, args=(future, source, folder, column), daemon=True).start()
+    threading.Thread(target=_count, args=(future, source, folder, column)).start()
     return future
 
 
