@@ -28,7 +28,7 @@ new PerformanceObserver((list) => {
   for (const one of list.getEntries()) if (!one.hadRecentInput) console.debug(`shift ${one.value}`);
 }).observe({ type: "layout-shift", buffered: true });
 new PerformanceObserver((list) => {
-  for (const one of list.getEntries()) if (one.name === "first-contentful-paint") console.debug(`paint ${one.startTime}`);
+  for (const one of list.getEntriesByName("first-contentful-paint")) console.debug(`paint ${one.startTime}`);
 }).observe({ type: "paint", buffered: true });
 """
 

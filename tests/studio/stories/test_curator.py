@@ -1,4 +1,4 @@
-"""The curator's story: a budget, a table, a plan with mistakes that are mended, one click to spend, what comes of it."""
+"""The curator's story: a budget, a table, a plan with mistakes that are mended, one click to spend."""
 
 from __future__ import annotations
 
