@@ -83,9 +83,9 @@ def _beliefs(read: Read, title: str) -> Any:
     names = list(COLOURS)
     colour = alt.Color("name:N", scale=alt.Scale(domain=names, range=list(COLOURS.values())), legend=_legend())
     dash = alt.StrokeDash("name:N", scale=alt.Scale(domain=names, range=list(DASHES.values())), legend=None)
-    points = _points(read)
+    rows = points(read)
     after, others = (
-        alt.Chart(alt.InlineData(values=[p for p in points if (p["name"] == "posterior") == last])).encode(
+        alt.Chart(alt.InlineData(values=[row for row in rows if (row["name"] == "posterior") == last])).encode(
             x=across, y=up
         )
         for last in (True, False)
@@ -104,9 +104,9 @@ def _legend() -> alt.Legend:
     return alt.Legend(title=None, symbolType="stroke", symbolSize=260, symbolStrokeWidth=3)
 
 
-def _points(read: Read) -> list[dict[str, Any]]:
-    """The curves' points, thinned by taking the highest of neighbours."""
-    stride = -(-len(read.x) // MOST)
+def points(read: Read, most: int = MOST) -> list[dict[str, Any]]:
+    """The curves' points, at most so many for each, thinned by taking the highest of neighbours."""
+    stride = -(-len(read.x) // most)
     places = range(0, len(read.x), stride)
     return [
         {"name": name, "x": read.x[min(k + stride // 2, len(read.x) - 1)], "weight": max(weights[k : k + stride])}

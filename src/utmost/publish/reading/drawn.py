@@ -36,7 +36,7 @@ def picture(found: Estimate) -> alt.TopLevelMixin:
     name = f"{found.answer.name}, cell {found.cells[0]}" if found.cells else found.answer.name
     value, best = (pictures.number(float(number)) for number in (reading.value, reading.estimate))
     title = f"{name}: released {value}, best read as {best}"
-    return pictures.reading(_shown(found), title, _words(found), x=found.answer.kind)
+    return pictures.reading(shown(found), title, _words(found), x=found.answer.kind)
 
 
 def _words(found: Estimate) -> str:
@@ -48,15 +48,21 @@ def _words(found: Estimate) -> str:
     )
 
 
-def _shown(found: Estimate) -> pictures.Read:
+def shown(found: Estimate, *, whole: bool = False, remapped: bool = True) -> pictures.Read:
+    """The numbers of the picture of one reading: around it, or over the whole of her points.
+
+    How other answers would be read is left out where it would take a search; where it is not to be `remapped`, unless
+    it was worked out already.
+    """
     from utmost.publish.estimate import belief
 
     (reading,) = found.readings
     assert reading.interval is not None
     held = belief(found)
     low, high = window(held, Fraction(reading.value), Fraction(reading.estimate))
+    low, high = (0, held.axis.size - 1) if whole else (low, high)
     part = slice(low, high + 1)
-    answers = _answers(found, held, low, high)
+    answers = _answers(found, held, low, high) if remapped or found.every is not None else []
     return pictures.Read(
         tuple((float(held.axis.first) + float(held.axis.step) * np.arange(low, high + 1)).tolist()),
         tuple(held.prior[part].tolist()),

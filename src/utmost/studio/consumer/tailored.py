@@ -1,0 +1,110 @@
+"""A mechanism made for one reader alone, beside the geometric one read in her way: the same, by GRS12 Thm 3.2."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from pydantic import BaseModel, Field
+
+from utmost.channel import Channel
+from utmost.consumer import Consumer
+from utmost.consumer.losses import Loss
+from utmost.consumer.priors import Prior
+from utmost.design.count import induced
+from utmost.design.optimal import EXACT_REALS, optimal
+from utmost.exact import Number
+from utmost.exact import epsilon as level_of
+from utmost.mechanisms import geometric
+from utmost.pictures import heat
+from utmost.publish.record import Answer, Lattice
+from utmost.spaces import line
+from utmost.studio import charts
+from utmost.studio.charts import Picture
+from utmost.studio.consumer.asked import Asked
+from utmost.studio.consumer.found import MOST_TAILORED, is_tailored, reader_of
+from utmost.studio.numbers import Shown, rounded, shown
+from utmost.studio.problems import FieldError
+
+LARGEST_MAP = 24  # values whose mechanism is drawn
+LONGEST = 1500  # characters of an exact number that is shown
+
+
+class Tailored(BaseModel):
+    """The least expected loss of all mechanisms of this ε for this reader, and that of the one that was released."""
+
+    query: str
+    epsilon: str
+    values: int
+    geometric: Shown = Field(description="Expected loss of the released mechanism, read in her best way")
+    face_value: Shown = Field(description="and read at face value")
+    tailored: Shown = Field(description="Expected loss of the mechanism made for her")
+    gap: Shown = Field(description="No private mechanism is better than `tailored` by more than this")
+    equal: bool | None = Field(description="Decided exactly; None where both are known within the gap only")
+    words: str
+    remap: list[int]
+    picture: Picture | None = Field(description="The mechanism made for her")
+
+
+def tailored(answer: Answer, said: Asked, brought: Prior | None) -> Tailored:
+    """Make one for her, certified, and compare: exactly up to 20 values, within a proved gap up to 60."""
+    from utmost.publish import estimate
+
+    reader = reader_of(answer, said, brought)
+    found = estimate.read(answer, reader, said.share(), said.cell or None, effort=0)
+    if reader is None or not is_tailored(found):
+        raise FieldError("at_most", f"a mechanism is made for 2 to {MOST_TAILORED} values of a count: narrow the range")
+    assert isinstance(answer.mechanism, Lattice)
+    return compared(answer, answer.mechanism.epsilon, reader.prior, reader.loss)
+
+
+def compared(answer: Answer, epsilon: Fraction, prior: Prior, loss: Loss) -> Tailored:
+    """The two mechanisms for a reader of a count on as many values as her prior has."""
+    level, reader, size = level_of(epsilon), Consumer(prior, loss), prior.size
+    design = optimal(line(size), level, reader)
+    made = geometric(size - 1, level)
+    ours, face = reader.expected_loss(made), reader.face_value_loss(made)
+    assert not isinstance(ours, float)
+    assert not isinstance(face, float)
+    decided = ours == design.loss if size <= EXACT_REALS else None
+    remap = reader.remap(made)
+    return Tailored(
+        query=answer.name,
+        epsilon=str(epsilon),
+        values=size,
+        geometric=_number(ours),
+        face_value=_number(face),
+        tailored=_number(design.loss),
+        gap=_number(design.certificate.gap),
+        equal=decided,
+        words=_words(decided, design.loss, design.certificate.gap),
+        remap=remap,
+        picture=_picture(induced(level, remap) if decided else design.channel, size),
+    )
+
+
+def _words(decided: bool | None, loss: Number, gap: Number) -> str:
+    if decided:
+        return "The same, decided exactly: no mechanism with this ε serves her better than the one that was released."
+    if decided is None:
+        return (
+            f"The same within {rounded(gap)}: at so many values a loss with irrational α is certified between two "
+            f"fractions that far apart, {rounded(loss, 12)} at most."
+        )
+    return "Not the same: this would contradict the theorem, and is a bug in utmost. Please report it."
+
+
+def _picture(channel: Channel, size: int) -> Picture | None:
+    if size > LARGEST_MAP:
+        return None
+    words = (
+        "The mechanism made for her: for each true count (a row) how likely each answer is, the darker the likelier."
+    )
+    return charts.drawn(heat.picture(channel, ""), words, wide=False)
+
+
+def _number(value: Number) -> Shown:
+    """A number with what it is exactly, its middle left out where it is too long to be read."""
+    if isinstance(value, Fraction) and value.denominator.bit_length() + value.numerator.bit_length() > 4 * LONGEST:
+        return Shown(text=rounded(value), exact=f"{rounded(value, 15)} to fifteen digits, a fraction of too many")
+    found = shown(value)
+    return found if len(found.exact) <= LONGEST else Shown(text=found.text, exact=f"{found.exact[:LONGEST]}…")
