@@ -25,7 +25,18 @@ from utmost.studio.settings import Settings
 
 WARM = 1.0  # seconds after the start
 PARTS = ("core", "curator", "consumer", "designer", "precision", "papers")  # each module has `routers`
-REFUSALS = {401: "no token", 403: "not allowed", 404: "nothing here", 422: "an input cannot be", 429: "too often"}
+REFUSALS = {
+    400: "it cannot be read",
+    401: "no token",
+    403: "not allowed",
+    404: "nothing here",
+    408: "too slow",
+    413: "too large",
+    421: "another's name",
+    422: "an input cannot be",
+    429: "too often, or too much at once",
+}
+UNREADABLE = "a request must be one that can be read, got another: send JSON or a form, in UTF-8"
 
 
 def application(settings: Settings) -> FastAPI:
@@ -96,5 +107,9 @@ def _refusal(request: Request, error: Exception) -> Response:
 
 
 def _words(error: HTTPException) -> str:
-    known = {404: "there is no such page: start again at the first", 405: "this address does not take that method"}
+    known = {
+        400: UNREADABLE,
+        404: "there is no such page: start again at the first",
+        405: "this address does not take that method",
+    }
     return known.get(error.status_code, problems.line(str(error.detail)))

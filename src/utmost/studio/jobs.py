@@ -78,7 +78,7 @@ class Jobs:
                 if {key: self._task(name)[key] for key in task} == json.loads(json.dumps(task)):
                     return self._job(name)
             if self._closed or len(self._active) >= self._limits.jobs + self._limits.waiting:
-                raise Refusal(503, "too much is being computed already: wait for a job to end, or cancel one", wait=30)
+                raise Refusal(429, "too much is being computed already: wait for a job to end, or cancel one", wait=30)
             name = fresh_word()
             place = self._folder / name
             place.mkdir(mode=0o700)

@@ -58,7 +58,7 @@ def _operation(method: str, path: str, found: dict[str, Any]) -> Operation:
         words=found.get("description", found.get("summary", "")),
         parameters=parameters,
         body=_content(found.get("requestBody", {})),
-        answer=_content(found.get("responses", {}).get("200", {})),
+        answer=_content({**found["responses"].get("200", {}), **found["responses"].get("201", {})}),
         page="" if "{" in path or method != "get" or any(one.required for one in parameters) else path,
     )
 
