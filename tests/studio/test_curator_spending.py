@@ -236,7 +236,7 @@ REACHING = [
     ("neighbours", 'ledger = "other.sqlite"\nneighbours'),
     ("neighbours", 'ledger = "postgresql://db.example/books"\nneighbours'),
     ("neighbours", 'output = "stolen.json"\nneighbours'),
-    ("neighbours", 'output = "/tmp/stolen.json"\nneighbours'),
+    ("neighbours", 'output = "/etc/stolen.json"\nneighbours'),
     ("vote = 1", "vote = 1; DROP TABLE data"),
     ("vote = 1", "1 = 1) OR (SELECT 1"),
     ("vote = 1", "vote IN (SELECT vote FROM data)"),
