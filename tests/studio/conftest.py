@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -44,6 +45,15 @@ class Studio:
 
     def get(self, path: str, **options: Any) -> Any:
         return self.client.get(path, **options)
+
+    def finished(self, job: str) -> dict[str, Any]:
+        """A job once it is over."""
+        for _ in range(900):
+            found: dict[str, Any] = self.get(f"/api/jobs/{job}").json()
+            if found["state"] not in ("waiting", "running"):
+                return found
+            time.sleep(0.1)
+        raise AssertionError("the job did not end within 90 seconds")
 
     def post(self, path: str, **options: Any) -> Any:
         """A change, with the token that it needs."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,15 +11,6 @@ import pytest
 import utmost as ut
 from utmost.channel import channel
 from utmost.studio import words
-
-
-def finished(studio: Any, job: str) -> dict[str, Any]:
-    for _ in range(900):
-        found: dict[str, Any] = studio.get(f"/api/jobs/{job}").json()
-        if found["state"] not in ("waiting", "running"):
-            return found
-        time.sleep(0.1)
-    raise AssertionError("the job did not end within 90 seconds")
 
 
 def matrix(found: dict[str, Any]) -> Any:
@@ -71,7 +61,7 @@ def test_a_large_program_is_a_job_that_is_certified(studio: Any) -> None:
     assert "takes a while" in studio.get("/designer", params=asked).text
     assert studio.get("/api/designer/best", params=asked).status_code == 422
     begun = studio.post("/api/designer/best/job", json=asked).json()
-    done = finished(studio, begun["id"])
+    done = studio.finished(begun["id"])
     assert done["state"] == "done", done["error"]
     assert done["result"]["private"]
     page = studio.get(done["page"])
@@ -82,7 +72,7 @@ def test_a_large_program_is_a_job_that_is_certified(studio: Any) -> None:
 
 def test_the_members_of_a_type_are_counted_and_listed(studio: Any) -> None:
     begun = studio.post("/api/designer/members/job", json={"space": "discrete:3", "alpha": "1/2"}).json()
-    done = finished(studio, begun["id"])
+    done = studio.finished(begun["id"])
     assert (done["result"]["vertices"], done["result"]["kernels"]) == (6, 5)  # FMPD23 Table 5a, and README
     assert all(ut.is_private(matrix(one), ut.discrete(3), ut.alpha("1/2")) for one in _relabelled(done["result"]))
     assert "Kernel mechanism 5" in studio.get(done["page"]).text
@@ -121,7 +111,7 @@ def test_large_mechanisms_are_compared_by_a_job(studio: Any) -> None:
     asked = {"first": "geometric 14 1/3", "second": "geometric 14 1/2"}
     assert "in a job" in studio.get("/designer/refine", params=asked).text
     begun = studio.post("/api/designer/refine/job", json=asked).json()
-    assert finished(studio, begun["id"])["result"]["forward"]
+    assert studio.finished(begun["id"])["result"]["forward"]
 
 
 @pytest.mark.parametrize(

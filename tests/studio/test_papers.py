@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from utmost import papers
 from utmost.studio.papers import shelf
-
-
-def finished(studio: Any, job: str) -> dict[str, Any]:
-    for _ in range(600):
-        found: dict[str, Any] = studio.get(f"/api/jobs/{job}").json()
-        if found["state"] not in ("waiting", "running"):
-            return found
-        time.sleep(0.1)
-    raise AssertionError("the job did not end within a minute")
 
 
 def test_every_paper_is_listed_before_it_is_computed(studio: Any) -> None:
@@ -28,7 +18,7 @@ def test_every_paper_is_listed_before_it_is_computed(studio: Any) -> None:
 
 def test_a_paper_computed_in_the_studio_is_the_one_of_the_command_line(studio: Any) -> None:
     begun = studio.post("/api/papers/GRS12/compute").json()
-    assert finished(studio, begun["id"])["state"] == "done"
+    assert studio.finished(begun["id"])["state"] == "done"
     found = studio.get("/api/papers/GRS12").json()
     expected = papers.document(papers.report("GRS12"))
     assert [(item["name"], item["computed"], item["agrees"]) for item in found["items"]] == [

@@ -240,18 +240,9 @@ def _draw(found: Design, space: Space, level: Level, words: str, plot: str | Non
         return
     title = f"{'The best mechanism so far' if found.stopped else 'The best mechanism'} for {words}"
     claim = f"No mechanism private at {level} gives her an expected loss below {decimal(found.certificate.lower)}."
-    shape = _rows_and_columns(space)
+    shape = pictures.rows_and_columns(space)
     if shape is not None and set(found.channel.outputs) <= set(found.channel.inputs):
         pictures.write(pictures.grid_map(found.channel, shape, title, claim.rstrip(".")), plot)
     else:
         pictures.write(pictures.picture(found.channel, title, claim), plot)
     remark(f"drew {plot}")
-
-
-def _rows_and_columns(space: Space) -> tuple[int, int] | None:
-    """Of a grid, scaled or not."""
-    from utmost.spaces.combined import Scaled
-    from utmost.spaces.shapes import Grid
-
-    shape = space.shape.base.shape if isinstance(space.shape, Scaled) else space.shape
-    return (shape.rows, shape.columns) if isinstance(shape, Grid) else None

@@ -119,10 +119,16 @@ def _judged(points: Space, level: Level, loss: str, channel: str | None) -> Any:
 
 
 def _draw(points: Space, level: Level, channel: str | None, plot: str) -> None:
-    from utmost.cli import region
+    from utmost import pictures
+    from utmost.channel import files
     from utmost.cli.show import remark
 
-    region.draw(points, level, channel, plot)
+    if len(points) not in (3, 4):
+        raise InputError(f"--plot must be for 3 secrets (a triangle) or 4 (a tetrahedron), got {len(points)}")
+    mechanism = None if channel is None else files.read(channel)
+    title = f"The posteriors that {points.name} allows at {level}"
+    said = "Shaded: every posterior of every private mechanism, under a uniform prior (the cross)."
+    pictures.write(pictures.region(points, level, mechanism, title, said), plot)
     remark(f"drew {plot}")
 
 

@@ -5,6 +5,7 @@ from utmost.pictures.curves import Curve, curves
 from utmost.pictures.heat import picture
 from utmost.pictures.map import grid_map, rows_and_columns
 from utmost.pictures.network import network
+from utmost.pictures.region import region
 from utmost.pictures.rowgraphs import Panel, places, row_graph_panels
 from utmost.pictures.simplex import Posterior, entropy, simplex
 from utmost.pictures.tetrahedron import tetrahedron
@@ -22,6 +23,7 @@ __all__ = [
     "network",
     "picture",
     "places",
+    "region",
     "row_graph_panels",
     "rows_and_columns",
     "simplex",

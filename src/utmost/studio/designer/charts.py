@@ -58,6 +58,4 @@ def simplex(asked: Asked) -> Picture:
     points, level = asked.points(), asked.level()
     if len(points) != 3 or not level.is_inner:
         raise FieldError("space", "space must have three secrets for a triangle, and the level 0 < α < 1")
-    found = best(asked)
-    weights = tuple(float(weight) for weight in asked.reader().prior.exact())
-    return drawn.simplex(found.mechanism.channel(), points, level, weights)
+    return drawn.simplex(best(asked).mechanism.channel(), points, level)

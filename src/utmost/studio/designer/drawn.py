@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from utmost import geometry, pictures
-from utmost.channel import aligned
+from utmost import pictures
 from utmost.studio.charts import Picture, Spec, drawn, picture, shell
 
 if TYPE_CHECKING:
@@ -46,24 +45,7 @@ def trade_off(points: Sequence[Point], epsilon: float, loss: float) -> Picture:
     return picture(_trade_off_shell(), words, curve=rows, here=[{"epsilon": epsilon, "loss": loss}])
 
 
-def simplex(channel: Channel, points: Space, level: Level, prior: tuple[float, ...]) -> Picture:
+def simplex(channel: Channel, points: Space, level: Level) -> Picture:
     """Three secrets: the region of posteriors that privacy leaves under a uniform prior, and the mechanism's own."""
-    made = geometry.region(points, level)
-    region = [tuple(float(p) for p in made.posterior(k)) for k in range(len(made.columns))]
-    shown = _posteriors(aligned(channel, points))
-    labels = [str(label) for label in points.labels]
-    ratios = [(x, z, 1 / float(level.power(points.distance(x, z)))) for x, z in points.edges]
-    parts: dict[str, Any] = {"region": region, "posteriors": shown, "prior": prior}
-    both = ratios + [(z, x, ratio) for x, z, ratio in ratios]
     words = "Shaded: every posterior that any private mechanism can leave, under a uniform prior. Dots: this one's."
-    return drawn(pictures.simplex(labels, "", "", ratios=both, **parts), words, wide=False)
-
-
-def _posteriors(source: Channel) -> list[Any]:
-    """A channel's posteriors under a uniform prior, sized by their weights."""
-    totals = source.floats().sum(axis=0)
-    return [
-        pictures.Posterior(str(y), tuple(column / total), total / len(source.inputs), "its posteriors")
-        for y, column, total in zip(source.outputs, source.floats().T, totals, strict=True)
-        if total
-    ]
+    return drawn(pictures.region(points, level, channel, ""), words, wide=False)
