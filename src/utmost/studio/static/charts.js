@@ -56,7 +56,7 @@ const studioCharts = (() => {
       title: { color: colour("--ink"), subtitleColor: colour("--quiet") },
       text: { color: colour("--ink") },
       rule: { color: colour("--ink") },
-      mark: { color: colour("--series-1") },
+      mark: { color: colour("--series-1"), aria: false }, // the figure says it all
       range: { category: [1, 2, 3, 4, 5, 6, 7, 8].map((k) => colour(`--series-${k}`)) },
     };
   }
