@@ -30,6 +30,9 @@ INKS = {
     "#ffffff": "var(--heat-0)",
     "#93bfe3": "var(--heat-1)",
     "#08488f": "var(--heat-2)",
+    "#eef4fa": "var(--accent-soft)",
+    "#2c6aa8": "var(--series-1)",
+    "#2a9aa8": "var(--series-8)",
     **{colour: f"var(--series-{k})" for k, colour in enumerate(PALETTE, 1)},
 }
 CONCATENATED = ("vconcat", "hconcat", "concat", "facet", "repeat")

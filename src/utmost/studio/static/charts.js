@@ -84,8 +84,15 @@ const studioCharts = (() => {
       config: config(style), tooltip: { disableDefaultStyle: true },
     });
     drawn.set(figure, { key, picture, view: result.view, finalize: () => result.finalize() });
+    reachable(place);
     figure.dispatchEvent(new CustomEvent("drawn", { detail: { view: result.view, picture } }));
     return result.view;
+  }
+
+  // What must be scrolled to be seen whole can be scrolled by keys.
+  function reachable(place) {
+    if (place.scrollWidth > place.clientWidth || place.scrollHeight > place.clientHeight) place.tabIndex = 0;
+    else place.removeAttribute("tabindex");
   }
 
   // Vega describes its own element: the picture's description is on the one around it.
@@ -134,6 +141,7 @@ const studioCharts = (() => {
       follow(figure);
     }
     if (document.querySelector("figure[data-chart]")) vegaReady().catch(() => {});
+    addEventListener("resize", () => document.querySelectorAll("figure[data-chart] .drawing").forEach(reachable));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
       for (const figure of document.querySelectorAll("figure[data-chart]")) {
         const before = drawn.get(figure);
