@@ -92,5 +92,5 @@ def _by_convolution(chances: Floats, loss: ByError) -> int:
 
     values = fftconvolve(chances, kernel)[size - 1 : 2 * size - 1]
     rivals: Ints = np.sort(np.argpartition(values, RIVALS)[:RIVALS])
-    truths = np.arange(size)
-    return int(rivals[np.argmin([chances @ loss.array(truths, reading) for reading in rivals.tolist()])])
+    back = chances[::-1]
+    return int(rivals[np.argmin([back @ kernel[reading : reading + size] for reading in rivals.tolist()])])

@@ -26,6 +26,7 @@ NUMBER = re.compile(r"\s*[+-]?(\d{1,20}(\.\d{0,20})?|\.\d{1,20}|\d{1,20}/\d{1,20
 PARAMETER = {"binomial": "p", "poisson": "mean", "zipf": "s", "steps": "bars", "weights": "weights", "file": "kept"}
 FEARED = {"power": ("power",), "asymmetric": ("under", "over"), "drawn": ("drawn",)}
 MOST_LISTED = 2000  # numbers of a list in an address
+STEEPEST = 10**6  # one side of an asymmetric loss against the other
 SHORT, LONG = 60, 20_000
 
 
@@ -91,11 +92,17 @@ class Asked(BaseModel):
             with about("power"):
                 return losses.power(number("power", self.power))
         if self.loss == "asymmetric":
-            with about("under"):
-                return losses.asymmetric(number("under", self.under), number("over", self.over))
+            return self._sides()
         if self.loss == "drawn":
             return self._drawing()
         return losses.parse(self.loss)
+
+    def _sides(self) -> Loss:
+        sides = [number(field, getattr(self, field)) for field in FEARED["asymmetric"]]
+        if all(sides) and not Fraction(1, STEEPEST) <= abs(sides[0] / sides[1]) <= STEEPEST:
+            raise FieldError("under", f"under and over must be within {STEEPEST} times each other, or one of them 0")
+        with about("under"):
+            return losses.asymmetric(*sides)
 
     def _drawing(self) -> Loss:
         pairs = [part.split(":") for part in self.drawn.split(",", 300)]

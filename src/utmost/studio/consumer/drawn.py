@@ -5,12 +5,15 @@ The specs are fixed; only rows change, so a picture follows a slider in millisec
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
 from typing import Any, TypeAlias
 
 import altair as alt
 import numpy as np
+import numpy.typing as npt
 
+from utmost.consumer.losses import ByError, Loss
 from utmost.pictures import reading as pictures
 from utmost.pictures.reading import Read
 from utmost.publish.reading import Estimate
@@ -19,13 +22,15 @@ from utmost.studio.charts import Picture, Spec
 from utmost.studio.numbers import rounded
 
 Row: TypeAlias = dict[str, Any]
+Floats: TypeAlias = npt.NDArray[np.float64]
+Ints: TypeAlias = npt.NDArray[np.int64]
 
 POSTERIOR, LIKELIHOOD, PRIOR = "var(--series-1)", "var(--series-2)", "var(--series-6)"
 NAMES, COLOURS = ["posterior", "likelihood", "prior"], [POSTERIOR, LIKELIHOOD, PRIOR]
 DASHES = [[1, 0], [7, 4], [2, 3]]
 MOST = 300  # points of a curve: what a page draws while a slider moves
 READINGS = 121  # whose cost is drawn
-NEGLIGIBLE = 1e-12  # of a posterior, for the picture of costs
+NEGLIGIBLE = 1e-9  # of a posterior's largest weight, for the picture of costs
 MOST_CELLS = 60
 
 
@@ -94,29 +99,32 @@ def _rules() -> list[Any]:
     return layers
 
 
-def costs(found: Estimate, read: Read, chances: Any, words: str) -> Picture | None:
+def costs(found: Estimate, read: Read, chances: Floats, words: str) -> Picture | None:
     """The expected loss of every reading in the picture, given this answer: lowest at the best one."""
     reader = found.reader
     if reader is None:
         return None
     axis, size = reader.axis, reader.axis.size
-    ends = [axis.nearest(_exact(end)) for end in (read.x[0], read.x[-1])]
+    ends = [axis.nearest(Fraction(end)) for end in (read.x[0], read.x[-1])]
     places = np.unique(np.linspace(ends[0], ends[1], READINGS).round().astype(int))
-    marks = [axis.nearest(_exact(place)) for place in (read.value, read.estimate)]
-    truths = np.flatnonzero(chances > NEGLIGIBLE * chances.max())
-    weights = chances[truths]
+    marks = [axis.nearest(Fraction(place)) for place in (read.value, read.estimate)]
     chosen = np.unique(np.clip(np.append(places, marks), 0, size - 1))
-    losses = [reader.scale * float(weights @ reader.loss.array(truths, int(place))) for place in chosen]
+    losses = reader.scale * _expected(reader.loss, chances, chosen)
     rows = [{"x": float(axis.value(int(w))), "loss": loss} for w, loss in zip(chosen, losses, strict=True)]
     at = dict(zip(chosen.tolist(), rows, strict=True))
     dots = [{**at[place], "name": name} for place, name in zip(marks, ("face value", "best reading"), strict=True)]
     return charts.picture(_costs(), words, costs=rows, dots=dots)
 
 
-def _exact(value: float) -> Any:
-    from fractions import Fraction
-
-    return Fraction(value)
+def _expected(loss: Loss, chances: Floats, readings: Ints) -> Floats:
+    """Σ_x P(x) ℓ(x, w) for these readings; a loss of the error is looked up by the error."""
+    truths = np.flatnonzero(chances > NEGLIGIBLE * chances.max())
+    weights = chances[truths]
+    if not isinstance(loss, ByError):
+        return np.array([weights @ loss.array(truths, int(w)) for w in readings])
+    low, high = int(readings[0] - truths[-1]), int(readings[-1] - truths[0])
+    gaps = loss.array(0, np.arange(low, high + 1))
+    return np.array([weights @ gaps[w - truths - low] for w in readings])
 
 
 @cache

@@ -29,6 +29,7 @@ LARGEST = 1_000_001  # points of a reader
 MOST_CELLS = 2000  # that are read at once
 MOST_ROWS = 200  # cells that a page lists
 SEARCH = 3e9  # multiplications for all answers: a few seconds
+LONGEST = 1500  # characters of an exact number
 MOST_TAILORED = 60  # counts for which a mechanism is made
 REMAP = "How each answer would be read; the dashed line is face value."
 TOO_MUCH = "Too much work for all answers at once, with this loss and so many values; this answer is read above."
@@ -124,9 +125,9 @@ def reading(answer: Answer, file: str, said: Asked, brought: Prior | None) -> Re
         epsilon=str(answer.epsilon),
         readings=rows,
         more=max(len(found.readings) - MOST_ROWS, 0),
-        total=None if total is None else _number(total),
+        total=None if total is None else number(total),
         total_error=None if error is None else rounded(error),
-        rank=None if found.rank is None else _number(found.rank),
+        rank=None if found.rank is None else number(found.rank),
         share=f"{decimal(100 * said.share(), 8)} %",
         points=None if reader is None else reader.axis.size,
         reader=None if reader is None else _words(reader, said),
@@ -198,11 +199,11 @@ def _row(cell: str, found: Reading) -> ReadingView:
     low, high = found.interval or (None, None)
     return ReadingView(
         cell=cell,
-        value=_number(found.value),
-        estimate=_number(found.estimate),
-        low=None if low is None else _number(low),
-        high=None if high is None else _number(high),
-        unbiased=None if found.unbiased in (None, found.value) else _number(found.unbiased),
+        value=number(found.value),
+        estimate=number(found.estimate),
+        low=None if low is None else number(low),
+        high=None if high is None else number(high),
+        unbiased=None if found.unbiased in (None, found.value) else number(found.unbiased),
         loss=_losses(found.loss),
     )
 
@@ -211,18 +212,20 @@ def _losses(found: ExpectedLosses | None) -> LossView | None:
     if found is None:
         return None
     return LossView(
-        expected=_number(found.expected), face_value=_number(found.face_value), gain=_number(float(found.gain))
+        expected=number(found.expected), face_value=number(found.face_value), gain=number(float(found.gain))
     )
 
 
-def _number(value: Number | int | float | None) -> Shown:
-    """A number and what it is exactly; of a double, what it is to twelve digits."""
+def number(value: Number | int | float | None) -> Shown:
+    """A number and what it is exactly; of a double, and of what is too long to be read, what it is to some digits."""
     assert value is not None
     if isinstance(value, float):
         text = "∞" if math.isinf(value) else rounded(value)
         return Shown(text=text, exact=f"{value:.12g} (in double precision)")
+    if isinstance(value, Fraction) and value.denominator.bit_length() + value.numerator.bit_length() > 4 * LONGEST:
+        return Shown(text=rounded(value), exact=f"{decimal(value, 15)} (the first digits of a long fraction)")
     found = shown(value)
-    return found if len(found.exact) <= 2000 else Shown(text=found.text, exact=f"{found.exact[:2000]}…")
+    return found if len(found.exact) <= LONGEST else Shown(text=found.text, exact=f"{found.exact[:LONGEST]}…")
 
 
 def _words(reader: Reader, said: Asked) -> str:

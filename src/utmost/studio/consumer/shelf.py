@@ -112,7 +112,10 @@ def brought(settings: Settings, who: Visitor) -> list[str]:
 def _kept(settings: Settings, who: Visitor, name: str, ending: str) -> Path:
     place = _folder(settings, who) / f"{name}{ending}"
     if NAME.fullmatch(name) is None or not place.is_file():
-        raise FieldError("release", "upload must be one of this session, got another or an old one: upload it again")
+        what = "release" if ending == RELEASE else "prior"
+        raise FieldError(
+            what, f"{what} must be one that this session uploaded, got another or an old one: upload it again"
+        )
     return place
 
 

@@ -7,12 +7,12 @@ from fractions import Fraction
 from pydantic import BaseModel, Field
 
 from utmost.channel import Channel
-from utmost.consumer import Consumer
+from utmost.consumer import Consumer, kernel
 from utmost.consumer.losses import Loss
 from utmost.consumer.priors import Prior
 from utmost.design.count import induced
 from utmost.design.optimal import EXACT_REALS, optimal
-from utmost.exact import Number
+from utmost.exact import Level, Number
 from utmost.exact import epsilon as level_of
 from utmost.mechanisms import geometric
 from utmost.pictures import heat
@@ -21,12 +21,11 @@ from utmost.spaces import line
 from utmost.studio import charts
 from utmost.studio.charts import Picture
 from utmost.studio.consumer.asked import Asked
-from utmost.studio.consumer.found import MOST_TAILORED, is_tailored, reader_of
-from utmost.studio.numbers import Shown, rounded, shown
+from utmost.studio.consumer.found import MOST_TAILORED, is_tailored, number, reader_of
+from utmost.studio.numbers import Shown, rounded
 from utmost.studio.problems import FieldError
 
 LARGEST_MAP = 24  # values whose mechanism is drawn
-LONGEST = 1500  # characters of an exact number that is shown
 
 
 class Tailored(BaseModel):
@@ -61,25 +60,30 @@ def compared(answer: Answer, epsilon: Fraction, prior: Prior, loss: Loss) -> Tai
     """The two mechanisms for a reader of a count on as many values as her prior has."""
     level, reader, size = level_of(epsilon), Consumer(prior, loss), prior.size
     design = optimal(line(size), level, reader)
-    made = geometric(size - 1, level)
-    ours, face = reader.expected_loss(made), reader.face_value_loss(made)
-    assert not isinstance(ours, float)
-    assert not isinstance(face, float)
+    ours, face, remap = _released(reader, level, size)
     decided = ours == design.loss if size <= EXACT_REALS else None
-    remap = reader.remap(made)
     return Tailored(
         query=answer.name,
         epsilon=str(epsilon),
         values=size,
-        geometric=_number(ours),
-        face_value=_number(face),
-        tailored=_number(design.loss),
-        gap=_number(design.certificate.gap),
+        geometric=number(ours),
+        face_value=number(face),
+        tailored=number(design.loss),
+        gap=number(design.certificate.gap),
         equal=decided,
         words=_words(decided, design.loss, design.certificate.gap),
         remap=remap,
         picture=_picture(induced(level, remap) if decided else design.channel, size),
     )
+
+
+def _released(reader: Consumer, level: Level, size: int) -> tuple[Number | float, Number | float, list[int]]:
+    """Losses and remap of the geometric mechanism: exact where the best one is, else in doubles."""
+    if size <= EXACT_REALS:
+        made = geometric(size - 1, level)
+        return reader.expected_loss(made), reader.face_value_loss(made), reader.remap(made)
+    found = kernel.readings(reader.prior, level, reader.loss)
+    return found.expected_loss, found.face_value_loss, found.remap.tolist()
 
 
 def _words(decided: bool | None, loss: Number, gap: Number) -> str:
@@ -100,11 +104,3 @@ def _picture(channel: Channel, size: int) -> Picture | None:
         "The mechanism made for her: for each true count (a row) how likely each answer is, the darker the likelier."
     )
     return charts.drawn(heat.picture(channel, ""), words, wide=False)
-
-
-def _number(value: Number) -> Shown:
-    """A number with what it is exactly, its middle left out where it is too long to be read."""
-    if isinstance(value, Fraction) and value.denominator.bit_length() + value.numerator.bit_length() > 4 * LONGEST:
-        return Shown(text=rounded(value), exact=f"{rounded(value, 15)} to fifteen digits, a fraction of too many")
-    found = shown(value)
-    return found if len(found.exact) <= LONGEST else Shown(text=found.text, exact=f"{found.exact[:LONGEST]}…")
