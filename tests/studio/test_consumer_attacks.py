@@ -197,6 +197,45 @@ def test_wild_parameters_are_answered_or_refused_and_soon(shop, said):
     honest(shop.get(f"/consumer/releases/{FILE}?{urlencode(said)}"))
 
 
+numbers = st.one_of(
+    st.sampled_from(
+        ["0", "1", "-1", "1/2", "0.95", "1e9", "1e-9", "nan", "", " 5 ", "1/0", "400", "944", "945", "1000"]
+    ),
+    st.integers(-2000, 2000).map(str),
+    st.fractions(max_denominator=50).map(str),
+    st.text(max_size=8),
+)
+listings = st.lists(numbers, max_size=5).map(",".join)
+drawings = st.lists(st.tuples(numbers, numbers).map(":".join), max_size=5).map(",".join)
+said_texts = st.fixed_dictionaries(
+    {
+        "query": st.sampled_from([answer.name for answer in released.survey()] * 3 + ["", "x"]),
+        "prior": st.sampled_from(["uniform", "binomial", "poisson", "zipf", "steps", "weights", "file"]),
+        "loss": st.sampled_from(["absolute", "squared", "binary", "power", "asymmetric", "drawn"]),
+    },
+    optional={
+        **dict.fromkeys(
+            ("p", "mean", "s", "power", "under", "over", "coverage", "at_least", "at_most", "grid"), numbers
+        ),
+        "bars": listings,
+        "weights": listings,
+        "drawn": drawings,
+        "cell": st.sampled_from(["", "1", "4", "x"]),
+        "view": st.sampled_from(["near", "whole"]),
+    },
+)
+
+
+@given(said_texts)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_is_said_is_answered_or_refused_beside_a_field_of_the_form(shop, said):
+    answer = honest(shop.get(f"{ROOT}/reading?{urlencode(said)}"))
+    if answer.status_code == 422:
+        assert (
+            f'data-error="{answer.json()["field"]}">' in shop.get(f"/consumer/releases/{FILE}?{urlencode(said)}").text
+        )
+
+
 @pytest.mark.parametrize(
     "said", [{"p": "1" * 61}, {"weights": "1" * 20_001}, {"prior": "matrix"}, {"loss": "matrix:x"}]
 )

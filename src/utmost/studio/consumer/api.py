@@ -27,7 +27,9 @@ MOST_NAMED = 500  # cells whose names are listed
 
 api = APIRouter(prefix="/api/consumer", tags=["consumer"])
 Said = Annotated[Asked, Query()]
-Name = Annotated[str, Path(max_length=300, description="A release's file, or the id of an upload")]
+Name = Annotated[
+    str, Path(max_length=300, description="A release's file, or the id of an upload", examples=["survey.release.json"])
+]
 
 
 class UploadView(BaseModel):

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from utmost.consumer.drawn import Drawn
 from utmost.consumer.steps import Steps
 from utmost.publish.reading import Reader
-from utmost.publish.record import Answer, Lattice, Ratio
+from utmost.publish.record import Answer, Choice, Lattice, Ratio
 from utmost.studio.consumer.asked import Asked
 from utmost.studio.numbers import rounded
 
@@ -41,8 +41,12 @@ class Drawing(BaseModel):
 
 
 def completed(said: Asked, answer: Answer) -> Asked:
-    """What is said of an answer, with something to begin with where a parameter of a prior or a loss is blank."""
+    """What is said of an answer: without what its kind has no use for, with a start where a parameter is blank."""
     value = answer.value
+    if isinstance(answer.mechanism, Choice):
+        return Asked(query=said.query, coverage=said.coverage)
+    if not isinstance(value, tuple):
+        said = said.model_copy(update={"cell": ""})
     first = {"mean": str(max(value, 1)) if isinstance(value, int) else "10", "bars": "1"}
     steps = [(unit(answer) * count, abs(count)) for count in range(-STEPS, STEPS + 1)]
     first["drawn"] = ",".join(f"{_written(error)}:{cost}" for error, cost in steps)
