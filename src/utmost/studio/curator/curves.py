@@ -38,6 +38,8 @@ def picture(asked: Asked, one: Intended, kind: str, setting: Setting) -> Picture
         f"At ε = {rounded(one.asked.epsilon)} the noise is {rounded(one.error.expected)}{mark} on average (line), and "
         f"within ±{rounded(one.error.half_width)}{mark} in 95 % of cases (dashes)."
     )
+    if mark == "/r":
+        words += " Here r is the number of rows in the mean, which is not public."
     return charts.picture(_shell(), words, curve=lines, point=[{"epsilon": here[0], "error": here[1]}])
 
 

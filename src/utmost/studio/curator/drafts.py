@@ -83,11 +83,18 @@ def drafted(pairs: Iterable[tuple[str, str]]) -> Draft:
         if PLACE.fullmatch(name) and name.partition(".")[0] in known:
             _put(content, name.split("."), value)
     try:
-        return Draft.model_validate(_listed(content))
+        return _without_blanks(Draft.model_validate(_listed(content)))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         field = ".".join(str(part) for part in first["loc"])
         raise FieldError(field, line(f"{field}: {first['msg']}")) from None
+
+
+def _without_blanks(draft: Draft) -> Draft:
+    """The same without the rows for keys that were left empty: the form has room for one more whenever it is shown."""
+    for question in draft.queries:
+        question.keys = [one for one in question.keys if one.column or one.values]
+    return draft
 
 
 def _put(content: dict[str, Any], path: list[str], value: str) -> None:

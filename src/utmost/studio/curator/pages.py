@@ -99,7 +99,7 @@ def _form(
         source=shelf.view(settings, draft.location, draft.table or None),
         budgets=budgets.views(settings),
         errors=defaultdict(str, {one.field or "": one.message for one in reversed(told)}),
-        quiet=quiet,
+        quiet=quiet or bool(problems),  # what was said stays until something changes
         **{"new_name": "", "new_epsilon": "1", **data},
     )
 

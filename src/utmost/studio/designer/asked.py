@@ -91,4 +91,5 @@ def checked(asked: Question) -> Question:
 def refuse_waiting(asked: Question) -> None:
     """Refuse what must be a job."""
     if not asked.live:
-        raise InputError("space must be smaller to be answered at once: post the question to /api/designer/best/job")
+        how = "press Design it, which begins a job, or post it to /api/designer/best/job"
+        raise InputError(f"space must be smaller to be answered at once: {how}")

@@ -4,7 +4,7 @@
 (() => {
   const form = document.getElementById("plan");
   if (!form) return;
-  let asking = false, changed = false;
+  let asking = false, changed = false, protectedAs = unit();
 
   // queries.0.epsilon → {queries: [{epsilon}]}: the same names as in the API.
   function draft() {
@@ -59,7 +59,13 @@
     const name = place.dataset.s, value = seen[name];
     if (value === null) place.removeAttribute("title");
     if (name === "plan") studioForms.fill(place, value ?? "It can be written down when every field is right.");
-    else if (name !== "protects" || value) studioForms.fill(place, value);
+    else if (name !== "protects" || value || unit() !== protectedAs) studioForms.fill(place, value);
+    if (name === "protects") protectedAs = unit();
+  }
+
+  // Whom the form protects: words about another unit must not stay.
+  function unit() {
+    return ["neighbours", "protects", "person", "keeps", "bound"].map((name) => form.elements[name].value).join("\n");
   }
 
   // How much of the budget is spent once this plan is released, for the eye alone.
