@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
@@ -102,6 +103,23 @@ def test_to_afford_is_what_charging_leads_to_and_changes_nothing(books):
     assert books.state("survey") == before
     entry = books.charge(ask())
     assert (seen.spent, seen.left, seen.charges) == (entry.spent, entry.left, 2)
+
+
+def test_what_a_charge_takes_is_of_one_moment_while_others_charge(books, location):
+    books.open(Budget("survey", Fraction(10)))
+
+    def others() -> None:
+        with opened(location) as theirs:
+            for _ in range(30):
+                theirs.charge(ask())
+
+    with ThreadPoolExecutor(1) as thread:
+        going, seen = thread.submit(others), []
+        while not going.done():
+            now, after = books.outlook(ask())
+            seen.append((after.spent - now.spent, now.left - after.left, after.charges - now.charges))
+        going.result()
+    assert set(seen) == {(TENTH, TENTH, 1)}
 
 
 def test_the_largest_parts_count_and_the_cost_of_a_part_is_what_it_adds(books):

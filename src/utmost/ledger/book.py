@@ -114,10 +114,17 @@ class Ledger:
 
     def afford(self, ask: Ask) -> State:
         """The state that a charge would lead to; `BudgetError` if the budget is short. Changes nothing."""
+        return self.outlook(ask)[1]
+
+    def outlook(self, ask: Ask) -> tuple[State, State]:
+        """The state now and the one that a charge would lead to, of one moment: their difference is what it takes.
+
+        `BudgetError` if the budget is short. Changes nothing.
+        """
         with self._reading() as session:
             key, budget = self._fitting(session, ask)
             items, charges = self._tally(session, key), session.rows(CHARGES, key)[0][0]
-        return _afforded(budget, items, ask, charges)
+        return _state(budget, items, charges), _afforded(budget, items, ask, charges)
 
     def charge(self, ask: Ask) -> Entry:
         """Charge a budget: durable when it returns. `BudgetError` if the budget is short, and then nothing is charged.

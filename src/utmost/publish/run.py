@@ -203,9 +203,11 @@ def _state(books: Ledger, ask: Ask, only_look: bool) -> tuple[Amount, Amount, Am
     """What a budget has spent and left, and what it will have left; and whether it remembers the release."""
     if only_look and not books.has(ask.budget):
         return None, None, None, False
-    now = books.state(ask.budget)
-    free = books.remembered(ask) is not None
-    return now.spent, now.left, now.left if free else books.afford(ask).left, free
+    if books.remembered(ask) is not None:
+        now = books.state(ask.budget)
+        return now.spent, now.left, now.left, True
+    now, after = books.outlook(ask)
+    return now.spent, now.left, after.left, False
 
 
 def _setting(plan: Plan, table: Table) -> laws.Setting:

@@ -68,10 +68,10 @@ async def _open(house: House) -> AsyncIterator[None]:
     """From the first request to the last: helpers are begun before, and ended after."""
     house.bundle.prepare()
     later = threading.Timer(WARM, _warm)
-    later.daemon = True
     later.start()
     yield
     later.cancel()
+    later.join()  # a thread that is cut off in the middle of an import takes the process with it
     house.bundle.stop()
     house.jobs.close()
 

@@ -176,7 +176,10 @@ def _books(name: str, whole: Looked | None, settings: Settings, problems: list[P
         try:
             ask = whole.ask
             free = books.remembered(ask) is not None
-            return replace(known, after=now.left if free else books.afford(ask).left, free=free)
+            if free:
+                return replace(known, after=now.left, free=True)
+            before, after = books.outlook(ask)
+            return replace(known, spent=before.spent, left=before.left, after=after.left)
         except InputError as error:
             problems.append(Problem(field="budget", message=line(str(error))))
             return replace(known, short=isinstance(error, BudgetError))
