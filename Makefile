@@ -51,7 +51,7 @@ coverage: .venv/.check ## the tests, measured
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
-bench: .venv/.run ## ratios against peers, in one run; PARTS="counts tables types intervals" for some of it
+bench: .venv/.run .venv/.studio ## ratios against peers, in one run; PARTS="counts tables types intervals axioms studio" for some of it
 	$(BIN)/python bench/run.py $(PARTS)
 
 kills: .venv/.test ## kill 1000 releases at random points, and look for one without its charge

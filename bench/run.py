@@ -24,6 +24,7 @@ import tables
 
 import continuous
 import noise
+import studio
 
 REPEATS = 3
 
@@ -145,7 +146,7 @@ def main() -> None:
     """Measure everything and print the tables; `python bench/run.py types` measures what is named alone."""
     print(f"{datetime.date.today()} · Python {platform.python_version()} · {platform.machine()} · make bench\n")
     parts: dict[str, Callable[[], None]] = {
-        "counts": counts, "tables": sources, "types": types, "intervals": intervals, "axioms": axioms
+        "counts": counts, "tables": sources, "types": types, "intervals": intervals, "axioms": axioms, "studio": team
     }  # fmt: skip
     for name in sys.argv[1:] or parts:
         parts[name]()
@@ -181,6 +182,11 @@ def intervals() -> None:
 def axioms() -> None:
     """Profiles, and their composition."""
     print(f"\nProfiles of all neighbouring pairs, both directions, and their composition\n\n{profiles.report()}")
+
+
+def team() -> None:
+    """The studio under load."""
+    print(f"\nA team at the studio for {studio.SECONDS:.0f} s, on loopback\n\n{studio.report()}", flush=True)
 
 
 def print_counts(results: dict[str, Any]) -> None:
