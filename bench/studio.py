@@ -234,7 +234,8 @@ def measured(ledger: str, name: str, place: Path) -> tuple[list[list[str]], str]
         for problem, times in Counter([*tally.errors, *tally.refused]).most_common(5):
             print(f"  {times} × {problem}", file=sys.stderr)
     rows = [[name, *run.consumers.row(f"{CONSUMERS} consumers")], [name, *run.curators.row(f"{CURATORS} curators")]]
-    memory = f"server's memory {run.memory[1]:.0f} MB after {SECONDS / 6:.0f} s, {run.memory[-1]:.0f} MB at the end"
+    early, middle, late = (f"{run.memory[place]:.0f}" for place in (1, 5, -1))
+    memory = f"server's memory {early} MB after a sixth of the time, {middle} MB after half, {late} MB at the end"
     return rows, f"{name}: {audited(ledger, folder)}; {memory}."
 
 
