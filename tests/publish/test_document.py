@@ -203,3 +203,17 @@ def test_a_name_that_is_not_there_is_told_with_those_that_are() -> None:
     assert made["q"] is made.answers[0]
     with pytest.raises(InputError, match="query must be one of q, got z"):
         made["z"]
+
+
+@pytest.mark.parametrize("key", ["expected", "half_width_95"])
+@pytest.mark.parametrize("value", ["1e999", "-1e999", "9" * 400, "1e301"])
+def test_errors_that_no_double_holds_are_refused(key, value):
+    import re
+
+    import released
+
+    text = document.text(released.release(released.survey()))
+    altered = re.sub(rf'"{key}": [^,]+', f'"{key}": {value}', text, count=1)
+    assert altered != text
+    with pytest.raises(InputError, match=key):
+        document.parsed(altered)

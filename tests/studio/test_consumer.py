@@ -143,6 +143,7 @@ def test_pages_say_the_reading_without_script(shop):
     assert re.search(
         r"Released\s+404\s+Best reading\s+410\s+95 %\s+interval\s+394\s+to\s+435", re.sub(r"\s+", " ", text)
     )
+    assert "No: it would have given the same." in text
     assert "GRS12 Thm 3.2" in text
     for number, exact in re.findall(r'<data class="number" value="([^"]+)" title="exactly ([^"]+)"', page):
         assert number == exact

@@ -12,6 +12,8 @@ from utmost.errors import InputError
 from utmost.publish.fields import Fields
 from utmost.publish.record import Answer, Choice, Entry, Error, Lattice, Mechanism, Origin, Ratio, Release
 
+LARGEST_ERROR = 10**300
+
 
 def release(top: Fields) -> Release:
     """The release in the fields of a document, whose schema is known to be ours."""
@@ -105,10 +107,12 @@ def _read_value(fields: Fields, kind: str) -> int | Fraction | tuple[int, ...]:
 
 def _read_error(fields: Fields) -> Error:
     expected, half = fields.raw("expected"), fields.raw("half_width_95")
-    if isinstance(expected, bool) or not isinstance(expected, int | float):
-        raise InputError("release: expected must be a number")
+    if isinstance(expected, bool) or not isinstance(expected, int | float) or not abs(expected) <= LARGEST_ERROR:
+        raise InputError("release: expected must be a number, and one that a double holds")
     if not isinstance(half, float):
         half = fields.number("half_width_95")
+    if not abs(half) <= LARGEST_ERROR:
+        raise InputError("release: half_width_95 must be a number that a double holds")
     made = Error(float(expected), half, fields.text("words"), fields.truth("over_rows"))
     fields.finish()
     return made

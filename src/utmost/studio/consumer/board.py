@@ -20,6 +20,7 @@ BARS = 24
 TOP = 100  # of a bar
 STEPS = 4  # points of a drawing on each side of the truth
 FLOOR = 10  # the least top of a drawing
+FURTHEST = 10**20  # a step between the errors of a drawing, or one over it
 
 
 class Bars(BaseModel):
@@ -96,7 +97,7 @@ def unit(answer: Answer) -> Fraction:
     if isinstance(law, Ratio) and answer.parts is not None:
         noise /= max(answer.parts[1], 1)
     least = lattice.unit if isinstance(law, Lattice) else Fraction(1, 10**6)
-    return round_number(max(noise, least))
+    return round_number(min(max(noise, least, Fraction(1, FURTHEST)), Fraction(FURTHEST)))
 
 
 def round_number(value: Fraction) -> Fraction:

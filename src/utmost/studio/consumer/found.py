@@ -31,6 +31,8 @@ MOST_ROWS = 200  # cells that a page lists
 SEARCH = 3e9  # multiplications for all answers: a few seconds
 LONGEST = 1500  # characters of an exact number
 MOST_TAILORED = 60  # counts for which a mechanism is made
+SAME = "No: it would have given the same."
+SILENT = "Nothing is promised here."
 REMAP = "How each answer would be read; the dashed line is face value."
 TOO_MUCH = "Too much work for all answers at once, with this loss and so many values; this answer is read above."
 
@@ -78,6 +80,7 @@ class ReadingFound(BaseModel):
     share: str = Field(examples=["95 %"])
     points: int | None
     reader: str | None = Field(description="Prior, range and loss in words")
+    verdict: str = Field(description="Would a mechanism made for her have been better, in a sentence")
     claim: str
     best: bool = Field(description="No mechanism of this ε serves her better: proved")
     remark: str
@@ -131,6 +134,7 @@ def reading(answer: Answer, file: str, said: Asked, brought: Prior | None) -> Re
         share=f"{decimal(100 * said.share(), 8)} %",
         points=None if reader is None else reader.axis.size,
         reader=None if reader is None else _words(reader, said),
+        verdict=SAME if found.claim.startswith("optimal:") else SILENT,
         claim=f"{found.claim[:1].upper()}{found.claim[1:]}.",
         best=found.claim.startswith("optimal:"),
         remark=found.remark.replace("--grid", "the number of points"),

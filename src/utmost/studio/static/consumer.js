@@ -276,6 +276,7 @@ const studioConsumer = (() => {
     over(found);
     rows(found);
     say(form, "claim", found.claim)?.classList.toggle("good", found.best);
+    say(form, "verdict", found.verdict);
     say(form, "legal", found.legality?.words ?? "");
     say(form, "remark", found.remark);
     say(form, "reader", found.reader ?? "");
