@@ -24,11 +24,11 @@ def farthest(curve: Curve, across: Number | int, up: Number | int = 1, low: int 
     up·f(a) − across·a rises up to there and falls after it, so the largest among some neighbours is the nearest to it.
     Doubles decide where their errors cannot matter; the rest is decided exactly.
     """
-    points, weights = curve.points, (_double(up), _double(across))
+    points, weights = curve.points, (double(up), double(across))
 
     def falls(k: int) -> bool:
         rise, run = points[k + 1][1] - points[k][1], points[k + 1][0] - points[k][0]
-        gain, cost = weights[0] * _double(rise), weights[1] * _double(run)
+        gain, cost = weights[0] * double(rise), weights[1] * double(run)
         if min(gain, cost) > SMALLEST and abs(gain - cost) > NEAR * (gain + cost):
             return gain < cost
         return sign(up * rise - across * run) <= 0
@@ -37,7 +37,8 @@ def farthest(curve: Curve, across: Number | int, up: Number | int = 1, low: int 
     return bisect_left(range(low, last), True, key=falls) + low
 
 
-def _double(value: Number | int) -> float:
+def double(value: Number | int) -> float:
+    """The nearest double, ∞ if it is too large for one."""
     try:
         return float(value)
     except OverflowError:

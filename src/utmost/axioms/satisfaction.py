@@ -9,12 +9,13 @@ events are the complements.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from utmost.axioms.curves import Curve, Line
+from utmost.axioms.curves import ZERO, Curve, Line
 from utmost.axioms.definition import Definition
-from utmost.axioms.divergence import farthest
+from utmost.axioms.divergence import NEAR, SMALLEST, double, farthest
 from utmost.axioms.powers import simplest
 from utmost.axioms.profile import Profile, profiles
 from utmost.axioms.relation import Relation
@@ -83,7 +84,7 @@ def satisfaction(mechanism: Channel | Mechanism, definition: Definition) -> Sati
     (False, Fraction(1, 6), (0, 1), (1, 2))
     """
     source = related(mechanism, definition.relation)
-    worst = max(_candidates(source, definition), key=lambda one: one.excess, default=None)
+    worst = _largest(_candidates(source, definition))
     if worst is None:
         return Satisfaction(True, None, source.exact)
     return Satisfaction(sign(worst.excess) <= 0, _witness(source, worst), source.exact)
@@ -110,13 +111,41 @@ def related(mechanism: Channel | Mechanism, relation: Relation) -> Channel:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """An event at a breakpoint of a profile, or where `mirrored` its complement, and at least its excess."""
+    """An event at a breakpoint of a profile, or where `mirrored` its complement, with P(O|i₁) and P(O|i₂).
 
-    excess: Number
+    `line` is one of M's, so the `excess` over it is at most that over M, and the largest of all is the largest over M;
+    at 0, where M may jump, it is M's value there.
+    """
+
+    first: Number
+    second: Number
+    line: Line
     profile: Profile
     breakpoint: int
     bound: Curve
     mirrored: bool
+
+    @property
+    def excess(self) -> Number:
+        """P(O|i₂) minus the height of the line at P(O|i₁)."""
+        return self.second - self.line[0] * self.first - self.line[1]
+
+    @property
+    def enclosed(self) -> tuple[float, float]:
+        """Doubles below and above the excess; not a number where they cannot tell."""
+        parts = double(self.second), double(self.line[0]) * double(self.first), double(self.line[1])
+        middle, error = parts[0] - parts[1] - parts[2], NEAR * sum(map(abs, parts)) + SMALLEST
+        return middle - error, middle + error
+
+
+def _largest(found: Iterable[_Candidate]) -> _Candidate | None:
+    """The first with the largest excess: exact, where doubles do not prove that one is below another."""
+    best, low = None, math.nan
+    for one in found:
+        below, above = one.enclosed
+        if best is None or (not above < low and one.excess > best.excess):
+            best, low = one, below
+    return best
 
 
 def _candidates(source: Channel, definition: Definition) -> Iterator[_Candidate]:
@@ -129,34 +158,33 @@ def _candidates(source: Channel, definition: Definition) -> Iterator[_Candidate]
         for pair, mirrored in ((edge, False), (edge[::-1], True)):
             if pair in known:
                 bound = definition.bound(*pair)
-                worst = (
-                    _backward(found, bound, lines[id(bound)]) if mirrored else _forward(found, bound, lines[id(bound)])
-                )
-                yield from (_Candidate(amount, found, k, bound, mirrored) for k, amount in worst)
+                events = _backward if mirrored else _forward
+                for k, line in events(found, bound, lines[id(bound)]):
+                    a, b = found.curve.points[k]
+                    ends = (1 - b, 1 - a) if mirrored else (a, b)
+                    yield _Candidate(*ends, line, found, k, bound, mirrored)
 
 
-def _forward(found: Profile, bound: Curve, lines: tuple[Line, ...]) -> Iterator[tuple[int, Number]]:
-    """Breakpoints of f and their b − slope·a − start for a line of M; the largest of these is the largest excess.
+def _forward(found: Profile, bound: Curve, lines: tuple[Line, ...]) -> Iterator[tuple[int, Line]]:
+    """Breakpoints of f and a line of M each: the largest excess over the line; the largest of these is over M.
 
     M is the least of its lines, but at 0, where it may jump, its value counts. Nothing and everything are left out.
     """
-    points, last = found.curve.points, len(found.curve.points) - 2
+    last = len(found.curve.points) - 2
     if found.leaps:
-        yield 0, points[0][1] - bound.at_zero
-    for slope, start in lines if last >= 1 else ():
-        k = farthest(found.curve, slope, 1, 1, last)
-        yield k, points[k][1] - slope * points[k][0] - start
+        yield 0, (ZERO, bound.at_zero)
+    for line in lines if last >= 1 else ():
+        yield farthest(found.curve, line[0], 1, 1, last), line
 
 
-def _backward(found: Profile, bound: Curve, lines: tuple[Line, ...]) -> Iterator[tuple[int, Number]]:
+def _backward(found: Profile, bound: Curve, lines: tuple[Line, ...]) -> Iterator[tuple[int, Line]]:
     """The same for the pair (i₂, i₁), whose best events are the complements: (a, b) stands for (1−b, 1−a)."""
     points, last, low = found.curve.points, len(found.curve.points) - 2, 0 if found.leaps else 1
     if last >= low and points[last][1] == 1:
-        yield last, 1 - points[last][0] - bound.at_zero
+        yield last, (ZERO, bound.at_zero)
         last -= 1
-    for slope, start in lines if last >= low else ():
-        k = farthest(found.curve, 1, slope, low, last)
-        yield k, 1 - points[k][0] - slope * (1 - points[k][1]) - start
+    for line in lines if last >= low else ():
+        yield farthest(found.curve, 1, line[0], low, last), line
 
 
 def _witness(source: Channel, worst: _Candidate) -> Witness:
@@ -165,6 +193,5 @@ def _witness(source: Channel, worst: _Candidate) -> Witness:
     if worst.mirrored:
         inside, outside = outside, inside
     found = worst.profile.reversed if worst.mirrored else worst.profile
-    a, b = worst.profile.curve.points[worst.breakpoint]
-    first, second = (1 - b, 1 - a) if worst.mirrored else (a, b)
+    first, second = worst.first, worst.second
     return Witness(found, worst.bound, tuple(inside), tuple(outside), first, second, simplest(worst.bound(first)))
