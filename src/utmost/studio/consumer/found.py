@@ -78,18 +78,18 @@ class ReadingFound(BaseModel):
     total_error: str | None
     rank: Shown | None = Field(description="Of a quantile: rows that may lie on its wrong side")
     share: str = Field(examples=["95 %"])
-    points: int | None
-    reader: str | None = Field(description="Prior, range and loss in words")
+    points: int | None = None
+    reader: str | None = Field(default=None, description="Prior, range and loss in words")
     verdict: str = Field(description="Would a mechanism made for her have been better, in a sentence")
     claim: str
     best: bool = Field(description="No mechanism of this ε serves her better: proved")
     remark: str
-    legality: LegalityView | None
+    legality: LegalityView | None = None
     searched: bool = Field(description="Losses over all answers need a search: ask /over for them")
     before: LossView | None
     tailored: bool = Field(description="Few enough values for a mechanism made for her alone: ask /tailored")
-    bars: Bars | None = Field(description="Her prior as a histogram, to be dragged")
-    drawing: Drawing | None = Field(description="Her loss as points, to be dragged")
+    bars: Bars | None = Field(default=None, description="Her prior as a histogram, to be dragged")
+    drawing: Drawing | None = Field(default=None, description="Her loss as points, to be dragged")
     address: str = Field(description="The query of an address that asks the same")
     command: str = Field(description="The same on the command line")
     entry: dict[str, Any] = Field(description="As utmost estimate --json writes it")
@@ -119,36 +119,57 @@ def reading(answer: Answer, file: str, said: Asked, brought: Prior | None) -> Re
     """The reading of an answer, without a search over other answers: quick enough to follow a slider."""
     reader = reader_of(answer, said, brought)
     found = estimate.read(answer, reader, said.share(), said.cell or None, effort=0)
-    rows = [_row(name, r) for name, r in zip(found.cells or ("",), found.readings[:MOST_ROWS], strict=False)]
-    total, error = found.total or (None, None)
     return ReadingFound(
         query=answer.name,
         kind=answer.kind,
         where=answer.where,
         epsilon=str(answer.epsilon),
-        readings=rows,
-        more=max(len(found.readings) - MOST_ROWS, 0),
-        total=None if total is None else number(total),
-        total_error=None if error is None else rounded(error),
-        rank=None if found.rank is None else number(found.rank),
         share=f"{decimal(100 * said.share(), 8)} %",
-        points=None if reader is None else reader.axis.size,
-        reader=None if reader is None else _words(reader, said),
-        verdict=SAME if found.claim.startswith("optimal:") else SILENT,
-        claim=f"{found.claim[:1].upper()}{found.claim[1:]}.",
-        best=found.claim.startswith("optimal:"),
-        remark=found.remark.replace("--grid", "the number of points"),
-        legality=None if reader is None else legality(reader),
+        **_numbers(found),
+        **_claims(found),
+        **({} if reader is None else _held(reader, answer, said)),
         searched=reader is not None and found.before is None and _is_searched(answer, reader),
-        before=_losses(found.before),
-        tailored=is_tailored(found),
-        bars=None if reader is None else board.bars(reader),
-        drawing=None if reader is None else board.drawing(answer, said),
         address=said.address(query=answer.name),
         command=command(file, answer, said, brought),
         entry=entry.entry(found),
         pictures=_pictures(found, said),
     )
+
+
+def _numbers(found: Estimate) -> dict[str, Any]:
+    """What was read, and what it is worth."""
+    total, error = found.total or (None, None)
+    return {
+        "readings": [_row(name, r) for name, r in zip(found.cells or ("",), found.readings[:MOST_ROWS], strict=False)],
+        "more": max(len(found.readings) - MOST_ROWS, 0),
+        "total": None if total is None else number(total),
+        "total_error": None if error is None else rounded(error),
+        "rank": None if found.rank is None else number(found.rank),
+        "before": _losses(found.before),
+    }
+
+
+def _claims(found: Estimate) -> dict[str, Any]:
+    """In which sense nothing would have been better, and what else she must know."""
+    best = found.claim.startswith("optimal:")
+    return {
+        "verdict": SAME if best else SILENT,
+        "claim": f"{found.claim[:1].upper()}{found.claim[1:]}.",
+        "best": best,
+        "remark": found.remark.replace("--grid", "the number of points"),
+        "tailored": is_tailored(found),
+    }
+
+
+def _held(reader: Reader, answer: Answer, said: Asked) -> dict[str, Any]:
+    """The reader in words, and what of her can be dragged."""
+    return {
+        "points": reader.axis.size,
+        "reader": _words(reader, said),
+        "legality": legality(reader),
+        "bars": board.bars(reader),
+        "drawing": board.drawing(answer, said),
+    }
 
 
 def over(answer: Answer, said: Asked, brought: Prior | None) -> OverFound:

@@ -41,6 +41,7 @@ LOSSES = [
     ("drawn", "one that I draw"),
 ]
 VIEWS = [("near", "around the answer"), ("whole", "the whole range")]
+CHOICES = {"priors": PRIORS, "losses": LOSSES, "views": VIEWS}
 
 pages = APIRouter(include_in_schema=False, prefix="/consumer")
 
@@ -91,6 +92,7 @@ def _reading(
         problem = problem or problem_of(error, list(Asked.model_fields))
     release, place = api.described(made), list(made).index(answer)
     data: dict[str, Any] = {"release": release, "answer": release.answers[place], "place": place, "found": found}
+    data |= {"shelf_name": shelf_name, "name": name, **CHOICES}
     query, root = said.address(), f"{shelf_name}/{name}"
     return page(
         request,
@@ -102,11 +104,6 @@ def _reading(
         here_api=f"/api/consumer/{root}",
         root=f"/consumer/{root}",
         query=query,
-        shelf_name=shelf_name,
-        name=name,
-        priors=PRIORS,
-        losses=LOSSES,
-        views=VIEWS,
         suggested=_suggested(answer),
     )
 
