@@ -176,6 +176,8 @@ def test_numbers_beyond_the_range_of_doubles_become_infinite_or_zero() -> None:
 def test_decimals_are_free_of_float_artefacts() -> None:
     assert decimal(0.1 + 0.2) == "0.3"
     assert decimal(Fraction(1, 3), 3) == "0.333"
+    assert decimal(number("exp(-999)"), 4) == "1.380e-434"  # 10^(−999/ln 10), no 0
+    assert decimal(-number("exp(999)"), 4) == "-7.247e+433"
     assert decimal(-0.0) == "0"
     assert isinstance(power(2, HALF), Real)
 

@@ -13,6 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from utmost.errors import InputError
+from utmost.exact.balls import enclosure
 from utmost.exact.reals import Number, Real, exponential, power
 
 DIGITS = 12  # of a float in a document
@@ -81,10 +82,22 @@ def decimal(value: Number | float, digits: int = 6) -> str:
     >>> decimal(Fraction(1, 3)), decimal(Fraction(3, 4)), decimal(0.1 + 0.2), decimal(Fraction(1, 2**2000))
     ('0.333333', '0.75', '0.3', '8.70981e-603')
     """
+    if isinstance(value, Real) and not 1e-300 < abs(float(value)) < 1e300:
+        value = _close(value)
     if isinstance(value, Fraction) and value and not 1e-300 < abs(value) < 1e300:
         return _extreme(value, digits)
     text = f"{float(value):.{digits}g}"
     return "0" if text == "-0" else text
+
+
+def _close(value: Real) -> Fraction:
+    """A fraction within 2^−60 of an irrational number, relative to it."""
+    bits = 96
+    while True:
+        low, high = enclosure(value, bits)
+        if (high - low) * (1 << 60) <= abs(low):
+            return low
+        bits *= 2
 
 
 def _extreme(value: Fraction, digits: int) -> str:
