@@ -42,8 +42,8 @@ High = Annotated[str, typer.Option(metavar="H", help="The largest value on the g
 Step = Annotated[str, typer.Option(metavar="S", help="The grid's step.")]
 Selected = Annotated[bool, typer.Option("--selected", help="Only some rows are in it: their number is secret.")]
 Digits = Annotated[int, typer.Option(metavar="D", help="Significant digits of ε.")]
-PRIORS = "uniform, 1/4,0,3/4, binomial:0.3, poisson:12.5, zipf:1 or FILE."
-LOSSES = "absolute, squared, binary, power:1.5, asymmetric:2,1 or matrix:FILE."
+PRIORS = "uniform, 1/4,0,3/4, binomial:0.3, poisson:12.5, zipf:1, steps:1,3,2 or FILE."
+LOSSES = "absolute, squared, binary, power:1.5, asymmetric:2,1, drawn:-2:4,0:0,2:1 or matrix:FILE."
 
 
 @app.command("count", epilog=EXAMPLES)
