@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,6 +28,8 @@ from utmost.ledger.records import LONGEST_AMOUNT
 from utmost.publish.fields import Fields, reason
 
 LARGEST = 1 << 20  # bytes of a plan
+PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+LONG_KEY = re.compile(rf"(?:\.[ \t]*+{PART}[ \t]*+){{100}}")  # the square of its length is tomllib's time
 MOST_QUERIES = 1000
 LONGEST_NAME = 100
 LEDGER = "ledger.sqlite"
@@ -99,6 +102,8 @@ def parsed(text: str, folder: Path | None = None) -> Plan:
     >>> plan.epsilon, plan.queries[0].query
     (Fraction(1, 10), Count(where='vote = 1'))
     """
+    if LONG_KEY.search(text) is not None:
+        raise InputError("plan must have keys of at most 100 parts with dots between them, got a longer one")
     try:
         content = tomllib.loads(text, parse_float=Decimal)
     except (ValueError, RecursionError) as problem:

@@ -74,9 +74,12 @@ class Jobs:
         assert page.startswith("/")
         task = {"owner": owner, "title": title, "work": work, "arguments": dict(arguments), "page": page}
         with self._lock:
-            for name in self._active:
+            mine = [name for name in self._active if self._task(name)["owner"] == owner]
+            for name in mine:
                 if {key: self._task(name)[key] for key in task} == json.loads(json.dumps(task)):
                     return self._job(name)
+            if len(mine) >= self._limits.own_jobs:
+                raise Refusal(429, "you have as many jobs as one may: wait for one to end, or cancel one", wait=30)
             if self._closed or len(self._active) >= self._limits.jobs + self._limits.waiting:
                 raise Refusal(429, "too much is being computed already: wait for a job to end, or cancel one", wait=30)
             name = fresh_word()

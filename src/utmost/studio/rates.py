@@ -34,11 +34,11 @@ class Rates:
         return max(0.0, short / rate)
 
     def empty(self, client: str, amount: float) -> None:
-        """Take so many requests from a client, down to none left."""
+        """Take so many requests from a client; what it does not have it owes, and waits for."""
         with self._lock:
             if client in self._buckets:
                 level, since = self._buckets[client]
-                self._buckets[client] = (max(0.0, level - amount), since)
+                self._buckets[client] = (max(-amount, level - amount), since)
 
 
 def _loopback(client: str) -> bool:

@@ -63,7 +63,7 @@ def _name(host: str) -> str | None:
         name, _ = parts.hostname, parts.port
     except ValueError:
         return None
-    if not name or parts.username is not None or parts.path or parts.query or any(c.isspace() for c in host):
+    if not name or parts.username is not None or parts.path or any(c in "?#" or c.isspace() for c in host):
         return None
     return f"[{name}]" if ":" in name else name
 

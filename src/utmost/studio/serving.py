@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from utmost.errors import InputError
+from utmost.studio import patience
 from utmost.studio.settings import Settings
 
 SECONDS = 20  # for requests that go on when the studio is told to end
@@ -30,6 +31,7 @@ def served(settings: Settings, ready: Callable[[str], None], *, any_port: bool =
     app = application(replace(settings, port=port))
     config = uvicorn.Config(
         app,
+        http=patience.protocol(settings.limits.head_seconds),
         log_level="warning",
         access_log=False,  # addresses hold what visitors ask
         server_header=False,

@@ -1,8 +1,9 @@
 """Who a visitor is, told by a signed cookie, and the token that ties a form to it.
 
 The cookie holds a random number, a name, a role and an end, signed by HMAC-SHA-256 under a key in the state folder; the
-CSRF token of a session is the HMAC of its random number under the same key. Nothing is kept on the server, so both
-outlive a restart. The cookie's name has the key's fingerprint: two studios on one machine do not mix theirs up.
+CSRF token of a session is the HMAC of its random number under the same key. Of a session nothing is kept on the server
+but that it was ended, so both outlive a restart. The cookie's name has the key's fingerprint: two studios on one
+machine do not mix theirs up.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from utmost.studio.settings import private
 
-KEY = "key"
+KEY, ENDED = "key", "ended"
 HOURS = 12
 ANONYMOUS = "anonymous"
 
@@ -52,7 +53,7 @@ class Sessions:
     """Signs and reads cookies with the key of a state folder, made there when it is first needed."""
 
     def __init__(self, state: Path) -> None:
-        self._key = _key(private(state) / KEY)
+        self._key, self._ended = _key(private(state) / KEY), private(state / ENDED)
         self.cookie = f"utmost-{hashlib.sha256(self._key).hexdigest()[:8]}"
 
     def made(self, name: str, role: str, mark: str = "") -> Visitor:
@@ -72,7 +73,19 @@ class Sessions:
             return None
         session, name, role, mark, until = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
         found = Visitor(name, role, session, mark, until)
-        return found if time.time() < until else None
+        return found if time.time() < until and not self._end_of(session).exists() else None
+
+    def end(self, visitor: Visitor) -> None:
+        """No copy of this visitor's cookie is worth anything from now on; that of a nobody never was."""
+        if visitor.role == ANONYMOUS or not visitor.session:
+            return
+        for place in self._ended.iterdir():
+            if place.stat().st_mtime + HOURS * 3600 < time.time():
+                place.unlink(missing_ok=True)
+        self._end_of(visitor.session).touch(mode=0o600)
+
+    def _end_of(self, session: str) -> Path:
+        return self._ended / self._signed("ended", session)
 
     def csrf(self, visitor: Visitor) -> str:
         """What each form of this visitor's pages carries; nothing where there is no session."""

@@ -23,12 +23,14 @@ class Limits:
     """
 
     body: int = 8 << 20  # bytes of a request
-    body_seconds: int = 30  # for a request to arrive
+    head_seconds: int = 15  # for a request's first lines to arrive
+    body_seconds: int = 30  # and for the rest of it
     rate: tuple[int, int] = (50, 400)  # of a client elsewhere
     loopback_rate: tuple[int, int] = (2000, 8000)  # of this machine's own clients
     wrong_token: int = 20  # requests that a wrong token counts for
     jobs: int = 2  # that run at a time
     waiting: int = 16  # jobs that wait for those
+    own_jobs: int = 9  # of one visitor, so that she leaves room for the others
     job_seconds: int = 3600
     kept_jobs: int = 200
     live: int = 10_000  # counts of a picture that follows a slider; more is a job

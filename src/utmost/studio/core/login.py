@@ -53,13 +53,15 @@ def login(
     if holder is None:
         house.rates.empty(request.client.host if request.client else "", house.settings.limits.wrong_token)
         return page(request, "core/login.html", then=_own(then), problem=Problem(field="token", message=WRONG))
+    house.sessions.end(request.state.visitor)
     request.state.visitor = house.sessions.made(holder.name, holder.role, tokens.mark(holder))
     return RedirectResponse(_own(then), status_code=303)
 
 
 @pages.post("/logout")
 def logout(request: Request, house: Here) -> Response:
-    """End the session."""
+    """End the session: a copy of its cookie is void too."""
+    house.sessions.end(request.state.visitor)
     request.state.visitor = house.sessions.made("", ANONYMOUS)
     return RedirectResponse("/login", status_code=303)
 

@@ -1,0 +1,112 @@
+"""What a stranger with a token, or without one, tried: taking all the room, keeping a cookie, holding connections."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from http.client import HTTPConnection
+
+import pytest
+
+from utmost.errors import InputError
+from utmost.publish import plans
+from utmost.studio.jobs import Jobs
+from utmost.studio.problems import Refusal
+from utmost.studio.rates import Rates
+from utmost.studio.security import _name
+from utmost.studio.sessions import ANONYMOUS, Sessions
+from utmost.studio.settings import Limits
+
+HEAD = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: b"  # it goes on
+PARTS = ["a", '"a"', "'a'", r'"\""', " a\t"]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_key_of_very_many_parts_is_refused_before_it_is_read(part):
+    """tomllib takes time as the square of the number of parts: 36000 of them are half a minute."""
+    began = time.monotonic()
+    with pytest.raises(InputError, match="at most 100 parts"):
+        plans.parsed("a" + f".{part}" * 100_000 + " = 1")
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize("text", ["a" * 500_000, ". " * 400_000, '."' * 400_000, ('."a' * 99 + "\n") * 2000])
+def test_looking_for_such_keys_takes_no_time_itself(text):
+    began = time.monotonic()
+    plans.LONG_KEY.search(text)
+    assert time.monotonic() - began < 2
+
+
+def test_one_visitor_leaves_room_for_the_jobs_of_another(tmp_path, monkeypatch):
+    monkeypatch.setattr(Jobs, "_run", lambda self, name: None)
+    jobs = Jobs(tmp_path, Limits(own_jobs=3))
+    for number in range(3):
+        jobs.begin("eve", "Work", "nothing:here", {"number": number}, "/")
+    with pytest.raises(Refusal, match="as many jobs as one may"):
+        jobs.begin("eve", "Work", "nothing:here", {"number": 3}, "/")
+    jobs.begin("bob", "Work", "nothing:here", {"number": 3}, "/")
+
+
+def test_a_copy_of_a_cookie_is_void_after_the_logout_also_for_the_next_process(tmp_path):
+    sessions = Sessions(tmp_path)
+    ann, bob = sessions.made("ann", "curator"), sessions.made("bob", "consumer")
+    copy = sessions.text(ann)
+    assert sessions.read(copy) is not None
+    sessions.end(ann)
+    for again in (sessions, Sessions(tmp_path)):
+        assert again.read(copy) is None
+        assert again.read(again.text(bob)) is not None
+    sessions.end(sessions.made("", ANONYMOUS))  # whoever has no token leaves no trace
+    assert len(list((tmp_path / "ended").iterdir())) == 1
+
+
+def test_after_a_wrong_token_a_client_waits_however_empty_its_bucket_was():
+    rates = Rates(Limits(rate=(10, 1)))
+    assert rates.wait("192.0.2.1", now=0.0) == 0
+    rates.empty("192.0.2.1", 20)
+    assert rates.wait("192.0.2.1", now=1.0) > 0
+    assert rates.wait("192.0.2.1", now=2.2) == 0
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1#x", "127.0.0.1?x", "127.0.0.1?", "127.0.0.1#"])
+def test_a_host_with_more_than_a_name_and_a_port_is_none(host):
+    assert _name(host) is None
+
+
+@pytest.fixture
+def impatient(settings):
+    """The address of a studio that waits half a second for the head of a request."""
+    import uvicorn
+
+    from utmost.studio import patience
+    from utmost.studio.app import application
+
+    place = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(application(settings), http=patience.protocol(0.5), log_level="error")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [place]})
+    thread.start()
+    yield place.getsockname()
+    server.should_exit = True
+    thread.join()
+    place.close()
+
+
+@pytest.mark.parametrize("begun", [b"", HEAD])
+def test_a_connection_that_does_not_come_to_the_point_is_closed(impatient, begun):
+    with socket.create_connection(impatient, timeout=20) as client:
+        client.sendall(begun)
+        assert client.recv(1000) == b""
+
+
+def test_one_that_does_may_be_silent_between_requests_but_not_within_one(impatient):
+    link = HTTPConnection(*impatient, timeout=20)
+    for _ in range(2):
+        link.request("GET", "/health")
+        answer = link.getresponse()
+        assert (answer.status, answer.read()[:10]) == (200, b'{"status":')
+        time.sleep(0.7)
+    link.sock.sendall(HEAD)
+    assert link.sock.recv(1000) == b""
+    link.close()
