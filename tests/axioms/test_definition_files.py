@@ -5,11 +5,11 @@ from fractions import Fraction
 import pytest
 
 from utmost.axioms import curve_of, from_pairs, from_space, predicate, pure, soundness, subsampling, variation
-from utmost.axioms.definition_files import candidate_of, definition_in
+from utmost.axioms.definition_files import candidate_of, definition_in, space_in
 from utmost.axioms.sampled import Sampled
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon
-from utmost.spaces import line
+from utmost.spaces import line, parse
 
 POLICY = """
 pairs = [["ann", "bob"], ["bob", "cyd"]]
@@ -53,6 +53,16 @@ def test_a_relation_is_a_space_a_file_of_pairs_or_given_beside(filed):
         candidate_of(filed('space = "line:4"\nbound = "identity"'), from_space(line(4)))
 
 
+def test_a_file_has_a_space_its_own_or_steps_along_its_pairs(filed):
+    found = space_in(filed(POLICY))
+    assert (found.labels, found.distance(0, 2), found.name) == (("ann", "bob", "cyd"), 2, "policy.toml")
+    assert space_in(filed('space = "grid:2x2"\nbound = "identity"')).edges == parse("grid:2x2").edges
+    assert space_in(filed('bound = "identity"')) is None
+    assert space_in("pure:1/10") is None
+    with pytest.raises(InputError, match="do not connect"):
+        space_in(filed('pairs = [["a", "b"], ["c", "d"]]\nbound = "identity"'))
+
+
 def test_a_predicate_that_is_sound_and_closed_is_a_definition():
     assert definition_in("b <= 2*a and 2*(1-b) >= 1-a").default == pure(alpha("1/2"))
     with pytest.raises(InputError, match="ask utmost definition check"):
@@ -87,7 +97,7 @@ def test_words_are_bounds_predicates_or_functions():
     ("text", "problem"),
     [
         ("", "one of bound"),
-        ("bound = 1", "one of bound"),
+        ("bound = 1", "bound must be a text"),
         ('bound = "identity"\npredicate = "a = b"', "got 2 of them"),
         ("bound = ", "not TOML"),
         ('bund = "identity"', "misspelling of bound"),
@@ -102,7 +112,8 @@ def test_words_are_bounds_predicates_or_functions():
         ('bound = "identity"\npair = [3]', "must be a table"),
         ('bound = "identity"\n[[pair]]\nof = ["i1"]\nbound = "identity"', "two labels"),
         ('bound = "identity"\n[[pair]]\nof = ["i1", "i3"]\nbound = "identity"', "of its labels, got i3"),
-        ('bound = "identity"\n[[pair]]\nof = ["i2", "i1"]\nbound = "identity"', "a pair of the relation"),
+        ('bound = "identity"\n[[pair]]\nof = ["i2", "i1"]\nbound = "identity"', "both_ways = true relates it"),
+        ('space = "line:3"\nbound = "identity"\n[[pair]]\nof = [0, 2]\nbound = "identity"', "add it to the pairs"),
         ('bound = "identity"\n[[pair]]\nof = ["i1", "i2"]', "one of bound"),
         ('bound = "identity"\n' + '[[pair]]\nof = ["i1", "i2"]\nbound = "identity"\n' * 2, "given twice"),
         ('bound = "identity"\n[[pair]]\nof = ["i1", "i2"]\nweight = 1', "weight is not a key"),
@@ -110,6 +121,10 @@ def test_words_are_bounds_predicates_or_functions():
         ('predicate = "b <= 2a"', "a product is written with *"),
         ('relation = "pairs:none.csv"\nbound = "identity"', "readable text file"),
         ("x" * 100_000, "not TOML"),
+        ("a" + ".a" * 100_000 + " = 1", "keys without dots"),
+        ('bound = "identity"\npairs = [["1", 1]]', "2 of which 1 are written differently"),
+        ('bound = "identity"\npairs = [["a", "\\u001b[31mb"]]', "printable"),
+        ('bound = "identity"\npairs = [["a", ""]]', "printable"),
     ],
 )
 def test_a_file_that_means_no_definition_is_refused_in_one_line(filed, text, problem):

@@ -198,3 +198,24 @@ def test_a_channel_of_other_secrets_is_refused_in_one_line(space, words):
     with pytest.raises(InputError, match=words) as refused:
         satisfaction(channel([["1/2", "1/2"], ["1/4", "3/4"]]), Definition(relation, variation(0)))
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("size", [1, 10**40, 10**300, 10**330])
+def test_excesses_that_no_double_tells_apart_are_compared_exactly(size):
+    """P(O|1) exceeds P(O|0) by 1/(9·size), P(O|2) by a little more; over variation 0 these are the excesses."""
+    share, little = Fraction(1, 3), Fraction(1, 9 * size)
+    rows = [[share + move, 1 - share - move] for move in (0, little, little * (1 + Fraction(1, 10**20)))]
+    asked = Definition(Relation((0, 1, 2), ((0, 1), (0, 2))), variation(0))
+    found = satisfaction(channel(rows), asked)
+    assert (found.witness.pair, found.excess) == ((0, 2), little * (1 + Fraction(1, 10**20)))
+    backwards = satisfaction(channel(rows[::-1]), Definition(Relation((0, 1, 2), ((2, 0), (2, 1))), variation(0)))
+    assert (backwards.witness.pair, backwards.excess) == ((2, 0), found.excess)
+
+
+def test_slopes_beyond_doubles_are_compared_exactly():
+    small = Fraction(1, 10**400)
+    source = channel([[small, 1 - small], [3 * small, 1 - 3 * small], [2 * small, 1 - 2 * small]])
+    relation = Relation((0, 1, 2), ((0, 2), (0, 1)))
+    assert satisfaction(source, Definition(relation, pure(Level(small)))).holds
+    found = satisfaction(source, Definition(relation, pure(Level(Fraction(1, 2)))))
+    assert (found.holds, found.witness.pair, found.excess) == (False, (0, 1), small)

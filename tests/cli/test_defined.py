@@ -156,3 +156,29 @@ def test_bad_input_gets_one_line(utmost, figure5, asked, words):
     assert said.code == 2
     assert words in said.err
     assert len(said.err.strip().splitlines()) == 1
+
+
+def test_a_definition_file_with_its_own_secrets_needs_no_space(utmost, three, tmp_path):
+    channel = three[0]
+    (tmp_path / "policy.toml").write_text('pairs = [["x", "y"], ["y", "z"]]\nboth_ways = true\nbound = "alpha:1/2"\n')
+    found = utmost("check", channel, "--definition", "policy.toml", "--json").document
+    assert (found["space"], found["definition"]["satisfied"]) == ("policy.toml", True)
+    (tmp_path / "apart.toml").write_text('pairs = [["x", "y"]]\nbound = "alpha:1/2"\n')
+    few = utmost("check", channel, "--definition", "apart.toml")
+    assert (few.code, few.err.count("\n")) == (2, 1)
+    assert "the points of apart.toml: x, y" in few.err
+    none = utmost("check", channel, "--definition", "alpha:1/2")
+    assert none.code == 2
+    assert "such as graph:FILE" in none.err
+
+
+def test_what_is_allowed_counts_the_reversed_pair_too(utmost, three, tmp_path):
+    """variation:1/2 alone lets odds double with probability 1/2; with pure privacy the other way they never do."""
+    (tmp_path / "policy.toml").write_text(
+        'pairs = [["x", "y"], ["y", "z"], ["z", "x"]]\nboth_ways = true\nbound = "variation:1/2"\n'
+        '[[pair]]\nof = ["y", "x"]\nbound = "alpha:2/3"\n'
+    )
+    asked = ("check", three[0], "--definition", "policy.toml", "--alpha", "1/2", "--json", "--pair")
+    odds = utmost(*asked, "x,y").document["odds"]
+    assert (odds["rise_allowed"], odds["fall_allowed"]) == ("0", "0")
+    assert utmost(*asked, "y,z").document["odds"]["rise_allowed"] == "1/2"

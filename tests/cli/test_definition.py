@@ -148,3 +148,11 @@ def test_a_bound_of_many_points_is_shortened_in_the_text_only(utmost, tmp_path):
 
 def test_the_group_alone_prints_its_help(utmost):
     assert "check" in utmost("definition").out
+
+
+def test_a_policy_with_hundreds_of_pairs_of_their_own_is_judged_at_once(utmost, tmp_path):
+    own = "".join(f'[[pair]]\nof = [{k}, {k + 1}]\nbound = "variation:1/{k + 2}"\n' for k in range(500))
+    (tmp_path / "policy.toml").write_text(f'space = "line:501"\nbound = "pure:1/10"\n{own}')
+    said = utmost("definition", "check", "policy.toml")
+    assert said.out.count("Its bound for") == 12
+    assert "501 secrets, 1000 ordered pairs, 500 with rules of their own" in " ".join(said.out.split())

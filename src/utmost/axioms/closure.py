@@ -50,8 +50,8 @@ def closure(rule: Rule, back: Rule | None = None) -> Closure:
         return Closure(DIAGONAL, True, True)
     if not allowed.certain:
         return Closure(allowed.grid.closure(), False, False)
-    if allowed.bound is not None:
-        return Closure(allowed.bound, True, True)
+    if (bound := allowed.bound) is not None:
+        return Closure(bound, True, True)
     if isinstance(rule, Curve) and back is None and DIAGONAL.below(rule).amount <= 0:
         return _above(minimum([rule, FLAT]))
     return _hull(allowed.region)

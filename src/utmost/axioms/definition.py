@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from utmost.axioms.curves import Curve, from_lines, from_points
 from utmost.axioms.relation import Relation
@@ -54,6 +55,7 @@ class Definition:
         return self.others.get((x, other), self.default)
 
 
+@lru_cache(maxsize=1024)  # one bound often serves many pairs
 def fault(curve: Curve) -> str | None:
     """What keeps a curve from being a bound M, in a few words; None if nothing does. KL10 Thm 2.3.1."""
     values = [value for _, value in curve.points] + [curve.at_zero, curve.at_one]

@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from decimal import Decimal
@@ -24,17 +25,23 @@ from utmost.axioms.closure import closure
 from utmost.axioms.curves import Curve
 from utmost.axioms.definition import FORMS, TWO, Definition, checked, curve_of, is_named
 from utmost.axioms.predicate_grammar import EXAMPLE, parse
-from utmost.axioms.relation import Relation, from_pairs, position, read
+from utmost.axioms.relation import Relation, from_pairs, position, read, readable
 from utmost.axioms.rules import Allowed, Rule
 from utmost.axioms.sampled import Sampled
 from utmost.axioms.soundness import Candidate, soundness
 from utmost.consumer.files import content
 from utmost.errors import InputError
 from utmost.foreign import function
+from utmost.spaces import Space
+from utmost.spaces import graph as graph_of
+from utmost.spaces import parse as space_of
 from utmost.spaces.space import Pair, shown
 
 KEYS = ("space", "relation", "pairs", "both_ways", "bound", "predicate", "pair")
+RELATED = ("space", "relation", "pairs")
 OWN = ("of", "bound", "predicate")
+PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+LONG_KEY = re.compile(rf"(?:\.[ \t]*+{PART}[ \t]*+){{100}}")  # tomllib takes the square of its length in time
 FILED = ("pairs", "matrix", "graph")
 
 
@@ -71,6 +78,25 @@ def definition_in(words: str, otherwise: Relation = TWO) -> Definition:
     return Definition(made.relation, _closed(Allowed(made.default)), curves)
 
 
+def space_in(words: str) -> Space | None:
+    """The space that a definition file says who is related by, or steps along its pairs, which must connect them.
+
+    None for other words, and for a file that says nothing of it.
+    """
+    if not words.strip().lower().endswith(".toml"):
+        return None
+    path = Path(words.strip())
+    table = _table(path)
+    if "space" in table:
+        return space_of(_located(table, "space", path.parent))
+    if not any(key in table for key in RELATED):
+        return None
+    found = _relation(table, path.parent, TWO)
+    if not found.connected:
+        raise InputError("--space must be given, got none and a definition whose pairs do not connect the secrets")
+    return graph_of([(found.labels[x], found.labels[other]) for x, other in found.edges], found.labels, path.name)
+
+
 def _closed(allowed: Allowed) -> Curve:
     """The bound of a rule that is sound by itself and allows its boundary."""
     found = closure(allowed.rule)
@@ -87,9 +113,8 @@ def rule_of(words: str) -> Rule:
     if kind == "function":
         return Sampled(function(name, "predicate"))
     if not any(letter in words for letter in "<=>≤≥≠"):
-        raise InputError(
-            f"definition must be {FORMS}, a predicate such as {EXAMPLE}, or a .toml file, got {shown(words)}"
-        )
+        got = shown(words.strip()) or "nothing"
+        raise InputError(f"definition must be {FORMS}, a predicate such as {EXAMPLE}, or a .toml file, got {got}")
     return parse(words)
 
 
@@ -103,29 +128,45 @@ def _uniform(rule: Rule, words: str, relation: Relation, others: Mapping[Pair, R
 
 
 def _in_file(path: Path, relation: Relation | None, otherwise: Relation) -> Candidate:
-    text = content(path, "definition")
-    try:
-        table = tomllib.loads(text, parse_float=Decimal)
-    except (ValueError, RecursionError):
-        raise InputError(f"definition must be a TOML file, got {shown(path.name)}, which is not TOML") from None
-    _known(table, KEYS, "definition")
-    if relation is not None and any(key in table for key in ("space", "relation", "pairs")):
+    table = _table(path)
+    if relation is not None and any(key in table for key in RELATED):
         raise InputError("relation must be given once, got one in the file and another beside it: leave one out")
     related = _relation(table, path.parent, relation or otherwise)
     words = _words(table, "definition")
-    places = {label: k for k, label in enumerate(related.labels)}
+    places, known = {label: k for k, label in enumerate(related.labels)}, set(related.pairs)
     others: dict[Pair, Rule] = {}
     rules: dict[tuple[bool, str], Rule] = {}
     for entry in _listed(table, "pair"):
         first, second = _of(entry)
         pair = position(places, first), position(places, second)
-        if pair in others:
-            raise InputError(f"definition: [[pair]] of ({shown(first)}, {shown(second)}) is given twice: keep one")
+        if pair in others or pair not in known:
+            raise InputError(f"definition: [[pair]] of ({shown(first)}, {shown(second)}) {_wrong(pair, known)}")
         key = ("bound" in entry, _words(entry, "definition: [[pair]]"))
         if key not in rules:
             rules[key] = _rule(entry, "definition: [[pair]]")
         others[pair] = rules[key]
     return _uniform(_rule(table, "definition"), words, related, others)
+
+
+def _wrong(pair: Pair, known: set[Pair]) -> str:
+    """What is wrong with rules for a pair that has some already, or that is not related."""
+    if pair in known:
+        return "is given twice: keep one"
+    advice = "both_ways = true relates it" if pair[::-1] in known else "add it to the pairs"
+    return f"must be related, in this direction, got one that is not: {advice}"
+
+
+def _table(path: Path) -> dict[str, Any]:
+    """What a file says, keys that mean nothing refused."""
+    text = content(path, "definition")
+    if LONG_KEY.search(text) is not None:
+        raise InputError("definition must have keys without dots, got one with a hundred of them: shorten it")
+    try:
+        table = tomllib.loads(text, parse_float=Decimal)
+    except (ValueError, RecursionError):
+        raise InputError(f"definition must be a TOML file, got {shown(path.name)}, which is not TOML") from None
+    _known(table, KEYS, "definition")
+    return table
 
 
 def _known(table: Mapping[str, Any], keys: tuple[str, ...], place: str) -> None:
@@ -139,8 +180,10 @@ def _known(table: Mapping[str, Any], keys: tuple[str, ...], place: str) -> None:
 def _words(table: Mapping[str, Any], place: str) -> str:
     """What stands at `bound` or at `predicate`, of which there must be one."""
     given = [key for key in ("bound", "predicate") if key in table]
-    if len(given) != 1 or not isinstance(table[given[0]], str):
-        raise InputError(f'{place} must have one of bound = "…" and predicate = "…", a text, got {len(given)} of them')
+    if len(given) != 1:
+        raise InputError(f'{place} must have one of bound = "…" and predicate = "…", got {len(given)} of them')
+    if not isinstance(table[given[0]], str):
+        raise InputError(f"{place}: {given[0]} must be a text, got something else: put quotes around it")
     return str(table[given[0]])
 
 
@@ -150,7 +193,7 @@ def _rule(table: Mapping[str, Any], place: str) -> Rule:
 
 
 def _relation(table: Mapping[str, Any], folder: Path, otherwise: Relation) -> Relation:
-    given = [key for key in ("space", "relation", "pairs") if key in table]
+    given = [key for key in RELATED if key in table]
     if len(given) > 1:
         raise InputError(f"definition must have one of space, relation and pairs, got {len(given)} of them")
     both = table.get("both_ways", False)
@@ -162,12 +205,17 @@ def _relation(table: Mapping[str, Any], folder: Path, otherwise: Relation) -> Re
 
 def _related(table: Mapping[str, Any], key: str, folder: Path) -> Relation:
     if key == "pairs":
-        return from_pairs(_listed(table, "pairs"))
+        return readable(from_pairs(_listed(table, "pairs")))
+    return read(_located(table, key, folder))
+
+
+def _located(table: Mapping[str, Any], key: str, folder: Path) -> str:
+    """The words of a space or a relation; a file that they name is looked for beside the definition."""
     words = table[key]
     if not isinstance(words, str):
         raise InputError(f'definition: {key} must be a text such as "line:6"')
     kind, _, name = words.partition(":")
-    return read(f"{kind}:{folder / name}" if kind in FILED else words)
+    return f"{kind}:{folder / name}" if kind in FILED else words
 
 
 def _listed(table: Mapping[str, Any], key: str) -> list[Any]:

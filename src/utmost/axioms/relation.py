@@ -36,8 +36,10 @@ class Relation:
     def __post_init__(self) -> None:
         """Refuse a relation that is not irreflexive, and positions that are none; sort the pairs."""
         size = len(self.labels)
-        if not 1 <= size <= LARGEST or len(set(self.labels)) != size:
-            raise InputError(f"a relation must have 1 to {LARGEST} distinct labels, got {len(set(self.labels))}")
+        distinct = len({str(label) for label in self.labels})
+        if not 1 <= size <= LARGEST or distinct != size:
+            got = size if distinct == size else f"{size} of which {distinct} are written differently"
+            raise InputError(f"a relation must have 1 to {LARGEST} distinct labels, got {got}")
         for x, other in self.pairs:
             if not (0 <= x < size and 0 <= other < size):
                 raise InputError(f"a pair of a relation must be two positions below {size}, got another number")
@@ -205,10 +207,21 @@ def _from_file(path: Path) -> Relation:
     return from_pairs([[_label(cell, k) for cell in row] for k, row in enumerate(rows, start=1)])
 
 
+def readable(relation: Relation) -> Relation:
+    """The relation, if its labels can be printed."""
+    if not all(_printable(str(label)) for label in relation.labels):
+        raise InputError(f"a relation must have labels of 1 to {LONGEST_LABEL} printable characters, got another one")
+    return relation
+
+
+def _printable(text: str) -> bool:
+    return 1 <= len(text) <= LONGEST_LABEL and text.isprintable()
+
+
 def _label(cell: str, row: int) -> Label:
     """A label as written: a whole number if it is one, else short text that can be printed."""
     text = cell.strip()
-    if not text or len(text) > LONGEST_LABEL or not text.isprintable():
+    if not _printable(text):
         raise InputError(f"relation must have labels of 1 to {LONGEST_LABEL} printable characters: see row {row}")
     whole = text.isascii() and text.lstrip("-").isdigit() and len(text) <= MOST_DIGITS
     return int(text) if whole and str(int(text)) == text else text

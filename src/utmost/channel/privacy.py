@@ -190,7 +190,7 @@ def aligned(mechanism: Channel | Mechanism, space: Space) -> Channel:
     if len(source.inputs) != len(space) or names.keys() != {str(label) for label in space.labels}:
         raise InputError(
             f"the channel's inputs must be the points of {space.name}: {_named(space)}, in any order; "
-            "or name the space whose points they are"
+            "or name the space whose points they are, such as graph:FILE"
         )
     return source.restrict(names[str(label)] for label in space.labels)
 

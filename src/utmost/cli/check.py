@@ -73,7 +73,7 @@ def command(
         str, typer.Argument(metavar="CHANNEL", help="A .csv (header: outputs; first column: inputs) or .json.")
     ],
     space: Annotated[
-        str | None, typer.Option(metavar="SPACE", help="line:6, grid:3x3, hamming:2 …; line:N if left out.")
+        str | None, typer.Option(metavar="SPACE", help="line:6, grid:3x3, graph:FILE …; line:N if left out.")
     ] = None,
     alpha: Alpha = None,
     epsilon: Epsilon = None,
@@ -93,14 +93,13 @@ def command(
     mechanism with its answers read anew, whether it is a vertex or a kernel mechanism of its type, whether a private
     mechanism could tell more, and whether it meets a definition of privacy for every event.
     """
-    from utmost import spaces
     from utmost.channel import files
     from utmost.cli import defined, general
 
     asked = defined.Asked(definition, pair, ending(plot, PICTURES, "--plot"))
     level = level_if_any(alpha, epsilon)
     source = files.read(channel)
-    points = spaces.parse(space or f"line:{len(source.inputs)}")
+    points = _points(space, source, definition)
     reader = _reader(prior, loss, points)
     report = examine(source, points, level)
     events = defined.examined(report.channel, points, report.leak, report.level, asked)
@@ -108,6 +107,18 @@ def command(
     served = None if reader is None else Served.of(reader, report.channel)
     _document(report, served, events, told) if json else _text(report, served, events, told)
     defined.draw(events, plot)
+
+
+def _points(words: str | None, source: Channel, definition: str | None) -> Space:
+    """The space asked for; else that of the definition's file, for inputs that are no counts; else a line."""
+    from utmost import spaces
+    from utmost.axioms.definition_files import space_in
+
+    if words is not None:
+        return spaces.parse(words)
+    counts = {str(label) for label in source.inputs} == {str(k) for k in range(len(source.inputs))}
+    found = None if counts or definition is None else space_in(definition)
+    return found if found is not None else spaces.parse(f"line:{len(source.inputs)}")
 
 
 def _reader(prior: str | None, loss: str | None, space: Space) -> Consumer | None:

@@ -94,10 +94,16 @@ def _definition(words: str, space: Space, source: Channel) -> Definition:
 
 
 def _bound(definition: Definition, pair: tuple[Label, Label]) -> Curve | None:
-    """M of a pair; None if the definition does not relate it."""
-    places = {str(label): k for k, label in enumerate(definition.relation.labels)}
-    positions = places[str(pair[0])], places[str(pair[1])]
-    return definition.bound(*positions) if positions in set(definition.relation.pairs) else None
+    """M of a pair, and what the reversed pair's adds to it; None if the definition does not relate it."""
+    from utmost.axioms.rules import Allowed
+
+    places, related = {str(label): k for k, label in enumerate(definition.relation.labels)}, definition.relation.pairs
+    x, other = places[str(pair[0])], places[str(pair[1])]
+    if (x, other) not in related:
+        return None
+    own = definition.bound(x, other)
+    back = definition.bound(other, x) if (other, x) in related else None
+    return Allowed(own, back).bound or own
 
 
 def document(found: Defined) -> dict[str, Any]:

@@ -47,7 +47,7 @@ app = typer.Typer(
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A candidate, the verdict, and the closure for one pair of each kind."""
+    """A candidate, the verdict, and the closure for one pair of each kind that is shown."""
 
     words: str
     candidate: Candidate
@@ -70,7 +70,7 @@ def check_command(words: Words, space: Space = None, plot: Plot = None, json: Js
     that does not; verified on all events, in exact arithmetic. And the least sound definition above it.
     """
     ending(plot, PICTURES, "--plot")
-    found = _judged(words, space)
+    found = _judged(words, space, None if json else MOST_KINDS)
     _draw(found, plot)
     _document(found) if json else _text(found)
 
@@ -81,7 +81,7 @@ def show_command(words: Words, space: Space = None, plot: Plot = None, json: Jso
     from utmost.cli import show
 
     ending(plot, PICTURES, "--plot")
-    found = _judged(words, space)
+    found = _judged(words, space, 0)
     _draw(found, plot)
     if json:
         kinds = [_allowed_document(found.candidate, pair, allowed) for pair, allowed in found.candidate.cases]
@@ -97,12 +97,13 @@ def show_command(words: Words, space: Space = None, plot: Plot = None, json: Jso
         show.table(("a", "m(a)", "M(a)"), rows, left=0)
 
 
-def _judged(words: str, space: str | None) -> Judged:
+def _judged(words: str, space: str | None, kinds: int | None) -> Judged:
+    """The verdict, and the closures for the first few kinds of pairs, or for all."""
     from utmost.axioms import closure, relation_of, soundness
     from utmost.axioms.definition_files import candidate_of
 
     candidate = candidate_of(words, None if space is None else relation_of(space))
-    closures = tuple((pair, closure(*allowed.rules)) for pair, allowed in candidate.cases)
+    closures = tuple((pair, closure(*allowed.rules)) for pair, allowed in candidate.cases[:kinds])
     return Judged(words, candidate, soundness(candidate), closures)
 
 
@@ -190,7 +191,7 @@ def _text(found: Judged) -> None:
         _show_processing(verdict.transformation, found)
         _show_mixture(verdict.choice, found)
     if verdict.satisfiable:
-        for pair, made in found.closures[:MOST_KINDS]:
+        for pair, made in found.closures:
             show.say(f"{_closure_words(found, made)} {_names(found.candidate, pair)}: M through {_points(made.bound)}.")
 
 

@@ -31,7 +31,7 @@ def command(
         str | None, typer.Option(metavar="SPACE", help="line:6, grid:3x3, hamming:2 …; line:N if left out.")
     ] = None,
     relation: Annotated[
-        str | None, typer.Option(metavar="R", help="Instead of a space: pairs:FILE, lines i1,i2 both ways.")
+        str | None, typer.Option(metavar="R", help="Instead of a space: pairs:FILE, lines i1,i2 and i2,i1.")
     ] = None,
     alpha: Alpha = None,
     epsilon: Epsilon = None,
