@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from utmost import exact
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 STEPS = 24  # powers of two on the curve
 FINEST = 22  # the finest step of the curve is this power of two below the range
+KEPT = 64  # answers
+ENUMERATING = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,7 @@ def judged(question: Question) -> Judged:
     return Judged(task, made, laplace_advice(task, run, made))
 
 
+@lru_cache(maxsize=KEPT)
 def curve(question: Question) -> list[tuple[Fraction, Fraction | None]]:
     """(step, ε′) for steps that are powers of two from 2^−22 of the range upwards; None where no ε′ is finite."""
     run, asked = question.run(), question.task()
@@ -81,7 +86,16 @@ def curve(question: Question) -> list[tuple[Fraction, Fraction | None]]:
 
 
 def both_supports(question: Question, bits: int, first: str, second: str) -> Supports:
-    """What either secret can give on a machine whose generator has 2^bits values."""
+    """What either secret can give on a machine whose generator has 2^bits values.
+
+    The picture and the numbers beside it ask at once: one of them works it out, the other waits for it.
+    """
+    with ENUMERATING:
+        return _both_supports(question, bits, first, second)
+
+
+@lru_cache(maxsize=KEPT)
+def _both_supports(question: Question, bits: int, first: str, second: str) -> Supports:
     secrets = []
     for name, text in (("first", first), ("second", second)):
         with about(name):
