@@ -30,7 +30,7 @@ SPACES = (
     "line:6, discrete:5, grid:3x4, grid:3x4:manhattan, hamming:3, cycle:5, matrix:FILE, graph:FILE, A+B (both), "
     "1/2*A (scaled)."
 )
-LOSSES = "absolute, squared, binary, nib, power:1.5, asymmetric:2,1, drawn:-2:4,0:0,2:1 or matrix:FILE; over the space's distances."
+LOSSES = "absolute, squared, binary, nib, power:1.5, asymmetric:2,1, drawn:-2:4,0:0,2:1 or matrix:FILE."
 PRIORS = "uniform, 1/4,0,3/4, binomial:0.3, poisson:12.5, zipf:1, steps:1,3,2 or FILE."
 
 
