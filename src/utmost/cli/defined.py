@@ -24,6 +24,7 @@ MOST_POINTS = 12  # breakpoints that the terminal shows
 MOST_LABELS = 12  # outputs of an event that the terminal shows
 LONGEST = 60  # characters of a definition in words that are repeated
 SLOW = 2_000_000  # outputs of related pairs above which a reader is told that it takes a while
+LEAST = 50  # a pair with fewer outputs takes as long as one with these
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def _definition(words: str, space: Space, source: Channel) -> Definition:
     from utmost.cli.show import remark
 
     definition = definition_in(words, from_space(space))
-    if len(definition.relation.edges) * len(source.outputs) > SLOW:
+    if len(definition.relation.edges) * max(len(source.outputs), LEAST) > SLOW:
         remark(f"{len(definition.relation.edges)} pairs in exact arithmetic: this can take a minute")
     return definition
 
