@@ -28,7 +28,7 @@ from urllib.parse import urlencode
 CONSUMERS, CURATORS = 200, 20
 SECONDS = float(os.environ.get("UTMOST_BENCH_SECONDS", "60"))
 THINKS = 2.0  # seconds of a visitor between an answer and her next question
-BUDGET, COST = Fraction(1), Fraction(1, 30)
+BUDGET, COST = Fraction(1), Fraction(1, 15)
 HEADER = ["ledger", "who", "requests", "p50", "p95", "longest", "refused", "errors"]
 PLAN = """neighbours = "replace"
 budget = "survey"
