@@ -121,7 +121,7 @@ def test_words_are_bounds_predicates_or_functions():
         ('predicate = "b <= 2a"', "a product is written with *"),
         ('relation = "pairs:none.csv"\nbound = "identity"', "readable text file"),
         ("x" * 100_000, "not TOML"),
-        ("a" + ".a" * 100_000 + " = 1", "keys without dots"),
+        ("a" + ".a" * 100_000 + " = 1", "at most 100 parts"),
         ('bound = "identity"\npairs = [["1", 1]]', "2 of which 1 are written differently"),
         ('bound = "identity"\npairs = [["a", "\\u001b[31mb"]]', "printable"),
         ('bound = "identity"\npairs = [["a", ""]]', "printable"),

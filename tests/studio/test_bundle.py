@@ -5,7 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from utmost.studio.bundle import Bundle
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    """A cache that no other test has filled, and whose script no other test draws with."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 def test_pages_are_answered_while_there_is_no_script_yet(studio):

@@ -13,10 +13,7 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Mapping
-from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -31,6 +28,7 @@ from utmost.axioms.sampled import Sampled
 from utmost.axioms.soundness import Candidate, soundness
 from utmost.consumer.files import content
 from utmost.errors import InputError
+from utmost.exact.toml import toml
 from utmost.foreign import function
 from utmost.spaces import Space
 from utmost.spaces import graph as graph_of
@@ -40,8 +38,6 @@ from utmost.spaces.space import Pair, shown
 KEYS = ("space", "relation", "pairs", "both_ways", "bound", "predicate", "pair")
 RELATED = ("space", "relation", "pairs")
 OWN = ("of", "bound", "predicate")
-PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
-LONG_KEY = re.compile(rf"(?:\.[ \t]*+{PART}[ \t]*+){{100}}")  # tomllib takes the square of its length in time
 FILED = ("pairs", "matrix", "graph")
 
 
@@ -159,10 +155,10 @@ def _wrong(pair: Pair, known: set[Pair]) -> str:
 def _table(path: Path) -> dict[str, Any]:
     """What a file says, keys that mean nothing refused."""
     text = content(path, "definition")
-    if LONG_KEY.search(text) is not None:
-        raise InputError("definition must have keys without dots, got one with a hundred of them: shorten it")
     try:
-        table = tomllib.loads(text, parse_float=Decimal)
+        table = toml(text, "definition")
+    except InputError:
+        raise
     except (ValueError, RecursionError):
         raise InputError(f"definition must be a TOML file, got {shown(path.name)}, which is not TOML") from None
     _known(table, KEYS, "definition")

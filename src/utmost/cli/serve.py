@@ -27,7 +27,9 @@ Tokens = Annotated[str | None, typer.Option(metavar="FILE", help="Lines role:nam
 @app.callback(invoke_without_command=True)
 def command(
     context: typer.Context,
-    ledger: Annotated[str | None, typer.Option(metavar="LEDGER", help="postgresql://..., or an SQLite file of --folder.")] = None,
+    ledger: Annotated[
+        str | None, typer.Option(metavar="LEDGER", help="postgresql://..., or a file in --folder.")
+    ] = None,
     tokens: Tokens = None,
     folder: Annotated[str, typer.Option(metavar="DIR", help="Where tables, plans and releases are.")] = ".",
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen: this machine alone if left out.")] = (

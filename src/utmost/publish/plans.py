@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -24,12 +22,11 @@ from utmost.data.parts import Part
 from utmost.data.sources import Source
 from utmost.errors import InputError
 from utmost.exact import epsilon as level_of
+from utmost.exact.toml import toml
 from utmost.ledger.records import LONGEST_AMOUNT
 from utmost.publish.fields import Fields, reason
 
 LARGEST = 1 << 20  # bytes of a plan
-PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
-LONG_KEY = re.compile(rf"(?:\.[ \t]*+{PART}[ \t]*+){{100}}")  # the square of its length is tomllib's time
 MOST_QUERIES = 1000
 LONGEST_NAME = 100
 LEDGER = "ledger.sqlite"
@@ -102,10 +99,10 @@ def parsed(text: str, folder: Path | None = None) -> Plan:
     >>> plan.epsilon, plan.queries[0].query
     (Fraction(1, 10), Count(where='vote = 1'))
     """
-    if LONG_KEY.search(text) is not None:
-        raise InputError("plan must have keys of at most 100 parts with dots between them, got a longer one")
     try:
-        content = tomllib.loads(text, parse_float=Decimal)
+        content = toml(text, "plan")
+    except InputError:
+        raise
     except (ValueError, RecursionError) as problem:
         raise InputError(f"plan must be TOML: {_short(str(problem))}") from None
     return from_mapping(content, folder)

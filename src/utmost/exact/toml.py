@@ -1,0 +1,24 @@
+"""TOML with exact numbers: the one reader of what users write in it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from decimal import Decimal
+from typing import Any
+
+from utmost.errors import InputError
+
+PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+LONG_KEY = re.compile(rf"(?:\.[ \t]*+{PART}[ \t]*+){{100}}")  # tomllib takes the square of its length in time
+
+
+def toml(text: str, name: str) -> dict[str, Any]:
+    """The content of a text, decimals exact as written; ValueError or RecursionError where it is not TOML.
+
+    >>> toml("epsilon = 0.1", "plan")
+    {'epsilon': Decimal('0.1')}
+    """
+    if LONG_KEY.search(text) is not None:
+        raise InputError(f"{name} must have keys of at most 100 parts with dots between them, got a longer one")
+    return tomllib.loads(text, parse_float=Decimal)
