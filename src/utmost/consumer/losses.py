@@ -23,13 +23,13 @@ from utmost import exact
 from utmost.consumer import drawn as by_hand
 from utmost.consumer.drawn import Drawn, by_gap
 from utmost.consumer.files import content, listed
+from utmost.consumer.legality import Legality, scanned
 from utmost.errors import InputError
 from utmost.exact import Number, number, rational, sign
 from utmost.spaces import Space
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Exacts: TypeAlias = npt.NDArray[np.object_]
-Triple: TypeAlias = tuple[int, int, int]
 
 LARGEST_POWER = 32
 LARGEST_TABLE = 4096
@@ -388,28 +388,6 @@ def _read_rows(path: Path) -> list[list[str]]:
         raise InputError(f"loss must be in a CSV or JSON file, got one that is neither: {path.name}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Legality:
-    """Is a loss legal, and strictly so; where not, entries (i, j, j′) with |j−i| ≤ |j′−i| that break it.
-
-    `witness`: ℓ(i, j) > ℓ(i, j′), or the distances are equal and the losses differ. `strict_witness`: the same, or the
-    distances differ and the losses do not.
-    """
-
-    witness: Triple | None
-    strict_witness: Triple | None
-
-    @property
-    def legal(self) -> bool:
-        """No entry breaks it."""
-        return self.witness is None
-
-    @property
-    def strict(self) -> bool:
-        """No entry breaks it strictly."""
-        return self.strict_witness is None
-
-
 def legality(loss: Loss, size: int) -> Legality:
     """Whether ℓ on the counts 0..size−1 is legal (GRS12 §2.2) and strictly legal (§5.3), decided exactly.
 
@@ -428,29 +406,4 @@ def legality(loss: Loss, size: int) -> Legality:
         return Legality(None, None)
     if isinstance(loss, Drawn):
         return Legality(*loss.witnesses(size))
-    return _scan(square(loss, size))
-
-
-def _scan(entries: Exacts) -> Legality:
-    """Compares, for each truth, every entry with the ones one step nearer: enough, since ≤ is transitive."""
-    strict_witness: Triple | None = None
-    for i, row in enumerate(entries):
-        for near, far in _neighbours(i, len(row)):
-            level = abs(near - i) == abs(far - i)
-            if row[near] > row[far] or (level and row[near] != row[far]):
-                return Legality((i, near, far), (i, near, far))
-            if strict_witness is None and not level and row[near] == row[far]:
-                strict_witness = (i, near, far)
-    return Legality(None, strict_witness)
-
-
-def _neighbours(i: int, size: int) -> list[tuple[int, int]]:
-    """Pairs of readings at distances (d, d) and (d, d+1) from i that together order all the distances."""
-    pairs = []
-    for gap in range(max(i, size - 1 - i) + 1):
-        here = [j for j in {i - gap, i + gap} if 0 <= j < size]
-        beyond = [j for j in {i - gap - 1, i + gap + 1} if 0 <= j < size]
-        if len(here) == 2:
-            pairs.append((min(here), max(here)))
-        pairs.extend((min(here), j) for j in sorted(beyond))
-    return pairs
+    return scanned(square(loss, size))

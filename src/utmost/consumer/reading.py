@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from utmost.channel import Channel, Matrix, Mechanism, channel_of, deterministic
 from utmost.channel.channel import product
-from utmost.consumer.losses import Legality, Loss, Table, legality
+from utmost.consumer.legality import Legality
+from utmost.consumer.losses import Loss, Table, legality
 from utmost.consumer.priors import Floating, Prior
 from utmost.errors import InputError
 from utmost.exact import Number, Real, ball, ends
