@@ -83,15 +83,15 @@ def decimal(value: Number | float, digits: int = 6) -> str:
     ('0.333333', '0.75', '0.3', '8.70981e-603')
     """
     if isinstance(value, Real) and not 1e-300 < abs(float(value)) < 1e300:
-        value = _close(value)
+        value = close(value)
     if isinstance(value, Fraction) and value and not 1e-300 < abs(value) < 1e300:
         return _extreme(value, digits)
     text = f"{float(value):.{digits}g}"
     return "0" if text == "-0" else text
 
 
-def _close(value: Real) -> Fraction:
-    """A fraction within 2^−60 of an irrational number, relative to it."""
+def close(value: Number) -> Fraction:
+    """A fraction within 2^−60 of a number, relative to it."""
     bits = 96
     while True:
         low, high = enclosure(value, bits)

@@ -18,7 +18,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from utmost.exact import Number, Real, enclosure, sign
+from utmost.exact import Number, Real, sign
+from utmost.exact.text import close
 
 Whole: TypeAlias = npt.NDArray[np.int64]
 NEAR = 2.0**-48
@@ -76,21 +77,11 @@ def coded(matrix: npt.NDArray[np.object_]) -> tuple[tuple[Number, ...], Whole]:
 
 def doubles(numbers: Sequence[Number]) -> npt.NDArray[np.float64]:
     """Doubles within 2^−51 of the numbers, all multiplied by a power of 2 that brings the largest into [1/2, 2)."""
-    near = [_close(value) for value in numbers]
+    near = [close(value) for value in numbers]
     top = max((abs(value) for value in near), default=Fraction(0))
     shift = top.denominator.bit_length() - top.numerator.bit_length()
     scale = Fraction(2) ** shift if top else Fraction(1)
     return np.array([float(value * scale) for value in near], dtype=np.float64)
-
-
-def _close(value: Number) -> Fraction:
-    """A fraction within 2^−60 of the value, relative to it."""
-    bits = 64
-    while True:
-        low, high = enclosure(value, bits)
-        if (high - low) * (1 << 60) <= abs(low):
-            return low
-        bits *= 2
 
 
 def wholes(values: Sequence[Number]) -> Whole | None:
