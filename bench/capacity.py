@@ -31,9 +31,9 @@ def certified(name: str, level: str) -> dict[str, Any]:
     """Seconds for both capacities, their values and gaps."""
     import utmost as ut
     from utmost.design.capacities import capacity
-    from utmost.spaces import parse
+    from utmost.spaces import parse_space
 
-    points, start = parse(name), time.perf_counter()
+    points, start = parse_space(name), time.perf_counter()
     found = capacity(points, ut.alpha(level))
     seconds = time.perf_counter() - start
     both = (found.multiplicative, found.additive)
@@ -51,9 +51,9 @@ def plain(name: str, level: str) -> dict[str, Any]:
     from scipy.sparse import coo_array
 
     import utmost as ut
-    from utmost.spaces import parse
+    from utmost.spaces import parse_space
 
-    points, start = parse(name), time.perf_counter()
+    points, start = parse_space(name), time.perf_counter()
     size, far = len(points), points.distances.astype(float)
     allowed = ut.alpha(level).epsilon
     ratio = np.exp(allowed * far)

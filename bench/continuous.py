@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from utmost.continuous import densities, losses, mechanisms
-from utmost.continuous.bounds import expected_loss
+from utmost.continuous import losses, mechanisms
+from utmost.continuous.bounds.loss_bounds import bound_expected_loss
+from utmost.continuous.densities import density as densities
 from utmost.continuous.interval import interval
 from utmost.exact import epsilon
 
@@ -38,8 +39,8 @@ def certified(price: str, width: str, name: str = "laplace", repeats: int = REPE
     seconds = []
     for _ in range(repeats):
         start = time.perf_counter()
-        density, mechanism = densities.parse(PRIOR, UNIT), mechanisms.named(name, UNIT, epsilon(1))
-        found = expected_loss(density, mechanism, losses.parse(price), width)
+        density, mechanism = densities.parse_density(PRIOR, UNIT), mechanisms.mechanism_by_name(name, UNIT, epsilon(1))
+        found = bound_expected_loss(density, mechanism, losses.parse_continuous_loss(price), width)
         seconds.append(time.perf_counter() - start)
     return {
         "seconds": min(seconds),
@@ -57,7 +58,9 @@ def riemann(price: str, value: float, width: float) -> float | None:
         mass = x * (1 - x) ** 4
         inner = np.exp(-np.abs(x[:, None] - x)) / points
         laws = np.column_stack([np.exp(-x), inner, np.exp(x - 1)]) / 2
-        paid = losses.parse(price).array(np.linspace(0, 1, points + 1)[:, None], x[None, :]) * (mass / mass.sum())
+        paid = losses.parse_continuous_loss(price).array(np.linspace(0, 1, points + 1)[:, None], x[None, :]) * (
+            mass / mass.sum()
+        )
         found = float((paid @ laws).min(axis=0).sum())
         if abs(found - value) <= width:
             return time.perf_counter() - start
@@ -84,15 +87,15 @@ def row(price: str, width: str, found: dict[str, Any]) -> list[str]:
 
 def draw(told: list[tuple[str, str, dict[str, Any]]], path: str) -> None:
     """Width against time, a line a loss."""
-    from utmost import pictures
+    from utmost import charts
 
     lines = []
     for price in WIDTHS:
         points = [(math.log10(f["seconds"]), math.log10(f["width"])) for name, _, f in told if name == price]
-        lines.append(pictures.Curve(price, *zip(*points, strict=True)))
+        lines.append(charts.ChartLine(price, *zip(*points, strict=True)))
     title = "Ten times the time brings the bounds a hundred times closer, ten times for a step loss"
     below = f"Truncated Laplace on [0, 1], ε = 1, prior {PRIOR}; asked for: absolute to 1e-4 in {ASKED:.0f} s"
-    pictures.write(pictures.curves(lines, title, below, x="log₁₀ seconds", y="log₁₀ width"), path)
+    charts.save_chart(charts.line_chart(lines, title, below, x="log₁₀ seconds", y="log₁₀ width"), path)
 
 
 def order(price: str = "absolute", widths: tuple[str, str] = ("1e-4", "1e-7")) -> float:

@@ -53,13 +53,13 @@ def pplpy(made: Any) -> tuple[float, int] | None:
 def against(name: str) -> dict[str, Any]:
     """One type, both ways."""
     import utmost as ut
-    from utmost import geometry, spaces
+    from utmost import polytopes, spaces
 
-    points, level = spaces.parse(name), ut.alpha("1/2")
-    made = geometry.region(points, level)
-    arrays, found = best(lambda: sum(len(sets) for sets, _ in geometry.kernel_arrays(made)), 3)
-    count, _ = best(lambda: geometry.count_kernels(points, level), 3)
-    whole, _ = best(lambda: sum(1 for _ in geometry.kernels(points, level)), 1)
+    points, level = spaces.parse_space(name), ut.alpha("1/2")
+    made = polytopes.posterior_region(points, level)
+    arrays, found = best(lambda: sum(len(sets) for sets, _ in polytopes.kernel_arrays(made)), 3)
+    count, _ = best(lambda: polytopes.count_kernels(points, level), 3)
+    whole, _ = best(lambda: sum(1 for _ in polytopes.kernels(points, level)), 1)
     peer = pplpy(made)
     return {
         "vertices": len(made.columns), "kernels": found, "arrays": arrays, "count": count, "fractions": whole,
@@ -70,11 +70,11 @@ def against(name: str) -> dict[str, Any]:
 def counted(name: str) -> dict[str, Any]:
     """How long the number of kernels of a type takes."""
     import utmost as ut
-    from utmost import geometry, spaces
+    from utmost import polytopes, spaces
 
-    points, level = spaces.parse(name), ut.alpha("1/2")
-    corners, vertices = best(lambda: geometry.count_vertices(points), 1)
-    seconds, found = best(lambda: geometry.count_kernels(points, level), 1)
+    points, level = spaces.parse_space(name), ut.alpha("1/2")
+    corners, vertices = best(lambda: polytopes.count_vertices(points), 1)
+    seconds, found = best(lambda: polytopes.count_kernels(points, level), 1)
     return {"vertices": vertices, "corners": corners, "kernels": found, "seconds": seconds}
 
 

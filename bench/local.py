@@ -64,12 +64,14 @@ def obfuscated(given: Path, goal: Path, law: str, in_order: bool) -> None:
     from fractions import Fraction
 
     import utmost as ut
-    from utmost.publish.local import Answers, Places, Plane, obfuscate
+    from utmost.publish.local import CategoryMechanism, LocationMechanism, PlaneCoordinates, obfuscate
 
     if law == "planar":
-        made: Any = Places("east", "north", ut.epsilon("0.5"), "km", Fraction(1, 100), Plane("km"))
+        made: Any = LocationMechanism(
+            "east", "north", ut.epsilon("0.5"), "km", Fraction(1, 100), PlaneCoordinates("km")
+        )
     else:
-        made = Answers("vote", ut.epsilon(1), ("0", "1", "2", "3", "4"))
+        made = CategoryMechanism("vote", ut.epsilon(1), ("0", "1", "2", "3", "4"))
     obfuscate(made, given, goal, in_order=in_order)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import utmost as ut
-from utmost.design.count import remapped_geometric
+from utmost.design.count_mechanism import remapped_geometric
 
 RNG = random.Random(2026)
 EACH = 5000

@@ -82,8 +82,8 @@ def setups() -> dict[str, Any]:
 
     import utmost as ut
     from utmost.channel import Channel
-    from utmost.noise import channel_table, draw_channel, row_table
-    from utmost.noise.lattice import lattice
+    from utmost.noise import channel_sampler, draw_channel, row_sampler
+    from utmost.noise.geometric import lattice
     from utmost.noise.planar import planar_noise
 
     uniform, size = [Fraction(1, 10**4)] * 10**4, 1000
@@ -91,13 +91,13 @@ def setups() -> dict[str, Any]:
     row = [Fraction(2 * (y + 1), size * (size + 1)) for y in range(size)]
     entries = np.array([row[x:] + row[:x] for x in range(size)], dtype=object)
     start = time.perf_counter()
-    laws = channel_table(Channel(tuple(range(size)), tuple(range(size)), entries))
+    laws = channel_sampler(Channel(tuple(range(size)), tuple(range(size)), entries))
     channel, inputs = time.perf_counter() - start, np.arange(10**5) % size
     return {
         "level, ε = 0.1": best(lambda: lattice.__wrapped__(ut.epsilon("0.1")), 3),
-        "row, uniform": best(lambda: row_table(uniform), 3),
-        "row, α = 1/2": best(lambda: row_table(rational), 3),
-        "row, ε = 0.1": best(lambda: row_table(irrational), 3),
+        "row, uniform": best(lambda: row_sampler(uniform), 3),
+        "row, α = 1/2": best(lambda: row_sampler(rational), 3),
+        "row, ε = 0.1": best(lambda: row_sampler(irrational), 3),
         "channel 1000 × 1000": channel,
         "10^5 draws from it": best(lambda: draw_channel(laws, inputs), 3),
         "10^6 planar draws, ε·step = 0.1": best(lambda: planar_noise(ut.epsilon("0.1"), 1, DRAWS), 3),

@@ -115,9 +115,9 @@ def judged(points: Any, level: Any, costs: Any, entries: Any) -> dict[str, Any]:
     import numpy as np
 
     from utmost.channel import least_epsilon
-    from utmost.channel.channel import trusted
+    from utmost.channel.channel import trusted_channel
 
-    leak = least_epsilon(trusted(points.labels, points.labels, np.maximum(entries, 0.0)), points)
+    leak = least_epsilon(trusted_channel(points.labels, points.labels, np.maximum(entries, 0.0)), points)
     return {"loss": float((costs * entries).sum()), "epsilon": leak.epsilon / level.epsilon}
 
 

@@ -20,10 +20,10 @@ import utmost as ut
 from utmost.axioms import composition, divergence
 from utmost.axioms.definition import definition_of
 from utmost.axioms.profile import profile, profiles
-from utmost.axioms.relation import read
+from utmost.axioms.relation import parse_relation
 from utmost.axioms.satisfaction import satisfaction
 from utmost.channel import Channel, channel
-from utmost.channel.channel import trusted
+from utmost.channel.channel import trusted_channel
 
 HEADER = ["channel", "pairs", "breakpoints", "profiles", "numpy, doubles", "ratio", "a definition decided", "asked"]
 COMPOSED = ["releases", "times", "ratios", "exact", "δ at ε = 1", "dp-accounting", "its δ, low and high"]
@@ -42,7 +42,7 @@ def drawn(size: int) -> Channel:
     weights = np.random.default_rng(1).integers(1, 10**6, (size, size)).tolist()
     rows = np.empty((size, size), dtype=object)
     rows[:] = [[Fraction(w, sum(row)) for w in row] for row in weights]
-    return trusted(range(size), range(size), rows)
+    return trusted_channel(range(size), range(size), rows)
 
 
 def in_doubles(source: Channel) -> None:
@@ -58,7 +58,7 @@ def row(name: str, source: Channel, words: str, asked: str) -> list[str]:
     neighbours = list(pairwise(source.inputs))
     seconds, bends = timed(lambda: sum(len(f.curve.points) for f in profiles(source, neighbours)))
     doubles, _ = timed(lambda: in_doubles(source))
-    definition = definition_of(words, read(f"line:{len(source.inputs)}"))
+    definition = definition_of(words, parse_relation(f"line:{len(source.inputs)}"))
     decided, found = timed(lambda: satisfaction(source, definition))
     verdict = f"{words}: {'met' if found.holds else 'not met'}, {decided:.1f} s"
     times = [f"{seconds:.1f} s", f"{doubles:.2f} s", f"{seconds / doubles:.0f}×", verdict, asked]
@@ -78,8 +78,8 @@ def together(name: str, rows: list[list[str]], times: int) -> list[str]:
     """One law composed with itself, both ways."""
     source = channel(rows)
     once = profile(source, (0, 1)).curve
-    seconds, found = timed(lambda: composition.repeated(once, times))
-    delta = float(divergence.delta(found, ut.epsilon(1)))
+    seconds, found = timed(lambda: composition.compose_repeated(once, times))
+    delta = float(divergence.delta_at_epsilon(found, ut.epsilon(1)))
     start = [name, str(times), str(len(found.points) - 1), f"{seconds:.2f} s", f"{delta:.6g}"]
     return start + peer(source, times)
 

@@ -84,14 +84,14 @@ def program(n: int) -> dict[str, Any]:
     import numpy as np
 
     import utmost as ut
-    from utmost import solve
-    from utmost.design.program import privacy_program
+    from utmost import lp
+    from utmost.design.privacy_program import privacy_program
 
     level, space = ut.alpha("1/2"), ut.line(n + 1)
     reader = ut.Consumer(ut.priors.uniform(n + 1), ut.losses.absolute)
     exact = privacy_program(space, level, reader.costs())
-    plain = solve.Program(exact.cost, exact.rows, exact.columns, exact.values, exact.rhs, exact.equality)
-    peer, guess = best(lambda: solve.solve(plain), 2)
+    plain = lp.LinearProgram(exact.cost, exact.rows, exact.columns, exact.values, exact.rhs, exact.equality)
+    peer, guess = best(lambda: lp.solve(plain), 2)
     seconds, design = best(lambda: ut.optimal(space, level, reader))
     entries = np.asarray(guess.x).reshape(n + 1, n + 1)
     broken = bool(np.any((entries[:-1] <= 0) != (entries[1:] <= 0)))

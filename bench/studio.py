@@ -202,11 +202,11 @@ async def load(port: int, keys: dict[str, str], process: int, seconds: float) ->
 def audited(ledger: str, folder: Path) -> str:
     """Nothing was overspent: every release has its charge, the charges add up to what is spent, within the budget."""
     from utmost import ledger as ledgers
-    from utmost.publish import document
+    from utmost.publish import release_file
 
-    with ledgers.opened(ledger, folder) as books:
+    with ledgers.open_ledger(ledger, folder) as books:
         charges, state = books.history("survey"), books.state("survey")
-    entries = [document.read(path).entry.number for path in (folder / "releases").glob("*.release.json")]
+    entries = [release_file.read_release(path).entry.number for path in (folder / "releases").glob("*.release.json")]
     total = sum((charge.epsilon for charge in charges), Fraction(0))
     assert total == state.spent <= BUDGET, (total, state.spent)
     assert len(entries) == len(set(entries)), "two releases on one charge"
@@ -225,8 +225,8 @@ def measured(ledger: str, name: str, place: Path) -> tuple[list[list[str]], str]
     folder, file = place / "folder", place / "tokens"
     folder.mkdir()
     people = [("consumer", k) for k in range(CONSUMERS)] + [("curator", k) for k in range(CURATORS)]
-    keys = {f"{role}{k}": tokens.made(file, f"{role}{k}", role) for role, k in people}
-    with ledgers.opened(ledger, folder) as books:
+    keys = {f"{role}{k}": tokens.add_token(file, f"{role}{k}", role) for role, k in people}
+    with ledgers.open_ledger(ledger, folder) as books:
         books.open(ledgers.Budget("survey", BUDGET, remember=False))
     with serving(folder, ledger, file) as (server, port):
         run = asyncio.run(load(port, keys, server.pid, SECONDS))

@@ -56,16 +56,16 @@ def plain(path: Path) -> float:
 
 def bounding(path: Path) -> float:
     """At most three rows a person, kept at random and written to a table: the limit with privacy."""
-    from utmost.data.asked import Unit
-    from utmost.data.bounding import kept, salt
-    from utmost.data.sources import Source, opened
+    from utmost.data.contribution_bounds import keep_rows, salt
+    from utmost.data.queries import PrivacyUnit
+    from utmost.data.sources import Source, open_table
 
-    with opened(Source(path.name), path.parent) as table:
+    with open_table(Source(path.name), path.parent) as table:
         rows = table._rows.select(p=table._rows["person"], v0=table._rows["group"])
-        engine, unit = table._engine, Unit("person", rows=BOUND)
+        engine, unit = table._engine, PrivacyUnit("person", rows=BOUND)
         return best(
             lambda: engine.fetch(
-                f"CREATE OR REPLACE TABLE kept AS {engine.sql(kept(rows, ['v0'], unit, salt(None), engine.name))}"
+                f"CREATE OR REPLACE TABLE kept AS {engine.sql(keep_rows(rows, ['v0'], unit, salt(None), engine.name))}"
             )
         )
 
@@ -74,11 +74,11 @@ def answered(path: Path, kind: str, **bound: int) -> float:
     """The exact answer of utmost, ready for noise."""
     from fractions import Fraction
 
-    from utmost.data.asked import Count, Grid, Histogram, Sum, Unit
-    from utmost.data.sources import Source, opened
+    from utmost.data.queries import Count, Grid, Histogram, PrivacyUnit, Sum
+    from utmost.data.sources import Source, open_table
 
-    unit, grid = Unit("person", **bound), Grid(Fraction(0), Fraction(1000), Fraction(5))
-    with opened(Source(path.name), path.parent) as table:
+    unit, grid = PrivacyUnit("person", **bound), Grid(Fraction(0), Fraction(1000), Fraction(5))
+    with open_table(Source(path.name), path.parent) as table:
         asked: dict[str, Callable[[], Any]] = {
             "count": lambda: table.count(Count("amount < 500"), unit, None),
             "histogram": lambda: table.histogram(Histogram({"group": tuple(range(GROUPS))}), unit, None),

@@ -48,13 +48,13 @@ def write_visits(settings: Settings) -> Path:
 
 def open_budget(settings: Settings, name: str = "survey", epsilon: str = "1", **options: Any) -> None:
     """A budget in the studio's ledger."""
-    with ledger.opened(settings.ledger, settings.folder) as books:
+    with ledger.open_ledger(settings.ledger, settings.folder) as books:
         books.open(Budget(name, epsilon, **options))  # type: ignore[arg-type]
 
 
 def charges(settings: Settings, name: str = "survey") -> int:
     """How often a budget was charged."""
-    with ledger.opened(settings.ledger, settings.folder) as books:
+    with ledger.open_ledger(settings.ledger, settings.folder) as books:
         return len(books.history(name))
 
 

@@ -6,35 +6,39 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from utmost.data.asked import Count, Grid, Histogram, Mean, Neighbours, Quantile, Query, Sum, Unit
-from utmost.publish import accuracy, document, laws, plans
-from utmost.publish.record import Answer, Entry, Origin, Release
+from utmost.data.queries import Count, Grid, Histogram, Mean, NeighbourRelation, PrivacyUnit, Quantile, Query, Sum
+from utmost.publish import accuracy, mechanism_selection, plans, release_file
+from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, Release
 
 AGES = Grid(Fraction(18), Fraction(91), Fraction(1))
-CLOSED = laws.Setting(Neighbours.REPLACE, Unit(), None, 944)
-OPEN = laws.Setting(Neighbours.ADD_REMOVE, Unit(), None, None)
+CLOSED = mechanism_selection.PrivacySetting(NeighbourRelation.REPLACE, PrivacyUnit(), None, 944)
+OPEN = mechanism_selection.PrivacySetting(NeighbourRelation.ADD_REMOVE, PrivacyUnit(), None, None)
 
 
-def setting(units: int | None, kept: int = 1) -> laws.Setting:
+def setting(units: int | None, kept: int = 1) -> mechanism_selection.PrivacySetting:
     """Replace with a public number of units, or add-remove without."""
-    unit = Unit() if kept == 1 else Unit("person", rows=kept)
-    return laws.Setting(Neighbours.ADD_REMOVE if units is None else Neighbours.REPLACE, unit, None, units)
+    unit = PrivacyUnit() if kept == 1 else PrivacyUnit("person", rows=kept)
+    return mechanism_selection.PrivacySetting(
+        NeighbourRelation.ADD_REMOVE if units is None else NeighbourRelation.REPLACE, unit, None, units
+    )
 
 
-def answer(query: Query, epsilon: object, given: laws.Setting, name: str = "asked", **found: Any) -> Answer:
+def answer(
+    query: Query, epsilon: object, given: mechanism_selection.PrivacySetting, name: str = "asked", **found: Any
+) -> Answer:
     """The answer `found` (value, parts, position) to a query at this ε."""
     exact = Fraction(str(epsilon))
-    law = laws.law(query, exact, given)
+    law = mechanism_selection.select_mechanism(query, exact, given)
     return Answer(
         name=name,
-        kind=plans.KIND_OF[type(query)],
+        kind=plans.QUERY_KINDS[type(query)],
         where=query.where,
         epsilon=exact,
         sensitivity=law.sensitivity,
         mechanism=law.mechanism,
         optimal=law.optimal,
-        error=accuracy.error(law.mechanism, query),
-        asked=plans.described(query),
+        error=accuracy.error_law(law.mechanism, query),
+        asked=plans.query_content(query),
         **found,
     )
 
@@ -44,7 +48,7 @@ def count(value: int, epsilon: object, units: int | None = 944, kept: int = 1) -
     return answer(Count("vote = 1"), epsilon, setting(units, kept), "dole", value=value)
 
 
-def survey(given: laws.Setting = CLOSED) -> list[Answer]:
+def survey(given: mechanism_selection.PrivacySetting = CLOSED) -> list[Answer]:
     """One answer of each kind."""
     ratio = Mean("age", AGES, None, "vote = 1")
     whole = [] if given.units is None else [answer(Mean("age", AGES, Fraction(40)), "0.1", given, "age", value=AGE)]
@@ -61,24 +65,24 @@ def survey(given: laws.Setting = CLOSED) -> list[Answer]:
 AGE = Fraction(18) + Fraction(27533, 944)
 
 
-def release(answers: list[Answer], given: laws.Setting = CLOSED) -> Release:
+def release(answers: list[Answer], given: mechanism_selection.PrivacySetting = CLOSED) -> Release:
     """A release of these answers."""
     return Release(
         title="Survey 1996",
         library="utmost 0.1.0",
-        source=Origin("duckdb", "people.csv"),
+        source=DataOrigin("duckdb", "people.csv"),
         unit=given.unit,
         neighbours=given.neighbours,
         units=given.units,
         part=None,
         epsilon=sum((a.epsilon for a in answers), Fraction(0)),
         guarantee="words",
-        entry=Entry("survey", 3, Fraction(7, 10), Fraction(3, 10)),
+        entry=LedgerEntry("survey", 3, Fraction(7, 10), Fraction(3, 10)),
         answers=tuple(answers),
     )
 
 
-def written(path: Path, answers: list[Answer], given: laws.Setting = CLOSED) -> str:
+def written(path: Path, answers: list[Answer], given: mechanism_selection.PrivacySetting = CLOSED) -> str:
     """The name of a file with such a release."""
-    document.save(document.text(release(answers, given)), path)
+    release_file.save_text(release_file.release_to_json(release(answers, given)), path)
     return path.name

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from utmost.channel import Channel, channel
 from utmost.consumer import Consumer, losses, priors
 from utmost.exact import Level, Number, alpha, epsilon, exponential, power
-from utmost.spaces import Space, cycle, discrete, grid, hamming, line, product, scaled, space
+from utmost.spaces import Space, cycle, discrete, grid, hamming, line, product_space, scale_space, space
 
 
 def fractions(low: int = -20, high: int = 20) -> st.SearchStrategy[Fraction]:
@@ -102,7 +102,9 @@ def small_spaces(most: int = 3) -> st.SearchStrategy[Space]:
         planar_spaces(2 * most),
     )
     factors = st.sampled_from(["1/2", "3", "2/3", "sqrt(2)"])
-    return st.one_of(named, st.builds(scaled, named, factors), st.builds(product, named, st.builds(line, sides)))
+    return st.one_of(
+        named, st.builds(scale_space, named, factors), st.builds(product_space, named, st.builds(line, sides))
+    )
 
 
 @st.composite

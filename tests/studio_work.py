@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import InputError
-from utmost.studio.worker import Report
+from utmost.studio.job_worker import ProgressReport
 
 
-def doubled(arguments: dict[str, Any], report: Report) -> dict[str, Any]:
+def doubled(arguments: dict[str, Any], report: ProgressReport) -> dict[str, Any]:
     report("doubling", done=1, total=2, lower="1/2", upper="3/4")
     return {"twice": 2 * arguments["number"]}
 
 
-def endless(arguments: dict[str, Any], report: Report) -> dict[str, Any]:
+def endless(arguments: dict[str, Any], report: ProgressReport) -> dict[str, Any]:
     for k in range(10**6):
         report("going on", done=k, total=10**6, lower=k)
         Path(arguments["file"]).write_text(str(k))
@@ -23,16 +23,16 @@ def endless(arguments: dict[str, Any], report: Report) -> dict[str, Any]:
     return {}
 
 
-def refused(arguments: dict[str, Any], report: Report) -> dict[str, Any]:
+def refused(arguments: dict[str, Any], report: ProgressReport) -> dict[str, Any]:
     raise InputError("epsilon must be > 0, got 0")
 
 
-def broken(arguments: dict[str, Any], report: Report) -> dict[str, Any]:
+def broken(arguments: dict[str, Any], report: ProgressReport) -> dict[str, Any]:
     print("row 17: Ann")
     raise RuntimeError("row 17: Ann")
 
 
-def gone(arguments: dict[str, Any], report: Report) -> dict[str, Any]:
+def gone(arguments: dict[str, Any], report: ProgressReport) -> dict[str, Any]:
     import os
 
     os._exit(9)

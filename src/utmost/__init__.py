@@ -21,28 +21,28 @@ if TYPE_CHECKING:
     from utmost.axioms.soundness import soundness
     from utmost.channel import Channel, choice, is_private, least_epsilon, merge, mix
     from utmost.consumer import Consumer, Minimax, losses, priors
-    from utmost.consumer.kernel import posterior, read, readings
+    from utmost.consumer.counts import posterior, read, readings
     from utmost.continuous import laplace_loss
     from utmost.design.capacities import capacity
-    from utmost.design.derive import derivation
+    from utmost.design.geometric_derivation import derivation
     from utmost.design.minimax import minimax_optimal
     from utmost.design.optimal import by_program, optimal
     from utmost.design.signature import lemmas, remap_of, signature
     from utmost.design.universal import universal_mechanism, universally_optimal
     from utmost.errors import InputError, UtmostError
     from utmost.exact import Level, alpha, epsilon, number
-    from utmost.flow.hyper import hyper
-    from utmost.flow.refinement import refinement
-    from utmost.geometry.kernels import kernels
-    from utmost.geometry.membership import is_kernel_mechanism, is_vertex_mechanism
-    from utmost.geometry.vertices import vertices
     from utmost.mechanisms.exponential import exponential
     from utmost.mechanisms.geometric import geometric
     from utmost.mechanisms.laplace import laplace
     from utmost.mechanisms.planar import planar
-    from utmost.mechanisms.response import response, response_dual
+    from utmost.mechanisms.randomised_response import response, response_dual
     from utmost.mechanisms.staircase import staircase
-    from utmost.publish.run import preview, release
+    from utmost.polytopes.kernels import kernels
+    from utmost.polytopes.membership import is_kernel_mechanism, is_vertex_mechanism
+    from utmost.polytopes.vertices import vertices
+    from utmost.publish.execute import preview, release
+    from utmost.qif.hyper import hyper
+    from utmost.qif.refinement import refinement
     from utmost.spaces import Space, cycle, databases, discrete, graph, grid, hamming, line, space
 
 __version__ = "0.1.0"
@@ -51,15 +51,15 @@ _HOMES = {
     "utmost.axioms": ("definition_of", "generalize", "maximally_general", "profile", "satisfaction", "soundness"),
     "utmost.channel": ("Channel", "choice", "is_private", "least_epsilon", "merge", "mix"),
     "utmost.consumer": ("Consumer", "Minimax", "losses", "priors"),
-    "utmost.consumer.kernel": ("posterior", "read", "readings"),
+    "utmost.consumer.counts": ("posterior", "read", "readings"),
     "utmost.continuous": ("laplace_loss",),
     "utmost.design": ("by_program", "capacity", "derivation", "lemmas", "optimal", "remap_of", "signature"),
     "utmost.design.minimax": ("minimax_optimal",),
     "utmost.design.universal": ("universal_mechanism", "universally_optimal"),
     "utmost.errors": ("InputError", "UtmostError"),
     "utmost.exact": ("Level", "alpha", "epsilon", "number"),
-    "utmost.flow": ("hyper", "refinement"),
-    "utmost.geometry": ("is_kernel_mechanism", "is_vertex_mechanism", "kernels", "vertices"),
+    "utmost.qif": ("hyper", "refinement"),
+    "utmost.polytopes": ("is_kernel_mechanism", "is_vertex_mechanism", "kernels", "vertices"),
     "utmost.mechanisms": (
         "exponential",
         "geometric",
@@ -69,7 +69,7 @@ _HOMES = {
         "response_dual",
         "staircase",
     ),
-    "utmost.publish.run": ("preview", "release"),
+    "utmost.publish.execute": ("preview", "release"),
     "utmost.spaces": ("Space", "cycle", "databases", "discrete", "graph", "grid", "hamming", "line", "space"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

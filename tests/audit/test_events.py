@@ -11,15 +11,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.audit.events import GRID, Interval, Members, chosen, thresholds
-from utmost.audit.values import comparable, features, grid_step, lowest_bit, places_of, sample, trailing_zeros
+from utmost.audit.events import GRID, Interval, Members, choose_events, thresholds
+from utmost.audit.features import (
+    grid_step,
+    lowest_bit,
+    make_features,
+    make_sample,
+    number_places,
+    to_comparable,
+    trailing_zeros,
+)
 from utmost.errors import InputError
 
 
 def samples(first, second):
-    ours, theirs = [comparable(v) for v in first], [comparable(v) for v in second]
-    places = places_of([*ours, *theirs])
-    return sample(ours, places), sample(theirs, places)
+    ours, theirs = [to_comparable(v) for v in first], [to_comparable(v) for v in second]
+    places = number_places([*ours, *theirs])
+    return make_sample(ours, places), make_sample(theirs, places)
 
 
 @pytest.mark.parametrize(
@@ -42,13 +50,13 @@ def samples(first, second):
     ],
 )
 def test_what_a_box_may_return_is_made_comparable(value, expected):
-    assert comparable(value) == expected
+    assert to_comparable(value) == expected
 
 
 @pytest.mark.parametrize("value", [object(), {"a": 1}, {1, 2}, [0] * 1001], ids=["object", "dict", "set", "long"])
 def test_what_cannot_be_compared_is_refused_by_name(value):
     with pytest.raises(InputError, match="audited value must"):
-        comparable(value)
+        to_comparable(value)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False).filter(bool))
@@ -79,7 +87,7 @@ def test_thresholds_are_values_and_few(numbers):
 def test_the_chosen_intervals_count_what_they_say(values, data):
     others = data.draw(st.lists(st.integers(-5, 5), min_size=len(values), max_size=len(values)))
     first, second = samples(values, others)
-    for candidate in chosen(first, second, 6):
+    for candidate in choose_events(first, second, 6):
         event = candidate.event
         if isinstance(event, Members):
             assert event.count(first) == sum(v in event.values for v in values)
@@ -88,7 +96,7 @@ def test_the_chosen_intervals_count_what_they_say(values, data):
 
 
 def best(first, second):
-    return str(chosen(*samples(first, second), 1)[0].event)
+    return str(choose_events(*samples(first, second), 1)[0].event)
 
 
 def test_each_kind_of_leak_has_its_event():
@@ -113,7 +121,7 @@ def test_a_few_values_are_all_named():
 
 def test_a_half_line_is_preferred_to_a_residue_that_says_the_same():
     first, second = samples([*range(10)] * 40, [*range(8)] * 50)
-    names = [str(c.event) for c in chosen(first, second, 4) if c.forward]
+    names = [str(c.event) for c in choose_events(first, second, 4) if c.forward]
     assert names.index("value ≥ 8") < min([names.index(n) for n in names if "mod" in n], default=len(names))
 
 
@@ -122,17 +130,17 @@ def test_a_rare_event_under_one_secret_only_keeps_its_place_among_many_likelier_
     first, second = samples([*common, *["a"] * 30][::-1], [*common, *["b"] * 30][::-1])
     order = np.random.default_rng(1).permutation(10_000)
     first, second = samples(*([side.values[k] for k in order] for side in (first, second)))
-    found = chosen(first, second, 4)
+    found = choose_events(first, second, 4)
     assert {(str(c.event), c.forward) for c in found if c.alone} == {("value = 'a'", True), ("value = 'b'", False)}
 
 
 def test_events_that_are_almost_sure_under_both_secrets_are_not_counted():
     first, second = samples([0] * 995 + ["a"] * 5, [0] * 995 + ["b"] * 5)
-    assert all(0 not in c.event.values for c in chosen(first, second, 4) if isinstance(c.event, Members))
-    assert len(chosen(*samples([7] * 100, [7] * 100), 4)) == 1
+    assert all(0 not in c.event.values for c in choose_events(first, second, 4) if isinstance(c.event, Members))
+    assert len(choose_events(*samples([7] * 100, [7] * 100), 4)) == 1
 
 
 def test_a_number_beyond_doubles_stays_a_number():
     first, _ = samples([10**400, -(10**400)], [0, 1])
     assert first.columns[-1].tolist() == [math.inf, -math.inf]
-    assert features(first)
+    assert make_features(first)

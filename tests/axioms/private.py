@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import channels, weights
 from utmost.axioms.relation import Relation
 from utmost.channel import Channel
-from utmost.channel.channel import trusted
+from utmost.channel.channel import trusted_channel
 from utmost.exact import Level
 
 
@@ -57,5 +57,5 @@ def mechanisms(draw: st.DrawFn, relation: Relation, level: Level) -> Channel:
     columns = [[share * p for p in column] for part, share in zip(parts, shares, strict=True) for column in part]
     rows = np.empty((len(relation), len(columns)), dtype=object)
     rows[:] = list(zip(*columns, strict=True))
-    made = trusted(relation.labels, range(len(columns)), rows)
+    made = trusted_channel(relation.labels, range(len(columns)), rows)
     return made.then(draw(channels(len(columns)))) if draw(st.booleans()) else made

@@ -5,8 +5,8 @@ from itertools import combinations
 
 from hypothesis import strategies as st
 
-from utmost.axioms import from_points
-from utmost.axioms.predicate import Comparison, Every, Linear, Predicate, Some
+from utmost.axioms import curve_from_points
+from utmost.axioms.predicate import AllOf, AnyOf, Comparison, Linear, Predicate
 
 PLACE = st.fractions(min_value=0, max_value=1, max_denominator=24)
 UNIT = st.fractions(min_value=0, max_value=1, max_denominator=8)
@@ -20,7 +20,7 @@ def curves(draw, whole=False):
     places = sorted({Fraction(0), Fraction(1), *draw(st.lists(PLACE, max_size=5))})
     values = [draw(PLACE) for _ in places]
     ends = (draw(PLACE), draw(PLACE)) if draw(st.booleans()) else (values[0], values[-1])
-    return from_points(zip(places, values, strict=True), ends[0], 1 if whole else ends[1])
+    return curve_from_points(zip(places, values, strict=True), ends[0], 1 if whole else ends[1])
 
 
 @st.composite
@@ -40,16 +40,16 @@ def halves(draw):
 
 
 def _joined(parts):
-    return st.builds(lambda kind, some: kind(tuple(some)), st.sampled_from([Every, Some]), parts)
+    return st.builds(lambda kind, some: kind(tuple(some)), st.sampled_from([AllOf, AnyOf]), parts)
 
 
 @st.composite
 def predicates(draw):
     """A small Boolean combination that allows impossible and certain events, mostly."""
     inner = _joined(st.lists(halves(), min_size=1, max_size=2))
-    tree = Some(tuple(draw(st.lists(st.one_of(halves(), inner), min_size=1, max_size=3))))
+    tree = AnyOf(tuple(draw(st.lists(st.one_of(halves(), inner), min_size=1, max_size=3))))
     if draw(st.booleans()):
-        tree = Some((tree, Comparison(Linear(Fraction(-1), Fraction(1), Fraction(0)), frozenset({0}))))
+        tree = AnyOf((tree, Comparison(Linear(Fraction(-1), Fraction(1), Fraction(0)), frozenset({0}))))
     return Predicate("drawn", tree)
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from strategies import channels
 from utmost.axioms import composition, divergence
-from utmost.axioms.composition import composed, law, repeated
-from utmost.axioms.curves import Curve, from_lines, from_points
+from utmost.axioms.composition import compose_profiles, compose_repeated, law
+from utmost.axioms.curves import Curve, curve_from_lines, curve_from_points
 from utmost.axioms.profile import profile
 from utmost.channel import Channel, channel
 from utmost.errors import InputError
@@ -34,19 +34,19 @@ def curve_of(source: Channel) -> Curve:
 @settings(max_examples=60)
 @given(st.lists(channels(2), max_size=3))
 def test_the_composed_profile_is_that_of_all_answers_together(parts):
-    assert composed(curve_of(part) for part in parts) == curve_of(together(*parts))
+    assert compose_profiles(curve_of(part) for part in parts) == curve_of(together(*parts))
 
 
 @given(channels(2, 3), st.integers(0, 6))
 def test_repetition_is_composition_with_itself(source, times):
     once = curve_of(source)
-    assert repeated(once, times) == composed([once] * times)
+    assert compose_repeated(once, times) == compose_profiles([once] * times)
 
 
 @given(channels(2), channels(2))
 def test_the_order_of_releases_does_not_matter(first, second):
     parts = [curve_of(first), curve_of(second)]
-    assert composed(parts) == composed(reversed(parts))
+    assert compose_profiles(parts) == compose_profiles(reversed(parts))
 
 
 @given(channels(2))
@@ -56,8 +56,8 @@ def test_the_law_of_the_ratio_says_all_of_a_profile(source):
 
 def test_epsilons_add_and_irrational_levels_stay_exact():
     once = profile(response(2, epsilon("1/3")), (0, 1)).curve
-    twice = repeated(once, 4)
-    assert divergence.least_level(twice, 0) == epsilon("4/3")
+    twice = compose_repeated(once, 4)
+    assert divergence.epsilon_at_delta(twice, 0) == epsilon("4/3")
     # ratios e^((4−2j)/3), j = 0 … 4, with binomial probabilities e^(j/3)·C(4,j)/(1 + e^(1/3))^4 under the first secret
     grown = exponential(Fraction(1, 3))
     assert twice.points[1] == (1 / (1 + grown) ** 4, grown**4 / (1 + grown) ** 4)
@@ -66,16 +66,18 @@ def test_epsilons_add_and_irrational_levels_stay_exact():
 
 def test_a_rational_release_beside_an_irrational_one():
     parts = [response(2, alpha("1/2")).channel(), response(2, epsilon(1)).channel()]
-    found = composed(profile(part, (0, 1)).curve for part in parts)
+    found = compose_profiles(profile(part, (0, 1)).curve for part in parts)
     assert found == curve_of(together(*parts))
-    assert divergence.delta(found, alpha("1/2")) == divergence.delta(curve_of(together(*parts)), alpha("1/2"))
+    assert divergence.delta_at_epsilon(found, alpha("1/2")) == divergence.delta_at_epsilon(
+        curve_of(together(*parts)), alpha("1/2")
+    )
 
 
 def test_what_meets_a_bound_composes_within_the_composed_bound():
     # four answers of geometric(3) on neighbours, against the bound of pure 1/2-privacy
-    bound = from_lines([(2, 0), ("1/2", "1/2")])
+    bound = curve_from_lines([(2, 0), ("1/2", "1/2")])
     found = [profile(geometric(3, alpha("1/2")), pair).curve for pair in ((0, 1), (1, 2))]
-    assert composed(found).below(repeated(bound, 2)).amount <= 0
+    assert compose_profiles(found).below(compose_repeated(bound, 2)).amount <= 0
 
 
 @settings(max_examples=30)
@@ -83,9 +85,9 @@ def test_what_meets_a_bound_composes_within_the_composed_bound():
 def test_answers_chosen_after_the_first_stay_within_the_composition_of_bounds(first, left, right):
     # the second mechanism depends on the first answer; its bound is any concave curve above both profiles
     both = [curve_of(left), curve_of(right)]
-    bound = from_points([(0, max(c.at_zero for c in both)), *_joined(both), (1, 1)]).hull
+    bound = curve_from_points([(0, max(c.at_zero for c in both)), *_joined(both), (1, 1)]).hull
     chosen = [[p * q for y, p in enumerate(first.rows[x]) for q in (left if y % 2 else right).rows[x]] for x in (0, 1)]
-    assert curve_of(channel(chosen)).below(composed([curve_of(first), bound])).amount <= 0
+    assert curve_of(channel(chosen)).below(compose_profiles([curve_of(first), bound])).amount <= 0
 
 
 def _joined(both: list[Curve]) -> list[tuple[Fraction, Fraction]]:
@@ -105,7 +107,7 @@ def _joined(both: list[Curve]) -> list[tuple[Fraction, Fraction]]:
 def test_dp_accounting_encloses_the_exact_delta(rows, times):
     pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
     source = channel(rows)
-    exact = repeated(curve_of(source), times)
+    exact = compose_repeated(curve_of(source), times)
     laws = [{y: math.log(p) if p else -math.inf for y, p in enumerate(law.tolist())} for law in source.floats()]
     bounds = [
         pld.from_two_probability_mass_functions(
@@ -115,7 +117,7 @@ def test_dp_accounting_encloses_the_exact_delta(rows, times):
     ]
     for rate in ("1/10", "1", "3"):
         level = epsilon(rate)
-        found = max(float(divergence.delta(one, level)) for one in (exact, exact.reversed))
+        found = max(float(divergence.delta_at_epsilon(one, level)) for one in (exact, exact.reversed))
         low, high = (one.get_delta_for_epsilon(float(Fraction(rate))) for one in bounds)
         assert low - 1e-9 <= found <= high + 1e-9
         assert high - low < 1e-2
@@ -123,31 +125,34 @@ def test_dp_accounting_encloses_the_exact_delta(rows, times):
 
 def test_a_hundred_geometric_answers_in_closed_form():
     # ratios 2^(100−2j): δ(ε = ln 2^m) = Σ_j C(100,j)·(2^(100−j) − 2^m·2^j)₊/3^100
-    found = repeated(profile(geometric(9, alpha("1/2")), (4, 5)).curve, 100)
+    found = compose_repeated(profile(geometric(9, alpha("1/2")), (4, 5)).curve, 100)
     for m in (0, 7, 40):
         wanted = sum(Fraction(math.comb(100, j) * max(2 ** (100 - j) - 2 ** (m + j), 0), 3**100) for j in range(101))
-        assert divergence.delta(found, alpha(Fraction(1, 2**m))) == wanted
+        assert divergence.delta_at_epsilon(found, alpha(Fraction(1, 2**m))) == wanted
 
 
 def test_a_bound_that_jumps_or_is_not_concave_cannot_be_composed():
-    for bad in (from_points([(0, "1/4"), (1, 1)], at_zero=0), from_points([(0, 0), ("1/2", "1/4"), (1, 1)])):
+    for bad in (
+        curve_from_points([(0, "1/4"), (1, 1)], at_zero=0),
+        curve_from_points([(0, 0), ("1/2", "1/4"), (1, 1)]),
+    ):
         with pytest.raises(InputError, match="must be a profile"):
-            composed([bad])
+            compose_profiles([bad])
 
 
 def test_too_many_ratios_are_refused_with_a_way_out(monkeypatch):
     monkeypatch.setattr(composition, "MOST_PRODUCTS", 8)
     once = curve_of(channel([["1/2", "1/3", "1/6"], ["1/5", "2/5", "2/5"]]))
     with pytest.raises(InputError, match="got 9: compose fewer"):
-        repeated(once, 2)
+        compose_repeated(once, 2)
 
 
 @pytest.mark.parametrize("times", [-1, "1/2", 1.5])
 def test_times_must_be_a_whole_number(times):
     with pytest.raises(InputError, match="times must be"):
-        repeated(from_points([(0, 0), (1, 1)]), times)
+        compose_repeated(curve_from_points([(0, 0), (1, 1)]), times)
 
 
 def test_no_release_says_nothing():
-    assert composed([]) == from_points([(0, 0), (1, 1)])
-    assert repeated(curve_of(channel([[1, 0], [0, 1]])), 0) == composed([])
+    assert compose_profiles([]) == curve_from_points([(0, 0), (1, 1)])
+    assert compose_repeated(curve_of(channel([[1, 0], [0, 1]])), 0) == compose_profiles([])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from axioms.rules import curves
-from utmost.axioms import from_lines, from_points, minimum
+from utmost.axioms import curve_from_lines, curve_from_points, pointwise_minimum
 from utmost.errors import InputError
 from utmost.exact import epsilon
 
@@ -30,7 +30,7 @@ def test_a_curve_is_linear_between_its_points_and_has_its_own_values_at_the_ends
 @given(curves())
 def test_equal_functions_are_equal_curves_whatever_points_lie_on_their_lines(curve):
     every = sorted({*GRID, *(a for a, _ in curve.points)})
-    assert from_points([(a, curve.inside(a)) for a in every], curve.at_zero, curve.at_one) == curve
+    assert curve_from_points([(a, curve.inside(a)) for a in every], curve.at_zero, curve.at_one) == curve
 
 
 @given(curves())
@@ -85,8 +85,8 @@ def test_the_hull_is_concave_nowhere_below_and_touches_the_curve_where_it_bends(
 
 @given(curves(), st.fractions(-3, 3, max_denominator=6))
 def test_the_hull_is_below_every_line_that_is_nowhere_below_the_curve(curve, slope):
-    start = curve.below(from_points([(0, 0), (1, slope)])).amount
-    assert curve.hull.below(from_points([(0, start), (1, slope + start)])).amount == 0
+    start = curve.below(curve_from_points([(0, 0), (1, slope)])).amount
+    assert curve.hull.below(curve_from_points([(0, start), (1, slope + start)])).amount == 0
 
 
 @given(curves())
@@ -97,20 +97,22 @@ def test_reflecting_twice_changes_nothing(curve):
 
 @given(st.lists(curves(), min_size=1, max_size=3))
 def test_the_minimum_is_the_least_value_everywhere(some):
-    least = minimum(some)
+    least = pointwise_minimum(some)
     assert all(least(a) == min(curve(a) for curve in some) for a in GRID)
 
 
 @given(st.lists(st.tuples(st.fractions(0, 4, max_denominator=6), UNIT), max_size=4))
 def test_lines_make_the_minimum_of_them_and_one(lines):
-    curve = from_lines(lines)
+    curve = curve_from_lines(lines)
     assert curve.concave
     assert all(curve(a) == min([1, *(slope * a + start for slope, start in lines)]) for a in GRID)
 
 
 @given(st.lists(st.tuples(st.fractions(1, 4, max_denominator=6), UNIT), max_size=3), st.booleans())
 def test_reversing_a_bound_gives_the_largest_first_probability_for_each_second(lines, steep):
-    curve = minimum([from_lines(lines), from_points([(0, 0 if steep else 1), ("1/3", 1), (1, 1)])])
+    curve = pointwise_minimum(
+        [curve_from_lines(lines), curve_from_points([(0, 0 if steep else 1), ("1/3", 1), (1, 1)])]
+    )
     back = curve.reversed
     lower = curve.reflected
     for b in GRID:
@@ -122,7 +124,7 @@ def test_reversing_a_bound_gives_the_largest_first_probability_for_each_second(l
 
 def test_curves_of_irrational_levels_are_exact():
     alpha = epsilon("0.1").alpha
-    pure = from_lines([(1 / alpha, 0), (alpha, 1 - alpha)])
+    pure = curve_from_lines([(1 / alpha, 0), (alpha, 1 - alpha)])
     place, value = pure.points[1]
     assert place == alpha / (1 + alpha)
     assert value == 1 / (1 + alpha)
@@ -136,21 +138,21 @@ def test_curves_of_irrational_levels_are_exact():
 )
 def test_places_that_do_not_increase_from_0_to_1_are_refused(points):
     with pytest.raises(InputError, match="points of a curve must"):
-        from_points(points)
+        curve_from_points(points)
 
 
 def test_a_place_outside_and_a_float_are_refused():
-    flat = from_points([(0, 1), (1, 1)])
+    flat = curve_from_points([(0, 1), (1, 1)])
     with pytest.raises(InputError, match=r"must be in \[0, 1\]"):
         flat("3/2")
     with pytest.raises(InputError, match="exact"):
         flat(0.5)
     with pytest.raises(InputError, match="exact"):
-        from_points([(0, 0.5), (1, 1)])
+        curve_from_points([(0, 0.5), (1, 1)])
 
 
 def test_only_concave_bounds_that_end_at_1_are_reversed():
     with pytest.raises(InputError, match="concave"):
-        _ = from_points([(0, 0), ("1/2", "1/4"), (1, 1)]).reversed
+        _ = curve_from_points([(0, 0), ("1/2", "1/4"), (1, 1)]).reversed
     with pytest.raises(InputError, match="value 1 at 1"):
-        _ = from_points([(0, 0), (1, "1/2")]).reversed
+        _ = curve_from_points([(0, 0), (1, "1/2")]).reversed

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from utmost.axioms import (
     Definition,
     approximate,
-    curve_of,
+    curve_from_points,
     definition_of,
-    from_pairs,
-    from_points,
-    from_space,
     identity,
+    parse_bound,
     pure,
+    relation_from_pairs,
+    relation_from_space,
     subsampling,
     variation,
 )
@@ -51,11 +51,11 @@ def test_approximate_privacy_is_both_inequalities_for_an_event_and_for_its_compl
 
 @given(UNIT)
 def test_the_named_bounds_are_bounds_and_special_cases_of_each_other(share):
-    assert pure(alpha(1)) == from_points([(0, 0), (1, 1)]) == variation(0)
+    assert pure(alpha(1)) == curve_from_points([(0, 0), (1, 1)]) == variation(0)
     assert variation(share) == approximate(alpha(1), share)
     assert pure(alpha(0)) == identity() == variation(1) == subsampling(1)
     for bound in (variation(share), pure(alpha(share)), subsampling(share)):
-        assert Definition(from_space(line(2)), bound).bound(0, 1) is bound
+        assert Definition(relation_from_space(line(2)), bound).bound(0, 1) is bound
         assert bound.reversed.reversed == bound
 
 
@@ -64,7 +64,7 @@ def test_the_bound_of_an_irrational_level_is_exact():
     place, value = bound.points[1]
     assert value == bound(place) == 1 - place
     assert str(value) == "1/(1 + exp(-1))"
-    assert curve_of("approximate:1,1e-6")(0) == Fraction(1, 10**6)
+    assert parse_bound("approximate:1,1e-6")(0) == Fraction(1, 10**6)
 
 
 @given(st.integers(1, 3), UNIT)
@@ -88,21 +88,21 @@ def test_a_count_of_a_random_subset_meets_the_subsampling_definition_on_the_line
         [comb(n, k) * kept**k * (1 - kept) ** (n - k) if k <= n else Fraction(0) for k in range(size + 1)]
         for n in range(size + 1)
     ]
-    made, definition = channel(rows), definition_of(f"subsampling:{kept}", from_space(line(size + 1)))
+    made, definition = channel(rows), definition_of(f"subsampling:{kept}", relation_from_space(line(size + 1)))
     for x, other in definition.relation.pairs:
         bound = definition.bound(x, other)
         assert all(b <= bound(a) for a, b in events(made, x, other))
 
 
 def test_some_pairs_may_have_bounds_of_their_own():
-    relation = from_pairs([("ann", "bob"), ("bob", "ann"), ("bob", "cyd")])
+    relation = relation_from_pairs([("ann", "bob"), ("bob", "ann"), ("bob", "cyd")])
     definition = Definition(relation, variation("1/2"), {(0, 1): variation("1/10")})
     assert definition.bound(0, 1)(0) == Fraction(1, 10)
     assert definition.bound(1, 0)(0) == definition.bound(1, 2)(0) == Fraction(1, 2)
     with pytest.raises(InputError, match="a pair of the relation"):
         Definition(relation, variation("1/2"), {(0, 2): variation("1/10")})
     with pytest.raises(InputError, match=r"bound for \(ann, bob\) must be concave"):
-        Definition(relation, variation("1/2"), {(0, 1): curve_of("points:0 0,1/2 1/4,1 1")})
+        Definition(relation, variation("1/2"), {(0, 1): parse_bound("points:0 0,1/2 1/4,1 1")})
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_words_that_mean_no_bound_are_refused_in_one_short_line(words):
 
 
 def test_a_jump_at_0_is_written_as_two_points_and_read_back():
-    curve = curve_of("points:0 0,0 1/2,1 1")
+    curve = parse_bound("points:0 0,0 1/2,1 1")
     assert (curve.at_zero, curve.points[0][1]) == (0, Fraction(1, 2))
-    assert curve_of(f"points:{curve}") == curve
+    assert parse_bound(f"points:{curve}") == curve
     assert definition_of(f"points:{curve}").default == curve

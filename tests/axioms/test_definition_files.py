@@ -4,12 +4,21 @@ from fractions import Fraction
 
 import pytest
 
-from utmost.axioms import curve_of, from_pairs, from_space, predicate, pure, soundness, subsampling, variation
-from utmost.axioms.definition_files import candidate_of, definition_in, space_in
-from utmost.axioms.sampled import Sampled
+from utmost.axioms import (
+    parse_bound,
+    predicate,
+    pure,
+    relation_from_pairs,
+    relation_from_space,
+    soundness,
+    subsampling,
+    variation,
+)
+from utmost.axioms.definition_files import parse_candidate, parse_definition, parse_definition_space
+from utmost.axioms.sampled_predicate import SampledPredicate
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon
-from utmost.spaces import line, parse
+from utmost.spaces import line, parse_space
 
 POLICY = """
 pairs = [["ann", "bob"], ["bob", "cyd"]]
@@ -33,64 +42,68 @@ def filed(tmp_path):
 
 
 def test_a_file_has_a_relation_a_bound_for_all_and_bounds_for_some(filed):
-    made = definition_in(filed(POLICY))
-    assert made.relation == from_pairs([("ann", "bob"), ("bob", "cyd"), ("bob", "ann"), ("cyd", "bob")])
+    made = parse_definition(filed(POLICY))
+    assert made.relation == relation_from_pairs([("ann", "bob"), ("bob", "cyd"), ("bob", "ann"), ("cyd", "bob")])
     assert made.bound(0, 1) == variation("1/100")
     assert made.bound(1, 0) == made.bound(2, 1) == pure(epsilon("1/10"))
 
 
 def test_a_relation_is_a_space_a_file_of_pairs_or_given_beside(filed):
     filed("a,b\n", "pairs.csv")
-    assert definition_in(filed('relation = "pairs:pairs.csv"\nbound = "identity"')).relation == from_pairs([("a", "b")])
-    spaced = definition_in(filed('space = "line:4"\nbound = "identity"'))
-    assert spaced.relation == from_space(line(4))
-    assert definition_in("identity", from_space(line(4))).relation == spaced.relation
-    assert definition_in(filed('bound = "identity"'), from_space(line(4))).relation == spaced.relation
-    assert definition_in(filed('space = "line:3"\nbound = "identity"'), from_space(line(4))).relation == from_space(
-        line(3)
+    assert parse_definition(filed('relation = "pairs:pairs.csv"\nbound = "identity"')).relation == relation_from_pairs(
+        [("a", "b")]
     )
+    spaced = parse_definition(filed('space = "line:4"\nbound = "identity"'))
+    assert spaced.relation == relation_from_space(line(4))
+    assert parse_definition("identity", relation_from_space(line(4))).relation == spaced.relation
+    assert parse_definition(filed('bound = "identity"'), relation_from_space(line(4))).relation == spaced.relation
+    assert parse_definition(
+        filed('space = "line:3"\nbound = "identity"'), relation_from_space(line(4))
+    ).relation == relation_from_space(line(3))
     with pytest.raises(InputError, match="given once"):
-        candidate_of(filed('space = "line:4"\nbound = "identity"'), from_space(line(4)))
+        parse_candidate(filed('space = "line:4"\nbound = "identity"'), relation_from_space(line(4)))
 
 
 def test_a_file_has_a_space_its_own_or_steps_along_its_pairs(filed):
-    found = space_in(filed(POLICY))
+    found = parse_definition_space(filed(POLICY))
     assert (found.labels, found.distance(0, 2), found.name) == (("ann", "bob", "cyd"), 2, "policy.toml")
-    assert space_in(filed('space = "grid:2x2"\nbound = "identity"')).edges == parse("grid:2x2").edges
-    assert space_in(filed('bound = "identity"')) is None
-    assert space_in("pure:1/10") is None
+    assert (
+        parse_definition_space(filed('space = "grid:2x2"\nbound = "identity"')).edges == parse_space("grid:2x2").edges
+    )
+    assert parse_definition_space(filed('bound = "identity"')) is None
+    assert parse_definition_space("pure:1/10") is None
     with pytest.raises(InputError, match="do not connect"):
-        space_in(filed('pairs = [["a", "b"], ["c", "d"]]\nbound = "identity"'))
+        parse_definition_space(filed('pairs = [["a", "b"], ["c", "d"]]\nbound = "identity"'))
 
 
 def test_a_predicate_that_is_sound_and_closed_is_a_definition():
-    assert definition_in("b <= 2*a and 2*(1-b) >= 1-a").default == pure(alpha("1/2"))
+    assert parse_definition("b <= 2*a and 2*(1-b) >= 1-a").default == pure(alpha("1/2"))
     with pytest.raises(InputError, match="ask utmost definition check"):
-        definition_in("b <= 2*a or b <= 1/2")
+        parse_definition("b <= 2*a or b <= 1/2")
     with pytest.raises(InputError, match="allow their boundary"):
-        definition_in("b < a + 1/10 or a = b")
+        parse_definition("b < a + 1/10 or a = b")
     with pytest.raises(InputError, match="some mechanism meets"):
-        definition_in("a < b")
+        parse_definition("a < b")
     with pytest.raises(InputError, match="must be concave"):
-        definition_in("points:0 0,1/2 1/4,1 1")
+        parse_definition("points:0 0,1/2 1/4,1 1")
 
 
 def test_subsampling_has_its_reverse_from_the_later_secret_to_the_earlier(filed):
     for made in (
-        definition_in("subsampling:1/4", from_space(line(3))),
-        definition_in(filed('space="line:3"\nbound="subsampling:1/4"')),
+        parse_definition("subsampling:1/4", relation_from_space(line(3))),
+        parse_definition(filed('space="line:3"\nbound="subsampling:1/4"')),
     ):
         assert made.bound(0, 1) == made.bound(1, 2) == subsampling("1/4")
         assert made.bound(1, 0) == made.bound(2, 1) == subsampling("1/4").reversed
-    assert soundness(candidate_of("subsampling:1/4", from_space(line(3)))).sound
+    assert soundness(parse_candidate("subsampling:1/4", relation_from_space(line(3)))).sound
 
 
 def test_words_are_bounds_predicates_or_functions():
-    assert candidate_of("variation:1/10").default == variation("1/10")
-    assert candidate_of(" b <= a ").default == predicate("b <= a")
-    assert candidate_of("points:0 0,1/2 1/4,1 1").default == curve_of("points:0 0,1/2 1/4,1 1")
-    assert isinstance(candidate_of("function:operator:le").default, Sampled)
-    assert candidate_of("function:operator:le").default(Fraction(1, 3), Fraction(1, 2)) is True
+    assert parse_candidate("variation:1/10").default == variation("1/10")
+    assert parse_candidate(" b <= a ").default == predicate("b <= a")
+    assert parse_candidate("points:0 0,1/2 1/4,1 1").default == parse_bound("points:0 0,1/2 1/4,1 1")
+    assert isinstance(parse_candidate("function:operator:le").default, SampledPredicate)
+    assert parse_candidate("function:operator:le").default(Fraction(1, 3), Fraction(1, 2)) is True
 
 
 @pytest.mark.parametrize(
@@ -129,6 +142,6 @@ def test_words_are_bounds_predicates_or_functions():
 )
 def test_a_file_that_means_no_definition_is_refused_in_one_line(filed, text, problem):
     with pytest.raises(InputError) as refused:
-        candidate_of(filed(text))
+        parse_candidate(filed(text))
     assert problem in str(refused.value)
     assert "\n" not in str(refused.value)

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from axioms.private import mechanisms, relations
 from strategies import channels, levels, rational_levels
+from utmost.axioms.constraint_graphs import privacy_constraints
 from utmost.axioms.dobrushin import (
-    ascent,
+    best_coefficient,
     best_mechanism,
-    best_value,
     ergodicity,
-    is_best,
+    is_dobrushin_optimal,
     least_overlap,
+    steepest_path,
 )
 from utmost.axioms.generality import generalize, maximally_general
-from utmost.axioms.relation import Relation, from_pairs, from_space, read
-from utmost.axioms.rowgraphs import limits
+from utmost.axioms.relation import Relation, parse_relation, relation_from_pairs, relation_from_space
 from utmost.channel import channel, identity
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon
@@ -53,7 +53,7 @@ def test_the_coefficient_is_the_largest_difference_over_all_events(source):
 def test_the_closed_form_is_the_optimum_of_certified_programs_over_all_pairs(relation, level):
     programs = [least_overlap(relation, level, x, z) for x, z in combinations(relation.labels, 2)]
     assert all(found.exact for found in programs)
-    assert -best_value(relation, level) == min((found.upper for found in programs), default=1)
+    assert -best_coefficient(relation, level) == min((found.upper for found in programs), default=1)
 
 
 @settings(max_examples=25, deadline=None)
@@ -63,21 +63,21 @@ def test_for_a_pair_the_program_gives_the_closed_form_of_its_distance(relation, 
     x, z = data.draw(st.integers(0, len(relation) - 1)), data.draw(st.integers(0, len(relation) - 1))
     apart = relation.distances(x)[z]
     program = least_overlap(relation, level, relation.labels[x], relation.labels[z])
-    assert program.upper == program.lower == -best_value(read(f"line:{apart + 1}"), level)
+    assert program.upper == program.lower == -best_coefficient(parse_relation(f"line:{apart + 1}"), level)
 
 
 @settings(max_examples=40, deadline=None)
 @given(relations(6), levels())
 def test_the_best_mechanism_is_private_and_best(relation, level):
     made = best_mechanism(relation, level)
-    limits(relation, level).channel(made)
-    assert ergodicity(made).value == best_value(relation, level)
-    assert is_best(made, relation, level)
+    privacy_constraints(relation, level).channel(made)
+    assert ergodicity(made).value == best_coefficient(relation, level)
+    assert is_dobrushin_optimal(made, relation, level)
 
 
 @given(levels())
 def test_the_best_value_grows_with_the_diameter(level):
-    values = [best_value(read(f"line:{n}"), level) for n in range(1, 8)]
+    values = [best_coefficient(parse_relation(f"line:{n}"), level) for n in range(1, 8)]
     assert values[0] == -1
     assert all(a < b for a, b in pairwise(values))
     assert values[:4] == [
@@ -95,8 +95,8 @@ def test_lemma_3_3_8_put_right_decides_who_is_best(data):
     source = data.draw(st.one_of(mechanisms(relation, level), st.just(best_mechanism(relation, level))))
     if data.draw(st.booleans()):
         source = generalize(source, relation, level).channel
-    found = ascent(source, relation, level)
-    assert (found is not None) == is_best(source, relation, level)
+    found = steepest_path(source, relation, level)
+    assert (found is not None) == is_dobrushin_optimal(source, relation, level)
     if found is not None:
         ends = [relation.labels.index(label) for label in (found.path[0], found.path[-1])]
         assert relation.distances(ends[0])[ends[1]] == relation.diameter == len(found.path) - 1
@@ -109,7 +109,7 @@ def test_nobody_exceeds_the_best_and_generalizing_keeps_it(data):
     """KL10 §3.3: an optimum stays one under the construction of App. B."""
     relation, level = data.draw(relations(5)), data.draw(levels())
     source = data.draw(mechanisms(relation, level))
-    best = best_value(relation, level)
+    best = best_coefficient(relation, level)
     more = ergodicity(generalize(source, relation, level).channel).value
     assert ergodicity(source).value <= more <= best
 
@@ -117,14 +117,14 @@ def test_nobody_exceeds_the_best_and_generalizing_keeps_it(data):
 @pytest.mark.parametrize("size", range(1, 7))
 @pytest.mark.parametrize("level", [HALF, alpha("9/10"), epsilon("1/10"), epsilon(2)])
 def test_the_geometric_mechanism_is_best(size, level):
-    relation = read(f"line:{size + 1}")
-    assert is_best(geometric(size, level), relation, level)
-    assert ascent(geometric(size, level), relation, level).path in (tuple(range(size + 1)),)
+    relation = parse_relation(f"line:{size + 1}")
+    assert is_dobrushin_optimal(geometric(size, level), relation, level)
+    assert steepest_path(geometric(size, level), relation, level).path in (tuple(range(size + 1)),)
 
 
 def test_randomised_response_is_best_for_two_secrets_only():
-    assert is_best(response(2, HALF), read("discrete:2"), HALF)
-    assert not is_best(response(3, HALF), read("discrete:3"), HALF)
+    assert is_dobrushin_optimal(response(2, HALF), parse_relation("discrete:2"), HALF)
+    assert not is_dobrushin_optimal(response(3, HALF), parse_relation("discrete:3"), HALF)
     # two of three secrets overlap by 2·α/(1+2α) + α/(1+2α) = 3/4, and the best is 2/3
     assert ergodicity(response(3, HALF)).value == Fraction(-3, 4)
 
@@ -147,15 +147,17 @@ def printed_lemma(source, path, rate):
 def test_the_printed_indices_of_lemma_3_3_8_are_wrong_both_ways():
     silent = channel([[1], [1]])
     assert printed_lemma(silent, (0, 1), Fraction(2))  # d = 1: no condition is left, and every mechanism passes
-    assert ergodicity(silent).value == -1 < best_value(read("line:2"), HALF) == Fraction(-2, 3)
+    assert ergodicity(silent).value == -1 < best_coefficient(parse_relation("line:2"), HALF) == Fraction(-2, 3)
     late = channel([["1/3", "2/3"], ["1/3", "2/3"], ["2/3", "1/3"]])
     assert printed_lemma(late, (0, 1, 2), Fraction(2))  # d = 2: only the second step is looked at
-    assert ergodicity(late).value == Fraction(-2, 3) < best_value(read("line:3"), HALF) == Fraction(-1, 2)
+    assert (
+        ergodicity(late).value == Fraction(-2, 3) < best_coefficient(parse_relation("line:3"), HALF) == Fraction(-1, 2)
+    )
     best = channel([["1/4", "3/4"], ["1/2", "1/2"], ["3/4", "1/4"]])
-    assert is_best(best, read("line:3"), HALF)
+    assert is_dobrushin_optimal(best, parse_relation("line:3"), HALF)
     assert not any(printed_lemma(best, path, Fraction(2)) for path in ((0, 1, 2), (2, 1, 0)))
-    assert ascent(late, read("line:3"), HALF) is None
-    assert ascent(best, read("line:3"), HALF).path == (0, 1, 2)
+    assert steepest_path(late, parse_relation("line:3"), HALF) is None
+    assert steepest_path(best, parse_relation("line:3"), HALF).path == (0, 1, 2)
 
 
 def test_a_best_mechanism_need_not_be_maximally_general():
@@ -165,30 +167,30 @@ def test_a_best_mechanism_need_not_be_maximally_general():
 
 def test_unrelated_secrets_can_be_told_apart_for_sure():
     apart = Relation(("a", "b", "c"), ((0, 1), (1, 0)))
-    assert best_value(apart, HALF) == 0
+    assert best_coefficient(apart, HALF) == 0
     assert best_mechanism(apart, HALF).rows.tolist() == [[0, 1], [0, 1], [1, 0]]
     with pytest.raises(InputError, match="connected"):
-        ascent(best_mechanism(apart, HALF), apart, HALF)
+        steepest_path(best_mechanism(apart, HALF), apart, HALF)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_the_ends_of_the_levels(size):
-    relation = from_space(line(size))
-    assert best_value(relation, alpha(1)) == -1
-    assert best_value(relation, alpha(0)) == (0 if size > 1 else -1)
-    assert is_best(identity(range(size)), relation, alpha(0))
-    assert is_best(channel([[1]] * size), relation, alpha(1))
-    assert ascent(channel([[1]] * size), relation, alpha(1)) is not None
+    relation = relation_from_space(line(size))
+    assert best_coefficient(relation, alpha(1)) == -1
+    assert best_coefficient(relation, alpha(0)) == (0 if size > 1 else -1)
+    assert is_dobrushin_optimal(identity(range(size)), relation, alpha(0))
+    assert is_dobrushin_optimal(channel([[1]] * size), relation, alpha(1))
+    assert steepest_path(channel([[1]] * size), relation, alpha(1)) is not None
     with pytest.raises(InputError, match="alpha > 0"):
-        ascent(identity(range(size)), relation, alpha(0))
+        steepest_path(identity(range(size)), relation, alpha(0))
 
 
 def test_what_is_no_mechanism_of_the_relation_is_refused():
     with pytest.raises(InputError, match="private at this level"):
-        is_best(identity(range(2)), read("line:2"), HALF)
+        is_dobrushin_optimal(identity(range(2)), parse_relation("line:2"), HALF)
     with pytest.raises(InputError, match="symmetric"):
-        best_value(from_pairs([("a", "b")]), HALF)
+        best_coefficient(relation_from_pairs([("a", "b")]), HALF)
     with pytest.raises(InputError, match="no secret"):
-        least_overlap(read("line:2"), HALF, 0, 7)
+        least_overlap(parse_relation("line:2"), HALF, 0, 7)
     with pytest.raises(InputError, match="alpha of a program"):
-        least_overlap(read("line:2"), epsilon(1), 0, 1)
+        least_overlap(parse_relation("line:2"), epsilon(1), 0, 1)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from axioms.private import mechanisms, relations
 from strategies import channels, levels, rational_levels
 from utmost.axioms import generality
+from utmost.axioms.constraint_graphs import privacy_constraints, row_graph, row_graphs
 from utmost.axioms.generality import (
     at_least_as_general,
     canonical,
@@ -20,20 +21,19 @@ from utmost.axioms.generality import (
     generalize,
     maximally_general,
 )
-from utmost.axioms.relation import Relation, from_space, read
-from utmost.axioms.rowgraphs import limits, row_graph, row_graphs
-from utmost.axioms.splitting import halves, peeled
+from utmost.axioms.output_splitting import peel_extreme_ray, split_output
+from utmost.axioms.relation import Relation, parse_relation, relation_from_space
 from utmost.channel import Channel, channel, deterministic, identity, is_private
-from utmost.channel.channel import trusted
+from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon, sign
-from utmost.flow.columns import bundles
-from utmost.geometry import decomposition, is_kernel_mechanism, is_vertex_mechanism, kernels, region
 from utmost.mechanisms import geometric, response
+from utmost.polytopes import decomposition, is_kernel_mechanism, is_vertex_mechanism, kernels, posterior_region
+from utmost.qif.proportional_columns import bundle_columns
 from utmost.spaces import cycle, discrete, grid, hamming, line
 
 HALF = alpha("1/2")
-SPLITS = [halves, peeled]
+SPLITS = [split_output, peel_extreme_ray]
 SPACES = [line(2), line(4), discrete(3), cycle(4), grid(2, 2), hamming(2)]
 
 
@@ -45,7 +45,7 @@ def disguised(draw, source: Channel) -> Channel:
         share = Fraction(draw(st.integers(0, 3)), 3)
         columns += [column * share, column * (1 - share)]
     order = draw(st.permutations(range(len(columns))))
-    return trusted(source.inputs, range(len(columns)), np.stack([columns[k] for k in order], axis=1))
+    return trusted_channel(source.inputs, range(len(columns)), np.stack([columns[k] for k in order], axis=1))
 
 
 @settings(max_examples=40)
@@ -91,11 +91,11 @@ def test_generality_is_a_preorder_only():
 def test_maximally_general_is_made_of_extreme_rays(data):
     """KL10 Thm 3.3.3 against FMPD23's vertices, listed by another algorithm."""
     space, level = data.draw(st.sampled_from(SPACES)), data.draw(rational_levels())
-    relation = Relation(space.labels, from_space(space).pairs)
+    relation = Relation(space.labels, relation_from_space(space).pairs)
     source = data.draw(mechanisms(relation, level))
     assume(is_private(source, space, level))
     found = maximally_general(source, space, level)
-    vertices = {tuple(v) for v in region(space, level).columns}
+    vertices = {tuple(v) for v in posterior_region(space, level).columns}
     columns = [column for column in source.rows.T if any(column)]
     assert bool(found) == all(tuple(c / max(c)) in {tuple(x / max(v) for x in v) for v in vertices} for c in columns)
     assert bool(found) == bool(is_vertex_mechanism(source, space, level))
@@ -114,14 +114,14 @@ def test_generalize_is_strictly_more_general_at_every_step_until_nothing_is(data
     assert maximally_general(found.channel, relation, level)
     assert bool(maximally_general(source, relation, level)) == (not found.steps) == equivalent(source, found.channel)
     stages = list(found.stages())
-    limits(relation, level).channel(found.channel)
+    privacy_constraints(relation, level).channel(found.channel)
     for before, after, step in zip(stages, stages[1:], found.steps, strict=False):
-        limits(relation, level).channel(after)
+        privacy_constraints(relation, level).channel(after)
         back = [step.output if y in step.names else y for y in after.outputs]
         assert equivalent(after.then(deterministic(back, after.outputs, before.outputs)), before)
         assert not equivalent(after, before)
     assert equivalent(stages[-1], found.channel)
-    assert len(found.channel.outputs) == len(bundles(found.channel.rows))
+    assert len(found.channel.outputs) == len(bundle_columns(found.channel.rows))
 
 
 @settings(max_examples=8, deadline=None)
@@ -138,7 +138,7 @@ def test_each_step_is_decided_by_refinement_too(data):
 def test_both_halves_keep_the_graph_and_join_parts(data):
     """KL10 App. B: the row graph of an output is a proper part of those of its halves."""
     level, relation = data.draw(levels()), data.draw(relations())
-    asked = limits(relation, level)
+    asked = privacy_constraints(relation, level)
     for column in data.draw(mechanisms(relation, level)).rows.T.tolist():
         graph = row_graph(column, asked, "o")
         if graph.connected:
@@ -152,7 +152,7 @@ def test_both_halves_keep_the_graph_and_join_parts(data):
                 finer = row_graph(part, asked, "o")
                 assert {edge for edge in graph.edges if set(edge) <= inside} <= set(finer.edges)
                 assert len(finer.parts) < len(graph.parts)
-        assert row_graph(peeled(tuple(column), graph, asked)[0], asked, "o").connected
+        assert row_graph(peel_extreme_ray(tuple(column), graph, asked)[0], asked, "o").connected
 
 
 @settings(max_examples=40, deadline=None)
@@ -162,13 +162,13 @@ def test_the_numbers_of_outputs_stay_within_their_bounds(data):
     source = data.draw(mechanisms(relation, level))
     parts = [len(graph.parts) for graph in row_graphs(source, relation, level)]
     assert len(generalize(source, relation, level).channel.outputs) <= sum(2 ** (k - 1) for k in parts if k)
-    assert len(generalize(source, relation, level, peeled).channel.outputs) <= sum(parts)
+    assert len(generalize(source, relation, level, peel_extreme_ray).channel.outputs) <= sum(parts)
 
 
 def test_the_printed_ratios_of_appendix_b_divide_by_zero():
     """KL10 eq. (3), (4) take all pairs on two sides; on a line of four only (1, 2) is related across."""
     column = tuple(Fraction(v, 32) for v in (16, 8, 6, 3))
-    asked = limits(read("line:4"), HALF)
+    asked = privacy_constraints(parse_relation("line:4"), HALF)
     graph = row_graph(column, asked, "o")
     assert graph.parts == ((0, 1), (2, 3))
     up = max(column[s] / column[t] for s in (0, 1) for t in (2, 3))  # ρ₁ = 16/3 > e^ε = 2
@@ -177,7 +177,7 @@ def test_the_printed_ratios_of_appendix_b_divide_by_zero():
     related = column[1] / column[2], column[2] / column[1]  # 4/3 and 3/4, both below e^ε as the proof needs
     e1, e2 = 2 / related[0], 2 / related[1]
     a, b = (e2 - 1) / (e1 * e2 - 1), (e1 - 1) / (e1 * e2 - 1)
-    first, second = halves(column, graph, asked)
+    first, second = split_output(column, graph, asked)
     assert first == tuple(v * a * e1 if x < 2 else v * a for x, v in enumerate(column))
     assert second == tuple(v * b if x < 2 else v * b * e2 for x, v in enumerate(column))
 
@@ -185,10 +185,10 @@ def test_the_printed_ratios_of_appendix_b_divide_by_zero():
 def test_there_are_more_steps_than_spanning_trees():
     """KL10 App. B bounds the repetitions by the number of spanning trees: 1 for a line, and 2^(n−1) − 1 are made."""
     for size in (2, 3, 4, 5):
-        found = generalize(channel([[1]] * size), read(f"line:{size}"), HALF)
+        found = generalize(channel([[1]] * size), parse_relation(f"line:{size}"), HALF)
         assert len(found.steps) == 2 ** (size - 1) - 1
         assert len(found.channel.outputs) == 2 ** (size - 1)
-    assert read("line:5").spanning_trees == 1
+    assert parse_relation("line:5").spanning_trees == 1
 
 
 @pytest.mark.parametrize("level", [HALF, epsilon("1/10"), epsilon(3)])
@@ -232,7 +232,7 @@ def test_grs12_figure_5a_is_maximally_general_and_not_derivable():
 def test_maximally_general_mechanisms_are_visible_choices_of_kernels(data):
     """FMPD23: up to equivalence they are {λ ≥ 0 : Vλ = 1}, V the vertices; kernels are its vertices."""
     space, level = data.draw(st.sampled_from([line(3), discrete(3), cycle(4)])), data.draw(rational_levels())
-    source = data.draw(mechanisms(from_space(space), level))
+    source = data.draw(mechanisms(relation_from_space(space), level))
     maximal = maximally_general(source, space, level)
     parts = decomposition(source, space, level)
     assert bool(maximal) == equivalent(parts.convex_sum(), source)
@@ -297,7 +297,7 @@ def test_too_many_outputs_are_refused_with_the_way_out(monkeypatch):
     silent = channel([[1]] * 12)
     with pytest.raises(InputError, match="at most 100 outputs, got more: peeled"):
         generalize(silent, line(12), HALF)
-    assert len(generalize(silent, line(12), HALF, peeled).channel.outputs) <= 12
+    assert len(generalize(silent, line(12), HALF, peel_extreme_ray).channel.outputs) <= 12
 
 
 def test_mechanisms_on_other_secrets_are_not_compared():

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.axioms import curve_of, from_points, predicate
-from utmost.axioms.predicate import forms, from_curve, negation, swapped, turned
+from utmost.axioms import curve_from_points, parse_bound, predicate
+from utmost.axioms.predicate import from_curve, linear_forms, negation, swap_arguments, turned
 from utmost.errors import InputError
 
 GRID = [Fraction(k, 10) for k in range(11)]
@@ -39,12 +39,12 @@ def test_negation_complement_and_reversal_are_those_of_the_answer(text, a, b):
     tree = predicate(text).tree
     assert negation(tree)(a, b) != tree(a, b)
     assert turned(tree)(a, b) == tree(1 - a, 1 - b)
-    assert swapped(tree)(a, b) == tree(b, a)
+    assert swap_arguments(tree)(a, b) == tree(b, a)
 
 
 def test_coefficients_are_exact_even_if_irrational():
     read = predicate("b <= exp(1/10)*a + sqrt(2) - 7/5")
-    (form,) = forms(read.tree)
+    (form,) = linear_forms(read.tree)
     assert str(form.across) == "-exp(1/10)"
     assert read(Fraction(0), Fraction(14142, 10**6))
     assert not read(Fraction(0), Fraction(14214, 10**6))
@@ -52,9 +52,9 @@ def test_coefficients_are_exact_even_if_irrational():
 
 @pytest.mark.parametrize("words", ["0 0,1/4 3/4,1 1", "0 1/2,1/2 1/4,1 1", "0 0,0 1/2,1/2 1/2,1 1", "0 1/2,1/3 2,1 1"])
 def test_a_curve_is_the_predicate_below_it_with_its_jumps(words):
-    curve = curve_of(f"points:{words}")
+    curve = parse_bound(f"points:{words}")
     assert all(from_curve(curve)(a, b) == (b <= curve(a)) for a in GRID for b in GRID)
-    ends = from_points([(0, "1/2"), (1, "1/2")], at_zero="1/4", at_one=1)
+    ends = curve_from_points([(0, "1/2"), (1, "1/2")], at_zero="1/4", at_one=1)
     assert all(from_curve(ends)(a, b) == (b <= ends(a)) for a in GRID for b in GRID)
 
 

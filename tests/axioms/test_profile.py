@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from strategies import channels, fractions, levels
 from utmost.axioms import divergence
-from utmost.axioms.likelihood import Row, by_ratio, row
+from utmost.axioms.likelihood_ratio import PreparedLaw, group_by_ratio, prepare_law
 from utmost.axioms.profile import profile, profiles
 from utmost.channel import Channel, channel
 from utmost.errors import InputError
 from utmost.exact import Real, alpha, epsilon, exponential
-from utmost.flow import refinement
 from utmost.mechanisms import geometric, response
+from utmost.qif import refinement
 
 
 def events(source: Channel) -> list[tuple[Fraction, Fraction]]:
@@ -146,9 +146,9 @@ def test_ratios_that_doubles_cannot_tell_apart_are_told_apart(exponents, huge):
     # ratios 1 + k/huge, far below the resolution of doubles
     if huge < 10**20:
         huge += 10**20
-    first = row([Fraction(huge, 10**500)] * len(exponents))
-    second = row([Fraction(huge + k, 10**500) for k in exponents])
-    parts = by_ratio(first, second).parts()
+    first = prepare_law([Fraction(huge, 10**500)] * len(exponents))
+    second = prepare_law([Fraction(huge + k, 10**500) for k in exponents])
+    parts = group_by_ratio(first, second).parts()
     assert [{exponents[y] for y in part} for part in parts] == [{k} for k in sorted(set(exponents), reverse=True)]
 
 
@@ -157,7 +157,7 @@ def test_reals_that_are_equal_in_other_words_have_one_ratio():
     law = [grown / (1 + grown) / 2, 1 / (1 + grown) / 2, Fraction(1, 2)]
     twice = [1 / (1 + 1 / grown) / 2, 1 / (1 + grown) / 2, Fraction(1, 2)]
     assert isinstance(law[0], Real)
-    assert by_ratio(row(law), row(twice)).parts() == [[0, 1, 2]]
+    assert group_by_ratio(prepare_law(law), prepare_law(twice)).parts() == [[0, 1, 2]]
 
 
 def test_floats_are_taken_as_the_doubles_they_are_and_said_to_be_floats():
@@ -190,12 +190,12 @@ def test_the_farthest_point_is_found_between_any_two_breakpoints(source, low, sl
     last = len(curve.points) - 1
     start = min(low, last)
     heights = [value - slope * a for a, value in curve.points]
-    assert divergence.farthest(curve, slope, 1, start) == start + int(np.argmax(heights[start:]))
+    assert divergence.farthest_breakpoint(curve, slope, 1, start) == start + int(np.argmax(heights[start:]))
 
 
 def test_rows_are_whole_numbers_over_one_denominator():
-    ready = row([Fraction(1, 4), Fraction(1, 6), Fraction(7, 12)])
-    assert isinstance(ready, Row)
+    ready = prepare_law([Fraction(1, 4), Fraction(1, 6), Fraction(7, 12)])
+    assert isinstance(ready, PreparedLaw)
     assert ready.values.tolist() == [3, 2, 7]
     assert ready.scale == 12
     assert ready.logs.tolist() == pytest.approx([math.log(3), math.log(2), math.log(7)])

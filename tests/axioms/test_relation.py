@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components, shortest_path
 
-from utmost.axioms import Relation, from_pairs, from_space, relation_of
+from utmost.axioms import Relation, relation_from_pairs, relation_from_space, relation_of
 from utmost.errors import InputError
 from utmost.spaces import cycle, discrete, grid, hamming, line
 
@@ -69,7 +69,7 @@ def test_both_ways_is_the_least_symmetric_relation_above(relation):
 
 @pytest.mark.parametrize("space", [line(6), discrete(4), cycle(5), hamming(3), grid(2, 3, "manhattan")])
 def test_a_space_gives_its_edges_in_both_directions(space):
-    relation = from_space(space)
+    relation = relation_from_space(space)
     assert relation.symmetric
     assert relation.labels == space.labels
     assert relation.edges == tuple(sorted(space.edges))
@@ -77,34 +77,34 @@ def test_a_space_gives_its_edges_in_both_directions(space):
 
 
 def test_the_line_is_the_relation_of_counts_and_the_discrete_space_relates_all():
-    assert from_space(line(6)).pairs == tuple((x, y) for x in range(6) for y in range(6) if abs(x - y) == 1)
-    assert len(from_space(discrete(6)).pairs) == 2 * comb(6, 2)
-    assert from_space(line(6)).diameter == 5
+    assert relation_from_space(line(6)).pairs == tuple((x, y) for x in range(6) for y in range(6) if abs(x - y) == 1)
+    assert len(relation_from_space(discrete(6)).pairs) == 2 * comb(6, 2)
+    assert relation_from_space(line(6)).diameter == 5
 
 
 def test_a_secret_with_itself_is_refused_by_its_label():
     with pytest.raises(InputError, match="irreflexive, got a pair of bob with itself"):
-        from_pairs([("ann", "bob"), ("bob", "bob")])
+        relation_from_pairs([("ann", "bob"), ("bob", "bob")])
 
 
 def test_pairs_and_files_are_read_and_what_is_none_is_refused_in_one_line(tmp_path):
     path = tmp_path / "pairs.csv"
     path.write_text("1,2\n2,x\n\n")
-    assert relation_of(f"pairs:{path}") == from_pairs([(1, 2), (2, "x")])
+    assert relation_of(f"pairs:{path}") == relation_from_pairs([(1, 2), (2, "x")])
     for content in ("", "1,2,3\n", "1\n", ",2\n", "a\tb,\x07\n"):
         path.write_text(content)
         with pytest.raises(InputError, match="relation must"):
             relation_of(f"pairs:{path}")
     with pytest.raises(InputError, match="of its labels, got c"):
-        from_pairs([("a", "c")], labels=["a", "b"])
+        relation_from_pairs([("a", "c")], labels=["a", "b"])
     with pytest.raises(InputError, match="two labels"):
-        from_pairs(["ab"])
+        relation_from_pairs(["ab"])
     with pytest.raises(InputError, match="positions below 2"):
         Relation(("a", "b"), ((0, 2),))
 
 
 def test_a_hundred_thousand_pairs_are_a_relation_in_a_moment():
-    relation = from_pairs(
+    relation = relation_from_pairs(
         [(k % 4000, (k * 7 + 1 + k // 4000) % 4000) for k in range(100_000) if (k * 6 + 1 + k // 4000) % 4000]
     )
     assert relation.connected

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import channels, fractions, levels, small_spaces
-from utmost.axioms.curves import Curve, from_points
+from utmost.axioms.curves import Curve, curve_from_points
 from utmost.axioms.definition import (
     Definition,
     approximate,
@@ -21,7 +21,7 @@ from utmost.axioms.definition import (
     variation,
 )
 from utmost.axioms.profile import profile
-from utmost.axioms.relation import Relation, from_space, read
+from utmost.axioms.relation import Relation, parse_relation, relation_from_space
 from utmost.axioms.satisfaction import satisfaction
 from utmost.channel import Channel, channel, is_private, mix
 from utmost.errors import InputError
@@ -105,13 +105,13 @@ def test_pure_definitions_are_met_exactly_when_the_channel_is_private(space, lev
         return
     rows = data.draw(channels(len(space))).rows
     source = channel(rows, inputs=space.labels)
-    definition = Definition(from_space(space), pure(level))
+    definition = Definition(relation_from_space(space), pure(level))
     assert satisfaction(source, definition).holds == is_private(source, space, level)
 
 
 @pytest.mark.parametrize("level", [alpha("1/2"), epsilon("1/10")])
 def test_the_geometric_mechanism_meets_its_own_level_with_nothing_to_spare(level: Level):
-    found = satisfaction(geometric(4, level), Definition(from_space(line(5)), pure(level)))
+    found = satisfaction(geometric(4, level), Definition(relation_from_space(line(5)), pure(level)))
     assert found.holds
     assert found.excess == 0
     assert found.exact
@@ -119,7 +119,7 @@ def test_the_geometric_mechanism_meets_its_own_level_with_nothing_to_spare(level
 
 def test_a_level_that_is_a_hair_too_strict_is_not_met():
     hair = alpha(Fraction(1, 2) + Fraction(1, 10**40))
-    found = satisfaction(geometric(4, alpha("1/2")), Definition(from_space(line(5)), pure(hair)))
+    found = satisfaction(geometric(4, alpha("1/2")), Definition(relation_from_space(line(5)), pure(hair)))
     assert not found.holds
     assert 0 < found.excess < Fraction(1, 10**39)
 
@@ -127,7 +127,7 @@ def test_a_level_that_is_a_hair_too_strict_is_not_met():
 def test_what_tells_all_now_and_then_meets_a_bound_above_zero_alone():
     # with probability 1/100 the input is told: δ = 1/100 at ε = 0, and no pure ε
     told = mix(channel([[1, 0, 0], [0, 1, 0]]), channel([[0, 0, 1], [0, 0, 1]]), "1/100")
-    relation = read("discrete:2")
+    relation = parse_relation("discrete:2")
     for words, holds in (("pure:100", False), ("approximate:0,1/100", True), ("variation:1/101", False)):
         assert satisfaction(told, definition_of(words, relation)).holds is holds
     jump = definition_of("points:0 0,0 1/100,1 1", relation)
@@ -137,7 +137,7 @@ def test_what_tells_all_now_and_then_meets_a_bound_above_zero_alone():
 
 
 def test_some_pairs_may_be_protected_more_than_others():
-    relation = read("line:3")
+    relation = parse_relation("line:3")
     source = response(3, alpha("1/2"))
     assert satisfaction(source, Definition(relation, pure(alpha("1/2")))).holds
     stricter = Definition(relation, pure(alpha("1/2")), {(1, 2): pure(alpha("2/3"))})
@@ -163,7 +163,7 @@ def test_the_bound_of_pure_privacy_asks_both_directions_even_of_one_ordered_pair
     one_way = Relation((0, 1), ((0, 1),))
     found = satisfaction(source, Definition(one_way, pure(alpha("1/2"))))
     assert (found.holds, found.witness.event, found.excess) == (False, (1,), Fraction(1, 2))
-    asked = from_points([(0, "1/2"), (1, 1)])  # P(O|i₁) ≤ 2·P(O|i₂) of complements: b ≤ 1 − (1−a)/2
+    asked = curve_from_points([(0, "1/2"), (1, 1)])  # P(O|i₁) ≤ 2·P(O|i₂) of complements: b ≤ 1 − (1−a)/2
     assert satisfaction(source, Definition(one_way, asked)).excess == 0
 
 
@@ -179,22 +179,26 @@ def test_an_empty_relation_and_a_constant_channel_have_no_witness():
     source = response(3, alpha("1/2"))
     assert satisfaction(source, Definition(Relation((0, 1, 2), ()), variation(0))).witness is None
     silent = channel([["1/2", "1/2"], ["1/2", "1/2"]])
-    found = satisfaction(silent, Definition(read("line:2"), variation(0)))
+    found = satisfaction(silent, Definition(parse_relation("line:2"), variation(0)))
     assert found.holds
     assert found.witness is None
 
 
 def test_floats_are_judged_as_the_doubles_they_are():
-    found = satisfaction(channel([[0.75, 0.25], [0.25, 0.75]]), Definition(read("line:2"), pure(alpha("1/3"))))
+    found = satisfaction(
+        channel([[0.75, 0.25], [0.25, 0.75]]), Definition(parse_relation("line:2"), pure(alpha("1/3")))
+    )
     assert found.holds
     assert not found.exact
-    near = satisfaction(channel([[1.0, 0.0], [1 - 1e-10, 1e-10]]), Definition(read("line:2"), pure(alpha("1/100"))))
+    near = satisfaction(
+        channel([[1.0, 0.0], [1 - 1e-10, 1e-10]]), Definition(parse_relation("line:2"), pure(alpha("1/100")))
+    )
     assert not near.holds  # a zero above 1e-10: ε is infinite, however small the excess
 
 
 @pytest.mark.parametrize(("space", "words"), [("line:3", "must have the 3 secrets"), ("graph", "got none called x")])
 def test_a_channel_of_other_secrets_is_refused_in_one_line(space, words):
-    relation = read(space) if space != "graph" else Relation(("x", "y"), ((0, 1),))
+    relation = parse_relation(space) if space != "graph" else Relation(("x", "y"), ((0, 1),))
     with pytest.raises(InputError, match=words) as refused:
         satisfaction(channel([["1/2", "1/2"], ["1/4", "3/4"]]), Definition(relation, variation(0)))
     assert "\n" not in str(refused.value)

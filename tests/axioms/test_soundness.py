@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 from axioms.rules import GRID, UNIT, curves, events, meets, predicates
 from utmost.axioms import (
     Candidate,
-    Sampled,
-    curve_of,
-    forced,
-    from_pairs,
-    from_points,
-    from_space,
+    SampledPredicate,
+    allowed_range,
+    curve_from_points,
+    parse_bound,
     predicate,
     pure,
+    relation_from_pairs,
+    relation_from_space,
     soundness,
 )
-from utmost.axioms.convexity import bound, gap
-from utmost.axioms.definition import fault
+from utmost.axioms.convexity import bound, convexity_gap
+from utmost.axioms.definition import bound_fault
 from utmost.axioms.regions import region
-from utmost.axioms.rules import Allowed, permits
+from utmost.axioms.rules import AllowedPairs, permits
 from utmost.channel import channel
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon
@@ -52,7 +52,7 @@ def shown_to_fail(verdict, rules):
 @given(predicates())
 def test_a_verdict_is_a_convex_region_or_a_failure_of_both_axioms(rule):
     verdict = soundness(rule)
-    allowed = Allowed(rule)
+    allowed = AllowedPairs(rule)
     assert verdict.certain
     assert verdict.satisfiable == allowed(Fraction(0), Fraction(0))
     if not verdict.satisfiable:
@@ -94,13 +94,13 @@ def test_the_bounds_of_a_sound_predicate_have_every_property_of_the_theorem(rule
     found = region(rule)
     upper = bound(found)
     lower = upper.reflected
-    assert fault(upper) is None
+    assert bound_fault(upper) is None
     for a in GRID:
         column = found.column(a)
         assert (column.top.value, column.bottom.value) == (upper(a), lower(a))
         assert 1 >= upper(a) >= a >= lower(a) >= 0
         assert all(rule(a, b) for b in GRID if lower(a) < b < upper(a))
-        assert not any(Allowed(rule)(a, b) for b in GRID if b < lower(a) or b > upper(a))
+        assert not any(AllowedPairs(rule)(a, b) for b in GRID if b < lower(a) or b > upper(a))
     for a, later in combinations(GRID, 2):
         assert upper(later) > upper(a) or upper(a) == 1
         assert lower(later) > lower(a) or lower(later) == 0
@@ -111,7 +111,7 @@ def test_the_bounds_of_a_sound_predicate_have_every_property_of_the_theorem(rule
 def test_a_curve_is_judged_alike_as_a_curve_and_as_a_region(curve):
     verdict = soundness(curve)
     assert verdict.satisfiable
-    assert (gap(region(curve)) is None) == verdict.sound
+    assert (convexity_gap(region(curve)) is None) == verdict.sound
     assert not verdict.sound or (curve.concave and all(curve(a) >= a for a in GRID))
     if not verdict.sound:
         shown_to_fail(verdict, {(0, 1): lambda a, b: permits(curve, a, b)})
@@ -122,7 +122,7 @@ def test_a_curve_is_judged_alike_as_a_curve_and_as_a_region(curve):
 def test_parallelograms_are_what_post_processing_two_outputs_makes(spots):
     """Prop. 2.2.2, its second and third items exchanged: the section of the parallelogram of 0, u, 1 and 1−u."""
     for a, b in spots:
-        low, high = forced(a, b) if a not in (0, 1) else (min(a, b), max(a, b))
+        low, high = allowed_range(a, b) if a not in (0, 1) else (min(a, b), max(a, b))
         assert 0 <= low <= min(a, b)
         assert max(a, b) <= high <= 1
         made = channel([[a, 1 - a], [b, 1 - b]])
@@ -135,14 +135,14 @@ def test_parallelograms_are_what_post_processing_two_outputs_makes(spots):
 def test_the_printed_items_of_the_proposition_leave_the_unit_interval():
     a, b = Fraction(3, 4), Fraction(1, 2)
     assert (1 - b) * a / (1 - a) == Fraction(3, 2)  # as printed for a >= 1/2
-    assert forced(a, b) == (Fraction(1, 2), Fraction(5, 6))
+    assert allowed_range(a, b) == (Fraction(1, 2), Fraction(5, 6))
 
 
 def test_two_outputs_do_not_always_refute_transformation_invariance_and_three_do():
     """The union of the parallelograms of (1/6, 1/2) and (1/2, 5/6): closed under post-processing of two outputs."""
     text = "b <= 3*a and b <= 3/5*a + 2/5 or b <= 5/3*a and b <= 1/3*a + 2/3"
     rule = predicate(text)
-    allowed = Allowed(rule)
+    allowed = AllowedPairs(rule)
     for a, b in product(GRID, GRID):
         if allowed(a, b):
             made = channel([[a, 1 - a], [b, 1 - b]])
@@ -198,7 +198,7 @@ def test_what_no_mechanism_meets_satisfies_both_axioms_of_nothing(text):
 
 def test_a_rule_is_judged_together_with_the_one_for_the_reversed_pair():
     """A predicate can be anything where another leaves nothing: KL10 Thm 2.2.5 (i) needs the pair to be alone."""
-    relation = from_pairs([(1, 2), (2, 1)])
+    relation = relation_from_pairs([(1, 2), (2, 1)])
     strange = predicate("a = b or a = 1/4 and b = 3/4 or a = 3/4 and b = 1/4")
     candidate = Candidate(relation, predicate("a = b"), {(0, 1): strange})
     assert soundness(strange).sound is False
@@ -210,7 +210,8 @@ def test_a_rule_is_judged_together_with_the_one_for_the_reversed_pair():
 
 
 @pytest.mark.parametrize(
-    "relation", [from_space(line(4)), from_space(discrete(3)), from_pairs([(1, 2), (2, 3), (1, 3)])]
+    "relation",
+    [relation_from_space(line(4)), relation_from_space(discrete(3)), relation_from_pairs([(1, 2), (2, 3), (1, 3)])],
 )
 def test_a_failure_is_one_on_all_secrets_where_all_pairs_have_the_same_rule(relation):
     rule = predicate("b <= 2*a or b <= 1/2 or a = b")
@@ -222,7 +223,7 @@ def test_a_failure_is_one_on_all_secrets_where_all_pairs_have_the_same_rule(rela
 
 
 def test_a_failure_that_no_continuation_is_found_for_is_one_of_the_two_secrets_only():
-    relation = from_pairs([(1, 2), (2, 3), (3, 1)])
+    relation = relation_from_pairs([(1, 2), (2, 3), (3, 1)])
     rule = predicate("b <= a or a = 1/4 and b = 1/2 or a = 1/2 and b = 3/4")
     verdict = soundness(Candidate(relation, rule, {(1, 2): predicate("a = b"), (2, 0): predicate("a = b")}))
     assert verdict.sound is None
@@ -233,19 +234,19 @@ def test_a_failure_that_no_continuation_is_found_for_is_one_of_the_two_secrets_o
 
 def test_irrational_levels_are_judged_exactly():
     assert soundness(pure(epsilon("0.1"))).sound
-    dented = from_points([(0, 0), ("1/2", epsilon("0.1").alpha / 2 + Fraction(1, 100)), (1, 1)])
+    dented = curve_from_points([(0, 0), ("1/2", epsilon("0.1").alpha / 2 + Fraction(1, 100)), (1, 1)])
     verdict = soundness(dented)
     assert verdict.sound is False
     shown_to_fail(verdict, {(0, 1): lambda a, b: permits(dented, a, b)})
 
 
 def test_a_function_is_refuted_by_three_points_or_only_looked_at_on_a_grid():
-    lax = soundness(Sampled(lambda a, b: b <= 2 * a))
+    lax = soundness(SampledPredicate(lambda a, b: b <= 2 * a))
     assert (lax.sound, lax.certain) == (True, False)
-    square = soundness(Sampled(lambda a, b: b * b <= 4 * a * a * a or a == b))
+    square = soundness(SampledPredicate(lambda a, b: b * b <= 4 * a * a * a or a == b))
     assert (square.sound, square.certain) == (False, True)
     shown_to_fail(square, {(0, 1): lambda a, b: b * b <= 4 * a * a * a or a == b})
-    empty = soundness(Sampled(lambda a, b: a < b))
+    empty = soundness(SampledPredicate(lambda a, b: a < b))
     assert not empty.satisfiable
 
 
@@ -255,9 +256,9 @@ def test_a_function_is_refuted_by_three_points_or_only_looked_at_on_a_grid():
 )
 def test_a_function_that_gives_no_answer_is_refused(function, problem):
     with pytest.raises(InputError, match=problem):
-        soundness(Sampled(function))
+        soundness(SampledPredicate(function))
     with pytest.raises(InputError, match="steps of a grid"):
-        Sampled(function, 1000)
+        SampledPredicate(function, 1000)
 
 
 @settings(max_examples=40)
@@ -270,4 +271,4 @@ def test_pure_privacy_as_a_predicate_is_private_channels(shrink, one, other):
 
 def test_a_bound_of_its_own_must_be_for_a_pair_of_the_relation():
     with pytest.raises(InputError, match="a pair of the relation"):
-        Candidate(from_pairs([(1, 2)]), curve_of("identity"), {(1, 0): curve_of("identity")})
+        Candidate(relation_from_pairs([(1, 2)]), parse_bound("identity"), {(1, 0): parse_bound("identity")})

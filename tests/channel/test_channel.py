@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from strategies import channels, levels
 from utmost.channel import Channel, channel, deterministic, identity, merge, mix
-from utmost.channel.files import from_csv, from_json, read, to_csv, to_json, write
+from utmost.channel.files import from_csv, from_json, read_channel, to_csv, to_json, write_channel
 from utmost.errors import ChannelError, InputError
 from utmost.exact import Level, exponential
 from utmost.mechanisms import geometric
@@ -138,10 +138,10 @@ def test_files_by_their_ending(tmp_path: Path) -> None:
     source = channel([["1/3", "2/3"], ["1/2", "1/2"]], ["low", "high"], [0, 1])
     floats = channel([[0.25, 0.75]])
     for name in ("c.csv", "c.json"):
-        write(source, tmp_path / name)
-        assert read(tmp_path / name) == source
-    write(floats, tmp_path / "f.json")
-    assert not read(tmp_path / "f.json").exact
+        write_channel(source, tmp_path / name)
+        assert read_channel(tmp_path / name) == source
+    write_channel(floats, tmp_path / "f.json")
+    assert not read_channel(tmp_path / "f.json").exact
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_csv_that_is_no_channel_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "bad.csv"
     path.write_text(text)
     with pytest.raises(InputError) as caught:
-        read(path)
+        read_channel(path)
     assert "\n" not in str(caught.value)
     assert "bad.csv" in str(caught.value)
 
@@ -175,17 +175,17 @@ def test_a_json_that_is_no_channel_is_refused(tmp_path: Path, text: str) -> None
     path = tmp_path / "bad.json"
     path.write_text(text)
     with pytest.raises(InputError):
-        read(path)
+        read_channel(path)
 
 
 def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot read"):
-        read(tmp_path / "none.csv")
+        read_channel(tmp_path / "none.csv")
     with pytest.raises(InputError, match="cannot write"):
-        write(channel([["1"]]), tmp_path / "no" / "such.csv")
+        write_channel(channel([["1"]]), tmp_path / "no" / "such.csv")
     (tmp_path / "binary.csv").write_bytes(bytes(range(256)))
     with pytest.raises(InputError, match="UTF-8"):
-        read(tmp_path / "binary.csv")
+        read_channel(tmp_path / "binary.csv")
 
 
 def test_a_channel_made_by_hand_is_checked_too() -> None:
@@ -206,16 +206,16 @@ def test_channels_show_themselves_shortly_and_print_as_a_table() -> None:
 def test_labels_that_would_upset_a_terminal_and_endless_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "escape.csv").write_text("in,a\x1b[31m,b\n0,1/2,1/2\n")
     with pytest.raises(InputError, match="printable"):
-        read(tmp_path / "escape.csv")
+        read_channel(tmp_path / "escape.csv")
     (tmp_path / "long.csv").write_text("in,a\n0," + "1" * 200_000 + "\n")
     with pytest.raises(InputError, match=r"long\.csv"):
-        read(tmp_path / "long.csv")
+        read_channel(tmp_path / "long.csv")
     (tmp_path / "digits.json").write_text('{"rows": [[' + "1" * 5000 + "]]}")
     with pytest.raises(InputError):
-        read(tmp_path / "digits.json")
+        read_channel(tmp_path / "digits.json")
     if Path("/dev/zero").exists():
         with pytest.raises(InputError, match="MiB"):
-            read("/dev/zero")
+            read_channel("/dev/zero")
 
 
 def test_a_merged_label_that_is_taken_is_refused_and_mappings_must_fit() -> None:

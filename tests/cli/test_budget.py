@@ -6,15 +6,15 @@ from fractions import Fraction
 
 import pytest
 
-from utmost.ledger import Ask, Budget, Cost, opened
+from utmost.ledger import Budget, QueryCost, ReleaseCost, open_ledger
 
 LEDGER = ("--ledger", "ledger.sqlite")
 
 
 def charge(*costs, budget="survey", part=None, fingerprint="f"):
-    with opened("ledger.sqlite") as books:
-        made = tuple(Cost(query, Fraction(epsilon), "geometric", 2) for query, epsilon in costs)
-        asked = Ask(budget, "row", "replace", made, part, "0123456789abcdef" * 4, fingerprint)
+    with open_ledger("ledger.sqlite") as books:
+        made = tuple(QueryCost(query, Fraction(epsilon), "geometric", 2) for query, epsilon in costs)
+        asked = ReleaseCost(budget, "row", "replace", made, part, "0123456789abcdef" * 4, fingerprint)
         entry = books.charge(asked)
         books.keep(entry.id, "{}")
 
@@ -115,7 +115,7 @@ def test_history_has_every_charge_with_its_costs(utmost):
 )
 def test_bad_input_is_one_line_and_code_2(utmost, tmp_path, arguments, words):
     (tmp_path / "people.csv").write_text("name,age\nann,3\n")
-    with opened("there.sqlite", tmp_path) as books:
+    with open_ledger("there.sqlite", tmp_path) as books:
         books.open(Budget("there", Fraction(1)))
     said = utmost("budget", *arguments)
     assert (said.code, said.out) == (2, "")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from utmost.consumer import Consumer, losses, priors
 from utmost.exact import epsilon
 from utmost.mechanisms import geometric
-from utmost.mechanisms.geometric import tail
+from utmost.mechanisms.geometric import tail_probability
 
 GRID = ("--low", "18", "--high", "91", "--step", "1")
 
@@ -20,7 +20,11 @@ def test_a_count_s_document_holds_both_verdicts(utmost):
     found = utmost("calibrate", "count", "--error", "5", "--confidence", "0.95", "--json").document
     assert found["epsilon"] == "0.538175"
     assert found["below"]["epsilon"] == "0.538174"
-    assert 2 * tail(6, epsilon(found["epsilon"])) <= Fraction(1, 20) < 2 * tail(6, epsilon("0.538174"))
+    assert (
+        2 * tail_probability(6, epsilon(found["epsilon"]))
+        <= Fraction(1, 20)
+        < 2 * tail_probability(6, epsilon("0.538174"))
+    )
     assert found["reached"] >= 0.95 > found["below"]["reached"]
     assert (found["kind"], found["target"], found["digits"]) == ("count", "19/20", 6)
 
@@ -64,7 +68,7 @@ def test_a_target_that_needs_no_answer_says_so(utmost):
     ids=lambda value: " ".join(value)[:50] if isinstance(value, tuple) else value,
 )
 def test_every_kind_is_calibrated(utmost, arguments, epsilon_):
-    """The numbers are those of this code; tests/publish/test_calibrate.py decides each kind by a second method."""
+    """The numbers are those of this code; tests/publish/test_calibration.py decides each kind by a second method."""
     found = utmost("calibrate", *arguments, "--json").document
     assert found["epsilon"] == epsilon_
     assert found["kind"] == arguments[0]

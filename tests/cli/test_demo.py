@@ -7,9 +7,9 @@ import re
 import pytest
 
 from utmost.cli.demo import personas
-from utmost.consumer.kernel import read, readings
+from utmost.consumer.counts import read, readings
 from utmost.exact import epsilon
-from utmost.publish import answering
+from utmost.publish import noisy_answers
 
 TRUE_COUNT = "393"  # respondents who expect to vote for Dole: docs/data.md
 SIZE = 945
@@ -17,9 +17,9 @@ SIZE = 945
 
 def answering_with(monkeypatch, count):
     """Makes the count answer as told; the other queries keep their noise."""
-    noisy = answering.noisy
+    noisy = noisy_answers.add_noise
     monkeypatch.setattr(
-        answering, "noisy", lambda numbers, law: [count] if law.epsilon * 10 == 1 else noisy(numbers, law)
+        noisy_answers, "add_noise", lambda numbers, law: [count] if law.epsilon * 10 == 1 else noisy(numbers, law)
     )
 
 

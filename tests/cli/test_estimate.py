@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from released import CLOSED, OPEN, answer, count, survey, written
-from utmost.data.asked import Grid, Histogram, Sum
-from utmost.pictures.reading import Cell, Read, cells, reading
-from utmost.publish.reading import drawn
+from utmost.charts.reading import CellData, ReadingData, cell_chart, reading_chart
+from utmost.data.queries import Grid, Histogram, Sum
+from utmost.publish.reading import charts
 
 ALL = ["dole", "educ", "age", "age of dole voters", "years", "median"]
 
@@ -149,7 +149,7 @@ def test_a_picture_is_drawn_of_one_answer(utmost, closed, tmp_path, query):
 
 def test_the_curves_are_the_beliefs_around_the_answer_and_the_steps_the_remap():
     found = count(404, "0.1").estimate("binomial:0.45", "absolute")
-    document = drawn.picture(found).to_dict()
+    document = charts.estimate_chart(found).to_dict()
     upper, lower = document["vconcat"]
     points = [p for data in document["datasets"].values() for p in data]
     after = {p["x"]: p["weight"] for p in points if p.get("name") == "posterior"}
@@ -165,13 +165,13 @@ def test_the_curves_are_the_beliefs_around_the_answer_and_the_steps_the_remap():
 @pytest.mark.parametrize(("size", "value"), [(1, 0), (2, 1), (10**5, 52_345)])
 def test_few_points_and_many_are_drawn(tmp_path, size, value):
     found = count(value, "0.5", size).estimate("uniform", "squared")
-    document = drawn.picture(found).to_dict()
+    document = charts.estimate_chart(found).to_dict()
     assert all(len(data) <= 1500 for data in document["datasets"].values())
 
 
 def test_an_answer_far_above_her_range_is_in_the_picture():
     found = count(500, "0.5", None).estimate("uniform", "absolute", at_most=20)
-    shown = drawn.picture(found).to_dict()
+    shown = charts.estimate_chart(found).to_dict()
     scale = shown["vconcat"][0]["layer"][0]["encoding"]["x"]["scale"]
     assert scale["domain"] == [0, 500]
 
@@ -179,15 +179,15 @@ def test_an_answer_far_above_her_range_is_in_the_picture():
 def test_a_spike_survives_the_thinning():
     x = tuple(float(k) for k in range(10_000))
     spike = tuple(0.5 if k == 7777 else 1e-5 for k in range(10_000))
-    chart = reading(Read(x, spike, x, x, 5.0, 7.0, (4.0, 9.0)), "t").to_dict()
+    chart = reading_chart(ReadingData(x, spike, x, x, 5.0, 7.0, (4.0, 9.0)), "t").to_dict()
     drawn_ = [p for data in chart["datasets"].values() for p in data if p.get("name") == "prior"]
     assert len(drawn_) <= 500
     assert max(p["weight"] for p in drawn_) == 0.5
 
 
 def test_cells_are_drawn_in_their_order_one_line_each():
-    rows = [Cell("b", 3, 4, (1, 9)), Cell("a", 0, 1, (0, 2))]
-    document = cells(rows, "t").to_dict()
+    rows = [CellData("b", 3, 4, (1, 9)), CellData("a", 0, 1, (0, 2))]
+    document = cell_chart(rows, "t").to_dict()
     data = next(iter(document["datasets"].values()))
     assert [(c["cell"], c["value"], c["estimate"], c["low"], c["high"]) for c in data] == [
         ("b", 3, 4, 1, 9),

@@ -36,7 +36,7 @@ def test_a_padded_mechanism_becomes_randomised_response(utmost, tmp_path):
     assert found["dobrushin"] == {"before": "-3/4", "after": "-2/3"}
     assert found["back"]["outputs"] == ["no", "yes", "?"]
     assert [graph["heights"] for graph in found["row_graphs"]] == [[[0, "0"], [1, "1"]], [[0, "1"], [1, "0"]]]
-    saved = files.read(tmp_path / "more.csv")
+    saved = files.read_channel(tmp_path / "more.csv")
     assert maximally_general(saved, line(2), alpha("1/2"))
     assert saved.outputs == tuple(found["outputs"])
 

@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from utmost.continuous import densities, losses, mechanisms
-from utmost.continuous.bounds import expected_loss
+from utmost.continuous import losses, mechanisms
+from utmost.continuous.bounds.loss_bounds import bound_expected_loss
+from utmost.continuous.densities import density
 from utmost.continuous.interval import interval
 from utmost.exact import epsilon
 
@@ -29,15 +30,15 @@ def test_the_document_has_the_bounds_their_width_and_the_true_guarantee(utmost):
 
 def test_printed_bounds_are_rounded_outwards(utmost):
     unit = interval(0, 1)
-    exact = expected_loss(
-        densities.beta(2, 5, unit), mechanisms.named("laplace", unit, epsilon(2)), losses.squared, "1e-7"
+    exact = bound_expected_loss(
+        density.beta(2, 5, unit), mechanisms.mechanism_by_name("laplace", unit, epsilon(2)), losses.squared, "1e-7"
     )
     found = utmost(*LAPLACE, "--loss", "squared", "--width", "1e-7", "--json").document
     for read in (lambda number: Fraction(repr(number)), Fraction):
         assert read(found["lower"]) <= exact.lower <= exact.upper <= read(found["upper"])
 
 
-@pytest.mark.parametrize("name", mechanisms.NAMES)
+@pytest.mark.parametrize("name", mechanisms.MECHANISM_NAMES)
 def test_every_mechanism_has_its_loss_and_the_privacy_it_really_gives(utmost, name):
     found = utmost("loss", name, *ASKED, "--width", "1e-3", "--steps", "6", "--json").document
     assert 0 < found["lower"] <= found["upper"] <= found["lower"] + 1.001e-3
@@ -57,7 +58,7 @@ def test_the_text_says_bounds_privacy_and_readings(utmost):
 
 def test_the_comparison_is_sorted_and_says_what_the_theorem_says(utmost):
     found = utmost("loss", "compare", *ASKED, "--width", "1e-3", "--json").document
-    assert sorted(row["mechanism"] for row in found["mechanisms"]) == sorted(mechanisms.NAMES)
+    assert sorted(row["mechanism"] for row in found["mechanisms"]) == sorted(mechanisms.MECHANISM_NAMES)
     uppers = [row["upper"] for row in found["mechanisms"]]
     assert uppers == sorted(uppers)
     said = utmost("loss", "compare", *ASKED, "--width", "1e-3")
@@ -76,7 +77,7 @@ def test_the_comparison_is_sorted_and_says_what_the_theorem_says(utmost):
 def test_legality_and_lipschitz_are_told_with_a_witness(utmost, loss, facts, words):
     found = utmost("loss", "laplace", *ASKED, "--loss", loss, "--width", "0.05", "--json").document
     assert (found["legal"], found["lipschitz"]) == facts[:2]
-    price = losses.parse(loss)
+    price = losses.parse_continuous_loss(loss)
     if facts[2] is not None:
         assert found["witness"] == facts[2]
     elif not found["lipschitz"]:

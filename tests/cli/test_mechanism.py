@@ -76,7 +76,7 @@ def test_a_saved_mechanism_is_read_back_equal(utmost, tmp_path, name, option):
     said = utmost("mechanism", "geometric", "--size", 4, *option, "--output", name)
     assert said.err == f"saved {name}\n"
     level = alpha(option[1]) if option[0] == "--alpha" else epsilon(option[1])
-    assert files.read(tmp_path / name) == geometric(4, level).channel()
+    assert files.read_channel(tmp_path / name) == geometric(4, level).channel()
 
 
 @pytest.mark.parametrize("kind", ["svg", "png", "html"])
@@ -169,7 +169,7 @@ def test_a_channel_of_a_file_is_shown_with_its_epsilon_for_any_two_inputs(utmost
 
 @pytest.mark.parametrize("inputs", [(0, 1, 2, 3), (3, 0, 2, 1)])
 def test_a_file_whose_inputs_are_counts_has_the_epsilon_that_check_finds(utmost, tmp_path, inputs):
-    files.write(geometric(3, alpha("1/2")).channel().restrict(inputs), tmp_path / "counts.csv")
+    files.write_channel(geometric(3, alpha("1/2")).channel().restrict(inputs), tmp_path / "counts.csv")
     found = utmost("mechanism", "counts.csv", "--json").document
     checked = utmost("check", "counts.csv", "--json").document
     assert (found["alpha"], found["space"]) == ("1/2", "line:4") == (checked["alpha"], checked["space"])
@@ -180,7 +180,7 @@ def test_a_file_whose_inputs_are_counts_has_the_epsilon_that_check_finds(utmost,
 
 def test_inputs_that_are_no_counts_from_0_on_are_all_neighbours(utmost, tmp_path):
     made = geometric(3, alpha("1/2")).channel()
-    files.write(channel(made.rows, (1, 2, 3, 4), made.outputs), tmp_path / "others.csv")
+    files.write_channel(channel(made.rows, (1, 2, 3, 4), made.outputs), tmp_path / "others.csv")
     found = utmost("mechanism", "others.csv", "--json").document
     assert (found["alpha"], found["space"]) == ("1/8", "discrete:4")
 

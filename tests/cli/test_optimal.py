@@ -61,7 +61,7 @@ def test_the_text_shows_matrix_signature_remap_and_proof(utmost):
 def test_the_mechanism_is_saved_and_drawn(utmost, tmp_path):
     said = utmost(*FIGURE, "--output", "best.csv", "--plot", "best.svg", "--json")
     assert said.err == "saved best.csv\ndrew best.svg\n"
-    assert files.to_json(files.read(tmp_path / "best.csv"))["rows"] == said.document["rows"]
+    assert files.to_json(files.read_channel(tmp_path / "best.csv"))["rows"] == said.document["rows"]
     assert (tmp_path / "best.svg").read_text().startswith("<svg")
 
 
@@ -145,7 +145,7 @@ def test_ctrl_c_shows_the_best_mechanism_so_far_and_its_gap(utmost, monkeypatch)
 
         yield report
 
-    monkeypatch.setattr("utmost.cli.waiting.waiting", impatient)
+    monkeypatch.setattr("utmost.cli.progress.progress_line", impatient)
     said = utmost("optimal", "grid:4x4", "--alpha", "1/2", "--json")
     assert said.err.startswith("stopped: the loss is between ")
     found = said.document["certificate"]
@@ -194,7 +194,7 @@ def test_what_was_stopped_is_not_called_the_best(utmost, monkeypatch):
 
     from utmost.design import optimal
 
-    monkeypatch.setattr(sys.modules[optimal.__module__], "optimum", interrupted)
+    monkeypatch.setattr(sys.modules[optimal.__module__], "certified_optimum", interrupted)
     said = utmost("optimal", "cycle:5", "--alpha", "1/2")
     assert said.code == 0
     assert "The best mechanism so far on cycle:5" in said.out

@@ -78,9 +78,9 @@ def test_mechanisms_and_curves_become_figures(utmost, tmp_path):
 
 def test_an_item_that_draws_itself_is_drawn_so(utmost, tmp_path, monkeypatch):
     def drawn():
-        from utmost import pictures
+        from utmost import charts
 
-        return pictures.simplex("abc", "A claim of its own", prior=(0.2, 0.3, 0.5))
+        return charts.simplex_chart("abc", "A claim of its own", prior=(0.2, 0.3, 0.5))
 
     item = Item("Figure 2", "A region.", None, "no table", None, draw=drawn)
     monkeypatch.setattr(papers, "report", lambda key: Report("FMPD23", "A sample", (item,), ()))

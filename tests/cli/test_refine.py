@@ -29,7 +29,7 @@ def test_a_refinement_comes_with_its_post_processing(utmost, pair, tmp_path):
     found = utmost("refine", *pair, "--json").document
     assert (found["refines"], found["equivalent"], found["witness"]) == (True, False, None)
     assert found["post"] == {"inputs": ["a", "b"], "outputs": ["yes", "no"], "rows": [["3/4", "1/4"], ["1/4", "3/4"]]}
-    fine, coarse = (files.read(tmp_path / name) for name in pair)
+    fine, coarse = (files.read_channel(tmp_path / name) for name in pair)
     assert fine.then(read(found["post"])) == coarse.restrict(fine.inputs)
 
 
@@ -79,8 +79,8 @@ def test_channels_that_are_not_comparable_get_a_consumer_each(utmost):
 
 def test_the_post_processing_can_be_saved(utmost, pair, tmp_path):
     assert "saved r.csv" in utmost("refine", *pair, "--output", "r.csv").err
-    fine, coarse = (files.read(tmp_path / name) for name in pair)
-    assert fine.then(files.read(tmp_path / "r.csv")) == coarse.restrict(fine.inputs)
+    fine, coarse = (files.read_channel(tmp_path / name) for name in pair)
+    assert fine.then(files.read_channel(tmp_path / "r.csv")) == coarse.restrict(fine.inputs)
     said = utmost("refine", *pair[::-1], "--output", "none.csv")
     assert (said.code, said.err) == (0, "nothing saved: B does not refine A, so there is no R\n")
     assert not (tmp_path / "none.csv").exists()

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from utmost.publish import document
+from utmost.publish import release_file
 
 PLAN = """
 title = "People"
@@ -86,7 +86,7 @@ def test_a_release_writes_its_file_and_shows_values_guarantee_and_ledger(utmost,
     folder = people(relation)
     said = utmost("release", "plan.toml")
     assert said.code == 0, said.err
-    made = document.read(folder / "plan.release.json")
+    made = release_file.read_release(folder / "plan.release.json")
     words = " ".join(said.out.split())
     assert f"many {made['many'].value} " in words
     assert "Guarantee:" in words

@@ -174,7 +174,7 @@ def test_the_document_has_what_proves_a_capacity(utmost: Callable[..., Any], spa
     from utmost import spaces
 
     found = utmost("type", space, *HALF, "--capacity", "--json").document
-    points = spaces.parse(space)
+    points = spaces.parse_space(space)
     for name, mean, power in (("multiplicative", max, 0.5), ("additive", min, 2.0)):
         proof = found["certificate"][name]
         rows = [[Fraction(entry) for entry in row] for row in proof["channel"]["rows"]]

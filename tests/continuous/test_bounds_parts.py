@@ -11,17 +11,18 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.continuous import densities, losses, mechanisms
-from utmost.continuous.bounds import reader_of
-from utmost.continuous.bounds_columns import Column, Run, weight
-from utmost.continuous.bounds_doubles import above, below, bounded, dot_above, dot_below
-from utmost.continuous.bounds_stage import Grid, TwoSided, weights
-from utmost.continuous.bounds_tables import _bracketed, convex, unimodal, window
+from utmost.continuous import losses, mechanisms
+from utmost.continuous.bounds.columns import Column, Run, weight
+from utmost.continuous.bounds.float_intervals import dot_above, dot_below, float_intervals, lower_double, upper_double
+from utmost.continuous.bounds.loss_bounds import reader_of
+from utmost.continuous.bounds.stage import Grid, TwoSided, exponential_weights
+from utmost.continuous.bounds.table_readers import _bracketed, convex_reader, step_reader, unimodal_reader
+from utmost.continuous.densities import density as densities
 from utmost.continuous.interval import interval
-from utmost.exact import ball, ends, epsilon, exponential
+from utmost.exact import ball, ball_ends, epsilon, exponential
 
 UNIT = interval(0, 1)
-PLAIN = mechanisms.named("laplace", UNIT, epsilon(1))
+PLAIN = mechanisms.mechanism_by_name("laplace", UNIT, epsilon(1))
 
 
 @given(x=st.floats(-3, 3), y=st.floats(0, 1), h=st.floats(0.01, 2), rate=st.floats(0.01, 5))
@@ -43,7 +44,7 @@ def test_equal_cells_have_the_weights_of_the_geometric_mechanism():
     """½tanh(εh/2)·2 = (1−α)/(1+α) inside and ½ + ½tanh(εh/2) = 1/(1+α) at the ends, α = e^{−εh}."""
     grid, level = Grid(tuple(UNIT.grid(4))), epsilon(2)
     with ctx.workprec(128):
-        found = weights(densities.uniform(UNIT), grid, level, 1, 128)
+        found = exponential_weights(densities.uniform_density(UNIT), grid, level, 1, 128)
         stage = TwoSided(found, found, grid, level, 128).stage(atoms=True)
     alpha = math.exp(-0.5)
     inner, end = (1 - alpha) / (1 + alpha), 1 / (1 + alpha)
@@ -54,9 +55,9 @@ def test_equal_cells_have_the_weights_of_the_geometric_mechanism():
 @given(cells=st.integers(1, 12), level=st.sampled_from(["1/3", "2", "40"]), place=st.fractions(0, 1))
 def test_the_answers_of_the_upper_columns_are_certain(cells, level, place):
     """The merged columns and the atoms sum to π: each input gives some answer with probability exactly 1."""
-    grid, density = Grid(tuple(UNIT.grid(cells))), densities.uniform(UNIT)
+    grid, density = Grid(tuple(UNIT.grid(cells))), densities.uniform_density(UNIT)
     with ctx.workprec(160):
-        found = weights(density, grid, epsilon(level), 1, 160)
+        found = exponential_weights(density, grid, epsilon(level), 1, 160)
         stage = TwoSided(found, found, grid, epsilon(level), 160).stage(atoms=True)
         edge = int(place * cells)
         parts = [w * column.upto(edge)[0] for w, column in zip(stage.upper, stage.columns, strict=True)]
@@ -76,7 +77,7 @@ def test_dot_products_are_bounded_on_both_sides(pairs):
 @given(value=st.fractions(-1000, 1000), bits=st.integers(4, 200))
 def test_doubles_of_a_ball_enclose_it(value, bits):
     found = ball(value, bits)
-    assert Fraction(below(found)) <= value <= Fraction(above(found))
+    assert Fraction(lower_double(found)) <= value <= Fraction(upper_double(found))
 
 
 @given(
@@ -85,8 +86,8 @@ def test_doubles_of_a_ball_enclose_it(value, bits):
     st.fractions(0, 1),
 )
 def test_sums_products_and_differences_of_bounded_numbers_enclose_the_exact_ones(values, factor, share):
-    known = bounded([ball(v, 100) for v in values])
-    part = bounded([ball(v * share, 100) for v in values])
+    known = float_intervals([ball(v, 100) for v in values])
+    part = float_intervals([ball(v * share, 100) for v in values])
     for found, exact in (
         (known.plus(part), [v + v * share for v in values]),
         (known.times(ball(factor, 100)), [v * factor for v in values]),
@@ -101,7 +102,7 @@ def column_of(heights: list[Fraction], cells: int, degree: int, bits: int = 160)
     """Constant heights on equal parts of [0, 1], against the uniform prior, on a grid of `cells` for each part."""
     count = len(heights)
     edges = UNIT.grid(count * cells)
-    flat = weight(densities.uniform(UNIT), edges, Fraction(0), degree, bits)
+    flat = weight(densities.uniform_density(UNIT), edges, Fraction(0), degree, bits)
     return Column([Run(i * cells, (i + 1) * cells, (ball(h, bits),), (flat,)) for i, h in enumerate(heights)])
 
 
@@ -124,7 +125,7 @@ def brute(heights: list[Fraction], price: losses.ContinuousLoss) -> float:
 def test_every_reader_encloses_the_infimum_whatever_the_hint(heights, price, hint):
     heights = heights * (1 if 1200 % len(heights) == 0 else len(heights) + 1)
     heights = heights[: max(k for k in range(1, len(heights) + 1) if 1200 % k == 0)]
-    loss = losses.parse(price)
+    loss = losses.parse_continuous_loss(price)
     cells = -(-120 // len(heights))
     grid = Grid(tuple(UNIT.grid(cells * len(heights))))
     with ctx.workprec(160):
@@ -143,9 +144,9 @@ def test_every_reader_encloses_the_infimum_whatever_the_hint(heights, price, hin
 def test_a_convex_loss_is_enclosed_at_every_edge_within_its_chords_height(cells, place, price):
     """∫₀¹ |x − w|^p dx = ∓(…)^(p+1)/(p+1) at w = place/cells, also outside the interval."""
     place = max(min(place, 2 * cells), -cells)
-    loss, p = losses.parse(price), {"absolute": 1, "squared": 2, "power:4": 4}[price]
+    loss, p = losses.parse_continuous_loss(price), {"absolute": 1, "squared": 2, "power:4": 4}[price]
     with ctx.workprec(160):
-        reader = convex(loss, Fraction(1, cells), cells)
+        reader = convex_reader(loss, Fraction(1, cells), cells)
         hats = column_of([Fraction(1)], cells, 1).hats()
         low, high = reader._value(hats.edges, hats.mass, place)
     w = Fraction(place, cells)
@@ -193,9 +194,9 @@ def test_a_step_loss_is_enclosed_by_both_of_its_readers(heights, cells, h, hint)
     loss, width = losses.step(h), Fraction(1, count * cells)
     with ctx.workprec(160):
         column = column_of(heights, cells, 1)
-        for reader in (window(h, width), unimodal(loss, width, count * cells)):
+        for reader in (step_reader(h, width), unimodal_reader(loss, width, count * cells)):
             found = reader.read(column, min(hint, count * cells))
-            assert ends(found.lower)[1] <= least <= ends(found.upper)[0]
+            assert ball_ends(found.lower)[1] <= least <= ball_ends(found.upper)[0]
 
 
 @given(
@@ -215,7 +216,7 @@ def test_ranges_of_readings_are_bounded_by_the_nearest_gap_and_edges_by_the_fart
         return sum((g * m for g, m in zip(heights, middles, strict=True)), Fraction(0)) / count
 
     with ctx.workprec(160):
-        reader = unimodal(losses.absolute, Fraction(1, count), count)
+        reader = unimodal_reader(losses.absolute, Fraction(1, count), count)
         mass = column_of(heights, 1, 1).masses()
     assert Fraction(reader._floor(mass, low, high)) <= min(paid(w) for w in range(low, high + 1))
     assert paid(place) <= Fraction(reader._paid(mass, place))
@@ -237,7 +238,7 @@ def test_the_reading_of_the_lower_end_has_its_closed_form(rate):
     closed = 2 * (m * a - b) + first - m * total
     level, grid = epsilon(rate), Grid(tuple(UNIT.grid(2000)))
     with ctx.workprec(128):
-        found = weights(densities.uniform(UNIT), grid, level, 1, 128)
+        found = exponential_weights(densities.uniform_density(UNIT), grid, level, 1, 128)
         column = TwoSided(found, found, grid, level, 128).node(0)
         reading = reader_of(losses.absolute, grid, PLAIN, rough=False).read(column, 0)
     assert float(reading.lower) - 1e-13 <= closed <= float(reading.upper) + 1e-13
@@ -249,7 +250,7 @@ def test_moments_about_the_lower_end_do_not_depend_on_where_the_interval_lies():
     here, there = interval(0, 2), interval(1000, 1002)
     with ctx.workprec(200):
         found = [
-            weight(densities.parse("beta:2,5", where), where.grid(4), Fraction(3), 2, 200).sums[-1]
+            weight(densities.parse_density("beta:2,5", where), where.grid(4), Fraction(3), 2, 200).sums[-1]
             for where in (here, there)
         ]
     for near, far in zip(*found, strict=True):
@@ -261,7 +262,7 @@ def test_exact_exponentials_agree_with_the_columns():
     """A node's column holds e^{−ε|x−y|}: its mass for the uniform prior is (2 − e^{−εy} − e^{−ε(1−y)})/ε."""
     grid, level = Grid(tuple(UNIT.grid(4))), epsilon(3)
     with ctx.workprec(128):
-        found = weights(densities.uniform(UNIT), grid, level, 1, 128)
+        found = exponential_weights(densities.uniform_density(UNIT), grid, level, 1, 128)
         column = TwoSided(found, found, grid, level, 128).node(1)
         exact = (2 - exponential(Fraction(-3, 4)) - exponential(Fraction(-9, 4))) / 3
         assert column.total[0].overlaps(ball(exact, 200))

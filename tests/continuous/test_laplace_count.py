@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.continuous import LaplaceLoss, geometric_loss, laplace_factor, laplace_loss, price, rounded_laplace
+from utmost.continuous import LaplaceLoss, geometric_loss, laplace_factor, laplace_loss, laplace_price, rounded_laplace
 from utmost.errors import InputError
-from utmost.exact import Level, Number, alpha, ball, ends, epsilon, power
-from utmost.mechanisms import geometric, untruncated
+from utmost.exact import Level, Number, alpha, ball, ball_ends, epsilon, power
+from utmost.mechanisms import geometric, untruncated_law
 
 HALF = Fraction(1, 2)
 LOSSES = {
@@ -132,7 +132,7 @@ def test_example_a1_laplace_loses_one_over_two_root_two_where_the_geometric_lose
 
 @given(level=rational_alphas() | st.integers(1, 50).map(lambda k: epsilon(Fraction(k, 10))))
 def test_the_consumer_of_example_a1_loses_root_alpha_over_two_and_attains_the_factor_at_every_level(level):
-    row = price(uniform_costs(1, LOSSES["binary"]), level)
+    row = laplace_price(uniform_costs(1, LOSSES["binary"]), level)
     assert row.laplace.exact == level.power(HALF) / 2
     assert row.geometric == level.alpha / (1 + level.alpha)
     assert row.laplace.exact == row.bound * row.geometric
@@ -142,7 +142,7 @@ def test_the_consumer_of_example_a1_loses_root_alpha_over_two_and_attains_the_fa
 @pytest.mark.parametrize("level", [alpha("1/2"), alpha("9/10"), epsilon("0.1")], ids=str)
 @pytest.mark.parametrize("n", [2, 5, 9])
 def test_every_uniform_prior_with_the_binary_loss_attains_the_factor(n, level):
-    row = price(uniform_costs(n, LOSSES["binary"]), level)
+    row = laplace_price(uniform_costs(n, LOSSES["binary"]), level)
     assert row.laplace.exact == row.bound * row.geometric
 
 
@@ -154,21 +154,21 @@ def test_the_factor_is_the_papers_number_at_one_half_and_one_without_noise():
 
 @given(costs=legal_costs(), level=rational_alphas())
 def test_theorem_a2_no_legal_consumer_loses_more_than_the_factor_and_none_gains(costs, level):
-    row = price(costs, level)
+    row = laplace_price(costs, level)
     assert row.laplace.exact is not None
     assert row.geometric <= row.laplace.exact <= row.bound * row.geometric
 
 
 @given(costs=any_costs(), level=rational_alphas())
 def test_theorem_a2_needs_no_legality_when_the_yardstick_is_the_geometric_mechanism(costs, level):
-    row = price(costs, level)
+    row = laplace_price(costs, level)
     assert_between(row.geometric, row.laplace, row.bound * row.geometric)
 
 
 @settings(max_examples=40)
 @given(costs=legal_costs(), level=st.sampled_from([*EPSILONS, epsilon(1)]))
 def test_theorem_a2_is_decided_at_irrational_alpha_too(costs, level):
-    row = price(costs, level)
+    row = laplace_price(costs, level)
     assert_between(row.geometric, row.laplace, row.bound * row.geometric)
 
 
@@ -182,7 +182,7 @@ def test_laplace_loss_is_the_integral_that_quadrature_finds(costs, level):
 @pytest.mark.parametrize("name", LOSSES)
 def test_laplace_loss_of_twenty_is_the_integral_that_quadrature_finds(name, level):
     costs = skewed_costs(20, LOSSES[name])
-    row = price(costs, level)
+    row = laplace_price(costs, level)
     assert float(row.laplace) == pytest.approx(quadrature(costs, level.epsilon), rel=1e-7)
     assert_between(row.geometric, row.laplace, row.bound * row.geometric)
 
@@ -191,7 +191,7 @@ def test_laplace_loss_of_twenty_is_the_integral_that_quadrature_finds(name, leve
 @pytest.mark.parametrize("name", LOSSES)
 def test_laplace_loss_agrees_to_thirty_digits_with_brute_force_over_all_crossings(name, level):
     costs = skewed_costs(6, LOSSES[name])
-    loss, (low, high) = laplace_loss(costs, level), ends(every_crossing(costs, level))
+    loss, (low, high) = laplace_loss(costs, level), ball_ends(every_crossing(costs, level))
     assert loss.lower <= high
     assert low <= loss.upper
     assert max(loss.upper, high) - min(loss.lower, low) <= loss.upper / 10**30
@@ -203,7 +203,7 @@ def test_roots_too_large_to_write_down_are_enclosed_to_thirty_digits():
     assert loss.exact is None
     assert 0 < loss.upper - loss.lower <= loss.lower / 10**30
     assert loss.lower <= Fraction(float(loss)) * (1 + Fraction(1, 10**15))
-    low, high = ends(every_crossing(costs, level))
+    low, high = ball_ends(every_crossing(costs, level))
     assert loss.lower <= high
     assert low <= loss.upper
 
@@ -225,7 +225,7 @@ def test_more_noise_never_loses_less(costs, first, second):
 
 def test_a_consumer_who_never_changes_her_mind_loses_exactly_the_same_from_both():
     costs, level = uniform_costs(20, LOSSES["absolute"]), epsilon("0.001")
-    row = price(costs, level)
+    row = laplace_price(costs, level)
     assert row.laplace.exact == row.geometric == Fraction(110, 21)  # she reads 10 whatever she hears
     assert row.ratio == 1
 
@@ -233,7 +233,7 @@ def test_a_consumer_who_never_changes_her_mind_loses_exactly_the_same_from_both(
 @pytest.mark.parametrize("level", [alpha("1/2"), epsilon("0.1")], ids=str)
 def test_a_consumer_who_changes_her_mind_at_a_whole_count_loses_exactly_the_same_from_both(level):
     costs = np.array([[0, 5], [1, 3], [7, 7], [3, 1], [5, 0]], dtype=object)  # the two readings are equal at r = 2
-    row = price(costs, level)
+    row = laplace_price(costs, level)
     assert row.laplace.exact == row.geometric
 
 
@@ -252,7 +252,7 @@ def test_a_change_of_mind_halfway_between_two_counts_is_exact_at_irrational_alph
 @pytest.mark.parametrize("level", [alpha("1/2"), epsilon("0.1")], ids=str)
 def test_a_consumer_who_knows_loses_nothing_and_pays_no_price(level):
     costs = np.array([[0, 0, 0], [1, 0, 1], [0, 0, 0]], dtype=object)
-    row = price(costs, level)
+    row = laplace_price(costs, level)
     assert row.laplace == LaplaceLoss(Fraction(0), Fraction(0), Fraction(0))
     assert (row.geometric, row.ratio) == (0, 1)
 
@@ -274,7 +274,7 @@ def test_geometric_loss_is_the_best_reading_of_each_answer_of_the_channel(costs,
 
 @given(level=rational_alphas() | st.sampled_from(EPSILONS), i=st.integers(-9, 9).filter(bool))
 def test_rounded_laplace_noise_is_the_factor_times_geometric_noise_except_at_zero(level, i):
-    (there, zero), factor = untruncated(0, [i, 0], level), laplace_factor(level)
+    (there, zero), factor = untruncated_law(0, [i, 0], level), laplace_factor(level)
     assert rounded_laplace(i, level) == factor * there
     assert rounded_laplace(0, level) < zero
     assert rounded_laplace(0, level) * (1 + level.power(HALF)) == zero * (1 + level.alpha)

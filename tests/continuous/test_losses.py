@@ -18,12 +18,12 @@ from utmost.continuous.losses import (
     absolute,
     asymmetric,
     huber,
-    parse,
+    parse_continuous_loss,
     power,
     squared,
     step,
 )
-from utmost.continuous.losses_declared import declared
+from utmost.continuous.user_losses import declared
 from utmost.errors import InputError, UndecidedError
 from utmost.exact import sign
 
@@ -126,11 +126,11 @@ def test_doubles_agree_with_the_exact_loss(loss: ContinuousLoss, readings: list[
 
 def test_the_command_lines_words_name_the_losses() -> None:
     for text in ("absolute", "squared", "huber:1/10", "power:3/2", "asymmetric:2,1", "step:1/10"):
-        assert parse(text).name == text
-        assert parse(f" {text} ") == parse(text)
-    assert parse("huber:0.1") == huber("1/10")
-    assert isinstance(parse("asymmetric:1,1"), Linear)
-    assert isinstance(parse("power:2"), Power)
+        assert parse_continuous_loss(text).name == text
+        assert parse_continuous_loss(f" {text} ") == parse_continuous_loss(text)
+    assert parse_continuous_loss("huber:0.1") == huber("1/10")
+    assert isinstance(parse_continuous_loss("asymmetric:1,1"), Linear)
+    assert isinstance(parse_continuous_loss("power:2"), Power)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_the_command_lines_words_name_the_losses() -> None:
 )
 def test_what_is_no_loss_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(InputError) as caught:
-        parse(text)
+        parse_continuous_loss(text)
     assert "\n" not in str(caught.value)
 
 

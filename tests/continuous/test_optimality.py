@@ -15,13 +15,13 @@ from utmost.channel import channel
 from utmost.consumer import Consumer, losses, priors
 from utmost.continuous.interval import Interval
 from utmost.continuous.laplace_count import geometric_loss, laplace_factor, laplace_loss
-from utmost.continuous.losses import parse
+from utmost.continuous.losses import parse_continuous_loss
 from utmost.continuous.optimality import Band, best_readings, least_loss, lemma9, margin
 from utmost.design import by_program, optimal
-from utmost.design.count import remapped_geometric
+from utmost.design.count_mechanism import remapped_geometric
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon
-from utmost.spaces import line, scaled
+from utmost.spaces import line, scale_space
 
 quad = pytest.importorskip("scipy.integrate").quad
 HALF = Fraction(1, 2)
@@ -33,7 +33,7 @@ def points(cells: int) -> list[Fraction]:
 
 
 def table(name: str, cells: int, readings: int) -> list[list[Fraction]]:
-    loss, places = parse(name), Interval(Fraction(0), Fraction(1)).grid(readings)
+    loss, places = parse_continuous_loss(name), Interval(Fraction(0), Fraction(1)).grid(readings)
     return [[loss.exact(w, x) for w in places] for x in points(cells)]
 
 
@@ -69,7 +69,7 @@ def test_no_certified_private_mechanism_beats_truncated_laplace_beyond_the_margi
     prior, rows = data.draw(weights(cells)), table(name, cells, readings)
     level, step = alpha(rate**cells), Fraction(1, cells)
     reader = Consumer(priors.explicit(prior), losses.matrix(rows))
-    program = by_program(scaled(line(cells), step), level, reader)
+    program = by_program(scale_space(line(cells), step), level, reader)
     laplace = laplace_loss(costs(prior, rows), alpha(rate))
     assert program.certificate.private
     assert program.certificate.gap <= program.loss / 10**9
@@ -82,7 +82,7 @@ def test_no_certified_private_mechanism_beats_truncated_laplace_beyond_the_margi
 @given(st.sampled_from(["absolute", "squared", "step:1/4"]), st.integers(2, 5), inner_alphas(), st.data())
 def test_mechanisms_private_on_finer_and_finer_grids_come_down_to_truncated_laplace(name, size, rate, data):
     """The prior stays on size points; privacy is asked of what lies between them, too."""
-    prior, loss = data.draw(weights(size)), parse(name)
+    prior, loss = data.draw(weights(size)), parse_continuous_loss(name)
     places = [Fraction(k, size) for k in range(size)]
     rows = [[loss.exact(w, x) for w in places] for x in places]
     laplace = laplace_loss(costs(prior, rows), alpha(rate**4))
@@ -118,7 +118,7 @@ def test_random_private_channels_do_not_beat_it_either(name, cells, rate, data):
 @pytest.mark.parametrize("name", ["absolute", "squared", "step:1/6"])
 def test_n_step_losses_are_in_order_so_laplace_is_not_beaten_for_them_on_the_continuum(name, steps):
     """FMM21 §X says that it is: by G_N, which is not private within the cells. Readings at U_N."""
-    loss, cells = parse(name), 30
+    loss, cells = parse_continuous_loss(name), 30
     floors = [Fraction(k * steps // cells, steps) for k in range(cells)]
     rows = [[loss.exact(Fraction(w, steps), x) for w in range(steps)] for x in floors]
     assert best_readings(rows) is not None
@@ -173,7 +173,7 @@ def test_the_band_is_not_in_order_and_a_certified_program_bounds_the_best_from_b
     assert best_readings(rows) is None
     step = Fraction(1, cells)
     reader = Consumer(priors.uniform(cells), losses.matrix(rows))
-    program = optimal(scaled(line(cells), step), level, reader)
+    program = optimal(scale_space(line(cells), step), level, reader)
     below = float(least_loss(program.certificate.lower, level, step))
     band = Band(Fraction(2772588722239781237668928485833, 10**30))  # 4·ln 2
     best, laplace = float(band.best()), float(band.laplace()[0])
@@ -185,7 +185,7 @@ def test_the_band_is_not_in_order_and_a_certified_program_bounds_the_best_from_b
 @pytest.mark.parametrize("rate", [1, 4])
 def test_a_grid_s_certified_optimum_encloses_truncated_laplace_on_the_continuum(name, rate):
     """Uniform prior on [0, 1], readings at multiples of 1/16, 16 cells; the continuum side by quadrature."""
-    cells, readings, loss = 16, 16, parse(name)
+    cells, readings, loss = 16, 16, parse_continuous_loss(name)
     places = Interval(Fraction(0), Fraction(1)).grid(readings)
     mean = {
         gap: sum(loss.of_gap(gap + Fraction(2 * k + 1, 2 * 64 * cells) - Fraction(1, 2 * cells)) for k in range(64))

@@ -9,8 +9,8 @@ from fractions import Fraction
 from math import floor, inf, isnan
 from typing import Any
 
-from utmost.data.asked import Count, Grid, Histogram, Mean, Query, Sum, Unit
-from utmost.data.parts import Part
+from utmost.data.partitions import Partition
+from utmost.data.queries import Count, Grid, Histogram, Mean, PrivacyUnit, Query, Sum
 
 Row = Mapping[str, Any]
 Where = Callable[[Row], bool | None]
@@ -32,7 +32,7 @@ def position(value: Any, grid: Grid) -> int | None:
 
 
 def used(
-    rows: Iterable[Row], query: Query, unit: Unit, part: Part | None, where: Where | None
+    rows: Iterable[Row], query: Query, unit: PrivacyUnit, part: Partition | None, where: Where | None
 ) -> list[tuple[Any, Any]]:
     """(person, what the query uses) of every row that counts."""
     found = []
@@ -62,7 +62,7 @@ def _value(row: Row, query: Query) -> Any:
 class Truth:
     """All that can be said of the right answer: exactly where nothing is chosen, else within what any choice gives."""
 
-    def __init__(self, pairs: Sequence[tuple[Any, Any]], unit: Unit) -> None:
+    def __init__(self, pairs: Sequence[tuple[Any, Any]], unit: PrivacyUnit) -> None:
         self.unit = unit
         self.people: dict[Any, Counter[Any]] = {}
         for number, (person, value) in enumerate(pairs):
@@ -103,7 +103,9 @@ class Truth:
         return low, high
 
 
-def agree(table: Any, rows: Sequence[Row], query: Query, unit: Unit, part: Part | None, where: Where | None) -> None:
+def agree(
+    table: Any, rows: Sequence[Row], query: Query, unit: PrivacyUnit, part: Partition | None, where: Where | None
+) -> None:
     """Assert that the table's answer is right."""
     truth = Truth(used(rows, query, unit, part, where), unit)
     if isinstance(query, Count):

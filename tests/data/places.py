@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from utmost.data.sources import Source, opened
+from utmost.data.sources import Source, open_table
 from utmost.data.table import Table
 
 Row = Mapping[str, Any]
@@ -122,7 +122,7 @@ def placed(
             engine="spark" if place.startswith("spark") else None,
             columns={name: column.csv for name, column in columns.items()} if form == "csv" else {},
         )
-    with opened(source, folder) as table:
+    with open_table(source, folder) as table:
         yield table
 
 

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from data.oracle import agree, position
 from data.places import COLUMNS, Column, placed, write_duckdb
 from spark import quiet
-from utmost.data.asked import Count, Grid, Histogram, Mean, Quantile, Query, Sum, Unit
-from utmost.data.gridded import placed as exactly_placed
-from utmost.data.parts import Part
-from utmost.data.sources import Source, opened
+from utmost.data.partitions import Partition
+from utmost.data.quantize import placed as exactly_placed
+from utmost.data.queries import Count, Grid, Histogram, Mean, PrivacyUnit, Quantile, Query, Sum
+from utmost.data.sources import Source, open_table
 from utmost.data.table import Moments, Table
 from utmost.errors import DataError, InputError
 
@@ -56,50 +56,70 @@ def blind(tmp_path: Path) -> Any:
         yield Table(replace(table._engine, fetch=fail), table._rows)
 
 
-REFUSED: list[tuple[Query, Unit, Part | None, str | None]] = [
-    (Count("agge > 3"), Unit(), None, "agge"),
-    (Count("big > 'x'"), Unit(), None, "where"),
-    (Count("big >"), Unit(), None, "where"),
-    (Count(), Unit("persn", rows=1), None, r"unit: .*did you mean person\?"),
+REFUSED: list[tuple[Query, PrivacyUnit, Partition | None, str | None]] = [
+    (Count("agge > 3"), PrivacyUnit(), None, "agge"),
+    (Count("big > 'x'"), PrivacyUnit(), None, "where"),
+    (Count("big >"), PrivacyUnit(), None, "where"),
+    (Count(), PrivacyUnit("persn", rows=1), None, r"unit: .*did you mean person\?"),
     (
         Count(),
-        Unit("x", rows=1),
+        PrivacyUnit("x", rows=1),
         None,
         "unit must be a column of integers, texts, truths or dates, got x of kind number",
     ),
-    (Count(), Unit("money", groups=1), None, "of kind number"),
-    (Count(), Unit(), Part("regoin", "a"), r"part: .*did you mean region\?.*person, name"),
-    (Count(), Unit(), Part("region", 1), "part of region must be texts"),
-    (Count(), Unit(), Part("big", "1"), "part of big must be whole numbers"),
-    (Count(), Unit(), Part("x", 1), "of kind number"),
-    (Histogram({"zzz": (1,)}), Unit(), None, "keys: there is no column zzz"),
-    (Histogram({"region": (1,)}), Unit(), None, "keys of region must be texts.*put it in quotes"),
-    (Histogram({"big": ("a",)}), Unit(), None, "keys of big must be whole numbers.*without quotes"),
-    (Histogram({"big": (True,)}), Unit(), None, "keys of big must be whole numbers.*got bool"),
-    (Histogram({"flag": (1, 0)}), Unit(), None, "keys of flag must be true or false"),
-    (Histogram({"day": ("2020-01-01",)}), Unit(), None, "keys of day must be dates"),
-    (Histogram({"day": (datetime(2020, 1, 1),)}), Unit(), None, "keys of day must be dates.*got datetime"),
-    (Histogram({"x": (1,)}), Unit(), None, "keys of x must be of a column of integers.*number"),
-    (Histogram({"region": ("a\0",)}), Unit(), None, "NUL"),
-    (Histogram({"region": ("\ud800",)}), Unit(), None, "Unicode"),
-    (Sum("region", GRID, None), Unit(), None, "column must hold numbers, got region of kind text"),
-    (Sum("flag", GRID, None), Unit(), None, "column must hold numbers"),
-    (Sum("bigg", GRID, None), Unit(), None, r"did you mean big\?"),
-    (Sum("big", GRID, None), Unit("person", groups=2), None, "unit must bound rows"),
-    (Mean("big", GRID, None), Unit("person", groups=2), None, "unit must bound rows"),
-    (Quantile("big", GRID, HALF, None), Unit("person", groups=2), None, "unit must bound rows"),
-    (Sum("big", Grid(Fraction(0), Fraction(10**20), Fraction(10**18)), None), Unit(), None, "step must leave numbers"),
-    (Sum("big", Grid(Fraction(0), Fraction(1, 10**20), Fraction(1, 10**25)), None), Unit(), None, "step must leave"),
-    (Sum("wide", Grid(Fraction(0), Fraction(10**8), Fraction(1, 10**3 * 7)), None), Unit(), None, None),
-    (Sum("wide", Grid(Fraction(0), Fraction(1, 10**18), Fraction(1, 10**28)), None), Unit(), None, "step must leave"),
-    (Sum("x", Grid(Fraction(0), Fraction(10**301), Fraction(10**300)), None), Unit(), None, "step must leave"),
-    (Sum("x", Grid(Fraction(0), Fraction(1, 10**300), Fraction(1, 10**301)), None), Unit(), None, "step must leave"),
+    (Count(), PrivacyUnit("money", groups=1), None, "of kind number"),
+    (Count(), PrivacyUnit(), Partition("regoin", "a"), r"part: .*did you mean region\?.*person, name"),
+    (Count(), PrivacyUnit(), Partition("region", 1), "part of region must be texts"),
+    (Count(), PrivacyUnit(), Partition("big", "1"), "part of big must be whole numbers"),
+    (Count(), PrivacyUnit(), Partition("x", 1), "of kind number"),
+    (Histogram({"zzz": (1,)}), PrivacyUnit(), None, "keys: there is no column zzz"),
+    (Histogram({"region": (1,)}), PrivacyUnit(), None, "keys of region must be texts.*put it in quotes"),
+    (Histogram({"big": ("a",)}), PrivacyUnit(), None, "keys of big must be whole numbers.*without quotes"),
+    (Histogram({"big": (True,)}), PrivacyUnit(), None, "keys of big must be whole numbers.*got bool"),
+    (Histogram({"flag": (1, 0)}), PrivacyUnit(), None, "keys of flag must be true or false"),
+    (Histogram({"day": ("2020-01-01",)}), PrivacyUnit(), None, "keys of day must be dates"),
+    (Histogram({"day": (datetime(2020, 1, 1),)}), PrivacyUnit(), None, "keys of day must be dates.*got datetime"),
+    (Histogram({"x": (1,)}), PrivacyUnit(), None, "keys of x must be of a column of integers.*number"),
+    (Histogram({"region": ("a\0",)}), PrivacyUnit(), None, "NUL"),
+    (Histogram({"region": ("\ud800",)}), PrivacyUnit(), None, "Unicode"),
+    (Sum("region", GRID, None), PrivacyUnit(), None, "column must hold numbers, got region of kind text"),
+    (Sum("flag", GRID, None), PrivacyUnit(), None, "column must hold numbers"),
+    (Sum("bigg", GRID, None), PrivacyUnit(), None, r"did you mean big\?"),
+    (Sum("big", GRID, None), PrivacyUnit("person", groups=2), None, "unit must bound rows"),
+    (Mean("big", GRID, None), PrivacyUnit("person", groups=2), None, "unit must bound rows"),
+    (Quantile("big", GRID, HALF, None), PrivacyUnit("person", groups=2), None, "unit must bound rows"),
+    (
+        Sum("big", Grid(Fraction(0), Fraction(10**20), Fraction(10**18)), None),
+        PrivacyUnit(),
+        None,
+        "step must leave numbers",
+    ),
+    (
+        Sum("big", Grid(Fraction(0), Fraction(1, 10**20), Fraction(1, 10**25)), None),
+        PrivacyUnit(),
+        None,
+        "step must leave",
+    ),
+    (Sum("wide", Grid(Fraction(0), Fraction(10**8), Fraction(1, 10**3 * 7)), None), PrivacyUnit(), None, None),
+    (
+        Sum("wide", Grid(Fraction(0), Fraction(1, 10**18), Fraction(1, 10**28)), None),
+        PrivacyUnit(),
+        None,
+        "step must leave",
+    ),
+    (Sum("x", Grid(Fraction(0), Fraction(10**301), Fraction(10**300)), None), PrivacyUnit(), None, "step must leave"),
+    (
+        Sum("x", Grid(Fraction(0), Fraction(1, 10**300), Fraction(1, 10**301)), None),
+        PrivacyUnit(),
+        None,
+        "step must leave",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("query", "unit", "part", "words"), REFUSED)
 def test_what_cannot_run_is_refused_from_the_schema_alone(
-    blind: Table, query: Query, unit: Unit, part: Part | None, words: str | None
+    blind: Table, query: Query, unit: PrivacyUnit, part: Partition | None, words: str | None
 ) -> None:
     if words is None:
         blind.check(query, unit, part)
@@ -121,17 +141,17 @@ def test_what_cannot_run_is_refused_from_the_schema_alone(
 def test_an_error_lists_at_most_twenty_columns(tmp_path: Path) -> None:
     columns = {f"c{number}": Column("int64", "bigint", "integer") for number in range(30)}
     with placed("parquet", [], tmp_path, None, columns) as table, pytest.raises(InputError, match="and 10 more"):
-        table.count(Count(), Unit("z", rows=1), None)
+        table.count(Count(), PrivacyUnit("z", rows=1), None)
 
 
 def test_an_empty_table_answers_zero(place: str, url: str | None, tmp_path: Path) -> None:
     with placed(place, [], tmp_path, url) as table:
-        for unit in (Unit(), Unit("person", rows=2)):
+        for unit in (PrivacyUnit(), PrivacyUnit("person", rows=2)):
             assert table.count(Count(), unit, None) == 0
             assert table.histogram(Histogram({"small": (1, 2)}), unit, None) == [0, 0]
             assert table.moments(Sum("x", GRID, None), unit, None) == Moments(0, 0)
             assert table.units(unit) == 0
-        assert table.positions(Quantile("x", GRID, HALF, None), Unit(), None) == [0] * 11
+        assert table.positions(Quantile("x", GRID, HALF, None), PrivacyUnit(), None) == [0] * 11
 
 
 def test_sums_near_the_largest_are_exact(place: str, url: str | None, tmp_path: Path) -> None:
@@ -141,8 +161,8 @@ def test_sums_near_the_largest_are_exact(place: str, url: str | None, tmp_path: 
     rows = [ROW | {"big": 10**12 - number, "person": number} for number in range(size)]
     expected = Moments(size, sum(10**12 - number for number in range(size)))
     with placed(place, rows, tmp_path, url) as table:
-        assert table.moments(Sum("big", grid, None), Unit(), None) == expected
-        assert table.moments(Sum("big", grid, None), Unit("person", rows=1), None) == expected
+        assert table.moments(Sum("big", grid, None), PrivacyUnit(), None) == expected
+        assert table.moments(Sum("big", grid, None), PrivacyUnit("person", rows=1), None) == expected
 
 
 def test_a_sum_beyond_64_bits_is_exact(tmp_path: Path) -> None:
@@ -151,8 +171,8 @@ def test_a_sum_beyond_64_bits_is_exact(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "large.duckdb")) as connection:
         connection.execute("CREATE TABLE t AS SELECT 10::BIGINT ** 12 AS v FROM range(20000000)")
     grid = Grid(Fraction(0), Fraction(10**12), Fraction(1))
-    with opened(Source("large.duckdb", table="t"), tmp_path) as table:
-        found = table.moments(Sum("v", grid, None), Unit(), None)
+    with open_table(Source("large.duckdb", table="t"), tmp_path) as table:
+        found = table.moments(Sum("v", grid, None), PrivacyUnit(), None)
     assert found == Moments(2 * 10**7, 2 * 10**19)
     assert found.positions > 2**64
 
@@ -161,9 +181,9 @@ def test_keys_that_no_column_can_hold_are_empty_cells(place: str, url: str | Non
     keys = (10**30, -(10**30), 2**63, 1, 128)
     with placed(place, [ROW | {"small": 1, "big": 1}], tmp_path, url) as table:
         for column in ("small", "big"):
-            assert table.histogram(Histogram({column: keys}), Unit(), None) == [0, 0, 0, 1, 0]
-        assert table.histogram(Histogram({"small": (10**30,)}), Unit(), None) == [0]
-        assert table.count(Count(), Unit(), Part("small", 10**30)) == 0
+            assert table.histogram(Histogram({column: keys}), PrivacyUnit(), None) == [0, 0, 0, 1, 0]
+        assert table.histogram(Histogram({"small": (10**30,)}), PrivacyUnit(), None) == [0]
+        assert table.count(Count(), PrivacyUnit(), Partition("small", 10**30)) == 0
 
 
 def test_many_keys_are_counted_as_few_are(place: str, url: str | None, tmp_path: Path) -> None:
@@ -173,10 +193,10 @@ def test_many_keys_are_counted_as_few_are(place: str, url: str | None, tmp_path:
     ]
     expected = [sum(n % 690 == cell for n in range(1500)) for cell in range(700)]
     with placed(place, rows, tmp_path, url) as table:
-        assert table.histogram(Histogram({"region": tuple(texts)}), Unit(), None) == expected
-        assert table.histogram(Histogram({"big": tuple(range(700))}), Unit(), None) == expected
+        assert table.histogram(Histogram({"region": tuple(texts)}), PrivacyUnit(), None) == expected
+        assert table.histogram(Histogram({"big": tuple(range(700))}), PrivacyUnit(), None) == expected
         days = tuple(date.fromordinal(700000 + n) for n in range(700))
-        assert table.histogram(Histogram({"day": days}), Unit(), None) == expected
+        assert table.histogram(Histogram({"day": days}), PrivacyUnit(), None) == expected
 
 
 HOSTILE = {
@@ -218,15 +238,19 @@ def test_column_and_table_names_can_hold_anything(place: str, url: str | None, t
         with placed(place, rows, tmp_path, url, HOSTILE) as table:
             check_hostile(table, rows)
         return
-    with opened(source, tmp_path) as table:
+    with open_table(source, tmp_path) as table:
         check_hostile(table, rows)
 
 
 def check_hostile(table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    units = [Unit("O'Hara", rows=9), Unit('a"b', rows=1)]
-    for unit in units if table.engine == "spark" else [*units, Unit(), Unit("p", rows=1), Unit("copies", groups=1)]:
+    units = [PrivacyUnit("O'Hara", rows=9), PrivacyUnit('a"b', rows=1)]
+    for unit in (
+        units
+        if table.engine == "spark"
+        else [*units, PrivacyUnit(), PrivacyUnit("p", rows=1), PrivacyUnit("copies", groups=1)]
+    ):
         for keys in ({"a`b": ("x", "'")}, {"select * from; --": (2,), "{0}%s\\": (date(2020, 1, 1),)}, {"p": (3,)}):
-            agree(table, rows, Histogram(keys), unit, Part("é\u20ac.x", True), None)
+            agree(table, rows, Histogram(keys), unit, Partition("é\u20ac.x", True), None)
         if unit.groups is None:
             agree(table, rows, Sum("v0", GRID, None), unit, None, None)
 
@@ -251,10 +275,10 @@ KEYS = (
 def test_keys_of_any_text_mean_themselves(place: str, url: str | None, tmp_path: Path) -> None:
     rows = [ROW | {"name": key, "person": number} for number, key in enumerate(KEYS)]
     with placed(place, rows, tmp_path, url) as table:
-        assert table.histogram(Histogram({"name": KEYS}), Unit(), None) == [1] * len(KEYS)
-        assert table.histogram(Histogram({"name": KEYS}), Unit("name", rows=1), None) == [1] * len(KEYS)
+        assert table.histogram(Histogram({"name": KEYS}), PrivacyUnit(), None) == [1] * len(KEYS)
+        assert table.histogram(Histogram({"name": KEYS}), PrivacyUnit("name", rows=1), None) == [1] * len(KEYS)
         for key in KEYS:
-            assert table.count(Count(), Unit(), Part("name", key)) == 1
+            assert table.count(Count(), PrivacyUnit(), Partition("name", key)) == 1
 
 
 def test_unsigned_and_huge_integers_are_placed_exactly(tmp_path: Path) -> None:
@@ -267,13 +291,13 @@ def test_unsigned_and_huge_integers_are_placed_exactly(tmp_path: Path) -> None:
         for h, u in zip(huge, unsigned, strict=True):
             connection.execute(f"INSERT INTO t VALUES ({h}::HUGEINT, {u}::UBIGINT)")
     rows = [{"h": h if abs(h) < 10**38 else None, "u": u} for h, u in zip(huge, unsigned, strict=True)]
-    with opened(Source("t.duckdb", table="t"), tmp_path) as table:
+    with open_table(Source("t.duckdb", table="t"), tmp_path) as table:
         for column in ("h", "u"):
             for step in ("1", "1/2", "3"):
                 grid = Grid(Fraction(0), 12 * Fraction(step), Fraction(step))
-                agree(table, rows, Quantile(column, grid, HALF, None), Unit(), None, None)
-                agree(table, rows, Sum(column, grid, Fraction(0)), Unit(), None, None)
-        assert table.histogram(Histogram({"u": (2**64 - 1, 2**64, -1)}), Unit("u", rows=1), None) == [1, 0, 0]
+                agree(table, rows, Quantile(column, grid, HALF, None), PrivacyUnit(), None, None)
+                agree(table, rows, Sum(column, grid, Fraction(0)), PrivacyUnit(), None, None)
+        assert table.histogram(Histogram({"u": (2**64 - 1, 2**64, -1)}), PrivacyUnit("u", rows=1), None) == [1, 0, 0]
 
 
 def test_postgres_numerics_of_any_size_and_its_enumerations_are_read(postgres_module_url: str, tmp_path: Path) -> None:
@@ -300,17 +324,17 @@ def test_postgres_numerics_of_any_size_and_its_enumerations_are_read(postgres_mo
     rows = [
         {"n": None if number is None else Decimal(number), "m": "good", "c": "ab"} for number in numbers
     ]  # fmt: skip
-    with opened(Source(postgres_module_url, table="odd"), tmp_path) as table:
+    with open_table(Source(postgres_module_url, table="odd"), tmp_path) as table:
         for step in ("1", "1/3", "1/1000"):
             grid = Grid(Fraction(0), 40 * Fraction(step), Fraction(step))
             for nulls in (None, Fraction(0)):
-                agree(table, rows, Quantile("n", grid, HALF, nulls), Unit(), None, None)
-        assert table.moments(Sum("r", GRID, None), Unit(), None).rows == 7
-        assert table.histogram(Histogram({"m": ("good", "bad", "ugly")}), Unit("m", rows=2), None) == [2, 0, 0]
-        assert table.histogram(Histogram({"c": ("ab", "ab   ")}), Unit(), None) == [9, 0]
-        assert table.count(Count("m = 'ugly' or a is null or j is null"), Unit(), None) == 0
+                agree(table, rows, Quantile("n", grid, HALF, nulls), PrivacyUnit(), None, None)
+        assert table.moments(Sum("r", GRID, None), PrivacyUnit(), None).rows == 7
+        assert table.histogram(Histogram({"m": ("good", "bad", "ugly")}), PrivacyUnit("m", rows=2), None) == [2, 0, 0]
+        assert table.histogram(Histogram({"c": ("ab", "ab   ")}), PrivacyUnit(), None) == [9, 0]
+        assert table.count(Count("m = 'ugly' or a is null or j is null"), PrivacyUnit(), None) == 0
         with pytest.raises(InputError, match="kind other"):
-            table.check(Sum("a", GRID, None), Unit(), None)
+            table.check(Sum("a", GRID, None), PrivacyUnit(), None)
 
 
 @given(st.data())
@@ -336,7 +360,7 @@ def test_floats_land_on_the_nearest_position_but_for_ties(
     values = [float(low) + draw.uniform(-5, 1005) for _ in range(200)]
     values += [float(low) + k / 1000 for k in range(0, 10**6, 9973)]
     with placed(place, [ROW | {"x": value} for value in values], tmp_path, url) as table:
-        total = table.moments(Sum("x", grid, None), Unit(), None).positions
+        total = table.moments(Sum("x", grid, None), PrivacyUnit(), None).positions
     widest = max(abs(grid.low), abs(grid.high)) / grid.step
     quotients = [(min(max(Fraction(value), grid.low), grid.high) - low) / grid.step for value in values]
     ties = sum(abs(quotient % 1 - HALF) <= widest / 2**49 for quotient in quotients)
@@ -383,7 +407,7 @@ def test_exact_numbers_are_placed_exactly_up_to_the_widest_grids(
     values: list[Any] = exact if column != "big" else [*map(int, exact), 2**63 - 1, -(2**63)]
     rows = [ROW | {column: value} for value in values if abs(value) < 10**14 or column == "big"]
     with placed(place, rows, tmp_path, url) as table:
-        agree(table, rows, Sum(column, grid, None), Unit(), None, None)
+        agree(table, rows, Sum(column, grid, None), PrivacyUnit(), None, None)
 
 
 TINY = (5e-324, -5e-324, 1e-310, 2.2250738585072014e-308, -0.0, 0.0, 1e-300)
@@ -393,7 +417,7 @@ def test_numbers_too_small_to_divide_are_at_the_first_position(place: str, url: 
     """A quotient that underflows is an error in PostgreSQL; no quotient here can."""
     with placed(place, [ROW | {"x": x} for x in TINY], tmp_path, url) as table:
         for step in (Fraction(3), Fraction(10**9), Fraction(1, 7)):
-            found = table.positions(Quantile("x", Grid(Fraction(0), 2 * step, step), HALF, None), Unit(), None)
+            found = table.positions(Quantile("x", Grid(Fraction(0), 2 * step, step), HALF, None), PrivacyUnit(), None)
             assert found == [len(TINY), 0, 0]
 
 
@@ -403,10 +427,10 @@ def test_a_failing_row_is_an_error_in_our_own_words(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "t.duckdb")) as connection:
         connection.execute("CREATE TABLE t AS SELECT 'poisoned row' AS secret")
         connection.execute("CREATE VIEW v AS SELECT CAST(secret AS INTEGER) AS number FROM t")
-    with opened(Source("t.duckdb", table="v"), tmp_path) as table:
-        assert table.count(Count(), Unit(), None) == 1
+    with open_table(Source("t.duckdb", table="v"), tmp_path) as table:
+        assert table.count(Count(), PrivacyUnit(), None) == 1
         with pytest.raises(DataError) as raised:
-            table.count(Count("number > 3"), Unit(), None)
+            table.count(Count("number > 3"), PrivacyUnit(), None)
     assert "poisoned" not in str(raised.value)
     assert raised.value.__cause__ is None
     assert raised.value.__context__ is None

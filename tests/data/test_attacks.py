@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from utmost.data.asked import Count, Grid, Histogram, Sum, Unit
-from utmost.data.sources import Source, opened
+from utmost.data.queries import Count, Grid, Histogram, PrivacyUnit, Sum
+from utmost.data.sources import Source, open_table
 
 NAN = float("nan")
 TEN = Grid(Fraction(0), Fraction(10), Fraction(1))
@@ -22,9 +22,9 @@ def test_statistics_of_a_parquet_file_that_leave_nan_out_change_no_answer(tmp_pa
     counts, sums = [], []
     for more in ([], [2.5]):
         table = _written(tmp_path, [-5.0, *more, *[NAN] * 100])
-        with opened(table, tmp_path) as rows:
-            counts.append(rows.count(Count(where), Unit(), None))
-            sums.append(rows.moments(Sum("x", TEN, None), Unit("p", rows=1), None).positions)
+        with open_table(table, tmp_path) as rows:
+            counts.append(rows.count(Count(where), PrivacyUnit(), None))
+            sums.append(rows.moments(Sum("x", TEN, None), PrivacyUnit("p", rows=1), None).positions)
     assert abs(counts[1] - counts[0]) <= 1
     assert sums == [0, 3]
 
@@ -43,11 +43,11 @@ def test_texts_that_a_collation_holds_for_equal_are_different_cells_in_duckdb(tm
     with duckdb.connect(str(tmp_path / "c.duckdb")) as connection:
         connection.execute("CREATE TABLE t (a VARCHAR COLLATE nocase, d VARCHAR COLLATE noaccent)")
         connection.execute("INSERT INTO t SELECT if(i < 10, 'a', 'A'), if(i < 4, 'cafe', 'café') FROM range(20) r(i)")
-    with opened(Source("c.duckdb", table="t"), tmp_path) as rows:
-        assert rows.histogram(Histogram({"a": ("a", "A")}), Unit(), None) == [10, 10]
-        assert rows.histogram(Histogram({"d": ("cafe", "café")}), Unit(), None) == [4, 16]
-        assert rows.count(Count("a = 'a'"), Unit(), None) == 10
-        assert rows.units(Unit("a", rows=1)) == 2
+    with open_table(Source("c.duckdb", table="t"), tmp_path) as rows:
+        assert rows.histogram(Histogram({"a": ("a", "A")}), PrivacyUnit(), None) == [10, 10]
+        assert rows.histogram(Histogram({"d": ("cafe", "café")}), PrivacyUnit(), None) == [4, 16]
+        assert rows.count(Count("a = 'a'"), PrivacyUnit(), None) == 10
+        assert rows.units(PrivacyUnit("a", rows=1)) == 2
 
 
 def test_texts_that_a_collation_holds_for_equal_are_different_cells_in_postgresql(
@@ -60,11 +60,11 @@ def test_texts_that_a_collation_holds_for_equal_are_different_cells_in_postgresq
         connection.execute("CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level1', deterministic = false)")
         connection.execute("CREATE TABLE t (a text COLLATE ci)")
         connection.execute("INSERT INTO t SELECT CASE WHEN i = 0 THEN 'A' ELSE 'a' END FROM generate_series(0, 19) i")
-    with opened(Source(postgres_url, table="t"), tmp_path) as rows:
-        assert rows.histogram(Histogram({"a": ("a", "A")}), Unit(), None) == [19, 1]
-        assert rows.count(Count("a = 'a'"), Unit(), None) == 19
-        assert rows.count(Count("a in ('á', 'A')"), Unit(), None) == 1
-        assert rows.units(Unit("a", rows=1)) == 2
+    with open_table(Source(postgres_url, table="t"), tmp_path) as rows:
+        assert rows.histogram(Histogram({"a": ("a", "A")}), PrivacyUnit(), None) == [19, 1]
+        assert rows.count(Count("a = 'a'"), PrivacyUnit(), None) == 19
+        assert rows.count(Count("a in ('á', 'A')"), PrivacyUnit(), None) == 1
+        assert rows.units(PrivacyUnit("a", rows=1)) == 2
 
 
 def test_a_server_that_takes_backslashes_for_escapes_lets_no_text_out_of_its_quotes(
@@ -77,8 +77,8 @@ def test_a_server_that_takes_backslashes_for_escapes_lets_no_text_out_of_its_quo
         try:
             connection.execute("CREATE TABLE t (a text)")
             connection.execute("INSERT INTO t VALUES (E'\\\\'), ('b')")
-            with opened(Source(postgres_url, table="t"), tmp_path) as rows:
-                assert rows.count(Count(r"a = '\'"), Unit(), None) == 1
-                assert rows.count(Count(r"a = '\' or a = ' or true --'"), Unit(), None) == 1
+            with open_table(Source(postgres_url, table="t"), tmp_path) as rows:
+                assert rows.count(Count(r"a = '\'"), PrivacyUnit(), None) == 1
+                assert rows.count(Count(r"a = '\' or a = ' or true --'"), PrivacyUnit(), None) == 1
         finally:
             connection.execute("ALTER ROLE CURRENT_USER RESET standard_conforming_strings")

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from data.oracle import Where, agree
 from data.places import PLACES, placed, seen
 from spark import quiet
-from utmost.data.asked import Count, Grid, Histogram, Mean, Quantile, Query, Sum, Unit
-from utmost.data.parts import Part
+from utmost.data.partitions import Partition
+from utmost.data.queries import Count, Grid, Histogram, Mean, PrivacyUnit, Quantile, Query, Sum
 from utmost.data.table import Table
 
 pytestmark = quiet
@@ -84,13 +84,13 @@ WHERES: tuple[tuple[str | None, Where | None], ...] = (
 )
 STEPS = tuple(map(Fraction, ("1", "1/2", "1/3", "3", "7", "7/10", "1/10", "1/1000", "1000000", "1e-9")))
 UNITS = (
-    Unit(),
-    *(Unit("person", rows=k) for k in (1, 2, 10**6)),
-    *(Unit("name", rows=k) for k in (1, 3)),
-    Unit("day", rows=2),
-    Unit("flag", rows=2),
+    PrivacyUnit(),
+    *(PrivacyUnit("person", rows=k) for k in (1, 2, 10**6)),
+    *(PrivacyUnit("name", rows=k) for k in (1, 3)),
+    PrivacyUnit("day", rows=2),
+    PrivacyUnit("flag", rows=2),
 )
-GROUPS = (*(Unit("person", groups=k) for k in (1, 2, 10**6)), Unit("name", groups=1))
+GROUPS = (*(PrivacyUnit("person", groups=k) for k in (1, 2, 10**6)), PrivacyUnit("name", groups=1))
 KEYS = {
     "region": (*TEXTS[1:], "nowhere"),
     "small": (-1, 0, 1, 2, 10**30, -(10**30)),
@@ -108,9 +108,11 @@ def grids(draw: st.DrawFn, most: int) -> Grid:
 
 
 @st.composite
-def questions(draw: st.DrawFn) -> tuple[Query, Unit, Part | None, Where | None]:
+def questions(draw: st.DrawFn) -> tuple[Query, PrivacyUnit, Partition | None, Where | None]:
     text, where = draw(st.sampled_from(WHERES))
-    part = draw(st.sampled_from((None, None, Part("flag", True), Part("region", "nor'th"), Part("big", 10**30))))
+    part = draw(
+        st.sampled_from((None, None, Partition("flag", True), Partition("region", "nor'th"), Partition("big", 10**30)))
+    )
     kind = draw(st.sampled_from(("count", "histogram", "histogram", "sum", "mean", "quantile")))
     unit = draw(st.sampled_from(UNITS + GROUPS if kind in ("count", "histogram") else UNITS))
     if kind == "count":
@@ -178,7 +180,7 @@ def test_every_place_answers_every_question_as_plain_python_does(place: str, tab
 
     @settings(max_examples=EXAMPLES[place])
     @given(questions())
-    def check(question: tuple[Query, Unit, Part | None, Where | None]) -> None:
+    def check(question: tuple[Query, PrivacyUnit, Partition | None, Where | None]) -> None:
         query, unit, part, where = question
         agree(table, rows, query, unit, part, where)
 
@@ -188,12 +190,14 @@ def test_every_place_answers_every_question_as_plain_python_does(place: str, tab
 def test_any_table_is_answered_as_plain_python_does(place: str, url: str | None, tmp_path: Path) -> None:
     @settings(max_examples=TABLES[place], suppress_health_check=[HealthCheck.too_slow])
     @given(st.lists(row_strategy(), max_size=12), st.lists(questions(), min_size=1, max_size=4))
-    def check(rows: list[dict[str, Any]], asked: list[tuple[Query, Unit, Part | None, Where | None]]) -> None:
+    def check(
+        rows: list[dict[str, Any]], asked: list[tuple[Query, PrivacyUnit, Partition | None, Where | None]]
+    ) -> None:
         with placed(place, rows, tmp_path, url) as table:
             for query, unit, part, where in asked:
                 agree(table, seen(place, rows), query, unit, part, where)
-            assert table.units(Unit()) == len(rows)
+            assert table.units(PrivacyUnit()) == len(rows)
             people = {row["name"] for row in seen(place, rows)} - {None}
-            assert table.units(Unit("name", rows=1)) == len(people)
+            assert table.units(PrivacyUnit("name", rows=1)) == len(people)
 
     check()

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from data.places import COLUMNS, write_duckdb, write_parquet
 from spark import quiet
-from utmost.data.asked import Count, Grid, Histogram, Sum, Unit
-from utmost.data.kinds import Kind
-from utmost.data.sources import Source, opened
+from utmost.data.column_kinds import ColumnKind
+from utmost.data.queries import Count, Grid, Histogram, PrivacyUnit, Sum
+from utmost.data.sources import Source, open_table
 from utmost.data.table import Table
 from utmost.errors import DataError, InputError, UtmostError
 
@@ -43,13 +43,13 @@ def engine(request: pytest.FixtureRequest) -> str | None:
 @contextmanager
 def csv_of(content: str | bytes, folder: Path, engine: str | None = None, **columns: str) -> Iterator[Table]:
     (folder / "t.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
-    with opened(Source("t.csv", engine=engine, columns=columns), folder) as table:
+    with open_table(Source("t.csv", engine=engine, columns=columns), folder) as table:
         yield table
 
 
 def refusal(source: Source, folder: Path, words: str, kind: type[UtmostError] = InputError) -> UtmostError:
     """The error with which opening the source is refused."""
-    with pytest.raises(kind, match=words) as raised, opened(source, folder):
+    with pytest.raises(kind, match=words) as raised, open_table(source, folder):
         pytest.fail("it was opened")
     return raised.value
 
@@ -63,10 +63,10 @@ def held(table: Table) -> list[tuple[Any, ...]]:
 
 
 def test_the_bundled_table_is_a_source() -> None:
-    with opened(Source("bundled:anes96"), Path()) as table:
-        assert table.units(Unit()) == 944
-        assert set(table.kinds.values()) == {Kind.INTEGER}
-        assert table.count(Count("vote = 0"), Unit(), None) == 551
+    with open_table(Source("bundled:anes96"), Path()) as table:
+        assert table.units(PrivacyUnit()) == 944
+        assert set(table.kinds.values()) == {ColumnKind.INTEGER}
+        assert table.count(Count("vote = 0"), PrivacyUnit(), None) == 551
 
 
 CONTENT = """\
@@ -84,13 +84,13 @@ def test_kinds_are_found_by_reading_the_whole_file(engine: str | None, tmp_path:
         ]  # fmt: skip
         first = next(row for row in held(table) if row[0] == 1)
         assert first[:5] == (1, 1, 1.5, True, date(2020, 1, 31))
-        assert table.moments(Sum("pointed", GRID, None), Unit(), None).positions == 6
+        assert table.moments(Sum("pointed", GRID, None), PrivacyUnit(), None).positions == 6
 
 
 def test_one_odd_value_at_the_end_of_a_long_file_decides(tmp_path: Path) -> None:
     lines = ["a,b", *(f"{n},{n}" for n in range(5000))]
     with csv_of("\n".join([*lines, "x,1.5"]), tmp_path) as table:
-        assert list(table.kinds.values()) == [Kind.TEXT, Kind.NUMBER]
+        assert list(table.kinds.values()) == [ColumnKind.TEXT, ColumnKind.NUMBER]
 
 
 MISFITS = {
@@ -156,8 +156,8 @@ def test_csv_files_of_every_shape_are_read_alike(engine: str | None, shape: str,
     name = "b\nc" if "newline in the header" in shape else "b"
     with csv_of(content, tmp_path, engine, a="integer", **{name: "text"}) as table:
         assert held(table) == sorted(rows, key=repr)
-        assert table.units(Unit()) == len(rows)
-        assert table.count(Count("a is null or a is not null"), Unit(), None) == len(rows)
+        assert table.units(PrivacyUnit()) == len(rows)
+        assert table.count(Count("a is null or a is not null"), PrivacyUnit(), None) == len(rows)
 
 
 def test_in_a_file_of_one_column_an_empty_line_is_no_row(engine: str | None, tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_in_a_file_of_one_column_an_empty_line_is_no_row(engine: str | None, tmp
 
 def test_a_line_that_is_not_utf_8_stops_nothing(engine: str | None, tmp_path: Path) -> None:
     with csv_of(b"a,b\n1,\xe9\n2,y\n3,z\n", tmp_path, engine, a="integer") as table:
-        assert table.count(Count("b = 'y' or b = 'z'"), Unit(), None) == 2
+        assert table.count(Count("b = 'y' or b = 'z'"), PrivacyUnit(), None) == 2
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"\xef\xbb\xbf", b"\xff\xfe\x00", b"a,,b\n", b"a,A\n", b"a,b,a\n"])
@@ -184,7 +184,7 @@ def test_no_content_makes_reading_fail(tmp_path: Path, content: bytes, has_newli
     counts = []
     for _ in range(2):
         with csv_of(b"a,b\n" + body, tmp_path, None, a="integer", b="text") as table:
-            counts.append((table.units(Unit()), table.count(Count("a > 0 or b = 'x'"), Unit(), None)))
+            counts.append((table.units(PrivacyUnit()), table.count(Count("a > 0 or b = 'x'"), PrivacyUnit(), None)))
     assert counts[0] == counts[1]
     assert counts[0][1] <= counts[0][0]
 
@@ -225,7 +225,7 @@ def test_a_location_that_is_none_is_refused_in_one_line(source: Source, words: s
     (tmp_path / "folder.csv").mkdir()
     for name in ("t.parquet", "t.duckdb", "broken.duckdb", "broken.parquet"):
         (tmp_path / name).write_text("a poisoned text, which is no such file " * 100)
-    with pytest.raises(UtmostError, match=words) as raised, opened(source, tmp_path):
+    with pytest.raises(UtmostError, match=words) as raised, open_table(source, tmp_path):
         pytest.fail("it was opened")
     assert_silent(raised.value, "poisoned", "hidden")
 
@@ -247,11 +247,11 @@ def test_paths_are_relative_to_the_folder_and_names_can_hold_anything(engine: st
     for number, name in enumerate(names):
         (folder / name).write_text(f"a\n{number}\n")
     for number, name in enumerate(names):
-        with opened(Source(name, engine=engine), folder) as table:
+        with open_table(Source(name, engine=engine), folder) as table:
             assert held(table) == [(number,)]
     write_parquet([ROW | {"big": 5}], folder / "p[1].parquet")
-    with opened(Source("p[1].parquet", engine=engine), folder) as table:
-        assert table.histogram(Histogram({"big": (5,)}), Unit(), None) == [1]
+    with open_table(Source("p[1].parquet", engine=engine), folder) as table:
+        assert table.histogram(Histogram({"big": (5,)}), PrivacyUnit(), None) == [1]
         assert list(table.kinds) == list(COLUMNS)  # a=1 in the path is no column
 
 
@@ -259,8 +259,8 @@ def test_a_directory_of_parquet_files_is_one_table(engine: str | None, tmp_path:
     (tmp_path / "d.parquet").mkdir()
     for number in range(3):
         write_parquet([ROW | {"big": number}], tmp_path / "d.parquet" / f"part-{number}.parquet")
-    with opened(Source("d.parquet", engine=engine), tmp_path) as table:
-        assert table.histogram(Histogram({"big": (0, 1, 2, 3)}), Unit(), None) == [1, 1, 1, 0]
+    with open_table(Source("d.parquet", engine=engine), tmp_path) as table:
+        assert table.histogram(Histogram({"big": (0, 1, 2, 3)}), PrivacyUnit(), None) == [1, 1, 1, 0]
 
 
 # DuckDB
@@ -276,9 +276,9 @@ def test_a_duckdb_file_is_read_only_and_lists_its_tables(tmp_path: Path) -> None
         )
     before = (tmp_path / "t.duckdb").read_bytes()
     for name, column in (("people", "person"), ("main.people", "person"), ("old.people", "a"), ("seen", "b")):
-        with opened(Source("t.duckdb", table=name), tmp_path) as table:
+        with open_table(Source("t.duckdb", table=name), tmp_path) as table:
             assert column in table.kinds
-            assert table.units(Unit()) == 1
+            assert table.units(PrivacyUnit()) == 1
             with pytest.raises(DataError):
                 table._engine.rows(StatementOnly("CREATE TABLE other (a INTEGER)"))
     known = "table must be one of old.people, people, seen, got "
@@ -303,8 +303,8 @@ def test_a_duckdb_file_can_be_opened_twice_at_a_time_but_not_while_it_is_written
     write_duckdb([ROW], tmp_path / "t.duckdb")
     (tmp_path / "t.duckdb").rename(tmp_path / name)
     source = Source(name, table="people")
-    with opened(source, tmp_path) as one, opened(source, tmp_path) as two:
-        assert one.units(Unit()) == two.units(Unit()) == 1
+    with open_table(source, tmp_path) as one, open_table(source, tmp_path) as two:
+        assert one.units(PrivacyUnit()) == two.units(PrivacyUnit()) == 1
     script = f"""
         import duckdb, sys
         connection = duckdb.connect({str(tmp_path / name)!r})
@@ -329,7 +329,7 @@ def test_the_connection_reads_its_own_file_and_nothing_else(tmp_path: Path) -> N
     write_parquet([ROW], tmp_path / "t.parquet")
     write_duckdb([ROW], tmp_path / "t.duckdb")
     for source in (Source("t.csv"), Source("t.parquet"), Source("t.duckdb", table="people")):
-        with opened(source, tmp_path) as table:
+        with open_table(source, tmp_path) as table:
             for statement in (
                 f"SELECT * FROM read_csv('{other}')",
                 f"COPY (SELECT 1) TO '{tmp_path / 'out.csv'}'",
@@ -357,7 +357,7 @@ def test_a_view_on_another_file_is_refused(tmp_path: Path) -> None:
 
 def test_what_spills_goes_to_a_private_directory_that_is_removed(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a\n1\n")
-    with opened(Source("t.csv"), tmp_path) as table:
+    with open_table(Source("t.csv"), tmp_path) as table:
         ((spill,),) = run(table, "SELECT current_setting('temp_directory')")
         assert Path(spill).is_dir()
         assert Path(spill).stat().st_mode & 0o077 == 0
@@ -367,9 +367,9 @@ def test_what_spills_goes_to_a_private_directory_that_is_removed(tmp_path: Path)
 
 def test_a_file_changed_while_open_does_not_change_a_csv_table(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a\n1\n")
-    with opened(Source("t.csv"), tmp_path) as table:
+    with open_table(Source("t.csv"), tmp_path) as table:
         (tmp_path / "t.csv").write_text("a\n1\n2\n3\n")
-        assert table.units(Unit()) == 1
+        assert table.units(PrivacyUnit()) == 1
 
 
 # PostgreSQL
@@ -384,14 +384,14 @@ def test_postgres_reads_one_state_and_cannot_write(postgres_url: str, tmp_path: 
         writer.execute('CREATE SCHEMA "Old"')
         writer.execute('CREATE TABLE "Old".people AS SELECT 7 AS b')
         writer.execute("CREATE MATERIALIZED VIEW seen AS SELECT 1 AS c")
-        with opened(Source(postgres_url, table="people"), tmp_path) as table:
-            assert table.units(Unit()) == 1
+        with open_table(Source(postgres_url, table="people"), tmp_path) as table:
+            assert table.units(PrivacyUnit()) == 1
             writer.execute("INSERT INTO people VALUES (2)")
-            assert table.units(Unit()) == 1
+            assert table.units(PrivacyUnit()) == 1
             with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
                 run(table, "INSERT INTO people VALUES (3)")
         for name, column in (("public.people", "a"), ("Old.people", "b"), ("seen", "c")):
-            with opened(Source(postgres_url, table=name), tmp_path) as table:
+            with open_table(Source(postgres_url, table=name), tmp_path) as table:
                 assert list(table.kinds) == [column]
                 assert table.engine == "postgres"
         known = "table must be one of Old.people, people, seen, got 'peeple': did you mean"
@@ -425,8 +425,8 @@ def test_a_poisoned_row_of_postgres_is_not_quoted(
     with psycopg.connect(postgres_url) as writer:
         writer.execute("CREATE TABLE t AS SELECT 'poisoned row'::text AS secret")
         writer.execute("CREATE VIEW v AS SELECT secret::integer AS number FROM t")
-    with opened(Source(postgres_url, table="v"), tmp_path) as table, pytest.raises(DataError) as raised:
-        table.histogram(Histogram({"number": (1,)}), Unit("number", rows=1), None)
+    with open_table(Source(postgres_url, table="v"), tmp_path) as table, pytest.raises(DataError) as raised:
+        table.histogram(Histogram({"number": (1,)}), PrivacyUnit("number", rows=1), None)
     assert_silent(raised.value, "poisoned")
     said = capfd.readouterr()
     assert "poisoned" not in said.out + said.err + caplog.text
@@ -442,11 +442,11 @@ def test_a_table_of_sparks_catalogue_is_a_source(spark: Any, tmp_path: Path) -> 
     session.sql("CREATE OR REPLACE VIEW old.people AS SELECT 7 AS b")
     zone = session.conf.get("spark.sql.session.timeZone")
     try:
-        with opened(Source(engine="spark", table="some_numbers"), tmp_path) as table:
-            assert table.units(Unit()) == 5
-            assert table.histogram(Histogram({"id": (1, 9)}), Unit("id", rows=1), None) == [1, 0]
-        with opened(Source(engine="spark", table="old.people"), tmp_path) as table:
-            assert table.histogram(Histogram({"b": (7,)}), Unit(), None) == [1]
+        with open_table(Source(engine="spark", table="some_numbers"), tmp_path) as table:
+            assert table.units(PrivacyUnit()) == 5
+            assert table.histogram(Histogram({"id": (1, 9)}), PrivacyUnit("id", rows=1), None) == [1, 0]
+        with open_table(Source(engine="spark", table="old.people"), tmp_path) as table:
+            assert table.histogram(Histogram({"b": (7,)}), PrivacyUnit(), None) == [1]
         refusal(Source(engine="spark", table="some_number"), tmp_path, "did you mean some_numbers")
         assert session.conf.get("spark.sql.session.timeZone") == zone
         assert not [table for table in session.catalog.listTables() if table.name.startswith("utmost_")]
@@ -460,20 +460,20 @@ SCRIPT = """
     from pathlib import Path
     logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
     from pyspark.sql import SparkSession
-    from utmost.data.asked import Count, Histogram, Unit
-    from utmost.data.sources import Source, opened
+    from utmost.data.queries import Count, Histogram, PrivacyUnit
+    from utmost.data.sources import Source, open_table
     from utmost.errors import DataError
 
     Path("t.csv").write_text("a,b\\n1,poisoned row\\n")
-    with opened(Source("t.csv", engine="spark", columns={"b": "integer"}), Path(".")) as table:
-        assert table.count(Count("b is null"), Unit(), None) == 1
+    with open_table(Source("t.csv", engine="spark", columns={"b": "integer"}), Path(".")) as table:
+        assert table.count(Count("b is null"), PrivacyUnit(), None) == 1
     assert SparkSession.getActiveSession() is None, "the session that was started is stopped"
     session = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
     session.createDataFrame([("poisoned row",)], "secret string").createOrReplaceTempView("t")
     session.sql("CREATE OR REPLACE TEMP VIEW v AS SELECT CAST(secret AS INT) AS number FROM t")
-    with opened(Source(engine="spark", table="v"), Path(".")) as table:
+    with open_table(Source(engine="spark", table="v"), Path(".")) as table:
         try:
-            table.histogram(Histogram({"number": (1,)}), Unit("number", rows=1), None)
+            table.histogram(Histogram({"number": (1,)}), PrivacyUnit("number", rows=1), None)
         except DataError as error:
             assert error.__cause__ is None and error.__context__ is None
             traceback.print_exc()
@@ -512,7 +512,7 @@ def test_missing_clients_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         if module == "pyspark":
             for name in [name for name in sys.modules if name.startswith("pyspark.")]:
                 monkeypatch.setitem(sys.modules, name, None)
-        with pytest.raises(InputError, match=words), opened(source, tmp_path):
+        with pytest.raises(InputError, match=words), open_table(source, tmp_path):
             pytest.fail("it was opened")
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.data.engines.texts import suggested
-from utmost.data.kinds import Kind
-from utmost.data.sources import Source, opened
+from utmost.data.column_kinds import ColumnKind
+from utmost.data.engines.csv_types import suggest_kinds
+from utmost.data.sources import Source, open_table
 
 WORDS = "1 -3 +7 12.0 1.5 .5 1e-3 inf nan true False t 2020-01-31 x 1,5"
 VALUES = st.sampled_from([*WORDS.split(" "), "", " 4 ", "2020-01-31 12:00", "9" * 17, "9" * 25])
@@ -22,17 +22,17 @@ def test_a_file_whose_rows_are_all_first_has_the_kinds_that_are_found(tmp_path_f
     path = Path(tmp_path_factory.mktemp("suggested")) / "a.csv"
     with path.open("w", newline="") as stream:
         csv.writer(stream).writerows([("a", "b"), *rows])
-    with opened(Source("a.csv"), path.parent) as table:
+    with open_table(Source("a.csv"), path.parent) as table:
         found = dict(table.kinds)
     for name, values in zip(("a", "b"), zip(*rows, strict=True), strict=True):
         if any(values):
-            assert suggested(path)[name] == found[name]
+            assert suggest_kinds(path)[name] == found[name]
         else:
-            assert suggested(path)[name] is Kind.TEXT
+            assert suggest_kinds(path)[name] is ColumnKind.TEXT
 
 
 def test_the_rest_of_the_file_is_not_read(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a\n" + "1\n" * 10 + "x\n")
-    assert suggested(path, 10) == {"a": Kind.INTEGER}
-    assert suggested(path, 11) == {"a": Kind.TEXT}
+    assert suggest_kinds(path, 10) == {"a": ColumnKind.INTEGER}
+    assert suggest_kinds(path, 11) == {"a": ColumnKind.TEXT}

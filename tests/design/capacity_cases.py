@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from utmost.channel import least_epsilon
 from utmost.design.capacities import Capacities
 from utmost.exact import Level, Real, sign
-from utmost.solve import Program, optimum
+from utmost.lp import LinearProgram, certified_optimum
 from utmost.spaces import Space, space
 
 
@@ -38,8 +38,8 @@ def best_total(points: Space, level: Level, least: bool) -> Fraction:
     columns = [cell for x, z, y in pairs for cell in (x * size + y, z * size + y)] + list(range(size * size))
     values = [v for x, z, _ in pairs for v in (Fraction(1), -level.power(points.distance(x, z)))]
     cost = [Fraction((1 if least else -1) * (x == y)) for x in range(size) for y in range(size)]
-    found = optimum(
-        Program(
+    found = certified_optimum(
+        LinearProgram(
             cost,
             rows,
             columns,

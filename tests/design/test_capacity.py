@@ -16,8 +16,8 @@ from utmost.channel import least_epsilon
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import by_program
 from utmost.design.capacities import capacity
-from utmost.design.capacities.rates import private, rates
-from utmost.design.capacities.weights import weighting
+from utmost.design.capacities.alpha_powers import alpha_powers, private
+from utmost.design.capacities.point_weights import optimal_weights
 from utmost.errors import InputError
 from utmost.exact import Real, alpha, epsilon, number
 from utmost.mechanisms import geometric, response
@@ -28,11 +28,11 @@ from utmost.spaces import (
     grid,
     hamming,
     line,
-    parse,
-    product,
-    scaled,
+    parse_space,
+    product_space,
+    scale_space,
     space,
-    subspace,
+    sub_space,
     symmetries,
 )
 
@@ -60,7 +60,7 @@ PRINTED = {
 
 @pytest.mark.parametrize("name", PRINTED)
 def test_every_capacity_that_the_paper_prints_is_right_to_its_last_digit(name):
-    found = capacity(parse(name), HALF)
+    found = capacity(parse_space(name), HALF)
     for one, printed in zip((found.multiplicative, found.additive), PRINTED[name], strict=True):
         assert abs(float(one.value) - float(printed)) <= 0.005
         assert one.gap < Fraction(1, 10**9)
@@ -74,7 +74,7 @@ SMALL += ["grid:2x3:manhattan", "line:2+discrete:3", "2*line:4", "grid:1x5"]
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("value", ["1/2", "9/10", "1/20"])
 def test_closed_forms_are_the_optima_of_corollaries_17_and_18_as_fractions(name, value):
-    points, level = parse(name), alpha(value)
+    points, level = parse_space(name), alpha(value)
     found = capacity(points, level)
     checked(found, points, level)
     assert found.multiplicative.exact
@@ -199,7 +199,7 @@ def test_no_weights_prove_the_multiplicative_capacity_of_a_spider():
     level = alpha("7/10")
     found = capacity(SPIDER, level)
     checked(found, SPIDER, level)
-    packing = weighting(SPIDER, symmetries(SPIDER), rates(SPIDER, level), least=False).diagonal
+    packing = optimal_weights(SPIDER, symmetries(SPIDER), alpha_powers(SPIDER, level), least=False).diagonal
     powers = np.array([[level.power(d) for d in row] for row in SPIDER.distances], dtype=object)
     assert min(packing) >= 0
     assert max(powers @ np.array(packing, dtype=object)) <= 1
@@ -213,7 +213,7 @@ def test_no_weights_prove_the_additive_capacity_of_these_eight_points():
     level = alpha("17/20")
     found = capacity(EIGHT, level)
     checked(found, EIGHT, level)
-    cover = weighting(EIGHT, symmetries(EIGHT), rates(EIGHT, level), least=True).diagonal
+    cover = optimal_weights(EIGHT, symmetries(EIGHT), alpha_powers(EIGHT, level), least=True).diagonal
     powers = np.array([[1 / level.power(d) for d in row] for row in EIGHT.distances], dtype=object)
     assert min(cover) >= 0
     assert min(powers @ np.array(cover, dtype=object)) >= 1
@@ -223,7 +223,7 @@ def test_no_weights_prove_the_additive_capacity_of_these_eight_points():
 
 
 def test_a_factor_whose_capacity_is_not_that_of_weights_sends_the_product_to_the_program():
-    level, points = alpha("7/10"), product(SPIDER, line(2))
+    level, points = alpha("7/10"), product_space(SPIDER, line(2))
     found = capacity(points, level)
     assert found.multiplicative.how.startswith("a linear program")
     assert found.multiplicative.exact
@@ -234,7 +234,7 @@ def test_a_factor_whose_capacity_is_not_that_of_weights_sends_the_product_to_the
 @settings(max_examples=15, deadline=None)
 @given(metrics(4), st.integers(1, 3))
 def test_very_small_totals_are_still_exact(points, factor):
-    wide, level = scaled(points, 4 * factor), alpha("1/20")
+    wide, level = scale_space(points, 4 * factor), alpha("1/20")
     found = capacity(wide, level)
     checked(found, wide, level)
     assert found.additive.exact
@@ -307,11 +307,11 @@ def test_at_the_ends_everything_or_nothing_is_told(points):
 @settings(max_examples=30, deadline=None)
 @given(metrics(5), rational_levels(), st.sampled_from(["2", "1/2", "3/2"]))
 def test_larger_distances_let_more_be_told_and_points_left_out_let_less(points, level, factor):
-    found, wider = capacity(points, level), capacity(scaled(points, factor), level)
+    found, wider = capacity(points, level), capacity(scale_space(points, factor), level)
     more = Fraction(factor) > 1
     assert (wider.multiplicative.upper >= found.multiplicative.lower) if more else True
     assert (wider.multiplicative.lower <= found.multiplicative.upper) if not more else True
-    fewer = capacity(subspace(points, points.labels[:-1]), level)
+    fewer = capacity(sub_space(points, points.labels[:-1]), level)
     assert 1 <= fewer.multiplicative.value <= len(points) - 1
     assert fewer.multiplicative.value <= found.multiplicative.value + 1
     assert 0 <= found.additive.value < 1
@@ -337,14 +337,14 @@ def test_values_of_many_digits_are_never_printed_whole():
 def test_what_is_too_large_is_refused_in_one_line(monkeypatch):
     with pytest.raises(InputError, match=r"grid:70x70 has 4900 points"):
         capacity(grid(70, 70), HALF)
-    monkeypatch.setattr("utmost.design.capacities.weights.MOST_ORBITS", 5)
+    monkeypatch.setattr("utmost.design.capacities.point_weights.MOST_ORBITS", 5)
     with pytest.raises(InputError, match=r"grid:5x5 has 6 points that no known symmetry .* at most 5"):
         capacity(grid(5, 5), HALF)
     monkeypatch.undo()
-    monkeypatch.setattr("utmost.design.capacities.program.MOST_RELATIONS", 100)
+    monkeypatch.setattr("utmost.design.capacities.pair_program.MOST_RELATIONS", 100)
     with pytest.raises(InputError, match=r"privacy constraints up to symmetry, and at most 100 are tried"):
         capacity(grid(5, 5), alpha("7/10"))
-    monkeypatch.setattr("utmost.design.capacities.program.MOST_RELATIONS", 1)
+    monkeypatch.setattr("utmost.design.capacities.pair_program.MOST_RELATIONS", 1)
     with pytest.raises(InputError, match=r"privacy constraints up to symmetry, and at most 1 are tried"):
         capacity(grid(5, 5), alpha("7/10"))
 
@@ -353,7 +353,7 @@ def test_what_is_too_large_is_refused_in_one_line(monkeypatch):
 @given(metrics(5), st.integers(0, 10**6), st.integers(0, 10**6))
 def test_a_rounded_channel_that_leaks_is_seen(points, row, column):
     level = epsilon("0.3")
-    bounds = rates(points, level)
+    bounds = alpha_powers(points, level)
     kernel = np.array([[bounds.aim[code] for code in line] for line in points.codes], dtype=object)
     units = np.array([[int(entry * 2**200) for entry in line] for line in kernel], dtype=object)
     assert private(points, bounds, units)

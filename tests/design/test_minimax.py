@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from strategies import monotone_rows, rational_levels, weights
 from utmost.channel import channel, is_private
 from utmost.consumer import Consumer, Minimax, losses, priors
-from utmost.design.count import induced
+from utmost.design.count_mechanism import remapped_channel
 from utmost.design.minimax import minimax_optimal
 from utmost.errors import InputError
 from utmost.exact import Level, alpha
@@ -82,7 +82,7 @@ def test_some_prior_makes_a_bayesian_lose_as_much(case: tuple[int, Minimax], lev
 
 def best_deterministic(size: int, user: Minimax) -> Fraction:
     """By trying all of them."""
-    return min(user.worst_loss(induced(HALF, list(r))) for r in product(range(size + 1), repeat=size + 1))
+    return min(user.worst_loss(remapped_channel(HALF, list(r))) for r in product(range(size + 1), repeat=size + 1))
 
 
 @pytest.mark.parametrize(

@@ -19,19 +19,19 @@ from strategies import (
     small_spaces,
     weights,
 )
-from utmost import solve
+from utmost import lp
 from utmost.channel import Channel, is_private, least_epsilon
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import by_program, derivation, optimal
-from utmost.design.costs import bounds
-from utmost.design.count import exchanges, induced, remapped_geometric, surplus
-from utmost.design.designs import at_hand
+from utmost.design.cost_matrix import cost_bounds
+from utmost.design.count_mechanism import exchanges, remapped_channel, remapped_geometric, surplus
+from utmost.design.design import simple_design
 from utmost.design.optimal import solved
-from utmost.design.program import privacy_program
+from utmost.design.privacy_program import privacy_program
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, alpha, epsilon, number, power
 from utmost.mechanisms import geometric
-from utmost.spaces import Space, databases, line, scaled, space
+from utmost.spaces import Space, databases, line, scale_space, space
 
 FIGURE_3A = [
     "2/3 0 1/4 1/24 1/48 1/48",
@@ -82,8 +82,8 @@ def test_the_closed_form_multipliers_are_a_full_dual_solution_of_the_program(rea
     there = [pairs[w][i][0] for i in range(size - 1) for w in range(size)]
     back = [pairs[w][i][1] for i in range(size - 1) for w in range(size)]
     program = privacy_program(line(size), level, costs)
-    certificate = solve.verify(
-        program, tuple(induced(level, found.remap).rows.ravel()), (*there, *back, *found.multipliers)
+    certificate = lp.verify_certificate(
+        program, tuple(remapped_channel(level, found.remap).rows.ravel()), (*there, *back, *found.multipliers)
     )
     assert certificate.gap == 0
     assert certificate.upper == found.loss == sum(found.multipliers)
@@ -140,9 +140,9 @@ def test_the_truncated_geometric_is_the_unique_optimum_of_lemma_5_12(size: int) 
     level = alpha("1/2")
     rows = [[Fraction(0) if i == j else 1 + Fraction(abs(i - j), 100) for j in range(size)] for i in range(size)]
     program = privacy_program(line(size), level, Consumer(priors.uniform(size), losses.matrix(rows)).costs())
-    certificate = solve.optimum(program)
+    certificate = lp.certified_optimum(program)
     assert certificate.x == tuple(geometric(size - 1, level).channel().rows.ravel())
-    assert solve.unique(program, certificate).unique
+    assert lp.is_unique(program, certificate).unique
 
 
 @pytest.mark.parametrize("n", [40, 60])
@@ -150,8 +150,8 @@ def test_a_float_solver_breaks_privacy_and_undercuts_the_optimum_and_we_do_not(n
     """The hazard: HiGHS on (3)–(7) as printed gives ε = ∞ and a loss below what any private mechanism can have."""
     level, reader = alpha("1/2"), uniform_reader(n + 1)
     program = privacy_program(line(n + 1), level, reader.costs())
-    plain = solve.solve(
-        solve.Program(program.cost, program.rows, program.columns, program.values, program.rhs, program.equality)
+    plain = lp.solve(
+        lp.LinearProgram(program.cost, program.rows, program.columns, program.values, program.rhs, program.equality)
     )
     design = optimal(line(n + 1), level, reader)
     entries = np.asarray(plain.x).reshape(n + 1, n + 1)
@@ -283,7 +283,7 @@ def test_a_tiny_epsilon_with_many_points_is_bounded_too() -> None:
 @settings(max_examples=25, deadline=None)
 def test_points_at_equal_distances_are_counts_at_another_level(points: int, ratio: Fraction, step: str) -> None:
     reader = Consumer(priors.uniform(points), losses.squared)
-    apart = scaled(line(points), number(step))
+    apart = scale_space(line(points), number(step))
     found = optimal(apart, alpha(ratio), reader)
     counts = optimal(line(points), Level(alpha(ratio).power(number(step))), reader)
     assert found.loss == counts.loss
@@ -303,7 +303,7 @@ def test_a_fraction_of_a_distance_may_have_a_rational_ratio() -> None:
 @settings(max_examples=30, deadline=None)
 def test_what_is_at_hand_is_private_and_no_worse_than_silence(points: Space, level: Level) -> None:
     reader = Consumer(priors.uniform(len(points)), losses.over(losses.absolute, points))
-    dear = bounds(reader, 112)[1]
-    design = at_hand(points, level, dear, Fraction(0))
+    dear = cost_bounds(reader, 112)[1]
+    design = simple_design(points, level, dear, Fraction(0))
     assert is_private(design.channel, points, level)
     assert design.loss <= min(dear.sum(axis=0))

@@ -9,7 +9,7 @@ from strategies import channels, legal_consumers, rational_levels
 from utmost.channel import Channel, channel, deterministic, mix
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import by_program, lemmas, optimal, remap_of, signature
-from utmost.design.signature import intervals, spelled
+from utmost.design.signature import intervals, signature_text
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon
 from utmost.mechanisms import geometric
@@ -98,7 +98,7 @@ def test_no_remap_is_read_off_a_signature_that_has_none() -> None:
 
 
 def test_it_is_printed_as_in_the_paper() -> None:
-    text = spelled(("↓↑↑", "↓↓↑"), range(3), range(3))
+    text = signature_text(("↓↑↑", "↓↓↑"), range(3), range(3))
     assert text.splitlines() == ["   0 1 2", " 0 ↓ ↑ ↑", " 1 ↓ ↓ ↑"]
 
 

@@ -18,35 +18,35 @@ from strategies import monotone_rows, rational_levels, weights
 from utmost.channel import channel, is_private
 from utmost.channel.choice import choice
 from utmost.consumer import losses
-from utmost.consumer.classes import metric_for, monotone, strictly_monotone, triviality
-from utmost.consumer.lifting import added, lifted, loss_rows, scaled
-from utmost.design.count import objection
-from utmost.design.program import privacy_program
+from utmost.consumer.loss_classes import is_monotone, is_strictly_monotone, is_trivial, metric_for
+from utmost.consumer.loss_operations import add_losses, lift_loss, loss_rows, scale_loss
+from utmost.design.count_mechanism import objection
+from utmost.design.privacy_program import privacy_program
 from utmost.design.universal import (
     Verdict,
     binary_mechanism,
     binary_proof,
-    cheapest,
+    cell_corners,
     closest_pair,
-    corners,
     isolating,
+    minimal_remaps,
     nearest,
     nib_proof,
     pair_loss,
     pulled_back,
-    simulates,
     simulation,
     tree_mechanism,
     uncertainty,
     universal_mechanism,
     universally_optimal,
     verify,
+    verify_simulation,
 )
-from utmost.design.universal.question import costs
+from utmost.design.universal.optimality_question import costs
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon, sign
+from utmost.lp import certified_optimum
 from utmost.mechanisms import geometric, response
-from utmost.solve import optimum
 from utmost.spaces import Space, cycle, discrete, graph, hamming, line, space
 
 LEVELS = [alpha(a) for a in ("1/2", "1/3", "2/3")]
@@ -94,7 +94,7 @@ def questions(draw: st.DrawFn, kind: str | None = None) -> tuple[str, Level, lis
 def test_corners_are_those_that_brute_force_finds(case: tuple) -> None:
     _, _, table, mechanism = case
     rows = loss_rows(table, 3)
-    found = corners(mechanism.rows, rows)
+    found = cell_corners(mechanism.rows, rows)
     assert len(found) == len(set(found))
     wanted = brute_corners(mechanism.rows, rows)
     assert set(found) <= wanted  # brute force also has the ties of actions that a third one is as good as: no bends
@@ -122,7 +122,7 @@ def test_corners_of_a_cone_agree_with_the_parma_library() -> None:
             system.insert(sum(c * v for c, v in zip(piece, variables, strict=False)) - variables[4 + x] >= 0)
     points = [g for g in ppl.C_Polyhedron(system).minimized_generators() if g.is_point()]
     theirs = {tuple(Fraction(int(g.coefficient(v)), int(g.divisor())) for v in variables[:4]) for g in points}
-    assert set(corners(rows, table)) == theirs
+    assert set(cell_corners(rows, table)) == theirs
 
 
 @given(questions())
@@ -135,7 +135,7 @@ def test_the_two_methods_agree_and_both_prove_what_they_say(case: tuple) -> None
     assert verdict.optimal == second.optimal
     assert verify(metric, level, table, mechanism, verdict)
     if second.optimal:
-        assert simulates(metric, level, table, mechanism, known, second)
+        assert verify_simulation(metric, level, table, mechanism, known, second)
     else:
         assert verify(metric, level, table, mechanism, Verdict((), second.objection))
 
@@ -145,10 +145,10 @@ def test_the_two_methods_agree_and_both_prove_what_they_say(case: tuple) -> None
 def test_the_least_loss_of_a_type_is_that_of_its_best_kernel(case: tuple, raw: list[int]) -> None:
     kind, level, table, _ = case
     rows, prior = loss_rows(table, 3), tuple(Fraction(w, sum(raw)) for w in raw)
-    least = optimum(privacy_program(SHAPES[kind](3), level, costs(prior, rows)))
+    least = certified_optimum(privacy_program(SHAPES[kind](3), level, costs(prior, rows)))
     known = kernels(kind, 3, level)
     assert least.lower == least.upper == min(uncertainty(prior, k.rows, rows) for k in known)
-    directs = cheapest(SHAPES[kind](3), level, table, known)
+    directs = minimal_remaps(SHAPES[kind](3), level, table, known)
     assert least.upper == min(sum(p * v for p, v in zip(prior, d.losses, strict=True)) for d in directs)
 
 
@@ -216,11 +216,11 @@ def test_every_space_has_a_loss_with_a_universally_optimal_mechanism(
     first, second = closest_pair(metric)
     mechanism = isolating(metric, level, first)
     assert is_private(mechanism, metric, level)
-    assert universally_optimal(metric, level, lifted(table, [first, second], metric), mechanism).optimal
+    assert universally_optimal(metric, level, lift_loss(table, [first, second], metric), mechanism).optimal
     loss = pair_loss(metric, first, second)
     assert universally_optimal(metric, level, loss, mechanism).optimal
-    assert monotone(loss, metric).holds
-    assert not triviality(loss, len(metric)).dominated
+    assert is_monotone(loss, metric).holds
+    assert not is_trivial(loss, len(metric)).dominated
 
 
 @given(metrics(), st.sampled_from(LEVELS), st.data())
@@ -229,7 +229,7 @@ def test_so_does_every_secret_with_its_nearest_neighbour(metric: Space, level: L
     label = data.draw(st.sampled_from(metric.labels))
     mechanism = isolating(metric, level, label)
     assert is_private(mechanism, metric, level)
-    loss = lifted(losses.binary, [label, nearest(metric, label)], metric)
+    loss = lift_loss(losses.binary, [label, nearest(metric, label)], metric)
     assert universally_optimal(metric, level, loss, mechanism).optimal
 
 
@@ -243,9 +243,9 @@ def test_the_rows_printed_in_the_proof_of_theorem_ten_are_n_times_too_small() ->
 
 
 def test_the_lifted_loss_of_theorem_a4_is_not_monotone_in_the_discrete_metric() -> None:
-    table = lifted(losses.binary, [0, 1], discrete(3))
-    assert not monotone(table, discrete(3)).holds
-    assert monotone(pair_loss(discrete(3), 0, 1), discrete(3)).holds
+    table = lift_loss(losses.binary, [0, 1], discrete(3))
+    assert not is_monotone(table, discrete(3)).holds
+    assert is_monotone(pair_loss(discrete(3), 0, 1), discrete(3)).holds
 
 
 @pytest.mark.parametrize("size", [3, 4, 5])
@@ -253,7 +253,7 @@ def test_the_two_mechanisms_of_the_discrete_example_and_all_visible_choices_are_
     """§VI-B: K_A tells the last secret from the rest, K_B the first; ℓ_e is ℓ_nib on those two."""
     metric = discrete(size)
     first, second = isolating(metric, HALF, size - 1), isolating(metric, HALF, 0)
-    loss = lifted(losses.nib, [0, size - 1], metric)
+    loss = lift_loss(losses.nib, [0, size - 1], metric)
     if size == 3:  # the columns printed in the paper are those of three inputs
         hyper = {tuple(column / sum(column)) for column in first.rows.T}
         quarter, fifth = Fraction(1, 4), Fraction(1, 5)
@@ -276,8 +276,8 @@ def test_the_mechanism_of_figure_eight_is_the_geometric_one_of_the_hamming_weigh
     outer = mechanism.rows.sum(axis=0) / 8
     assert list(outer * 32) == [9, 7, 7, 9]
     for loss in (losses.binary, losses.absolute):
-        assert universally_optimal(metric, HALF, lifted(loss, path, metric), mechanism).optimal
-    assert not universally_optimal(metric, HALF, lifted(losses.binary, ["001", "010"], metric), mechanism).optimal
+        assert universally_optimal(metric, HALF, lift_loss(loss, path, metric), mechanism).optimal
+    assert not universally_optimal(metric, HALF, lift_loss(losses.binary, ["001", "010"], metric), mechanism).optimal
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5])
@@ -345,7 +345,7 @@ def test_the_geometric_mechanism_of_a_tree_attains_the_bounds_and_the_linear_pro
     assert is_private(mechanism, tree, level)
     for loss, proof in ((losses.binary, binary_proof), (losses.nib, nib_proof)):
         rows = loss_rows(loss, len(tree))
-        least = optimum(privacy_program(tree, level, costs(prior, rows)))
+        least = certified_optimum(privacy_program(tree, level, costs(prior, rows)))
         assert least.lower == uncertainty(prior, mechanism.rows, rows) == proof(tree, level, prior).loss
 
 
@@ -404,7 +404,7 @@ def test_no_strictly_monotone_loss_with_as_many_actions_as_secrets_has_an_optima
 def test_with_fewer_actions_than_secrets_theorem_twelve_fails() -> None:
     """ℓ_bin with the actions 0 and 1 only is strictly monotone in d_D (a is injective), and K is optimal for it."""
     metric, table = discrete(3), [[0, 1], [1, 0], [1, 1]]
-    assert strictly_monotone(table, metric).images == (0, 1)
+    assert is_strictly_monotone(table, metric).images == (0, 1)
     mechanism = isolating(metric, HALF, 0)
     verdict = universally_optimal(metric, HALF, table, mechanism)
     assert verdict.optimal
@@ -418,7 +418,7 @@ def test_losses_that_tell_every_pair_apart_have_no_optimal_mechanism_on_discrete
     table: list[list[int]], level: Level
 ) -> None:
     """Lemma A6, for non-triviality in the sense of Def. A1."""
-    pairs = [triviality([table[x], table[z]], 2).dominated for x, z in combinations(range(3), 2)]
+    pairs = [is_trivial([table[x], table[z]], 2).dominated for x, z in combinations(range(3), 2)]
     found = universal_mechanism(discrete(3), level, table, kernels("discrete", 3, level))
     if not any(pairs):
         assert not found.exists
@@ -427,7 +427,7 @@ def test_losses_that_tell_every_pair_apart_have_no_optimal_mechanism_on_discrete
 def test_with_the_triviality_of_definition_six_lemma_a6_fails() -> None:
     """Each pair's restriction depends on the action, yet one action is best everywhere: all mechanisms are optimal."""
     table = [[0, 1], [0, 1], [0, 1]]
-    assert not any(triviality([table[x], table[z]], 2).constant for x, z in combinations(range(3), 2))
+    assert not any(is_trivial([table[x], table[z]], 2).constant for x, z in combinations(range(3), 2))
     assert universal_mechanism(discrete(3), HALF, table, kernels("discrete", 3, HALF)).exists
 
 
@@ -473,9 +473,9 @@ def test_losses_that_a_mechanism_is_best_for_are_closed_under_sums_and_scaling(
     metric = SHAPES[kind](3)
     best = [universally_optimal(metric, level, t, mechanism).optimal for t in (table, other)]
     if all(best):
-        assert universally_optimal(metric, level, added(table, other, 3), mechanism).optimal
+        assert universally_optimal(metric, level, add_losses(table, other, 3), mechanism).optimal
     if best[0]:
-        assert universally_optimal(metric, level, scaled(table, factors), mechanism).optimal
+        assert universally_optimal(metric, level, scale_loss(table, factors), mechanism).optimal
 
 
 def test_at_the_ends_of_the_levels_the_question_is_answered() -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from design.universal_cases import HALF, kernels, loss_tables, mechanisms, metrics, posts
 from utmost.channel import channel, is_private
 from utmost.consumer import losses
-from utmost.consumer.classes import triviality
-from utmost.consumer.lifting import lifted
+from utmost.consumer.loss_classes import is_trivial
+from utmost.consumer.loss_operations import lift_loss
 from utmost.design.universal import (
     Verdict,
     binary_mechanism,
@@ -25,17 +25,17 @@ from utmost.design.universal import (
     verify,
 )
 from utmost.design.universal.duality import (
-    choice_meets,
-    nothing_told,
+    check_choice,
+    check_constant,
+    check_restriction,
     refinement_keeps,
-    restriction_lifts,
     trivial_is_optimal,
 )
 from utmost.design.universal.extension import extension_program
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, alpha
 from utmost.mechanisms import geometric, response
-from utmost.spaces import Space, cycle, discrete, graph, hamming, line, space, subspace
+from utmost.spaces import Space, cycle, discrete, graph, hamming, line, space, sub_space
 
 LEVELS = [alpha(a) for a in ("1/2", "1/3", "2/3")]
 KINDS = {"line": line, "discrete": discrete}
@@ -73,25 +73,25 @@ def test_telling_nothing_is_best_exactly_for_losses_with_a_dominant_action(
     kind: tuple[str, Level], table: list[list[int]]
 ) -> None:
     name, level = kind
-    assert nothing_told(KINDS[name](3), level, table).holds
+    assert check_constant(KINDS[name](3), level, table).holds
 
 
 def test_with_the_triviality_of_definition_six_telling_nothing_is_best_for_more() -> None:
     table = [[0, 1], [0, 1]]
-    assert not triviality(table, 2).constant
-    assert nothing_told(line(2), HALF, table).left
+    assert not is_trivial(table, 2).constant
+    assert check_constant(line(2), HALF, table).left
 
 
 def test_the_uniform_prior_is_not_enough_to_prove_statement_three() -> None:
     """A loss without a dominant action, yet under the uniform prior every private posterior has the same best one."""
     table = [[0, 1], [100, 0]]
-    assert not triviality(table, 2).dominated
+    assert not is_trivial(table, 2).dominated
     rows = np.array([[Fraction(v) for v in row] for row in table], dtype=object)
     uniform = (Fraction(1, 2),) * 2
     silent = np.array([[Fraction(1)], [Fraction(1)]], dtype=object)
     best = binary_mechanism(line(2), HALF).rows
     assert uncertainty(uniform, silent, rows) == uncertainty(uniform, best, rows) == Fraction(1, 2)
-    assert not nothing_told(line(2), HALF, table).left
+    assert not check_constant(line(2), HALF, table).left
 
 
 @given(types(), loss_tables(3), st.sampled_from(["1/3", "1/2", "9/10"]), st.data())
@@ -101,7 +101,7 @@ def test_a_visible_choice_is_best_exactly_for_what_both_are_best_for(
 ) -> None:
     name, level = kind
     first, second = (data.draw(mechanisms(name, 3, level)) for _ in range(2))
-    assert choice_meets(KINDS[name](3), level, table, first, second, weight).holds
+    assert check_choice(KINDS[name](3), level, table, first, second, weight).holds
 
 
 @given(types(), loss_tables(2), st.sampled_from(list(combinations(range(3), 2))), st.data())
@@ -112,7 +112,7 @@ def test_a_restriction_that_is_best_lifts(
     """Statement 5 from left to right always; back where the space retracts onto the part."""
     name, level = kind
     metric = KINDS[name](3)
-    found = restriction_lifts(metric, level, table, labels, data.draw(mechanisms(name, 3, level)))
+    found = check_restriction(metric, level, table, labels, data.draw(mechanisms(name, 3, level)))
     assert found.right or not found.left
     if retraction(metric, labels) is not None:
         assert found.holds
@@ -122,9 +122,9 @@ def test_a_restriction_that_is_best_lifts(
 def test_statement_five_fails_from_right_to_left_on_three_counts(level: Level) -> None:
     """The smallest case there can be: the geometric mechanism on line:3, and ℓ_bin on its two ends."""
     mechanism = geometric(2, level).channel()
-    found = restriction_lifts(line(3), level, losses.binary, [0, 2], mechanism)
+    found = check_restriction(line(3), level, losses.binary, [0, 2], mechanism)
     assert (found.left, found.right, found.holds) == (False, True, False)
-    part = subspace(line(3), [0, 2])
+    part = sub_space(line(3), [0, 2])
     assert retraction(line(3), [0, 2]) is None
     assert not extension(binary_mechanism(part, level), line(3), level).exists
 
@@ -132,8 +132,8 @@ def test_statement_five_fails_from_right_to_left_on_three_counts(level: Level) -
 def test_the_numbers_of_that_witness() -> None:
     """α = 1/2, both ends equally likely: 1/4 with the geometric mechanism, and no private one on the line has less;
     1/5 with T, which is private on the two ends."""
-    part, mechanism = subspace(line(3), [0, 2]), geometric(2, HALF).channel()
-    lifted_loss = lifted(losses.binary, [0, 2], line(3))
+    part, mechanism = sub_space(line(3), [0, 2]), geometric(2, HALF).channel()
+    lifted_loss = lift_loss(losses.binary, [0, 2], line(3))
     verdict = universally_optimal(line(3), HALF, lifted_loss, mechanism)
     assert verdict.optimal
     assert verify(line(3), HALF, lifted_loss, mechanism, verdict)
@@ -153,7 +153,7 @@ def test_the_best_mechanism_of_a_pair_extends_to_a_third_secret_exactly_when_it_
     """T on {a, b} extends to c if and only if e^d(a,c) + e^d(b,c) ≥ 1 + e^d(a,b)."""
     gap = data.draw(st.integers(max(1, abs(first - second)), first + second))
     metric = space([[0, gap, first], [gap, 0, second], [first, second, 0]], "abc")
-    mechanism = binary_mechanism(subspace(metric, ["a", "b"]), level)
+    mechanism = binary_mechanism(sub_space(metric, ["a", "b"]), level)
     found = extension(mechanism, metric, level)
     growth = 1 / Fraction(level.alpha)
     assert found.exists == (growth**first + growth**second >= 1 + growth**gap)

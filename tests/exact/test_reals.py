@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from strategies import fractions, numbers
 from utmost.errors import InputError
-from utmost.exact import Number, Real, ball, decimal, enclosure, exponential, number, power, rational, sign, whole
+from utmost.exact import Number, Real, ball, decimal, enclosure, exponential, integer, number, power, rational, sign
 from utmost.exact.reals import midpoint
 
 HALF = Fraction(1, 2)
@@ -142,11 +142,11 @@ def test_a_float_is_refused_with_the_remedy() -> None:
 
 def test_rational_and_whole_refuse_what_they_are_not() -> None:
     assert rational("3/4") == Fraction(3, 4)
-    assert whole("12") == 12
+    assert integer("12") == 12
     with pytest.raises(InputError):
         rational("sqrt(2)")
     with pytest.raises(InputError):
-        whole("1/2")
+        integer("1/2")
 
 
 def test_a_root_that_cannot_be_factored_is_refused() -> None:
@@ -186,4 +186,4 @@ def test_numpy_integers_are_numbers() -> None:
     import numpy as np
 
     assert number(np.int64(7)) == 7
-    assert whole(np.uint8(200)) == 200
+    assert integer(np.uint8(200)) == 200

@@ -13,7 +13,8 @@ from strategies import channels, fractions, levels, weights
 from utmost.channel import channel, deterministic, identity
 from utmost.consumer import priors
 from utmost.errors import InputError
-from utmost.flow import (
+from utmost.mechanisms import geometric, response
+from utmost.qif import (
     Gain,
     bayes,
     capacity,
@@ -23,7 +24,6 @@ from utmost.flow import (
     posterior_vulnerability,
     vulnerability,
 )
-from utmost.mechanisms import geometric, response
 
 
 @st.composite

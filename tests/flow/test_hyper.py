@@ -14,8 +14,8 @@ from utmost.channel import channel, deterministic, identity
 from utmost.consumer import priors
 from utmost.errors import InputError
 from utmost.exact import epsilon
-from utmost.flow import hyper
 from utmost.mechanisms import geometric
+from utmost.qif import hyper
 
 
 @st.composite

@@ -14,7 +14,8 @@ from utmost.channel import Channel, channel, deterministic, identity
 from utmost.consumer import priors
 from utmost.errors import InputError, UndecidedError
 from utmost.exact import alpha, epsilon, exponential, power
-from utmost.flow import (
+from utmost.mechanisms import geometric, response
+from utmost.qif import (
     bayes,
     capacity,
     guessing,
@@ -23,7 +24,6 @@ from utmost.flow import (
     posterior_vulnerability,
     refinement,
 )
-from utmost.mechanisms import geometric, response
 
 
 def proved(a: Channel, b: Channel) -> bool:

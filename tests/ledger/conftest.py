@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from postgres import postgres_url
-from utmost.ledger import Ledger, opened
+from utmost.ledger import Ledger, open_ledger
 
 __all__ = ["postgres_url"]
 
@@ -20,5 +20,5 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def books(location: str) -> Iterator[Ledger]:
-    with opened(location) as ledger:
+    with open_ledger(location) as ledger:
         yield ledger

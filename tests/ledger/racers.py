@@ -15,11 +15,11 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from utmost.errors import BudgetError
-from utmost.ledger import Ask, Cost, Ledger, opened
+from utmost.ledger import Ledger, QueryCost, ReleaseCost, open_ledger
 
 
-def ask(epsilon: Fraction, plan: str) -> Ask:
-    return Ask("survey", "row", "replace", (Cost("count", epsilon, "geometric", 1),), None, plan, "f")
+def ask(epsilon: Fraction, plan: str) -> ReleaseCost:
+    return ReleaseCost("survey", "row", "replace", (QueryCost("count", epsilon, "geometric", 1),), None, plan, "f")
 
 
 def together(count: int, work: Callable[[int, int], None], conduct: Callable[[list[int]], None]) -> list[list[str]]:
@@ -52,7 +52,7 @@ def race(location: str, processes: int, tries: int, shares: list[str]) -> None:
     """Each process charges one of the shares, `tries` times."""
 
     def work(k: int, out: int) -> None:
-        with opened(location) as books:
+        with open_ledger(location) as books:
             for n in range(tries):
                 try:
                     entry = books.charge(ask(Fraction(shares[(k + n) % len(shares)]), f"{k}-{n}"))
@@ -68,7 +68,7 @@ def kill(location: str, processes: int, seconds: float, epsilon: str) -> None:
     """Each process charges and keeps without end, and is killed at a random moment."""
 
     def work(k: int, out: int) -> None:
-        with opened(location) as books:
+        with open_ledger(location) as books:
             forever(books, k, out)
 
     def forever(books: Ledger, k: int, out: int) -> None:

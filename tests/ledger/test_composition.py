@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from utmost.channel import channel, least_epsilon
 from utmost.exact import alpha
-from utmost.ledger import Ask, Budget, Cost
-from utmost.ledger.composition import Item, asked, pure, spent
+from utmost.ledger import Budget, QueryCost, ReleaseCost
+from utmost.ledger.composition import ChargeGroup, ask_groups, composed_epsilon, pure
 from utmost.mechanisms import geometric
 from utmost.spaces import space
 
@@ -38,7 +38,7 @@ CHARGES = st.lists(st.tuples(PARTS, st.integers(1, 4)), min_size=1, max_size=3)
 
 
 def items(charges):
-    return [Item(Fraction(bits), "geometric", 1, part) for part, bits in charges]
+    return [ChargeGroup(Fraction(bits), "geometric", 1, part) for part, bits in charges]
 
 
 def within(table, part):
@@ -127,7 +127,9 @@ def test_a_person_is_in_all_parts_so_they_add_up(neighbours, bits):
     ]
     anyone = np.ones((len(persons), len(persons)), dtype=int) - np.eye(len(persons), dtype=int)
     claimed = pure(
-        [Item(Fraction(n), "any", 1, ("region", name)) for name, n in zip(REGIONS, bits, strict=True)], "p", neighbours
+        [ChargeGroup(Fraction(n), "any", 1, ("region", name)) for name, n in zip(REGIONS, bits, strict=True)],
+        "p",
+        neighbours,
     )
     assert ratio(laws, anyone) == 2**claimed == 2 ** sum(bits)
 
@@ -161,7 +163,7 @@ def test_the_claim_is_the_worst_row_that_enters_or_leaves(charges):
         touched = (part is None or any(row[part[0]] == part[1] for row in changed) for part, _ in charges)
         return sum((epsilon for (_, epsilon), hit in zip(charges, touched, strict=True) if hit), Fraction(0))
 
-    made = [Item(epsilon, "any", 1, part) for part, epsilon in charges]
+    made = [ChargeGroup(epsilon, "any", 1, part) for part, epsilon in charges]
     assert pure(made, "row", "add-remove") == max(told(row) for row in rows)
     assert pure(made, "row", "replace") == max(told(one, other) for one, other in product(rows, rows))
     assert pure(made, "person", "replace") == sum((epsilon for _, epsilon in charges), Fraction(0))
@@ -172,25 +174,27 @@ def test_the_claim_is_the_worst_row_that_enters_or_leaves(charges):
     [("North", "north "), ("1", "1.0"), ("01", "1"), ("ﬁ", "FI"), ('"north "', '"North"'), (".5", "0.50")],
 )
 def test_values_that_an_engine_may_find_equal_are_one_part(one, other):
-    made = [Item(Fraction(1, 10), "any", 1, ("region", value)) for value in (one, other)]
+    made = [ChargeGroup(Fraction(1, 10), "any", 1, ("region", value)) for value in (one, other)]
     assert pure(made, "row", "add-remove") == Fraction(1, 5)
 
 
 @given(times=st.integers(1, 50), epsilon=st.fractions(Fraction(1, 100), 3, max_denominator=100))
 def test_counting_charges_together_changes_nothing(times, epsilon):
-    one = Item(epsilon, "any", 1, ("a", "b"))
-    assert pure([one] * times, "row", "replace") == pure([Item(epsilon, "any", 1, ("a", "b"), times)], "row", "replace")
+    one = ChargeGroup(epsilon, "any", 1, ("a", "b"))
+    assert pure([one] * times, "row", "replace") == pure(
+        [ChargeGroup(epsilon, "any", 1, ("a", "b"), times)], "row", "replace"
+    )
 
 
 def test_an_ask_is_spent_as_its_costs_are():
-    costs = (Cost("a", Fraction(1, 3)), Cost("b", Fraction(1, 6), "geometric", 5))
-    ask = Ask("survey", "row", "replace", costs, ("region", "north"), "p")
-    assert asked(ask) == [
-        Item(Fraction(1, 3), "any", 1, ("region", "north")),
-        Item(Fraction(1, 6), "geometric", 5, ("region", "north")),
+    costs = (QueryCost("a", Fraction(1, 3)), QueryCost("b", Fraction(1, 6), "geometric", 5))
+    ask = ReleaseCost("survey", "row", "replace", costs, ("region", "north"), "p")
+    assert ask_groups(ask) == [
+        ChargeGroup(Fraction(1, 3), "any", 1, ("region", "north")),
+        ChargeGroup(Fraction(1, 6), "geometric", 5, ("region", "north")),
     ]
-    assert spent(Budget("survey", Fraction(1)), asked(ask)) == Fraction(1, 2)
-    assert spent(Budget("survey", Fraction(1)), []) == 0
+    assert composed_epsilon(Budget("survey", Fraction(1)), ask_groups(ask)) == Fraction(1, 2)
+    assert composed_epsilon(Budget("survey", Fraction(1)), []) == 0
 
 
 @given(charges=CHARGES, more=CHARGES)

@@ -24,7 +24,7 @@ from hypothesis.stateful import (
 
 from postgres import database, server
 from utmost.errors import BudgetError, InputError
-from utmost.ledger import Ask, Budget, Charge, Cost, Ledger, opened
+from utmost.ledger import Budget, Charge, Ledger, QueryCost, ReleaseCost, open_ledger
 
 NAMES = ("a", "b", "ε 'c'")
 UNITS, RELATIONS = ("row", "person"), ("replace", "add-remove")
@@ -33,7 +33,7 @@ VALUES = {"region": ("n", "s", "w"), "sex": ("f", "m")}
 PARTS = st.none() | st.sampled_from([(column, value) for column, values in VALUES.items() for value in values])
 COSTS = st.lists(
     st.builds(
-        Cost,
+        QueryCost,
         st.sampled_from(["q", "r"]),
         st.fractions(Fraction(1, 60), 1, max_denominator=60),
         st.sampled_from(["geometric", "any"]),
@@ -52,7 +52,7 @@ class Model:
     charges: list[Charge] = field(default_factory=list)
     kept: dict[tuple[str, str], dict] = field(default_factory=dict)
 
-    def spent(self, more: Ask | None = None) -> Fraction:
+    def spent(self, more: ReleaseCost | None = None) -> Fraction:
         charges = [(charge.part, charge.epsilon) for charge in self.charges]
         if more is not None:
             charges.append((more.part, sum((cost.epsilon for cost in more.costs), Fraction(0))))
@@ -87,7 +87,7 @@ class Walk(RuleBasedStateMachine):
         self._open()
 
     def _open(self) -> None:
-        self.context = opened(self.location)
+        self.context = open_ledger(self.location)
         self.books: Ledger = self.context.__enter__()
 
     @rule()
@@ -139,7 +139,7 @@ class Walk(RuleBasedStateMachine):
     @rule(data=st.data(), costs=COSTS, unit=st.sampled_from([*UNITS, "Row"]), neighbours=st.sampled_from(RELATIONS))
     def ask_for_others(self, data, costs, unit, neighbours) -> None:
         budget = self.models[data.draw(st.sampled_from(sorted(self.models)))].budget
-        ask = Ask(budget.name, unit, neighbours, tuple(costs), None, "p", "f")
+        ask = ReleaseCost(budget.name, unit, neighbours, tuple(costs), None, "p", "f")
         if (unit, neighbours) != (budget.unit, budget.neighbours):
             for method in (self.books.afford, self.books.charge, self.books.remembered):
                 with pytest.raises(InputError, match="open another budget"):
@@ -171,12 +171,12 @@ class Walk(RuleBasedStateMachine):
     @rule(data=st.data(), plan=st.sampled_from("pqz"), fingerprint=st.none() | st.sampled_from("fgh"))
     def remembered(self, data, plan, fingerprint) -> None:
         model = self.models[data.draw(st.sampled_from(sorted(self.models)))]
-        ask = self._ask(model, (Cost("q", Fraction(1)),), None, plan, fingerprint)
+        ask = self._ask(model, (QueryCost("q", Fraction(1)),), None, plan, fingerprint)
         assert self.books.remembered(ask) == model.kept.get((plan, fingerprint))
 
-    def _ask(self, model, costs, part, plan, fingerprint) -> Ask:
+    def _ask(self, model, costs, part, plan, fingerprint) -> ReleaseCost:
         budget = model.budget
-        return Ask(budget.name, budget.unit, budget.neighbours, costs, part, plan, fingerprint)
+        return ReleaseCost(budget.name, budget.unit, budget.neighbours, costs, part, plan, fingerprint)
 
     @invariant()
     def same(self) -> None:

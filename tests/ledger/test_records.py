@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import BudgetError, InputError
-from utmost.ledger import Ask, Budget, Cost
-from utmost.ledger.records import amounts, short
+from utmost.ledger import Budget, QueryCost, ReleaseCost
+from utmost.ledger.records import budget_error, format_amounts
 
-COST = Cost("count", Fraction(1, 10))
+COST = QueryCost("count", Fraction(1, 10))
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_a_name_is_printable_and_not_too_long(name):
     with pytest.raises(InputError, match="name of a budget must be 1 to 100 printable characters"):
         Budget(name, Fraction(1))
     with pytest.raises(InputError, match="name of a budget"):
-        Ask(name, "row", "replace", (COST,))
+        ReleaseCost(name, "row", "replace", (COST,))
 
 
 @pytest.mark.parametrize("name", ["a", "x" * 100, "Umfrage für ε", "雪", 'it\'s "50%" -- ?'])
@@ -76,7 +76,7 @@ def test_every_epsilon_up_to_a_thousand_is_one(epsilon):
 )
 def test_a_cost_that_is_none_is_refused(change, words):
     with pytest.raises(InputError) as refusal:
-        Cost(**{"query": "count", "epsilon": Fraction(1), **change})
+        QueryCost(**{"query": "count", "epsilon": Fraction(1), **change})
     assert words in str(refusal.value)
 
 
@@ -95,32 +95,32 @@ def test_a_cost_that_is_none_is_refused(change, words):
 )
 def test_an_ask_that_is_none_is_refused(change, words):
     with pytest.raises(InputError) as refusal:
-        Ask(**{"budget": "survey", "unit": "row", "neighbours": "replace", "costs": (COST,), **change})
+        ReleaseCost(**{"budget": "survey", "unit": "row", "neighbours": "replace", "costs": (COST,), **change})
     assert words in str(refusal.value)
 
 
 @given(st.lists(st.integers(0, 10**12), min_size=1, max_size=3), st.integers(0, 12))
 def test_short_decimals_are_written_exactly_and_with_as_many_places(numbers, places):
     values = [Fraction(n, 10**places) for n in numbers]
-    written = amounts(*values)
+    written = format_amounts(*values)
     assert [Fraction(text) for text in written] == values
     assert len({len(text.partition(".")[2]) for text, value in zip(written, values, strict=True) if value}) <= 1
 
 
 @given(st.fractions(0, 10**6))
 def test_an_amount_is_exact_or_says_that_it_is_not(value):
-    (text,) = amounts(value)
+    (text,) = format_amounts(value)
     assert text.startswith("about ") or Fraction(text) == value
     assert len(text) <= 30
 
 
 def test_long_fractions_are_about_something():
-    assert amounts(Fraction(10**60, 3 * 10**60 + 1)) == ["about 0.333333"]
-    assert amounts(Fraction(1, 3)) == ["1/3"]
+    assert format_amounts(Fraction(10**60, 3 * 10**60 + 1)) == ["about 0.333333"]
+    assert format_amounts(Fraction(1, 3)) == ["1/3"]
 
 
 def test_a_short_budget_is_bad_input():
-    problem = short(Budget("survey", Fraction(1)), Fraction(1, 4), Fraction(1, 3))
+    problem = budget_error(Budget("survey", Fraction(1)), Fraction(1, 4), Fraction(1, 3))
     assert isinstance(problem, BudgetError)
     assert isinstance(problem, InputError)
     assert "has ε 0.25 left, this plan costs 1/3" in str(problem)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from utmost.ledger import Ask, Budget, opened
+from utmost.ledger import Budget, ReleaseCost, open_ledger
 
 RACERS = Path(__file__).parent / "racers.py"
 
@@ -38,7 +38,7 @@ def errors(said):
 
 
 def test_a_hundred_processes_spend_exactly_the_budget_when_their_asks_divide_it(location):
-    with opened(location) as books:
+    with open_ledger(location) as books:
         books.open(Budget("survey", Fraction(1)))
         said = racers("race", location, 100, 2, "1/100")
         state, history = books.state("survey"), books.history("survey")
@@ -50,7 +50,7 @@ def test_a_hundred_processes_spend_exactly_the_budget_when_their_asks_divide_it(
 
 def test_a_hundred_processes_with_different_asks_never_spend_more(location):
     shares = ["1/7", "1/11", "1/50", "1/13"]
-    with opened(location) as books:
+    with open_ledger(location) as books:
         books.open(Budget("survey", Fraction(1)))
         said = racers("race", location, 100, 1, *shares)
         state, history = books.state("survey"), books.history("survey")
@@ -67,7 +67,7 @@ def test_the_server_s_default_isolation_does_not_let_them_overspend(postgres_url
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         name = connection.info.dbname
         connection.execute(f"ALTER DATABASE \"{name}\" SET default_transaction_isolation TO '{isolation}'")
-    with opened(postgres_url) as books:
+    with open_ledger(postgres_url) as books:
         books.open(Budget("survey", Fraction(1)))
         said = racers("race", postgres_url, 30, 2, "1/20")
         assert errors(said) == []
@@ -78,7 +78,7 @@ def test_processes_killed_while_charging_leave_a_ledger_that_has_all_they_report
     """Of each process at most one charge is there that it did not live to report, and no release without its charge."""
     processes, rounds = 12, 3
     charged, kept, killed = [], [], 0
-    with opened(location) as books:
+    with open_ledger(location) as books:
         books.open(Budget("survey", Fraction(1000)))
         for _ in range(rounds):
             said = racers("kill", location, processes, 1.2, "1/1000")
@@ -95,6 +95,6 @@ def test_processes_killed_while_charging_leave_a_ledger_that_has_all_they_report
         assert {number for number, charge in numbers.items() if charge.kept} >= set(kept)
         for number in kept[-20:]:
             charge = numbers[number]
-            asked = Ask("survey", "row", "replace", charge.costs, None, charge.plan, "f")
+            asked = ReleaseCost("survey", "row", "replace", charge.costs, None, charge.plan, "f")
             assert books.remembered(asked)["of"] == number
         assert books.open(Budget("after", Fraction(1))).name == "after"

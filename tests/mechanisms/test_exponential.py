@@ -14,7 +14,7 @@ from utmost.channel import least_epsilon
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon
 from utmost.mechanisms.exponential import exponential
-from utmost.noise import row_table
+from utmost.noise import row_sampler
 from utmost.spaces import line, space
 
 LEVELS = st.sampled_from([alpha("1/2"), alpha("1/4"), epsilon("0.1"), epsilon(2)])
@@ -151,7 +151,7 @@ def test_an_array_of_whole_scores_is_a_table() -> None:
 def test_the_table_drawn_from_is_that_of_the_law_written_out(scores, level, monotone):
     """Threshold for threshold, equal scores included, where a share is a multiple of 2^-64."""
     mechanism = exponential(scores, level, 1, monotone)
-    drawn, written = mechanism.table(0), row_table(mechanism.law(0))
+    drawn, written = mechanism.table(0), row_sampler(mechanism.law(0))
     assert drawn.thresholds.tolist() == written.thresholds.tolist()
     assert drawn.split.tolist() == written.split.tolist()
     for y in range(len(scores) - 1):

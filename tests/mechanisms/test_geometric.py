@@ -15,8 +15,8 @@ from strategies import levels
 from utmost.channel import identity
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon
-from utmost.mechanisms import folded, geometric, inverse, truncation, untruncated
-from utmost.mechanisms.geometric import Untruncated, tail
+from utmost.mechanisms import folded_geometric, geometric, inverse_geometric, truncation, untruncated_law
+from utmost.mechanisms.geometric import UntruncatedGeometric, tail_probability
 from utmost.noise import geometric_noise
 
 FIGURE_1B = [
@@ -37,7 +37,7 @@ def test_figure_1b_of_the_paper() -> None:
 @given(levels(), st.integers(0, 6), st.integers(1, 4))
 @settings(max_examples=40)
 def test_the_truncated_mechanism_is_a_remap_of_the_untruncated_one(level: Level, size: int, reach: int) -> None:
-    assert folded(size, reach, level).then(truncation(size, reach)) == geometric(size, level).channel()
+    assert folded_geometric(size, reach, level).then(truncation(size, reach)) == geometric(size, level).channel()
 
 
 @given(levels(), st.integers(0, 6))
@@ -45,15 +45,15 @@ def test_the_truncated_mechanism_is_a_remap_of_the_untruncated_one(level: Level,
 def test_rows_sum_to_one_and_the_inverse_inverts(level: Level, size: int) -> None:
     rows = geometric(size, level).channel().rows
     assert all(row.sum() == 1 for row in rows)
-    assert np.all(rows @ inverse(size, level) == identity(range(size + 1)).rows)
+    assert np.all(rows @ inverse_geometric(size, level) == identity(range(size + 1)).rows)
 
 
 @given(levels(), st.integers(-3, 3), st.integers(1, 6))
 def test_the_untruncated_law_is_two_sided_geometric_and_its_tail_closed(level: Level, x: int, reach: int) -> None:
-    law = untruncated(x, range(x - reach, x + reach + 1), level)
+    law = untruncated_law(x, range(x - reach, x + reach + 1), level)
     assert law[reach] == (1 - level.alpha) / (1 + level.alpha)
     assert all(law[reach + k] == law[reach - k] == law[reach] * level.power(k) for k in range(reach + 1))
-    assert sum(law, Fraction(0)) + 2 * tail(reach + 1, level) == 1
+    assert sum(law, Fraction(0)) + 2 * tail_probability(reach + 1, level) == 1
 
 
 def test_the_two_ends_of_the_level() -> None:
@@ -61,9 +61,9 @@ def test_the_two_ends_of_the_level() -> None:
     assert all(list(row) == [1, 0, 0, 0] for row in geometric(3, alpha(1)).channel().rows)
     assert geometric(3, alpha(1)).draw([2, 3]).tolist() == [0, 0]
     assert geometric(3, alpha(0)).draw([2, 3]).tolist() == [2, 3]
-    assert Untruncated(alpha(1)).draw([2, -3]).tolist() == [0, 0]
-    assert Untruncated(alpha(0)).draw([2, -3]).tolist() == [2, -3]
-    assert list(untruncated(1, range(-1, 3), alpha(1))) == [0, 1, 0, 0]
+    assert UntruncatedGeometric(alpha(1)).draw([2, -3]).tolist() == [0, 0]
+    assert UntruncatedGeometric(alpha(0)).draw([2, -3]).tolist() == [2, -3]
+    assert list(untruncated_law(1, range(-1, 3), alpha(1))) == [0, 1, 0, 0]
 
 
 @pytest.mark.parametrize("size", [-1, 10**13, "1/2", "nan", 2.0])
@@ -76,9 +76,9 @@ def test_a_matrix_that_would_not_fit_is_refused_with_the_way_out() -> None:
     with pytest.raises(InputError, match="need no matrix"):
         geometric(10**6, epsilon("0.1")).channel()
     with pytest.raises(InputError):
-        inverse(3, alpha(1))
+        inverse_geometric(3, alpha(1))
     with pytest.raises(InputError, match="reach"):
-        folded(3, 0, alpha("1/2"))
+        folded_geometric(3, 0, alpha("1/2"))
 
 
 def test_a_draw_for_a_large_count_needs_no_row() -> None:
@@ -120,7 +120,7 @@ def test_no_integer_type_wraps_around(kind: type) -> None:
     assert (
         geometric(10**6, epsilon("0.001")).draw(given_counts, fixed(5)).tolist() == np.maximum(127 + noise, 0).tolist()
     )
-    assert Untruncated(epsilon("0.001")).draw(given_counts, fixed(5)).tolist() == (127 + noise).tolist()
+    assert UntruncatedGeometric(epsilon("0.001")).draw(given_counts, fixed(5)).tolist() == (127 + noise).tolist()
     assert given_counts.tolist() == [127] * 200
 
 
@@ -133,7 +133,7 @@ def test_integers_near_the_end_of_their_type_are_added_to_exactly(secret: int, v
     noise = geometric_noise(epsilon(value), 9, fixed(2)).tolist()
     kind = np.int64 if -(2**63) <= secret < 2**63 else np.uint64 if 0 <= secret < 2**64 else object
     for inputs in ([secret] * 9, np.array([secret] * 9, dtype=kind)):
-        drawn = Untruncated(epsilon(value)).draw(inputs, fixed(2))
+        drawn = UntruncatedGeometric(epsilon(value)).draw(inputs, fixed(2))
         assert [int(answer) for answer in drawn] == [secret + d for d in noise]
 
 

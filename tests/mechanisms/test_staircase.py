@@ -14,8 +14,8 @@ from strategies import levels
 from utmost.channel import least_epsilon
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon
-from utmost.mechanisms import geometric, untruncated
-from utmost.mechanisms.staircase import Staircase, neighbours, staircase
+from utmost.mechanisms import geometric, untruncated_law
+from utmost.mechanisms.staircase import Staircase, staircase, staircase_space
 from utmost.spaces import space
 
 
@@ -36,7 +36,7 @@ def test_the_law_sums_to_one_and_its_tails_are_closed(made: Staircase, reach: in
 @given(staircases(4), st.integers(1, 6))
 @settings(max_examples=30, deadline=None)
 def test_the_epsilon_of_the_truncated_mechanism_is_at_most_the_level_and_attained(made: Staircase, size: int) -> None:
-    leak = least_epsilon(made.truncated(size).channel(), neighbours(size, made.sensitivity))
+    leak = least_epsilon(made.truncated(size).channel(), staircase_space(size, made.sensitivity))
     assert leak.within(made.level)
     if size >= 2 * made.sensitivity:
         assert leak.ratio * made.level.alpha == 1
@@ -55,7 +55,7 @@ def test_the_truncated_law_is_the_clamped_one(made: Staircase, size: int) -> Non
 
 @pytest.mark.parametrize(("size", "span"), [(6, 1), (6, 2), (7, 3), (2, 5)])
 def test_the_distance_of_neighbours_is_a_metric_made_by_its_edges(size: int, span: int) -> None:
-    found = neighbours(size, span)
+    found = staircase_space(size, span)
     checked = space([[str(d) for d in row] for row in found.distances])
     assert set(checked.edges) <= set(found.edges)
 
@@ -64,7 +64,7 @@ def test_the_distance_of_neighbours_is_a_metric_made_by_its_edges(size: int, spa
 @settings(max_examples=20, deadline=None)
 def test_at_sensitivity_one_it_is_the_geometric_mechanism(level: Level) -> None:
     made = staircase(1, level)
-    assert made.law(0, range(-4, 5)) == list(untruncated(0, range(-4, 5), level))
+    assert made.law(0, range(-4, 5)) == list(untruncated_law(0, range(-4, 5), level))
     assert made.truncated(4).channel() == geometric(4, level).channel()
 
 

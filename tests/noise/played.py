@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from utmost.noise import Source
-from utmost.noise.bits import Keystream
+from utmost.noise import EntropySource
+from utmost.noise.entropy import Keystream
 
 
 class Played:
@@ -28,7 +28,7 @@ class Played:
 class Counted:
     """Counts the words that are taken from a source."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: EntropySource) -> None:
         self.source, self.taken = source, 0
 
     def words(self, count: int) -> npt.NDArray[np.uint64]:

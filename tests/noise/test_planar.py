@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from noise.played import Counted, Played, fixed
 from utmost.errors import InputError
-from utmost.exact import Level, alpha, ends, epsilon
+from utmost.exact import Level, alpha, ball_ends, epsilon
 from utmost.noise import planar
-from utmost.noise.planar import accept, acceptance, lower_exponential, normal_root, planar_noise, rate
+from utmost.noise.planar import accept, acceptance, lower_exponential, normal_root, planar_noise, planar_rate
 
 BITS = 256
 
@@ -53,12 +53,12 @@ def settings_and_points(draw: st.DrawFn) -> tuple[Level, Fraction, list[tuple[in
 @settings(max_examples=120, deadline=None)
 def test_the_integers_enclose_the_probability_of_acceptance_and_narrowly(case) -> None:
     level, step, points = case
-    scale = rate(level, step)
+    scale = planar_rate(level, step)
     low, high = acceptance(scale, np.array(points, dtype=np.int64))
     for (i, j), below, above in zip(points, low.tolist(), high.tolist(), strict=True):
         with ctx.workprec(BITS):
             gamma = gamma_of(level, step, scale.beta, i, j)
-            bottom, top = ends((-gamma).exp() * 2**32)
+            bottom, top = ball_ends((-gamma).exp() * 2**32)
             length = float(theta_of(level, step) * arb(max(i * i + j * j, 1)).sqrt())
         assert below <= bottom
         assert top <= above
@@ -69,7 +69,7 @@ def test_the_integers_enclose_the_probability_of_acceptance_and_narrowly(case) -
 @settings(deadline=None)
 def test_the_proposals_are_never_lighter_than_the_law(level: Level, step: Fraction) -> None:
     """β ≤ θ/√2, hence γ ≥ 0 everywhere; and close to it, so that acceptance is about π/4."""
-    scale = rate(level, step)
+    scale = planar_rate(level, step)
     with ctx.workprec(BITS):
         edge = theta_of(level, step) / arb(2).sqrt()
         beta = arb(fmpq(scale.beta.numerator, scale.beta.denominator))
@@ -100,14 +100,16 @@ def test_the_exponential_is_rounded_down_by_at_most_six(exponents: list[int]) ->
     found = lower_exponential(np.array(exponents, dtype=np.uint64)).tolist()
     for x, value in zip(exponents, found, strict=True):
         with ctx.workprec(BITS):
-            low, high = ends((-arb(fmpq(x, 2**32))).exp() * 2**32)
+            low, high = ball_ends((-arb(fmpq(x, 2**32))).exp() * 2**32)
         assert high - 6 <= value <= low
 
 
 def boundary(level: Level, i: int, j: int, bits: int) -> int:
     """⌊e^(−γ)·2^bits⌋ for a step of 1."""
     with ctx.workprec(BITS + bits):
-        low, high = ends((-gamma_of(level, Fraction(1), rate(level, Fraction(1)).beta, i, j)).exp() * (1 << bits))
+        low, high = ball_ends(
+            (-gamma_of(level, Fraction(1), planar_rate(level, Fraction(1)).beta, i, j)).exp() * (1 << bits)
+        )
     assert low // 1 == high // 1
     return int(low // 1)
 
@@ -118,7 +120,7 @@ POINTS = [(i, j) for i in range(-2, 4) for j in range(-2, 4) if (i, j) != (0, 0)
 @pytest.mark.parametrize("level", [epsilon("1/2"), epsilon(3), alpha("1/2")], ids=str)
 def test_a_decision_is_u_below_e_to_minus_gamma_to_the_last_bit(level: Level) -> None:
     """Words below the boundary accept, words above reject, and the boundary word is split by the next, at its place."""
-    scale = rate(level, Fraction(1))
+    scale = planar_rate(level, Fraction(1))
     for i, j in POINTS:
         here, place = boundary(level, i, j, 64), np.array([[i, j]])
         second = boundary(level, i, j, 128) - (here << 64)
@@ -137,7 +139,7 @@ def test_a_decision_is_u_below_e_to_minus_gamma_to_the_last_bit(level: Level) ->
 @pytest.mark.parametrize("level", [epsilon("1/2"), epsilon(3), alpha("1/2")], ids=str)
 def test_proposal_times_acceptance_is_the_law(level: Level) -> None:
     """e^(−β(|i|+|j|))·Pr[accept] against e^(−θ√(i²+j²)), Pr[accept] enumerated to 128 bits; at (0, 0) both are 1."""
-    beta = rate(level, Fraction(1)).beta
+    beta = planar_rate(level, Fraction(1)).beta
     for i, j in POINTS:
         accepted = boundary(level, i, j, 128)
         with ctx.workprec(BITS):
@@ -181,13 +183,17 @@ def test_quadrants_and_axes_are_alike() -> None:
 
 def test_what_is_far_is_decided_one_by_one() -> None:
     """From 2^30 on no array arithmetic is trusted: exact balls decide, for Python's integers too."""
-    scale = rate(epsilon("1e-7"), Fraction(1))
+    scale = planar_rate(epsilon("1e-7"), Fraction(1))
     far = np.array([[2**30, 0], [2**30, 2**30], [0, 0]], dtype=np.int64)
     assert accept(scale, far, Played([0, 0, 0])).tolist() == [True, True, True]
     assert accept(scale, far, Played([2**63, 2**64 - 1, 2**63])).tolist() == [False, False, True]
     giant = np.array([[2**80, 1], [3, 4]], dtype=object)
     assert accept(scale, giant, Played([1, 1])).tolist() == [False, True]
-    assert accept(rate(epsilon(1000), Fraction(1)), far, Played([1, 2**64 - 1, 7])).tolist() == [False, False, True]
+    assert accept(planar_rate(epsilon(1000), Fraction(1)), far, Played([1, 2**64 - 1, 7])).tolist() == [
+        False,
+        False,
+        True,
+    ]
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, planar.CHUNK + 3])

@@ -18,17 +18,17 @@ from strategies import rational_levels, weights
 from utmost import papers
 from utmost.channel import is_private
 from utmost.consumer import losses, priors
-from utmost.consumer.lifting import lifted
+from utmost.consumer.loss_operations import lift_loss
 from utmost.design import by_program, capacity
 from utmost.design.universal import binary_mechanism, closest_pair, extension, isolating, pair_loss
 from utmost.exact import Level, alpha
-from utmost.flow import capacity as leakage
-from utmost.flow import posterior_uncertainty, posterior_vulnerability, refinement, vulnerability
-from utmost.geometry import count_vertices
 from utmost.mechanisms import geometric
 from utmost.papers import Report
 from utmost.papers.fmpd23 import capacities, channels, examples, existence, regions, standing, tables
-from utmost.spaces import Space, cycle, discrete, graph, line, space, subspace
+from utmost.polytopes import count_vertices
+from utmost.qif import capacity as leakage
+from utmost.qif import posterior_uncertainty, posterior_vulnerability, refinement, vulnerability
+from utmost.spaces import Space, cycle, discrete, graph, line, space, sub_space
 
 HALF = alpha("1/2")
 WRONG_IN_THE_PAPER = {
@@ -249,7 +249,7 @@ def metrics() -> tuple[Space, ...]:
 
 @pytest.mark.parametrize("metric", metrics(), ids=lambda metric: metric.name)
 def test_vertices_come_in_opposite_pairs_and_are_at_least_twice_the_dimension(metric: Space) -> None:
-    from utmost.geometry import vertices
+    from utmost.polytopes import vertices
 
     found = {tuple(k) for k in vertices(metric)}
     assert {tuple(max(k) - value for value in k) for k in found} == found
@@ -262,7 +262,7 @@ def test_a_line_has_two_to_the_n_minus_one_vertices(size: int) -> None:
 
 
 def test_the_mechanism_best_for_two_ends_of_a_line_does_not_extend_to_it() -> None:
-    ends = binary_mechanism(subspace(line(3), [0, 2]), HALF)
+    ends = binary_mechanism(sub_space(line(3), [0, 2]), HALF)
     assert not extension(ends, line(3), HALF).exists
     rows = [[Fraction(4, 5), Fraction(1, 5)], [Fraction(1, 5), Fraction(4, 5)]]
     assert ends.rows.tolist() == rows  # so the middle needs ≥ 2/5 and ≤ 2/5 for each answer, and both are 4/5 in all
@@ -286,7 +286,7 @@ def test_the_two_actions_of_theorem_10_are_served_best_by_its_mechanism_on_a_dis
 def test_the_lifted_loss_and_the_padded_one_differ_by_what_no_action_changes() -> None:
     metric = discrete(4)
     pair = closest_pair(metric)
-    gap = pair_loss(metric, *pair) - lifted(losses.binary, pair, metric)
+    gap = pair_loss(metric, *pair) - lift_loss(losses.binary, pair, metric)
     assert all(len(set(row)) == 1 for row in gap)
 
 
@@ -342,7 +342,7 @@ def test_the_columns_of_k_a_on_n_secrets_are_those_of_the_note() -> None:
 
 
 def test_no_kernel_of_a_discrete_type_is_t_on_every_pair_of_three_secrets() -> None:
-    from utmost.geometry import kernels
+    from utmost.polytopes import kernels
 
     for kernel in kernels(discrete(3), HALF):
         rows = kernel.channel().rows

@@ -8,7 +8,7 @@ import pytest
 
 from utmost import papers
 from utmost.papers import Report
-from utmost.papers.gmp13 import applications, figures, theorem
+from utmost.papers.gmp13 import applications, figures, main_theorem
 
 WRONG_IN_THE_PAPER = {"Theorem 4.5", "Section 5, R", "Section 6, formulas"}
 
@@ -85,8 +85,8 @@ def test_the_price_grows_with_the_range() -> None:
 
 
 def test_a_wrong_claim_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(theorem, "_rounded", lambda u: 3 * u + 1)
-    assert theorem.theorem41().agrees is False
+    monkeypatch.setattr(main_theorem, "_rounded", lambda u: 3 * u + 1)
+    assert main_theorem.theorem41().agrees is False
 
 
 def test_the_report_is_a_document(report: Report) -> None:

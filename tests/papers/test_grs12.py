@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from strategies import channels, monotone_rows, rational_levels, weights
 from utmost import papers
 from utmost.channel import Channel, channel, identity, is_private
-from utmost.channel.channel import product
+from utmost.channel.channel import matrix_product
 from utmost.consumer import Consumer, losses, priors
 from utmost.continuous import laplace_loss
 from utmost.design import by_program, derivation, lemmas, optimal, signature
-from utmost.design.count import remapped_geometric
+from utmost.design.count_mechanism import remapped_geometric
 from utmost.errors import InputError
 from utmost.exact import Level, alpha
 from utmost.mechanisms import geometric
-from utmost.mechanisms.geometric import inverse
+from utmost.mechanisms.geometric import inverse_geometric
 from utmost.papers.grs12 import databases, figures, laplace, theorems
 from utmost.papers.items import Grid, Report, compared
 from utmost.spaces import line
@@ -103,14 +103,14 @@ def test_laplace_costs_from_1_to_the_factor_and_the_coin_attains_it(report: Repo
 def test_the_remap_is_the_quotient_on_the_left(level: Level, size: int) -> None:
     reader = Consumer(priors.uniform(size + 1), losses.absolute)
     mechanism = optimal(line(size + 1), level, reader).channel
-    left = product(inverse(size, level), mechanism.rows)
+    left = matrix_product(inverse_geometric(size, level), mechanism.rows)
     assert set(left.ravel()) <= {Fraction(0), Fraction(1)}
     assert np.all(left == derivation(mechanism, level).remap.rows)
 
 
 def test_on_the_right_it_is_no_remap_for_figure_3() -> None:
     printed = channel(figures.numbers(figures.FIGURE_3A))
-    assert min(product(printed.rows, inverse(5, HALF)).ravel()) < 0
+    assert min(matrix_product(printed.rows, inverse_geometric(5, HALF)).ravel()) < 0
 
 
 def test_a_mechanism_that_remaps_to_the_geometric_one_need_not_be_private() -> None:

@@ -14,26 +14,25 @@ from axioms.private import mechanisms, relations
 from strategies import channels, rational_levels
 from utmost import papers
 from utmost.axioms import (
+    allowed_range,
     at_least_as_general,
+    best_coefficient,
     best_mechanism,
-    best_value,
-    curve_of,
+    curve_from_lines,
+    curve_from_points,
     ergodicity,
-    forced,
-    from_lines,
-    from_points,
     generalize,
-    is_best,
+    is_dobrushin_optimal,
     maximally_general,
+    parse_bound,
     predicate,
     profile,
     row_graphs,
     soundness,
 )
 from utmost.axioms.definition import approximate, pure
-from utmost.axioms.odds import bounds as odds_bounds
-from utmost.axioms.odds import tails
-from utmost.axioms.relation import read
+from utmost.axioms.posterior_odds import odds_bounds, odds_tails
+from utmost.axioms.relation import parse_relation
 from utmost.axioms.rules import permits
 from utmost.channel import channel, identity
 from utmost.exact import Level, alpha
@@ -43,16 +42,18 @@ from utmost.papers.items import Item, Report
 from utmost.papers.kl10 import (
     bounds,
     graphs,
-    lemmas,
+    lemma_conditions,
     matrices,
-    moves,
+    output_splits,
     predicates,
-    splits,
     theorems,
     utility,
 )
 from utmost.papers.kl10 import (
     ergodicity as lemmas_of,
+)
+from utmost.papers.kl10 import (
+    odds_bounds as moves,
 )
 
 HALF = alpha("1/2")
@@ -155,10 +156,12 @@ def test_in_one_direction_another_bound_holds() -> None:
 def test_in_one_direction_a_mechanism_beats_the_lemma(size: int, level: Level) -> None:
     """p_j = 1 − α^(j−1): P(O|j) ≤ e^ε·P(O|j+1) for every O, and the overlap of 1 and n is α^(n−1)."""
     assume(0 < level.alpha < 1)
-    made = lemmas.two_rows([1 - level.alpha**j for j in range(size)])
+    made = lemma_conditions.two_rows([1 - level.alpha**j for j in range(size)])
     for j in range(size - 1):
         assert all(level.alpha * a <= b for a, b in matrices.events(made, j, j + 1))
-    assert -ergodicity(made).value == level.alpha ** (size - 1) < -best_value(read(f"line:{size}"), level)
+    assert (
+        -ergodicity(made).value == level.alpha ** (size - 1) < -best_coefficient(parse_relation(f"line:{size}"), level)
+    )
 
 
 def test_with_or_for_and_telling_the_input_is_private() -> None:
@@ -175,8 +178,8 @@ def test_a_random_subset_tells_what_its_bound_says(records: int, tenths: int) ->
     fewer = [p**k * (1 - p) ** (records - k) if bits < 2**records else Fraction(0) for bits, k in subsets]
     more = [p**k * (1 - p) ** (records + 1 - k) for _, k in subsets]
     made = profile(channel([fewer, more]), (0, 1))
-    assert made.curve == curve_of(f"subsampling:{p}")
-    assert made.reversed.curve == curve_of(f"subsampling:{p}").reversed
+    assert made.curve == parse_bound(f"subsampling:{p}")
+    assert made.reversed.curve == parse_bound(f"subsampling:{p}").reversed
 
 
 @given(channels(), rational_levels())
@@ -185,7 +188,7 @@ def test_the_moves_are_those_of_the_outputs_and_within_the_profile_s_own_bounds(
     two = source.restrict(source.inputs[:2])
     curve = profile(two, two.inputs).curve
     true, most = moves.true_moves(two, level), odds_bounds(curve, level)
-    assert (true.rise, true.fall) == (tails(curve, level).rise, tails(curve, level).fall)
+    assert (true.rise, true.fall) == (odds_tails(curve, level).rise, odds_tails(curve, level).fall)
     assert true.rise <= most.rise
     assert true.fall <= most.fall
 
@@ -197,7 +200,7 @@ def test_the_moves_are_those_of_the_outputs_and_within_the_profile_s_own_bounds(
 def test_the_exchanged_items_hold_for_differential_privacy(level: Level, a, share) -> None:
     curve = pure(level)
     b = curve.reflected(a) + share * (curve(a) - curve.reflected(a))
-    assert all(permits(curve, a, end) for end in forced(a, b))
+    assert all(permits(curve, a, end) for end in allowed_range(a, b))
 
 
 @given(st.fractions(Fraction(1, 2), Fraction(19, 20), max_denominator=20))
@@ -244,7 +247,7 @@ def test_a_broken_predicate_is_refuted_by_what_is_shown(name: str) -> None:
 
 @given(st.lists(st.tuples(st.fractions(0, 5, max_denominator=6), st.fractions(0, 1, max_denominator=6)), max_size=3))
 def test_m_never_decreases(lines) -> None:
-    curve = from_lines([(slope, start) for slope, start in lines if slope + start >= 1])
+    curve = curve_from_lines([(slope, start) for slope, start in lines if slope + start >= 1])
     lower = curve.reflected
     assert lower.drop is None
     assert all(b > a for (_, a), (_, b) in pairwise(lower.points) if b > 0)
@@ -258,7 +261,7 @@ def test_the_bound_of_an_open_predicate_is_not_attained() -> None:
 
 @given(st.fractions(0, 1, max_denominator=30))
 def test_a_concave_bound_that_ends_at_one_does_not_jump_there(limit) -> None:
-    made = from_points([(0, 0), (1, limit)], at_one=1)
+    made = curve_from_points([(0, 0), (1, limit)], at_one=1)
     assert made.concave == (limit == 1)
 
 
@@ -269,8 +272,8 @@ def test_an_integral_of_one_is_no_indicator() -> None:
 
 @given(st.sampled_from(theorems.WORDS))
 def test_the_tightest_mechanism_has_the_bound_as_its_profile(words: str) -> None:
-    made = theorems.tightest(curve_of(words))
-    assert profile(made, (0, 1)).curve == curve_of(words)
+    made = theorems.tightest(parse_bound(words))
+    assert profile(made, (0, 1)).curve == parse_bound(words)
 
 
 # Section 3: generality and measures
@@ -282,7 +285,7 @@ def test_where_the_bound_jumps_every_mechanism_has_a_strictly_more_general_one(s
     """Whoever meets M(0) = 0, M = 1 has likelihood ratios below some k, and M_k is strictly more general."""
     assume(len(source.inputs) > 1)
     two = source.restrict(source.inputs[:2])
-    jump = from_points([(0, 1), (1, 1)], at_zero=0)
+    jump = curve_from_points([(0, 1), (1, 1)], at_zero=0)
     assume(all(permits(jump, a, b) for a, b in matrices.events(two, 0, 1)))
     largest = max(b / a for a, b in zip(*two.rows.tolist(), strict=True) if a)
     above = matrices.witness(1 / (largest + 1), Fraction(1))
@@ -318,22 +321,22 @@ def test_the_geometric_mechanism_sums_to_its_definition(i: int) -> None:
 @given(st.data())
 def test_connected_row_graphs_are_columns_that_are_listed_as_vertices(data) -> None:
     space = data.draw(st.sampled_from([space for _, space in graphs.examples().values()]))
-    made = data.draw(mechanisms(read(space.name), HALF))
+    made = data.draw(mechanisms(parse_relation(space.name), HALF))
     assert bool(maximally_general(made, space, HALF)) == graphs.is_made_of_vertices(made, space)
 
 
 def test_printed_ratios_divide_by_zero_and_related_ones_do_not() -> None:
     # (16, 8, 6, 3)/32: over all pairs ρ₁ = 16/3 and ρ₂ = 6/8, (2·3/16)·(2·4/3) = 1; over (1, 2) alone 4/3 and 3/4
-    assert splits.ratios([(s, t) for s in (0, 1) for t in (2, 3)]) == (Fraction(16, 3), Fraction(3, 4))
+    assert output_splits.ratios([(s, t) for s in (0, 1) for t in (2, 3)]) == (Fraction(16, 3), Fraction(3, 4))
     with pytest.raises(ZeroDivisionError):
-        splits.weights(2 / Fraction(16, 3), 2 / Fraction(3, 4))
-    assert splits.weights(2 / Fraction(4, 3), 2 / Fraction(3, 4)) == (Fraction(5, 9), Fraction(1, 6))
+        output_splits.weights(2 / Fraction(16, 3), 2 / Fraction(3, 4))
+    assert output_splits.weights(2 / Fraction(4, 3), 2 / Fraction(3, 4)) == (Fraction(5, 9), Fraction(1, 6))
 
 
 def test_a_relation_that_is_not_connected_and_one_that_has_a_single_tree() -> None:
     assert [row[1] for row in graphs.unconnected().computed.rows] == ["yes", "no"]
     assert [row[1] for row in graphs.trees().computed.rows] == ["no"] * 6
-    assert [row[1] for row in splits.same_graphs().computed.rows] == ["0", "1"]
+    assert [row[1] for row in output_splits.same_graphs().computed.rows] == ["0", "1"]
 
 
 # Lemmas on Dobrushin's coefficient
@@ -358,27 +361,27 @@ def laws(draw: st.DrawFn) -> list[Fraction]:
 @settings(max_examples=200)
 @given(laws())
 def test_lemma_3_3_5_is_right_as_printed(law) -> None:
-    best = -best_value(read(f"line:{len(law)}"), HALF)
-    assert lemmas.second_lemma(law) == (lemmas.worth(law) == best)
-    if lemmas.worth(law) == best:
-        assert lemmas.first_lemma(law)  # Lemma 3.3.4
+    best = -best_coefficient(parse_relation(f"line:{len(law)}"), HALF)
+    assert lemma_conditions.second_lemma(law) == (lemma_conditions.worth(law) == best)
+    if lemma_conditions.worth(law) == best:
+        assert lemma_conditions.first_lemma(law)  # Lemma 3.3.4
 
 
 def test_the_programs_are_certified_and_their_values_the_formula_s() -> None:
-    values = [lemmas.worth(lemmas.optimum(size)) for size in range(2, 8)]
+    values = [lemma_conditions.worth(lemma_conditions.optimum(size)) for size in range(2, 8)]
     assert values == [Fraction(2, 3), Fraction(1, 2), Fraction(1, 3), Fraction(1, 4), Fraction(1, 6), Fraction(1, 8)]
 
 
 def test_lemma_3_3_8_as_printed_is_wrong_both_ways() -> None:
-    third = lemmas.two_rows([Fraction(1, 3), Fraction(1, 3), Fraction(2, 3)])
-    best = best_mechanism(read("line:3"), HALF)
-    assert lemmas.printed338(channel([[1], [1]]), (0, 1))
-    assert not is_best(channel([[1], [1]]), read("line:2"), HALF)
-    assert lemmas.printed338(third, (0, 1, 2))
-    assert not is_best(third, read("line:3"), HALF)
-    assert not lemmas.printed338(best, (0, 1, 2))
-    assert is_best(best, read("line:3"), HALF)
-    assert not lemmas.printed338(geometric(3, HALF).channel(), (0, 1, 2, 3))
+    third = lemma_conditions.two_rows([Fraction(1, 3), Fraction(1, 3), Fraction(2, 3)])
+    best = best_mechanism(parse_relation("line:3"), HALF)
+    assert lemma_conditions.printed338(channel([[1], [1]]), (0, 1))
+    assert not is_dobrushin_optimal(channel([[1], [1]]), parse_relation("line:2"), HALF)
+    assert lemma_conditions.printed338(third, (0, 1, 2))
+    assert not is_dobrushin_optimal(third, parse_relation("line:3"), HALF)
+    assert not lemma_conditions.printed338(best, (0, 1, 2))
+    assert is_dobrushin_optimal(best, parse_relation("line:3"), HALF)
+    assert not lemma_conditions.printed338(geometric(3, HALF).channel(), (0, 1, 2, 3))
 
 
 @settings(max_examples=60, deadline=None)
@@ -386,12 +389,12 @@ def test_lemma_3_3_8_as_printed_is_wrong_both_ways() -> None:
 def test_lemma_3_3_8_put_right(data) -> None:
     relation = data.draw(relations(5, connected=True))
     made = data.draw(st.one_of(mechanisms(relation, HALF), st.just(best_mechanism(relation, HALF))))
-    assert lemmas.corrected338(made, relation) == is_best(made, relation, HALF)
+    assert lemma_conditions.corrected338(made, relation) == is_dobrushin_optimal(made, relation, HALF)
 
 
 @given(st.integers(2, 8))
 def test_optimal_row_graphs_share_a_step_exactly_for_odd_diameters(size: int) -> None:
-    relation = read(f"line:{size}")
+    relation = parse_relation(f"line:{size}")
     made = row_graphs(best_mechanism(relation, HALF), relation, HALF)
     shared = set.intersection(*({frozenset(edge) for edge in graph.edges} for graph in made))
     assert len(shared) == (size - 1) % 2
@@ -399,7 +402,7 @@ def test_optimal_row_graphs_share_a_step_exactly_for_odd_diameters(size: int) ->
 
 def test_generalizing_an_optimum_keeps_its_coefficient() -> None:
     assert [row[1:] for row in lemmas_of.still_best().computed.rows] == [("2", "no", "-1/2"), ("3", "yes", "-1/2")]
-    relation = read("line:3")
+    relation = parse_relation("line:3")
     assert maximally_general(generalize(best_mechanism(relation, HALF), relation, HALF).channel, relation, HALF)
 
 

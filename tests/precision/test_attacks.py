@@ -12,17 +12,25 @@ from hypothesis import strategies as st
 
 from utmost.errors import InputError
 from utmost.exact import alpha
-from utmost.precision import attack, uniform
-from utmost.precision.attacks import JUDGES, fine_quantiles, lattice_points, load, quantiles, sums, telling
-from utmost.precision.samplers import (
+from utmost.precision import run_attack, uniform_generator
+from utmost.precision.attacks import (
+    SUPPORT_TESTS,
+    fine_quantiles,
+    lattice_points,
+    load_sampler,
+    quantiles,
+    sums,
+    telling,
+)
+from utmost.precision.float_samplers import (
     largest_ratio,
     last_digits,
-    lattice,
+    lattice_laplace,
     polar,
     scaled_draw,
     scaled_law,
     stepped_law,
-    textbook,
+    textbook_laplace,
 )
 
 DOUBLES = st.floats(-50, 50)
@@ -54,7 +62,7 @@ def test_the_impossible_is_impossible_by_brute_force():
 
 def test_the_textbook_sampler_gives_most_secrets_away():
     """The share of results that give the secret away is about 0.8; fewer than 0.6 of 800 has a chance below 1e-30."""
-    found = attack(textbook, draws=400)
+    found = run_attack(textbook_laplace, draws=400)
     assert found.judge == "quantiles"
     assert sum(found.certain) > 480
     assert found.leaks
@@ -65,7 +73,7 @@ def test_the_textbook_sampler_gives_most_secrets_away():
 
 def test_numpy_s_laplace_leaks_too():
     rng = np.random.default_rng(1)
-    found = attack(rng.laplace, draws=300)
+    found = run_attack(rng.laplace, draws=300)
     assert found.judge == "fine quantiles"
     assert sum(found.certain) > 200
     assert found.leaks
@@ -73,19 +81,19 @@ def test_numpy_s_laplace_leaks_too():
 
 def test_a_sampler_nobody_knows_is_attacked_by_its_sums():
     rng = np.random.default_rng(2)
-    found = attack(lambda secret, scale, count: secret + scale * rng.standard_normal(count), draws=300)
+    found = run_attack(lambda secret, scale, count: secret + scale * rng.standard_normal(count), draws=300)
     assert found.judge == "sums"
     assert found.certain[0] > 50
 
 
 @pytest.mark.parametrize(
     ("secrets", "judges"),
-    [((0.0, 1.0), JUDGES), ((0.25, -3.5), JUDGES), ((1000.0, 1001.0), {"sums": JUDGES["sums"]})],
+    [((0.0, 1.0), SUPPORT_TESTS), ((0.25, -3.5), SUPPORT_TESTS), ((1000.0, 1001.0), {"sums": SUPPORT_TESTS["sums"]})],
 )
 def test_the_attack_finds_nothing_in_utmost_s_draws(secrets, judges):
     """Far from 0 only `sums` is asked: there the quantiles are so dense that hundreds of lattice points can fit them
     by chance; the next test is about that."""
-    found = attack(lattice, secrets, 2.0, 400, judges)
+    found = run_attack(lattice_laplace, secrets, 2.0, 400, judges)
     assert not found.leaks
     assert found.success == Fraction(1, 2)
 
@@ -105,17 +113,17 @@ def rounded_laplace(secret, scale, count):
 @pytest.mark.parametrize("draws", [1, 10, 99, 150])
 def test_a_sampler_that_fits_no_judge_is_not_called_infinite_by_chance(secrets, draws):
     for _ in range(5):
-        assert not attack(rounded_laplace, secrets, draws=draws).leaks
+        assert not run_attack(rounded_laplace, secrets, draws=draws).leaks
 
 
-@pytest.mark.parametrize("name", JUDGES)
+@pytest.mark.parametrize("name", SUPPORT_TESTS)
 def test_a_judge_that_few_draws_did_not_contradict_is_not_believed(name):
-    assert attack(textbook, draws=99, judges={name: JUDGES[name]}).judge is None
+    assert run_attack(textbook_laplace, draws=99, judges={name: SUPPORT_TESTS[name]}).judge is None
 
 
 def test_a_judge_that_accepts_nearly_everything_is_not_believed():
     """At 1000 the quantiles of textbook noise fill all doubles: that they fit is no evidence, even of textbook."""
-    found = attack(textbook, (1000.0, 1001.0), 1.0, 300)
+    found = run_attack(textbook_laplace, (1000.0, 1001.0), 1.0, 300)
     assert found.judge is None
     assert not telling(lambda y, secret, scale: True, (0.0, 1.0), 1.0, [[0.1 * k for k in range(500)]] * 2)
 
@@ -126,39 +134,39 @@ def test_the_same_result_again_is_no_new_evidence():
 
 
 def test_the_assumption_is_said():
-    assert attack(textbook, draws=200).assumption == "noise ±b·ln v with v a multiple of 2^-52"
-    assert attack(textbook, draws=5).assumption is None
+    assert run_attack(textbook_laplace, draws=200).assumption == "noise ±b·ln v with v a multiple of 2^-52"
+    assert run_attack(textbook_laplace, draws=5).assumption is None
 
 
 def test_what_is_known_of_utmost_s_draws_leaves_no_result_to_one_secret_even_where_they_are_far_apart():
-    found = attack(lattice, (0.0, 1e6), 0.5, 50, {"lattice": lattice_points})
+    found = run_attack(lattice_laplace, (0.0, 1e6), 0.5, 50, {"lattice": lattice_points})
     assert found.judge == "lattice"
     assert found.certain == (0, 0)
 
 
 def test_the_lattice_draws_have_the_scale_asked_for():
     """The mean of |noise| is scale; with 4000 draws its error has σ = 0.016, and 6σ is a false alarm of 2e-9."""
-    noise = np.abs(lattice(0.0, 1.0, 4000))
+    noise = np.abs(lattice_laplace(0.0, 1.0, 4000))
     assert abs(noise.mean() - 1) < 0.1
 
 
 def test_no_judge_means_nothing_found():
-    found = attack(lambda secret, scale, count: [0.1] * count, (1.0, 0.3), 1.0, 20)
+    found = run_attack(lambda secret, scale, count: [0.1] * count, (1.0, 0.3), 1.0, 20)
     assert found.judge is None
     assert not found.leaks
 
 
 def test_judges_are_tried_from_the_sharpest():
-    assert list(JUDGES) == ["quantiles", "fine quantiles", "sums"]
+    assert list(SUPPORT_TESTS) == ["quantiles", "fine quantiles", "sums"]
 
 
 def test_samplers_are_loaded_by_name_and_their_failures_are_one_line():
-    assert len(load("numpy.random:laplace")(0.0, 1.0, 5)) == 5
+    assert len(load_sampler("numpy.random:laplace")(0.0, 1.0, 5)) == 5
     for name in ("nowhere:f", "math:nothing", "math", ":f", "math:pi"):
         with pytest.raises(InputError, match="sampler must be"):
-            load(name)
+            load_sampler(name)
     with pytest.raises(InputError, match="raised TypeError"):
-        load("math:sqrt")(0.0, 1.0, 5)
+        load_sampler("math:sqrt")(0.0, 1.0, 5)
 
 
 @pytest.mark.parametrize(
@@ -166,9 +174,9 @@ def test_samplers_are_loaded_by_name_and_their_failures_are_one_line():
 )
 def test_bad_attacks_are_refused(change):
     with pytest.raises(InputError, match="must be"):
-        attack(textbook, **change)
+        run_attack(textbook_laplace, **change)
     with pytest.raises(InputError, match="as many finite numbers"):
-        attack(lambda secret, scale, count: [], draws=3)
+        run_attack(lambda secret, scale, count: [], draws=3)
 
 
 @given(st.integers(1, 3), st.integers(0, 5), st.integers(0, 63))
@@ -185,7 +193,7 @@ def test_example_11_keeps_the_last_digits_of_every_secret(doublings, k, h):
 @given(st.sampled_from([16, 32, 64, 100, 1000]), st.sampled_from(["closed", "centred"]))
 @settings(max_examples=10)
 def test_example_41_makes_a_ratio_of_2_where_4_3_was_meant(count, kind):
-    laws = [stepped_law(alpha("3/4"), uniform(count, kind), r, 30) for r in (0, 1)]
+    laws = [stepped_law(alpha("3/4"), uniform_generator(count, kind), r, 30) for r in (0, 1)]
     ratio, only = largest_ratio(*laws)
     assert ratio >= 2
     assert only
@@ -193,7 +201,7 @@ def test_example_41_makes_a_ratio_of_2_where_4_3_was_meant(count, kind):
 
 
 def test_the_stepped_law_is_the_count_of_values():
-    law = stepped_law(alpha("3/4"), uniform(101, "centred"), 0, 6)
+    law = stepped_law(alpha("3/4"), uniform_generator(101, "centred"), 0, 6)
     counts = dict.fromkeys(law, 0)
     for z in range(101):
         u = (z + 0.5) / 101
@@ -217,8 +225,8 @@ def test_a_sampler_that_ends_the_program_or_never_ends_is_refused(tmp_path, monk
     (tmp_path / "odd_sampler.py").write_text(body)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(InputError, match="MODULE:FUNCTION"):
-        load("leaving:anything")
+        load_sampler("leaving:anything")
     with pytest.raises(InputError, match="SystemExit"):
-        load("odd_sampler:leave")(0.0, 1.0, 5)
+        load_sampler("odd_sampler:leave")(0.0, 1.0, 5)
     with pytest.raises(InputError, match="as many finite numbers"):
-        attack(load("odd_sampler:endless"), draws=5)
+        run_attack(load_sampler("odd_sampler:endless"), draws=5)

@@ -13,28 +13,43 @@ from hypothesis import strategies as st
 
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon
-from utmost.precision import BINARY16, BINARY32, BINARY64, fixed, implementation, laplace, uniform
+from utmost.precision import (
+    BINARY16,
+    BINARY32,
+    BINARY64,
+    fixed_point_format,
+    implementation,
+    laplace,
+    uniform_generator,
+)
 from utmost.precision.advice import laplace_advice
+from utmost.precision.bound_text import decimal_above, epsilon_text, extra_epsilon_text
 from utmost.precision.certificate import Implementation
-from utmost.precision.closeness import BITS, ball, close, fix_point, hopeless, up
-from utmost.precision.formats import KINDS
-from utmost.precision.shown import cost, promise, upward
-from utmost.precision.truth import (
+from utmost.precision.closeness import (
+    BALL_BITS,
+    closeness_counterexample,
+    fixed_point,
+    is_close,
+    rational_ball,
+    round_up,
+)
+from utmost.precision.enumeration import (
     as_channel,
     beats_the_printed_theorem,
     exact_epsilon,
-    law,
     noise_table,
     quantile,
+    result_law,
     wasserstein,
 )
+from utmost.precision.number_formats import KINDS
 
 DOUBLE = implementation(BINARY64)
 MACHINES = [
-    Implementation(fixed(8), uniform(2**8)),
-    Implementation(fixed(9), uniform(2**9, "centred")),
-    Implementation(fixed(12), uniform(700, "closed")),
-    Implementation(BINARY16, uniform(2**9)),
+    Implementation(fixed_point_format(8), uniform_generator(2**8)),
+    Implementation(fixed_point_format(9), uniform_generator(2**9, "centred")),
+    Implementation(fixed_point_format(12), uniform_generator(700, "closed")),
+    Implementation(BINARY16, uniform_generator(2**9)),
 ]
 
 
@@ -54,8 +69,8 @@ def laplace_mass(beta: float, low: float, high: float) -> float:
 )
 @settings(max_examples=25)
 def test_the_exact_epsilon_of_an_enumerated_machine_is_never_above_the_certificate(run, eps, step, width, ends):
-    task = laplace.setting(epsilon(eps), width, 0, 1, step)
-    made = laplace.certify(task, run)
+    task = laplace.laplace_setting(epsilon(eps), width, 0, 1, step)
+    made = laplace.certify_laplace(task, run)
     assume(made.finite)
     found = exact_epsilon(task, run, [Fraction(k, 8) for k in range(9)], ends)
     assert found.within(made.epsilon_prime)
@@ -65,7 +80,7 @@ def test_the_exact_epsilon_of_an_enumerated_machine_is_never_above_the_certifica
 @pytest.mark.parametrize("run", MACHINES, ids=lambda run: f"{run.format.name}-{run.generator.count}")
 @pytest.mark.parametrize("eps", ["1/4", "1", "2"])
 def test_w_infinity_from_quantiles_is_within_delta_t(run, eps):
-    task = laplace.setting(epsilon(eps), 1, 0, 1, "1/4")
+    task = laplace.laplace_setting(epsilon(eps), 1, 0, 1, "1/4")
     near = laplace.closeness(task, run)
     if near is not None:
         assert wasserstein(task, run) <= near.delta_t
@@ -74,31 +89,33 @@ def test_w_infinity_from_quantiles_is_within_delta_t(run, eps):
 
 def test_epsilon_itself_would_be_too_small_a_promise():
     """2^8 values in fixed point, ε = 1/4: the machine really has ln(3/2) ≈ 0.405, within its ε′ of 1.42."""
-    task, run = laplace.setting(epsilon("1/4"), 1, 0, 1, "1/4"), MACHINES[0]
+    task, run = laplace.laplace_setting(epsilon("1/4"), 1, 0, 1, "1/4"), MACHINES[0]
     found = exact_epsilon(task, run, [Fraction(k, 16) for k in range(17)])
     assert found.ratio == Fraction(3, 2)
     assert found.epsilon > 0.25
-    assert found.within(laplace.certify(task, run).sharp)
+    assert found.within(laplace.certify_laplace(task, run).sharp)
 
 
 def test_a_machine_too_coarse_for_any_promise_does_leak_without_bound():
-    task = laplace.setting(epsilon("1/4"), 1, 0, 1, "1/4")
-    run = Implementation(fixed(5), uniform(32))
-    assert not laplace.certify(task, run).finite
+    task = laplace.laplace_setting(epsilon("1/4"), 1, 0, 1, "1/4")
+    run = Implementation(fixed_point_format(5), uniform_generator(32))
+    assert not laplace.certify_laplace(task, run).finite
     assert exact_epsilon(task, run, [Fraction(k, 8) for k in range(9)]).ratio is None
 
 
 @pytest.mark.parametrize("run", MACHINES, ids=lambda run: f"{run.format.name}-{run.generator.count}")
 def test_the_machine_is_close_as_certified_at_every_value(run):
     """|n(u) − n′(n₀(u))| ≤ δ_t at both ends of every value's interval, wherever |n(u)| ≤ D + 2δ_t."""
-    task = laplace.setting(epsilon(1), 1, 0, 1, "1/4")
+    task = laplace.laplace_setting(epsilon(1), 1, 0, 1, "1/4")
     near, table = laplace.closeness(task, run), noise_table(epsilon(1), Fraction(1), run)
     assert near is not None
     edge, checked = near.reach + 2 * near.delta_t, 0
     for z, noise in enumerate(table):
         for u in (Fraction(z, len(table)), Fraction(z + 1, len(table))):
-            if 0 < u < 1 and up(abs(quantile(epsilon(1), Fraction(1), u))) <= edge:
-                assert up(abs(quantile(epsilon(1), Fraction(1), u) - ball(Fraction(noise)))) <= near.delta_t
+            if 0 < u < 1 and round_up(abs(quantile(epsilon(1), Fraction(1), u))) <= edge:
+                assert (
+                    round_up(abs(quantile(epsilon(1), Fraction(1), u) - rational_ball(Fraction(noise)))) <= near.delta_t
+                )
                 checked += 1
     assert checked > len(table) / 2
 
@@ -108,10 +125,10 @@ def test_the_machine_is_close_as_certified_at_every_value(run):
 def test_the_theorem_as_printed_is_broken_and_as_proved_is_not(eps):
     found = beats_the_printed_theorem(eps)
     assert found.beaten
-    with ctx.workprec(BITS):
+    with ctx.workprec(BALL_BITS):
         from utmost.exact import ball as enclosed
 
-        assert enclosed(found.actual, BITS).log() <= ball(found.certified)
+        assert enclosed(found.actual, BALL_BITS).log() <= rational_ball(found.certified)
 
 
 @pytest.mark.parametrize("eps", ["1/4", "1/2", "1"])
@@ -124,7 +141,7 @@ def test_for_epsilon_up_to_1_the_printed_theorem_is_not_broken(eps):
 def test_no_cell_beats_the_sharp_bound(eps, step, share, place):
     """μ[a−δ, a+L+δ] ≤ quotient·μ[a+δ, a+L−δ] for Laplace noise of rate ε, cells anywhere, 0 inside or not."""
     shift = share * step
-    task = laplace.setting(epsilon(Fraction(eps)), 1, 0, Fraction(step), Fraction(step))
+    task = laplace.laplace_setting(epsilon(Fraction(eps)), 1, 0, Fraction(step), Fraction(step))
     bound = laplace.sharp_bound(task, Fraction(shift)) - Fraction(eps)
     outer = laplace_mass(eps, place - shift, place + step + shift)
     inner = laplace_mass(eps, place + shift, place + step - shift)
@@ -134,7 +151,7 @@ def test_no_cell_beats_the_sharp_bound(eps, step, share, place):
 
 
 def test_the_formula_is_the_one_of_the_theorem_with_epsilon_in_the_exponent():
-    task = laplace.setting(epsilon(2), 3, 0, 10, "1/4")
+    task = laplace.laplace_setting(epsilon(2), 3, 0, 10, "1/4")
     made = laplace.from_shift(task, "1/100")
     ratio = 4 * 0.01 / (0.25 - 0.02)
     assert float(made.robustness) == pytest.approx(ratio)
@@ -144,31 +161,33 @@ def test_the_formula_is_the_one_of_the_theorem_with_epsilon_in_the_exponent():
 
 
 def test_delta_t_is_the_paper_s_formula_to_first_order():
-    task = laplace.setting(epsilon(1), 2, 0, 10, "1/1024")
+    task = laplace.laplace_setting(epsilon(1), 2, 0, 10, "1/1024")
     near = laplace.closeness(task, DOUBLE)
     k = 2 * 2 * math.exp(float(task.reach) / 2)
     assert float(near.k) == pytest.approx(k, rel=1e-6)
     assert float(near.delta_t) == pytest.approx(k * 2**-53 + float(near.delta_n), rel=1e-6)
-    assert float(laplace.slope(task)) == pytest.approx(k, rel=1e-9)
+    assert float(laplace.inverse_slope(task)) == pytest.approx(k, rel=1e-9)
 
 
 def test_epsilon_prime_tends_to_epsilon_on_a_better_machine():
-    task = laplace.setting(epsilon(1), 1, 0, 4, "1/16")
-    prices = [laplace.certify(task, implementation(f)).price for f in (BINARY16, BINARY32, BINARY64)]
+    task = laplace.laplace_setting(epsilon(1), 1, 0, 4, "1/16")
+    prices = [laplace.certify_laplace(task, implementation(f)).price for f in (BINARY16, BINARY32, BINARY64)]
     assert prices[0] is None or prices[0] > prices[1]
     assert prices[1] > prices[2]
     assert prices[2] < Fraction(1, 10**10)
 
 
 def test_range_100_at_epsilon_1_has_no_finite_epsilon_prime_and_the_advice_says_what_has():
-    task = laplace.setting(epsilon(1), 1, 0, 100, "1/1024")
-    made = laplace.certify(task, DOUBLE)
+    task = laplace.laplace_setting(epsilon(1), 1, 0, 100, "1/1024")
+    made = laplace.certify_laplace(task, DOUBLE)
     assert not made.finite
     assert made.closeness is None
-    width = laplace.widest(task, DOUBLE)
+    width = laplace.widest_range(task, DOUBLE)
     assert Fraction(28) < width < Fraction(29)
-    assert laplace.certify(laplace.setting(epsilon(1), 1, 0, width, "1/1024"), DOUBLE).finite
-    assert not laplace.certify(laplace.setting(epsilon(1), 1, 0, width + Fraction(1, 1024), "1/1024"), DOUBLE).finite
+    assert laplace.certify_laplace(laplace.laplace_setting(epsilon(1), 1, 0, width, "1/1024"), DOUBLE).finite
+    assert not laplace.certify_laplace(
+        laplace.laplace_setting(epsilon(1), 1, 0, width + Fraction(1, 1024), "1/1024"), DOUBLE
+    ).finite
     advice = laplace_advice(task, DOUBLE, made)
     assert "28.4" in advice
     assert "2^53" in advice
@@ -176,9 +195,9 @@ def test_range_100_at_epsilon_1_has_no_finite_epsilon_prime_and_the_advice_says_
 
 def test_past_the_reach_of_the_generator_the_laws_do_have_results_of_one_secret_only():
     """The same by enumeration: 2^8 values, ε = 1, range 8 (e^8 > 2^8)."""
-    task = laplace.setting(epsilon(1), 1, 0, 8, 1)
-    run = Implementation(fixed(12), uniform(2**8))
-    assert not laplace.certify(task, run).finite
+    task = laplace.laplace_setting(epsilon(1), 1, 0, 8, 1)
+    run = Implementation(fixed_point_format(12), uniform_generator(2**8))
+    assert not laplace.certify_laplace(task, run).finite
     assert exact_epsilon(task, run, [Fraction(k) for k in range(9)]).ratio is None
     assert exact_epsilon(task, run, [Fraction(k) for k in range(9)], ends=True).ratio is None
 
@@ -187,65 +206,65 @@ def test_past_the_reach_of_the_generator_the_laws_do_have_results_of_one_secret_
 @settings(max_examples=10)
 def test_a_plan_keeps_its_promise(promised, width):
     try:
-        task, made = laplace.planned(promised, 1, 0, width, DOUBLE)
+        task, made = laplace.plan_setting(promised, 1, 0, width, DOUBLE)
     except InputError as refusal:
         assert "will do" in str(refusal)  # noqa: PT017
         return
     assert made.epsilon_prime <= Fraction(promised)
     assert task.level.exponent < Fraction(promised)
-    finer = laplace.certify(laplace.setting(task.level, 1, 0, width, task.rounding / 2), DOUBLE)
-    assert not laplace.within(finer, Fraction(promised)) or task.rounding < Fraction(1, 2**30)
+    finer = laplace.certify_laplace(laplace.laplace_setting(task.level, 1, 0, width, task.rounding / 2), DOUBLE)
+    assert not laplace.promises_target(finer, Fraction(promised)) or task.rounding < Fraction(1, 2**30)
 
 
 def test_an_impossible_plan_names_a_range_that_will_do():
     with pytest.raises(InputError, match=r"range must be narrower .* got 1000: [0-9.]+ will do") as refusal:
-        laplace.planned(1, 1, 0, 1000, DOUBLE)
+        laplace.plan_setting(1, 1, 0, 1000, DOUBLE)
     width = Fraction(str(refusal.value).partition("got 1000: ")[2].split()[0])
     assert width >= 26
-    laplace.planned(1, 1, 0, width, DOUBLE)
+    laplace.plan_setting(1, 1, 0, width, DOUBLE)
     with pytest.raises(InputError, match="will do"):
-        laplace.planned(1, 1, 0, width + Fraction(1, 10), DOUBLE)
+        laplace.plan_setting(1, 1, 0, width + Fraction(1, 10), DOUBLE)
 
 
 def test_a_plan_is_for_the_range_asked_wherever_it_lies():
     """3 to 10 and 0 to 7 are as wide, so the same rounding serves both."""
-    steps = {laplace.planned(1, 1, low, low + 7, DOUBLE)[0].rounding for low in (0, 3)}
+    steps = {laplace.plan_setting(1, 1, low, low + 7, DOUBLE)[0].rounding for low in (0, 3)}
     assert len(steps) == 1
 
 
 @pytest.mark.parametrize(("step", "words"), [("64", "too coarse"), ("1e-9", "too fine")])
 def test_the_advice_says_on_which_side_the_rounding_is_wrong(step, words):
-    task = laplace.setting(epsilon(1), 1, 0, 10, step)
-    advice = laplace_advice(task, DOUBLE, laplace.certify(task, DOUBLE), (Fraction(0), Fraction(10)))
+    task = laplace.laplace_setting(epsilon(1), 1, 0, 10, step)
+    advice = laplace_advice(task, DOUBLE, laplace.certify_laplace(task, DOUBLE), (Fraction(0), Fraction(10)))
     assert words in advice
     assert "multiples of 1 it would be ε′ = 1 + 3.5e-11" in advice
 
 
 @given(st.fractions(Fraction(1, 10**6), 10**6), st.integers(2, 12))
 def test_a_bound_in_decimals_is_never_below_itself(value, digits):
-    assert value <= Fraction(upward(value, digits)) <= value * (1 + Fraction(10, 10**digits))
+    assert value <= Fraction(decimal_above(value, digits)) <= value * (1 + Fraction(10, 10**digits))
 
 
 @given(st.fractions(Fraction(1, 10), 8), st.fractions(0, 1))
 def test_a_promise_as_text_is_never_below_itself(eps, price):
-    text = promise(epsilon(eps), eps + price / 10**4)
+    text = epsilon_text(epsilon(eps), eps + price / 10**4)
     assert sum(map(Fraction, text.split(" + "))) >= eps + price / 10**4
 
 
 def test_what_irrational_levels_cost_is_not_rounded_down():
     level, bound = alpha("1/2"), Fraction(7, 10)
-    with ctx.workprec(BITS):
-        assert ball(cost(level, bound)) >= ball(bound) - arb(2).log()
+    with ctx.workprec(BALL_BITS):
+        assert rational_ball(extra_epsilon_text(level, bound)) >= rational_ball(bound) - arb(2).log()
 
 
 def test_levels_may_be_given_by_alpha():
-    by_alpha = laplace.certify(laplace.setting(alpha("1/2"), 1, 0, 5, "1/64"), DOUBLE)
+    by_alpha = laplace.certify_laplace(laplace.laplace_setting(alpha("1/2"), 1, 0, 5, "1/64"), DOUBLE)
     assert math.log(2) < float(by_alpha.epsilon_prime) < math.log(2) + 1e-9
 
 
 def test_the_law_is_a_law_and_an_exact_channel():
-    task, run = laplace.setting(epsilon(1), 1, 0, 1, "1/4"), MACHINES[0]
-    laws = {s: law(task, run, s) for s in (Fraction(0), Fraction(1))}
+    task, run = laplace.laplace_setting(epsilon(1), 1, 0, 1, "1/4"), MACHINES[0]
+    laws = {s: result_law(task, run, s) for s in (Fraction(0), Fraction(1))}
     made = as_channel(laws)
     assert made.exact
     assert made.outputs[-1] == "∞"
@@ -254,7 +273,7 @@ def test_the_law_is_a_law_and_an_exact_channel():
 
 def test_the_emulated_machine_is_numpy_s_half_precision():
     """n′ in binary16 beside numpy's float16, which rounds each operation; its log is within one unit."""
-    run = Implementation(BINARY16, uniform(2**9))
+    run = Implementation(BINARY16, uniform_generator(2**9))
     table = noise_table(epsilon(1), Fraction(1), run)
     u = np.arange(1, 2**9) / np.float64(2**9)
     tail = np.float16(1) - np.float16(2) * np.abs(u.astype(np.float16) - np.float16(0.5))
@@ -265,24 +284,24 @@ def test_the_emulated_machine_is_numpy_s_half_precision():
 
 @given(st.lists(st.fractions(0, 1), min_size=2, max_size=8), st.fractions(0, 4), st.fractions(0, 1))
 def test_thm_41_and_42_on_affine_functions(points, k, delta):
-    assert close(lambda u: k * u, lambda u: k * u + delta, points, k, delta)
-    pair = hopeless(lambda u: (k + 1) * u, points, k, delta)
+    assert is_close(lambda u: k * u, lambda u: k * u + delta, points, k, delta)
+    pair = closeness_counterexample(lambda u: (k + 1) * u, points, k, delta)
     far = max(points) - min(points)
     assert (pair is not None) == (far > 2 * delta)
 
 
 @given(st.fractions(0, 2, max_denominator=50), st.fractions(0, Fraction(9, 10), max_denominator=50))
 def test_a_fix_point_found_is_one(start, slope):
-    found = fix_point(lambda d: start + slope * d)
+    found = fixed_point(lambda d: start + slope * d)
     assert found is not None
     assert start + slope * found <= found <= start / (1 - slope) * Fraction(51, 50)
 
 
 @given(st.fractions(-10, 10), st.integers(4, 80))
 def test_up_is_never_below(value, bits):
-    assert value <= up(value, bits) <= value + abs(value) * Fraction(2) ** (1 - bits)
+    assert value <= round_up(value, bits) <= value + abs(value) * Fraction(2) ** (1 - bits)
     with ctx.workprec(100):
-        assert up(arb(1) / 3, bits) >= Fraction(1, 3)
+        assert round_up(arb(1) / 3, bits) >= Fraction(1, 3)
 
 
 @pytest.mark.parametrize(
@@ -298,12 +317,12 @@ def test_up_is_never_below(value, bits):
 )
 def test_bad_settings_are_refused(arguments, names):
     with pytest.raises(InputError, match=names):
-        laplace.setting(*arguments)
+        laplace.laplace_setting(*arguments)
 
 
 def test_a_range_beyond_the_format_is_refused():
     with pytest.raises(InputError, match="largest number of binary16"):
-        laplace.certify(laplace.setting(epsilon(1), 1000, 0, 70000, 1), implementation(BINARY16))
+        laplace.certify_laplace(laplace.laplace_setting(epsilon(1), 1000, 0, 70000, 1), implementation(BINARY16))
 
 
 def test_kinds_are_all_used():
@@ -313,8 +332,8 @@ def test_kinds_are_all_used():
 @pytest.mark.parametrize(("digits", "size", "rate"), [(8, 128, "1/64"), (10, 512, "1/64"), (11, 1024, "1/16")])
 def test_a_correctly_rounded_logarithm_is_still_half_a_step_off(digits, size, rate):
     """The shift claimed bounds the shift that is, with `ulps` 0 too."""
-    task = laplace.setting(epsilon(rate), 1, 0, 4, 4)
-    run = Implementation(fixed(digits), uniform(size, "centred"), 0)
-    found = laplace.certify(task, run)
+    task = laplace.laplace_setting(epsilon(rate), 1, 0, 4, 4)
+    run = Implementation(fixed_point_format(digits), uniform_generator(size, "centred"), 0)
+    found = laplace.certify_laplace(task, run)
     assert found.closeness is not None
     assert wasserstein(task, run) <= found.closeness.delta_t

@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 
 from utmost.errors import InputError
 from utmost.exact import epsilon
-from utmost.precision import BINARY64, implementation, planar, uniform
+from utmost.precision import BINARY64, implementation, planar, uniform_generator
 from utmost.precision.advice import planar_advice
 from utmost.precision.certificate import Implementation
 
@@ -28,7 +28,7 @@ def inverse(u: float, beta: float) -> float:
 @settings(max_examples=30)
 def test_the_modulus_bounds_every_step_of_the_radius(beta, bits, reach):
     """No u with C⁻¹(u) ≤ D moves the radius by more than ω when it moves by δ₀, and some u moves it by nearly that."""
-    task = planar.setting(epsilon(Fraction(beta)), 1, (0, 1), (0, 1), 1)
+    task = planar.planar_setting(epsilon(Fraction(beta)), 1, (0, 1), (0, 1), 1)
     delta0 = Fraction(1, 2**bits)
     moved = planar.radius_error(task, delta0, Fraction(reach))
     edge = 1 - (1 + beta * reach) * math.exp(-beta * reach)
@@ -42,7 +42,7 @@ def test_the_modulus_bounds_every_step_of_the_radius(beta, bits, reach):
 
 
 def test_near_0_the_radius_moves_by_the_root_of_delta0():
-    task = planar.setting(epsilon(2), 1, (0, 1), (0, 1), 1)
+    task = planar.planar_setting(epsilon(2), 1, (0, 1), (0, 1), 1)
     moved = planar.radius_error(task, Fraction(1, 2**53), Fraction(1))
     assert float(moved) == pytest.approx(math.sqrt(2 * 2**-53) / 2, rel=1e-6)
     far = planar.radius_error(task, Fraction(1, 2**53), Fraction(14))
@@ -53,8 +53,8 @@ def test_near_0_the_radius_moves_by_the_root_of_delta0():
 @settings(max_examples=100)
 def test_points_of_coupled_values_are_within_the_bound(z, w, s, t):
     """A machine with 2^12 values: the point meant and the point drawn, wherever the radius meant is within reach."""
-    task = planar.setting(epsilon(1), 1, (0, 2), (0, 2), "1/2")
-    run = Implementation(BINARY64, uniform(2**12))
+    task = planar.planar_setting(epsilon(1), 1, (0, 2), (0, 2), "1/2")
+    run = Implementation(BINARY64, uniform_generator(2**12))
     near = planar.closeness(task, run)
     u, v = (z + s) / 2**12, (w + t) / 2**12
     radius = inverse(min(u, 1 - 1e-15), 1.0)
@@ -67,7 +67,7 @@ def test_points_of_coupled_values_are_within_the_bound(z, w, s, t):
 
 
 def test_the_formula_is_the_theorem_s_with_the_diagonal():
-    task = planar.setting(epsilon(2), 3, (0, 10), (0, 10), "1/4")
+    task = planar.planar_setting(epsilon(2), 3, (0, 10), (0, 10), "1/4")
     made = planar.from_shift(task, "1/100")
     ratio = 8 * 0.25 * 0.01 / 0.23**2
     assert float(made.robustness) == pytest.approx(ratio)
@@ -76,7 +76,7 @@ def test_the_formula_is_the_theorem_s_with_the_diagonal():
     )
 
 
-def small_planar_laws(bits: int, secrets: list[complex], task: planar.Setting) -> list[dict[object, int]]:
+def small_planar_laws(bits: int, secrets: list[complex], task: planar.PlanarSetting) -> list[dict[object, int]]:
     """The laws of a machine with 2^bits values for radius and for angle, enumerated: counts of rounded points."""
     count = 2**bits
     radii = np.array([inverse(z / count, 1.0) for z in range(count)])
@@ -94,8 +94,8 @@ def small_planar_laws(bits: int, secrets: list[complex], task: planar.Setting) -
 
 
 def test_an_enumerated_planar_machine_is_within_its_certificate():
-    task = planar.setting(epsilon(1), 1, (0, 1), (0, 1), 1)
-    made = planar.certify(task, Implementation(BINARY64, uniform(2**10)))
+    task = planar.planar_setting(epsilon(1), 1, (0, 1), (0, 1), 1)
+    made = planar.certify_planar(task, Implementation(BINARY64, uniform_generator(2**10)))
     secrets = [0, 1, 1j, 0.5, 0.6 + 0.8j, 0.3 + 0.4j, 1 + 1j]
     laws = small_planar_laws(10, secrets, task)
     worst = max(
@@ -107,14 +107,14 @@ def test_an_enumerated_planar_machine_is_within_its_certificate():
 
 
 def test_a_city_of_100_by_100_is_too_wide_and_the_advice_says_how_wide_will_do():
-    task = planar.setting(epsilon(1), 1, (0, 100), (0, 100), "1/64")
-    made = planar.certify(task, DOUBLE)
+    task = planar.planar_setting(epsilon(1), 1, (0, 100), (0, 100), "1/64")
+    made = planar.certify_planar(task, DOUBLE)
     assert not made.finite
     assert "25.0" in planar_advice(task, DOUBLE, made)
 
 
 def test_a_box_may_have_two_sides():
-    wide = planar.setting(epsilon(1), 1, (0, 3), (0, 4), "1/2")
+    wide = planar.planar_setting(epsilon(1), 1, (0, 3), (0, 4), "1/2")
     assert float(wide.reach) == pytest.approx(math.hypot(3.25, 4.25))
 
 
@@ -129,4 +129,4 @@ def test_a_box_may_have_two_sides():
 )
 def test_bad_settings_are_refused(arguments, names):
     with pytest.raises(InputError, match=names):
-        planar.setting(*arguments)
+        planar.planar_setting(*arguments)

@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.data.asked import Grid, Mean, Neighbours, Unit
+from utmost.data.queries import Grid, Mean, NeighbourRelation, PrivacyUnit
 from utmost.exact import alpha, epsilon
-from utmost.mechanisms.geometric import untruncated
-from utmost.publish import laws
-from utmost.publish.accuracy import error, half_width, spread
-from utmost.publish.record import Lattice, Ratio
+from utmost.mechanisms.geometric import untruncated_law
+from utmost.publish import mechanism_selection
+from utmost.publish.accuracy import error_law, half_width, noise_spread
+from utmost.publish.release_model import LatticeMechanism, RatioMechanism
 
 
 def test_the_spread_is_the_expected_size_of_the_noise() -> None:
     """Σ |δ|·Pr[δ] over ±60 at α = 1/2, where the rest is below 1e-16."""
-    chances = untruncated(0, range(-60, 61), alpha("1/2"))
-    assert spread(alpha("1/2")) == pytest.approx(
+    chances = untruncated_law(0, range(-60, 61), alpha("1/2"))
+    assert noise_spread(alpha("1/2")) == pytest.approx(
         float(sum(abs(d) * p for d, p in zip(range(-60, 61), chances, strict=True)))
     )
 
@@ -29,7 +29,7 @@ def test_the_spread_is_the_expected_size_of_the_noise() -> None:
 def test_the_half_width_is_the_least_that_misses_rarely_enough(rate: Fraction, miss: Fraction) -> None:
     level = alpha(rate)
     reach = half_width(level, miss)
-    inside = lambda t: sum(untruncated(0, range(-t, t + 1), level))  # noqa: E731
+    inside = lambda t: sum(untruncated_law(0, range(-t, t + 1), level))  # noqa: E731
     assert 1 - inside(reach) <= miss
     assert reach == 0 or 1 - inside(reach - 1) > miss
 
@@ -59,18 +59,22 @@ def test_the_error_of_a_ratio_is_that_of_a_mean_at_an_end(rate: str) -> None:
     """Against the convolution of both laws, term by term."""
     grid = Grid(Fraction(0), Fraction(4), Fraction(1))
     query = Mean("x", grid, None)
-    law = laws.law(query, Fraction(rate), laws.Setting(Neighbours.ADD_REMOVE, Unit(), None, None)).mechanism
-    assert isinstance(law, Ratio)
+    law = mechanism_selection.select_mechanism(
+        query,
+        Fraction(rate),
+        mechanism_selection.PrivacySetting(NeighbourRelation.ADD_REMOVE, PrivacyUnit(), None, None),
+    ).mechanism
+    assert isinstance(law, RatioMechanism)
     reach = round(80 / float(Fraction(rate))) + 40
     (xs, p), (ys, q) = (_law(law.total, 8 * reach), _law(law.rows, reach))
     distances = np.abs(xs[:, None] + grid.size * ys[None, :])
     chances = p[:, None] * q[None, :]
-    found = error(law, query)
+    found = error_law(law, query)
     assert found.expected == pytest.approx(float((distances * chances).sum()) / 2, rel=1e-6)
     half = 2 * float(found.half_width)
     assert float(chances[distances > half].sum()) <= 0.05 < float(chances[distances > half - 1].sum())
 
 
-def _law(law: Lattice, reach: int) -> tuple[np.ndarray, np.ndarray]:
+def _law(law: LatticeMechanism, reach: int) -> tuple[np.ndarray, np.ndarray]:
     rate, points = float(law.epsilon), np.arange(-reach, reach + 1)
     return points, np.tanh(rate / 2) * np.exp(-rate * np.abs(points))

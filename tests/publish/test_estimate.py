@@ -15,21 +15,21 @@ from released import AGES, CLOSED, OPEN, answer, count, release, setting, survey
 from strategies import inner_alphas, legal_consumers, weights
 from utmost.channel import channel
 from utmost.consumer import Consumer, losses, priors
-from utmost.consumer.kernel import each, posterior, single
-from utmost.consumer.kernel.scan import sums
-from utmost.data.asked import Grid, Histogram, Mean, Quantile, Sum
+from utmost.consumer.counts import credible_intervals, posterior, single_answer
+from utmost.consumer.counts.recurrences import posterior_sums
+from utmost.data.queries import Grid, Histogram, Mean, Quantile, Sum
 from utmost.design import optimal
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon
 from utmost.mechanisms import geometric
-from utmost.mechanisms.geometric import tail, untruncated
-from utmost.publish import laws
-from utmost.publish.estimate import belief, cells, estimate, remap
-from utmost.publish.reading import lattice, points, ratio
-from utmost.publish.reading.axis import Axis
+from utmost.mechanisms.geometric import tail_probability, untruncated_law
+from utmost.publish import mechanism_selection
+from utmost.publish.estimate import belief_curves, cell_names, estimate, remap_values
+from utmost.publish.reading import lattice_reading, point_selection, ratio_reading
+from utmost.publish.reading.prior_axis import Axis
 from utmost.publish.reading.reader import Reader
-from utmost.publish.reading.unbiased import shifted, total
-from utmost.publish.record import Answer, Lattice, Ratio
+from utmost.publish.reading.unbiased_estimates import shifted, unbiased_total
+from utmost.publish.release_model import Answer, LatticeMechanism, RatioMechanism
 from utmost.spaces import line
 
 EPSILONS = st.sampled_from(["0.1", "1", "1/3", "5/2"])
@@ -52,7 +52,7 @@ def test_a_count_is_read_as_the_consumer_of_its_channel_reads_it(consumer, rate,
     assert found.loss.face_value == pytest.approx(after @ table[:, y], rel=1e-9, abs=1e-12)
     assert found.before.expected == pytest.approx(float(consumer.expected_loss(mechanism)), rel=1e-9, abs=1e-12)
     assert found.before.face_value == pytest.approx(float(consumer.face_value_loss(mechanism)), rel=1e-9, abs=1e-12)
-    assert belief(found).posterior == pytest.approx(after, rel=1e-9, abs=1e-15)
+    assert belief_curves(found).posterior == pytest.approx(after, rel=1e-9, abs=1e-15)
 
 
 @settings(max_examples=40)
@@ -108,7 +108,7 @@ def test_extreme_levels_are_read(rate):
 
 @given(weights(5), inner_alphas(), st.integers(0, 6))
 def test_an_answer_beyond_her_range_has_the_posterior_of_its_end_exactly(prior, level, further):
-    law = [untruncated(x, [4, 4 + further], alpha(level)) for x in range(5)]
+    law = [untruncated_law(x, [4, 4 + further], alpha(level)) for x in range(5)]
     for k in (0, 1):
         joint = [p * row[k] for p, row in zip(prior, law, strict=True)]
         after = [j / sum(joint) for j in joint]
@@ -121,7 +121,10 @@ def test_cutting_a_count_without_an_upper_end_at_hers_costs_her_nothing_exactly(
     """The mechanism with outputs 0 … N + further and a last one for all beyond, against the truncated one."""
     size, known = consumer.prior.size, alpha(level)
     outputs = range(1, size + further)
-    rows = [[tail(x, known), *untruncated(x, outputs, known), tail(size + further - x, known)] for x in range(size)]
+    rows = [
+        [tail_probability(x, known), *untruncated_law(x, outputs, known), tail_probability(size + further - x, known)]
+        for x in range(size)
+    ]
     assert consumer.expected_loss(channel(rows)) == consumer.expected_loss(geometric(size - 1, known))
 
 
@@ -181,9 +184,9 @@ def test_the_same_with_one_end_or_none_exactly(level, x, further, low_end):
     known, last = alpha(level), x + further
     first, low = (0, 0) if low_end else (-further, None)
     inner = range(first + 1, last)
-    mean = sum(p * shifted(y, low, None, known) for y, p in zip(inner, untruncated(x, inner, known), strict=True))
-    mean += tail(x - first, known) * shifted(first, first, None, known)
-    mean += tail(last - x, known) * shifted(last, None, last, known)
+    mean = sum(p * shifted(y, low, None, known) for y, p in zip(inner, untruncated_law(x, inner, known), strict=True))
+    mean += tail_probability(x - first, known) * shifted(first, first, None, known)
+    mean += tail_probability(last - x, known) * shifted(last, None, last, known)
     assert mean == x
     assert shifted(last + 5, low, None, known) == last + 5
 
@@ -207,7 +210,7 @@ def test_the_total_of_cells_adds_their_unbiased_readings():
 
 
 def test_a_number_between_two_equal_ends_is_known():
-    assert total(Lattice(Fraction(1), 3, 3), [3, 3])[0] == 6
+    assert unbiased_total(LatticeMechanism(Fraction(1), 3, 3), [3, 3])[0] == 6
     assert shifted(3, 3, 3, alpha("1/2")) == 3
 
 
@@ -230,7 +233,7 @@ def test_every_cell_is_read_as_a_count_of_its_own(values, loss):
 
 def test_one_cell_can_be_picked_and_a_wrong_one_lists_them():
     asked = answer(Histogram({"a": ("x", "y"), "b": (1, 2)}), "1", setting(9), value=(1, 2, 3, 4))
-    assert cells(asked) == ("x,1", "x,2", "y,1", "y,2")
+    assert cell_names(asked) == ("x,1", "x,2", "y,1", "y,2")
     found = asked.estimate("uniform", "absolute", cell="y,1")
     assert (found.cells, found.value, found.total) == (("y,1",), (3,), None)
     with pytest.raises(InputError, match=r"cell must be one of x,1; x,2; y,1; y,2: got \"z\""):
@@ -241,14 +244,14 @@ def test_one_cell_can_be_picked_and_a_wrong_one_lists_them():
 @given(weights(9), EPSILONS, st.sampled_from([0.5, 0.9, 0.95]))
 def test_intervals_of_all_answers_at_once_hold_their_share(prior, rate, coverage):
     held = priors.explicit(prior)
-    low, high = each.spans(sums(held.logs(), float(Fraction(rate))), coverage)
+    low, high = credible_intervals.credible_intervals(posterior_sums(held.logs(), float(Fraction(rate))), coverage)
     rest = (1 - coverage) / 2
     for y in range(9):
         chances = posterior(held, epsilon(rate), y)
         below = np.array([0.0, *accumulate(chances.tolist())])
         assert below[low[y]] <= rest + 1e-12 < below[low[y] + 1] + 2e-12
         assert 1 - below[high[y] + 1] <= rest + 1e-12
-        alone = single.interval(chances, coverage)
+        alone = single_answer.credible_interval(chances, coverage)
         ties = [abs(edge - share) < 1e-9 for edge in below for share in (rest, 1 - rest)]
         assert any(ties) or (low[y], high[y]) == alone
 
@@ -264,7 +267,7 @@ def test_intervals_of_all_answers_at_once_hold_their_share(prior, rate, coverage
 )
 def test_a_grid_of_her_own_has_the_exact_posterior_at_its_points(prior, number, loss):
     """Brute force in the value's unit: a sum of steps of 1/4 from 0 to 25, ε = 1/20 a step."""
-    law = Lattice(Fraction(1, 20), 0, 100, Fraction(0), Fraction(1, 4))
+    law = LatticeMechanism(Fraction(1, 20), 0, 100, Fraction(0), Fraction(1, 4))
     number = min(max(number, 0), 100)
     asked = Answer(
         "s", "sum", None, Fraction(1), 20, law, "metric", count(1, 1).error, law.value(number), {"column": "v"}
@@ -273,7 +276,7 @@ def test_a_grid_of_her_own_has_the_exact_posterior_at_its_points(prior, number, 
     points = [Fraction(25 * k, len(prior) - 1) for k in range(len(prior))]
     joint = [float(p) * math.exp(-abs(float(x) * 4 - number) / 20) for p, x in zip(prior, points, strict=True)]
     after = [j / math.fsum(joint) for j in joint]
-    assert belief(found).posterior == pytest.approx(after, rel=1e-12, abs=1e-300)
+    assert belief_curves(found).posterior == pytest.approx(after, rel=1e-12, abs=1e-300)
 
     fear = losses.parse(loss)
 
@@ -311,10 +314,10 @@ def test_a_mean_of_a_public_number_of_rows_is_read_on_its_lattice():
 def test_lattices_of_any_length_keep_their_digits(offset):
     """10^15 points: near the answer the posterior is that of the noise, to the last step."""
     number = 4 * 10**14 + 12345
-    law = Lattice(Fraction(1, 1000), 0, 10**15)
+    law = LatticeMechanism(Fraction(1, 1000), 0, 10**15)
     first = number - 5000 + offset
     axis = Axis(Fraction(first), Fraction(1), 10_001)
-    logs = lattice.likelihood(axis, law, number)
+    logs = lattice_reading.lattice_likelihood(axis, law, number)
     inside = min(number, first + 10_000) - first if offset <= 5000 else 0
     expected = -np.abs(np.arange(10_001) - inside) / 1000
     assert logs == pytest.approx(expected, rel=1e-14, abs=1e-14)
@@ -351,7 +354,7 @@ def test_only_points_near_the_answers_matter_to_a_uniform_prior(values, loss, ra
     asked = answer(Histogram({"k": tuple(range(len(values)))}), rate, OPEN, value=tuple(values))
     whole = asked.estimate("uniform", loss, at_most=3000)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(points, "LARGEST", 100)
+        patch.setattr(point_selection, "MAX_PRIOR_POINTS", 100)
         near = asked.estimate("uniform", loss, at_most=3000)
     assert near.reader.near
     assert (near.estimate, near.interval) == (whole.estimate, whole.interval)
@@ -387,7 +390,7 @@ def test_the_points_of_a_prior_listed_for_a_sum_are_its_grid():
 # --- means of a secret number of rows ---------------------------------------------------------------------------------
 
 
-def brute(axis: Axis, law: Ratio, parts: tuple[int, int], prior: list[float], most: int) -> list[float]:
+def brute(axis: Axis, law: RatioMechanism, parts: tuple[int, int], prior: list[float], most: int) -> list[float]:
     """The posterior by summing over every number of rows up to `most`, one term at a time."""
     total, rows = parts
     joint = []
@@ -414,7 +417,7 @@ def test_a_mean_of_a_secret_number_of_rows_has_the_posterior_of_brute_force(prio
     asked = answer(query, rate, setting(units), value=Fraction(1, 2), parts=(top, min(rows, units or rows)))
     found = asked.estimate(priors.explicit(prior), "squared")
     expected = brute(found.reader.axis, asked.mechanism, asked.parts, [float(p) for p in prior], units or 400)
-    assert belief(found).posterior == pytest.approx(expected, rel=1e-9, abs=1e-11)
+    assert belief_curves(found).posterior == pytest.approx(expected, rel=1e-9, abs=1e-11)
 
 
 def test_readings_of_such_means_keep_what_they_promise_over_draws():
@@ -423,7 +426,9 @@ def test_readings_of_such_means_keep_what_they_promise_over_draws():
     400 draws: fewer than 335 hits have probability below 10^-4 (a binomial of 0.9 is 360 ± 6); the mean loss must be
     within 4 standard errors of the mean loss promised. An ε wrong by a factor of 2, either way, fails.
     """
-    chosen = laws.law(Mean("v", Grid(Fraction(0), Fraction(10), Fraction(1)), None, "v < 9"), Fraction(2), setting(60))
+    chosen = mechanism_selection.select_mechanism(
+        Mean("v", Grid(Fraction(0), Fraction(10), Fraction(1)), None, "v < 9"), Fraction(2), setting(60)
+    )
     law = chosen.mechanism
     axis = Axis(Fraction(0), Fraction(1, 4), 41)
     reader = Reader(axis, priors.binomial(41, "0.4"), losses.squared, 0.9)
@@ -434,7 +439,7 @@ def test_readings_of_such_means_keep_what_they_promise_over_draws():
         truth = round(float(rows * (mean - law.total.origin) / law.total.unit))
         noisy = [x + _noise(random, float(part.epsilon)) for x, part in ((truth, law.total), (rows, law.rows))]
         parts = (noisy[0], min(max(noisy[1], 0), 60))
-        found = ratio.read(reader, law, parts, Fraction(5))
+        found = ratio_reading.read_ratio(reader, law, parts, Fraction(5))
         hits += found.interval[0] <= mean <= found.interval[1]
         gaps.append(float(found.estimate - mean) ** 2 - found.loss.expected)
     assert hits >= 335
@@ -449,10 +454,10 @@ def _noise(random: np.random.Generator, rate: float) -> int:
 def test_a_million_rows_are_thinned_and_read_as_if_they_were_not(monkeypatch):
     asked = answer(Mean("age", AGES, None, "vote = 1"), "0.01", OPEN, value=Fraction(47), parts=(-15 * 10**6, 10**6))
     whole = asked.estimate("uniform", "absolute", grid=401, at_least=46, at_most=48)
-    after = belief(whole).posterior
-    monkeypatch.setattr(ratio, "MOST", 3e5)
+    after = belief_curves(whole).posterior
+    monkeypatch.setattr(ratio_reading, "MAX_RATIO_TERMS", 3e5)
     thin = asked.estimate("uniform", "absolute", grid=401, at_least=46, at_most=48)
-    assert belief(thin).posterior == pytest.approx(after, rel=3e-4, abs=1e-9)
+    assert belief_curves(thin).posterior == pytest.approx(after, rel=3e-4, abs=1e-9)
     assert (thin.estimate, thin.interval) == (whole.estimate, whole.interval)
     assert float(thin.estimate) == pytest.approx(47, abs=0.01)
 
@@ -479,7 +484,10 @@ def test_the_rank_of_a_quantile_is_within_its_bound_with_the_probability_said(co
     query = Quantile("v", Grid(Fraction(0), Fraction(4), Fraction(1)), share, None)
     asked = answer(query, rate, OPEN, value=Fraction(2), position=2)
     found = asked.estimate("uniform", "absolute", coverage=coverage)
-    weighed = [(math.exp(-float(asked.mechanism.rate) * loss), loss) for loss in laws.losses(query, counts)]
+    weighed = [
+        (math.exp(-float(asked.mechanism.rate) * loss), loss)
+        for loss in mechanism_selection.quantile_losses(query, counts)
+    ]
     far = sum(w for w, loss in weighed if loss >= found.rank * share.denominator)
     assert far / sum(w for w, _ in weighed) <= 1 - float(coverage) + 1e-12
 
@@ -489,7 +497,7 @@ def test_a_quantile_is_read_at_face_value_and_says_why():
     assert (found.estimate, found.value, found.interval, found.loss, found.reader) == (45, 45, None, None, None)
     assert "no posterior" in found.remark
     with pytest.raises(InputError, match="has no posterior"):
-        belief(found)
+        belief_curves(found)
 
 
 # --- claims -----------------------------------------------------------------------------------------------------------
@@ -513,9 +521,9 @@ def test_the_reading_of_other_answers_is_the_remap():
     found = count(404, "0.1").estimate("binomial:0.45", "absolute")
     several = [Fraction(y) for y in (0, 380, 404, 470, 944)]
     expected = [count(int(y), "0.1").estimate("binomial:0.45", "absolute").estimate for y in several]
-    assert remap(found, several).tolist() == expected
+    assert remap_values(found, several).tolist() == expected
     with pytest.raises(InputError, match="only a lattice number"):
-        remap(release(survey())["median"].estimate("uniform", "absolute"), several)
+        remap_values(release(survey())["median"].estimate("uniform", "absolute"), several)
 
 
 # --- bad input --------------------------------------------------------------------------------------------------------

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from utmost import ledger
-from utmost.publish import document, run
-from utmost.publish.plans import Plan, parsed
+from utmost.publish import execute, release_file
+from utmost.publish.plans import Plan, parse_plan
 
 KILLS = int(os.environ.get("UTMOST_KILLS", "40"))
 PLAN = """
@@ -50,10 +50,10 @@ def test_a_release_killed_anywhere_leaves_no_answer_without_its_charge(tmp_path:
     plans = _prepared(tmp_path)
     usual = _usual_time(plans.pop())
     ends = [_killed(plan, random.uniform(0, 1.3 * usual)) for plan in plans]
-    with ledger.opened("ledger.sqlite", tmp_path) as books:
+    with ledger.open_ledger("ledger.sqlite", tmp_path) as books:
         charged = {charge.number for charge in books.history("b")}
         spent = books.state("b").spent
-    written = [document.read(path) for path in tmp_path.glob("*.json")]
+    written = [release_file.read_release(path) for path in tmp_path.glob("*.json")]
     assert {made.entry.number for made in written} <= charged
     assert spent == COST * len(charged)
     assert len(charged) >= ends.count("ended") + 1
@@ -66,9 +66,9 @@ def test_a_release_killed_anywhere_leaves_no_answer_without_its_charge(tmp_path:
 
 def _prepared(folder: Path) -> list[Plan]:
     (folder / "people.csv").write_text("x\n" + "\n".join(str(k % 10) for k in range(500)) + "\n")
-    with ledger.opened("ledger.sqlite", folder) as books:
+    with ledger.open_ledger("ledger.sqlite", folder) as books:
         books.open(ledger.Budget("b", Fraction(1000), unit="row", neighbours="replace"))
-    return [parsed(PLAN.format(number=k), folder) for k in range(KILLS + 1)]
+    return [parse_plan(PLAN.format(number=k), folder) for k in range(KILLS + 1)]
 
 
 def _usual_time(plan: Plan) -> float:
@@ -91,7 +91,7 @@ def _forked(plan: Plan) -> int:
     child = os.fork()
     if child == 0:
         try:
-            run.release(plan)
+            execute.release(plan)
             os._exit(0)
         finally:
             os._exit(1)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.data.asked import Count, Grid, Histogram, Mean, Neighbours, Quantile, Sum, Unit
-from utmost.data.parts import Part
+from utmost.data.partitions import Partition
+from utmost.data.queries import Count, Grid, Histogram, Mean, NeighbourRelation, PrivacyUnit, Quantile, Sum
 from utmost.errors import InputError
-from utmost.publish.plans import digest, from_mapping, parsed, read
+from utmost.publish.plans import parse_plan, plan_digest, plan_from_mapping, read_plan
 
 WHOLE = """
 title = "A survey"
@@ -81,16 +81,16 @@ probability = 0.5
 
 
 def test_every_key_of_a_plan_is_read_exactly(tmp_path: Path) -> None:
-    plan = parsed(WHOLE, tmp_path)
+    plan = parse_plan(WHOLE, tmp_path)
     assert (plan.title, plan.budget, plan.ledger, plan.output) == (
         "A survey",
         "survey",
         "books.sqlite",
         tmp_path / "out.json",
     )
-    assert plan.neighbours is Neighbours.ADD_REMOVE
-    assert plan.unit == Unit("person", rows=3)
-    assert plan.part == Part("region", "north")
+    assert plan.neighbours is NeighbourRelation.ADD_REMOVE
+    assert plan.unit == PrivacyUnit("person", rows=3)
+    assert plan.part == Partition("region", "north")
     assert (plan.source.location, dict(plan.source.columns), plan.fingerprint) == (
         "people.csv",
         {"age": "integer"},
@@ -111,7 +111,7 @@ def test_every_key_of_a_plan_is_read_exactly(tmp_path: Path) -> None:
 def test_a_release_goes_beside_its_plan_where_the_plan_does_not_say(tmp_path: Path) -> None:
     path = tmp_path / "survey.toml"
     path.write_text(WHOLE.replace('output = "out.json"\n', ""))
-    assert read(path).output == tmp_path / "survey.release.json"
+    assert read_plan(path).output == tmp_path / "survey.release.json"
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_slip_in_a_plan_gets_its_own_line(old: str, new: str, words: str) -> N
     text = WHOLE.replace(old, new, 1)
     assert text != WHOLE
     with pytest.raises(InputError) as refused:
-        parsed(text)
+        parse_plan(text)
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -182,19 +182,19 @@ def test_a_plan_from_python_refuses_a_float_and_says_how_to_write_it() -> None:
         "query": [{"name": "q", "kind": "count", "epsilon": 0.1, "where": "a = 1"}],
     }
     with pytest.raises(InputError, match=r'write it as text, for instance "0.1"'):
-        from_mapping(content)
+        plan_from_mapping(content)
     content["query"][0]["epsilon"] = "0.1"
-    assert from_mapping(content).epsilon == Fraction(1, 10)
+    assert plan_from_mapping(content).epsilon == Fraction(1, 10)
 
 
 def test_the_digest_tells_plans_apart_by_what_they_ask_and_by_nothing_else(tmp_path: Path) -> None:
-    plan = digest(parsed(WHOLE, tmp_path))
+    plan = plan_digest(parse_plan(WHOLE, tmp_path))
     same = (
         WHOLE.replace("A survey", "Another title")
         .replace("epsilon = 0.1", 'epsilon = "1/10"')
         .replace("out.json", "b.json")
     )
-    assert digest(parsed(same, tmp_path)) == plan
+    assert plan_digest(parse_plan(same, tmp_path)) == plan
     for old, new in (
         ("age >= 65", "age >= 66"),
         ("add-remove", "replace"),
@@ -206,8 +206,8 @@ def test_the_digest_tells_plans_apart_by_what_they_ask_and_by_nothing_else(tmp_p
         ("probability = 0.5", "probability = 0.25"),
         ("epsilon = 0.1", "epsilon = 0.2"),
     ):
-        assert digest(parsed(WHOLE.replace(old, new, 1), tmp_path)) != plan
-    assert digest(parsed(WHOLE, tmp_path / "elsewhere")) != plan
+        assert plan_digest(parse_plan(WHOLE.replace(old, new, 1), tmp_path)) != plan
+    assert plan_digest(parse_plan(WHOLE, tmp_path / "elsewhere")) != plan
 
 
 TOML_VALUES = st.recursive(
@@ -247,9 +247,9 @@ QUERY_KEYS = [
 def test_any_mapping_is_a_plan_or_is_refused_with_one_line(
     content: dict[str, Any], queries: list[dict[str, Any]]
 ) -> None:
-    assert "\n" not in _refusal(lambda: from_mapping(content))
+    assert "\n" not in _refusal(lambda: plan_from_mapping(content))
     whole = {"neighbours": "replace", "budget": "b", "source": {"location": "x"}, **content, "query": queries}
-    assert "\n" not in _refusal(lambda: from_mapping(whole))
+    assert "\n" not in _refusal(lambda: plan_from_mapping(whole))
 
 
 @settings(max_examples=300)
@@ -260,7 +260,7 @@ def test_any_mapping_is_a_plan_or_is_refused_with_one_line(
     )
 )
 def test_any_text_is_a_plan_or_is_refused_with_one_line(text: str) -> None:
-    assert "\n" not in _refusal(lambda: parsed(text))
+    assert "\n" not in _refusal(lambda: parse_plan(text))
 
 
 def _refusal(attempt: Callable[[], object]) -> str:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from strategies import small_spaces
 from utmost.errors import InputError, MetricError
 from utmost.exact import number
-from utmost.spaces import Space, files, parse
+from utmost.spaces import Space, files, parse_space
 
 SECRET = "TOPSECRET"
 
@@ -39,30 +39,32 @@ def test_a_table_is_read_back_in_each_form(tmp_path: Path, made: Space) -> None:
         "labelled.JSON": json.dumps({"labels": names, "distances": rows}),
     }
     for name, content in forms.items():
-        read = parse(f"matrix:{written(tmp_path, name, content)}")
+        read = parse_space(f"matrix:{written(tmp_path, name, content)}")
         assert read.name == f"matrix:{name}"
         assert read.labels == (tuple(range(len(made))) if name in ("bare.csv", "rows.json") else tuple(names))
         assert (read.distances == made.distances).all()
 
 
 def test_numbers_are_exact_as_written(tmp_path: Path) -> None:
-    made = files.matrix(written(tmp_path, "m.json", '[[0, 0.1, "1/2"], [0.1, 0, "sqrt(1/6)"], [0.5, "6^(-1/2)", 0]]'))
+    made = files.read_distances(
+        written(tmp_path, "m.json", '[[0, 0.1, "1/2"], [0.1, 0, "sqrt(1/6)"], [0.5, "6^(-1/2)", 0]]')
+    )
     assert made.distances.tolist()[0] == [0, Fraction(1, 10), Fraction(1, 2)]
     assert made.distance(1, 2) == number("sqrt(6)/6")
-    assert files.matrix(written(tmp_path, "m.csv", "0,0.1\n1e-1,0\n")).distance(0, 1) == Fraction(1, 10)
+    assert files.read_distances(written(tmp_path, "m.csv", "0,0.1\n1e-1,0\n")).distance(0, 1) == Fraction(1, 10)
 
 
 def test_whole_numbers_are_labels_as_numbers(tmp_path: Path) -> None:
-    made = files.matrix(written(tmp_path, "m.csv", "x,7,a b\n7,0,1\na b,1,0\n"))
+    made = files.read_distances(written(tmp_path, "m.csv", "x,7,a b\n7,0,1\na b,1,0\n"))
     assert made.labels == (7, "a b")
 
 
 def test_a_graph_is_read_with_and_without_weights_and_header(tmp_path: Path) -> None:
-    made = files.graph(written(tmp_path, "g.csv", "from,to,weight\nA, B,1/2\n\nB,C\nC,A,sqrt(2)\n"))
+    made = files.read_graph(written(tmp_path, "g.csv", "from,to,weight\nA, B,1/2\n\nB,C\nC,A,sqrt(2)\n"))
     assert made.name == "graph:g.csv"
     assert made.labels == ("A", "B", "C")
     assert made.distance(0, 2) == number("sqrt(2)")
-    assert files.graph(written(tmp_path, "h.csv", "1,2\n2,3\n")).distance(0, 2) == 2
+    assert files.read_graph(written(tmp_path, "h.csv", "1,2\n2,3\n")).distance(0, 2) == 2
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,7 @@ def test_a_bad_file_is_refused_in_one_line_that_quotes_nothing(
 ) -> None:
     path = written(tmp_path, name, content)
     with pytest.raises(InputError) as caught:
-        parse(f"{'graph' if name == 'g.csv' else 'matrix'}:{path}")
+        parse_space(f"{'graph' if name == 'g.csv' else 'matrix'}:{path}")
     said = str(caught.value)
     assert words in said
     assert SECRET not in said
@@ -120,14 +122,14 @@ def test_a_bad_file_is_refused_in_one_line_that_quotes_nothing(
 def test_a_file_that_is_not_there_is_named_without_its_folder(tmp_path: Path) -> None:
     for path in (tmp_path / "absent.csv", tmp_path):
         with pytest.raises(InputError, match=f"^cannot read matrix:{path.name}: ") as caught:
-            files.matrix(path)
+            files.read_distances(path)
         assert str(tmp_path.parent) not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "nul\0byte.csv", "two\nlines.csv"])
 def test_a_name_that_no_file_has_is_refused_in_one_line(name: str) -> None:
     with pytest.raises(InputError, match=r"^cannot read matrix:") as caught:
-        parse(f"matrix:{name}")
+        parse_space(f"matrix:{name}")
     assert str(caught.value).isprintable()
 
 
@@ -136,18 +138,18 @@ def test_a_table_too_large_to_read_says_how_many_points_it_has(tmp_path: Path, m
     for columns, words in ((100_000, "got 100000 columns"), (200_000, "got at least 131073 columns")):
         path = written(tmp_path, "wide.csv", (",".join(["0"] * columns) + "\n") * 2)
         with pytest.raises(InputError, match=f"{words}: a table has n² distances"):
-            files.matrix(path)
+            files.read_distances(path)
     path = written(tmp_path, "wide.json", "[[" + "0," * 200_000)
     with pytest.raises(InputError, match="at most 0 MiB: a table"):
-        files.matrix(path)
+        files.read_distances(path)
 
 
 def test_a_first_line_that_is_no_header_is_an_edge(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="line 1, column 3"):
-        files.graph(written(tmp_path, "g.csv", "a,b,1.5x\nb,c,1\n"))
+        files.read_graph(written(tmp_path, "g.csv", "a,b,1.5x\nb,c,1\n"))
 
 
 def test_an_axiom_that_fails_in_a_file_is_a_metric_error(tmp_path: Path) -> None:
     content = "town,A,B,C\nA,0,1,3\nB,1,0,1\nC,3,1,0\n"
     with pytest.raises(MetricError, match=r"d\(A, C\) = 3 > d\(A, B\) \+ d\(B, C\) = 2"):
-        files.matrix(written(tmp_path, "m.csv", content))
+        files.read_distances(written(tmp_path, "m.csv", content))

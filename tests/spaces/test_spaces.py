@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from strategies import small_spaces
 from utmost.errors import InputError
-from utmost.spaces import Space, cycle, discrete, grid, hamming, line, product, scaled
-from utmost.spaces.space import LARGEST, integer_distances
+from utmost.spaces import Space, cycle, discrete, grid, hamming, line, product_space, scale_space
+from utmost.spaces.space import MAX_TABLE_POINTS, integer_distances
 
 
 @given(small_spaces())
@@ -57,13 +57,14 @@ def test_a_profile_is_the_count_of_each_row(made: Space) -> None:
 
 
 @pytest.mark.parametrize(
-    "huge", [hamming(20), cycle(100_000), discrete(10**9), grid(10**6, 10**6), line(10**7), product(*[hamming(30)] * 2)]
+    "huge",
+    [hamming(20), cycle(100_000), discrete(10**9), grid(10**6, 10**6), line(10**7), product_space(*[hamming(30)] * 2)],
 )
 def test_a_huge_space_is_cheap_and_refuses_to_be_written_out(huge: Space) -> None:
     assert huge.distance(0, len(huge) - 1) > 0
     assert huge.distance(-1, 0) == huge.distance(0, -1)
     for table in ("labels", "distances", "edges", "tight", "codes", "values"):
-        with pytest.raises(InputError, match=f"points and at most {LARGEST} can be written out") as caught:
+        with pytest.raises(InputError, match=f"points and at most {MAX_TABLE_POINTS} can be written out") as caught:
             getattr(huge, table)
         assert "\n" not in str(caught.value)
     if huge.profile is not None:
@@ -72,7 +73,7 @@ def test_a_huge_space_is_cheap_and_refuses_to_be_written_out(huge: Space) -> Non
 
 
 def test_positions_beyond_the_end_are_refused() -> None:
-    for made in (line(3), hamming(20), scaled(cycle(5), 2)):
+    for made in (line(3), hamming(20), scale_space(cycle(5), 2)):
         with pytest.raises(IndexError):
             made.distance(0, len(made))
 
@@ -83,7 +84,7 @@ def test_more_points_than_a_length_can_say_are_refused() -> None:
     with pytest.raises(InputError, match="about 10\\^24"):
         discrete(10**24)
     with pytest.raises(InputError):
-        product(hamming(40), hamming(40))
+        product_space(hamming(40), hamming(40))
     with pytest.raises(InputError, match="profile of cycle"):
         _ = cycle(10**9).profile
 

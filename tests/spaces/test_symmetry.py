@@ -21,15 +21,15 @@ from utmost.spaces import (
     grid,
     hamming,
     line,
-    parse,
-    product,
-    scaled,
+    parse_space,
+    product_space,
+    scale_space,
     space,
     symmetries,
 )
 from utmost.spaces import automorphisms as search
 from utmost.spaces.automorphisms import automorphisms, orbits
-from utmost.spaces.combined import Product
+from utmost.spaces.compound_spaces import ProductShape
 
 
 def all_symmetries(codes: npt.NDArray[np.int64]) -> list[tuple[int, ...]]:
@@ -68,7 +68,7 @@ def test_every_generator_keeps_all_distances(made: Space) -> None:
 @settings(max_examples=60, deadline=None)
 def test_orbits_and_order_are_those_of_all_permutations(made: Space) -> None:
     """Of a product the axes may have more in common than can be seen; its table tells."""
-    for form in [written(made)] if isinstance(made.shape, Product) else [made, written(made)]:
+    for form in [written(made)] if isinstance(made.shape, ProductShape) else [made, written(made)]:
         found = symmetries(form)
         points, pairs = orbits_of(made.codes)
         assert found.order == len(all_symmetries(made.codes))
@@ -109,19 +109,19 @@ def test_the_search_finds_the_whole_group_of_any_table(size: int, data: st.DataO
         (grid(4, 6), 4),
         (grid(6, 6), 8),
         (grid(5, 5, "manhattan"), 8),
-        (scaled(grid(5, 5), "1/3"), 8),
-        (product(line(3), line(3)), 8),
-        (product(line(3), line(4)), 4),
-        (product(line(3), scaled(line(3), 2)), 4),
-        (product(product(cycle(5), discrete(3)), cycle(5)), 1200),
-        (product(scaled(hamming(2), 3), scaled(line(2), 3)), 48),
-        (product(product(line(3), line(3)), line(3)), 48),
-        (product(grid(3, 3, "manhattan"), line(3)), 48),
-        (product(grid(3, 3), line(3)), 16),
+        (scale_space(grid(5, 5), "1/3"), 8),
+        (product_space(line(3), line(3)), 8),
+        (product_space(line(3), line(4)), 4),
+        (product_space(line(3), scale_space(line(3), 2)), 4),
+        (product_space(product_space(cycle(5), discrete(3)), cycle(5)), 1200),
+        (product_space(scale_space(hamming(2), 3), scale_space(line(2), 3)), 48),
+        (product_space(product_space(line(3), line(3)), line(3)), 48),
+        (product_space(grid(3, 3, "manhattan"), line(3)), 48),
+        (product_space(grid(3, 3), line(3)), 16),
         (databases("abc", 2), 72),
         (databases("ab", 0), 1),
-        (product(databases("abc", 2), discrete(3)), 6**3 * 6),
-        (product(scaled(product(line(3), hamming(1)), 2), scaled(line(3), 2)), 16),
+        (product_space(databases("abc", 2), discrete(3)), 6**3 * 6),
+        (product_space(scale_space(product_space(line(3), hamming(1)), 2), scale_space(line(3), 2)), 16),
     ],
     ids=lambda value: getattr(value, "name", str(value)),
 )
@@ -203,7 +203,7 @@ def test_the_search_finds_the_whole_group_of_any_graph_on_seven_points(edges: se
 def test_equal_tables_given_as_factors_are_exchanged() -> None:
     towns = space([[0, 1, 2], [1, 0, 2], [2, 2, 0]])
     assert symmetries(towns).order == 2
-    assert symmetries(product(towns, towns)).order == 8
+    assert symmetries(product_space(towns, towns)).order == 8
 
 
 def test_a_search_that_takes_too_long_says_that_it_does_not_know_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,14 +215,14 @@ def test_a_search_that_takes_too_long_says_that_it_does_not_know_the_order(monke
     monkeypatch.setattr(search, "MOST_WORK", 0)
     assert symmetries(table).generators == ()
     assert symmetries(table).points.tolist() == list(range(16))
-    assert symmetries(product(table, line(2))).order is None
+    assert symmetries(product_space(table, line(2))).order is None
 
 
 def test_axes_that_look_different_and_are_equal_are_exchanged() -> None:
     for text in ("grid:1x2+line:2", "cycle:2+discrete:2", "1/2*line:2+1/2*hamming:1"):
-        assert symmetries(parse(text)).order == 8
-    assert symmetries(parse("cycle:3+discrete:3")).order == 72
-    assert symmetries(parse("1/2*cycle:3+discrete:3")).order == 36
+        assert symmetries(parse_space(text)).order == 8
+    assert symmetries(parse_space("cycle:3+discrete:3")).order == 72
+    assert symmetries(parse_space("1/2*cycle:3+discrete:3")).order == 36
 
 
 def test_a_table_without_symmetry_has_the_identity_alone() -> None:
@@ -232,6 +232,6 @@ def test_a_table_without_symmetry_has_the_identity_alone() -> None:
 
 
 def test_symmetries_need_a_space_that_can_be_written_out() -> None:
-    for huge in (hamming(20), parse("cycle:100000"), product(hamming(20), line(2))):
+    for huge in (hamming(20), parse_space("cycle:100000"), product_space(hamming(20), line(2))):
         with pytest.raises(InputError, match="can be written out"):
             symmetries(huge)

@@ -64,9 +64,9 @@ class Studio:
 def opened(settings: Settings) -> Iterator[Studio]:
     from starlette.testclient import TestClient
 
-    from utmost.studio.app import application
+    from utmost.studio.app import make_app
 
-    app = application(settings)
+    app = make_app(settings)
     with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
         yield Studio(client, settings, app.state.house)
 
@@ -77,7 +77,7 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.setattr("utmost.studio.bundle.making", lambda path: None)
+        patch.setattr("utmost.studio.vega_bundle.making", lambda path: None)
         yield
 
 
@@ -105,7 +105,10 @@ def team(settings: Settings, tokens_file: Path) -> Iterator[Studio]:
     """A studio with tokens: of ann, a curator, and of bob, a consumer."""
     from utmost.studio import tokens
 
-    keys = {"ann": tokens.made(tokens_file, "ann", "curator"), "bob": tokens.made(tokens_file, "bob", "consumer")}
+    keys = {
+        "ann": tokens.add_token(tokens_file, "ann", "curator"),
+        "bob": tokens.add_token(tokens_file, "bob", "consumer"),
+    }
     for studio in opened(replace(settings, tokens=tokens_file)):
         studio.keys = keys
         yield studio

@@ -14,12 +14,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from browser import chromium, served, until
-from utmost import pictures
+from utmost import charts as pictures
 from utmost.exact import alpha
 from utmost.mechanisms import geometric
-from utmost.studio import bundle, charts, pages
-from utmost.studio.app import application
-from utmost.studio.charts import Picture
+from utmost.studio import charts, rendering, vega_bundle
+from utmost.studio.app import make_app
+from utmost.studio.charts import Chart
 from utmost.studio.settings import Settings
 
 PAGE = """{% extends "base.html" %}{% import "parts.html" as part with context %}
@@ -31,9 +31,9 @@ PAGE = """{% extends "base.html" %}{% import "parts.html" as part with context %
 
 
 @cache
-def shell() -> charts.Spec:
+def shell() -> charts.VegaSpec:
     chart = alt.Chart(alt.NamedData("points")).mark_bar().encode(x="x:Q", y="y:Q", tooltip="y:Q")
-    return charts.shell(chart.properties(height=280))
+    return charts.chart_spec(chart.properties(height=280))
 
 
 def routes() -> APIRouter:
@@ -42,18 +42,18 @@ def routes() -> APIRouter:
     @router.get("/charts")
     def page(request: Request) -> HTMLResponse:
         given = dict.fromkeys(("csrf", "twin", "places", "here", "version", "team"), "")
-        text = pages.environment().from_string(PAGE)
+        text = rendering.template_environment().from_string(PAGE)
         return HTMLResponse(text.render(**given, errors={"epsilon": ""}, vega=request.state.house.bundle))
 
     @router.get("/api/curve")
-    def curve(epsilon: float) -> Picture:
+    def curve(epsilon: float) -> Chart:
         rows = [{"x": x, "y": epsilon * x} for x in range(100)]
-        return charts.picture(shell(), f"A bar for each count at ε = {epsilon:g}", points=rows)
+        return charts.make_chart(shell(), f"A bar for each count at ε = {epsilon:g}", points=rows)
 
     @router.get("/api/heat")
-    def heat() -> Picture:
-        chart = pictures.picture(geometric(5, alpha("1/2")).channel(), "The geometric mechanism")
-        return charts.drawn(chart, "The geometric mechanism", wide=False)
+    def heat() -> Chart:
+        chart = pictures.channel_chart(geometric(5, alpha("1/2")).channel(), "The geometric mechanism")
+        return charts.chart_from_altair(chart, "The geometric mechanism", wide=False)
 
     return router
 
@@ -61,11 +61,11 @@ def routes() -> APIRouter:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder: Path = tmp_path_factory.mktemp("studio")
-    app = application(Settings(folder=folder, state=folder / "state"))
+    app = make_app(Settings(folder=folder, state=folder / "state"))
     app.include_router(routes())
     place = app.state.house.bundle.path
     if not place.exists():
-        bundle.make(place)
+        vega_bundle.make(place)
     with served(app) as found:
         yield found
 

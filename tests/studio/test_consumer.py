@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 
 import released
 from utmost.consumer import Consumer, losses, priors
-from utmost.data.asked import Count
+from utmost.data.queries import Count
 from utmost.exact import epsilon
 from utmost.mechanisms import geometric
-from utmost.publish import document
-from utmost.studio.consumer import board, found, tailored
-from utmost.studio.consumer.asked import Asked
-from utmost.studio.problems import FieldError
+from utmost.publish import release_file
+from utmost.studio.consumer import editors, response_models, tailored_mechanism
+from utmost.studio.consumer.forms import ReadingForm
+from utmost.studio.form_errors import FieldError
 
 SURVEY, OPEN, WARD = "survey.release.json", "open.release.json", "ward.release.json"
 ROOT = "/api/consumer/releases/"
@@ -259,7 +259,7 @@ def test_a_mechanism_made_for_her_is_no_better_decided_exactly(shop):
 )
 def test_it_is_the_same_for_every_prior_and_two_sided_loss(answer, said):
     brought = priors.normalised([1, 2, 3, 4, 5, 6]) if said["prior"] == "weights" else None
-    assert tailored.tailored(answer, Asked(**said), brought).equal
+    assert tailored_mechanism.tailor_mechanism(answer, ReadingForm(**said), brought).equal
 
 
 def test_no_mechanism_is_made_where_the_theorem_is_silent_or_values_are_many(shop):
@@ -275,24 +275,24 @@ def test_no_mechanism_is_made_where_the_theorem_is_silent_or_values_are_many(sho
 def test_bars_are_a_histogram_that_can_be_sent_back(value, units, family):
     answer = released.count(min(value, units), "0.1", units)
     kind, _, parameter = family.partition(":")
-    said = Asked(prior=kind, p=parameter or "1/2", s=parameter or "1")
-    reader = found.reader_of(answer, said, None)
+    said = ReadingForm(prior=kind, p=parameter or "1/2", s=parameter or "1")
+    reader = response_models.make_reader(answer, said, None)
     assert reader is not None
-    seen = board.bars(reader)
+    seen = editors.prior_bars(reader)
     assert len(seen.heights) == len(seen.labels) <= 24
     assert max(seen.heights) == 100
-    again = found.reader_of(answer, Asked(prior="steps", bars=seen.text), None)
+    again = response_models.make_reader(answer, ReadingForm(prior="steps", bars=seen.text), None)
     assert again is not None
-    assert board.bars(again) == seen
+    assert editors.prior_bars(again) == seen
 
 
 def test_a_drawing_begins_as_the_loss_that_is_chosen():
     answer = released.count(404, "0.1")
-    seen = board.drawing(answer, Asked(loss="asymmetric", under="2", over="1"))
+    seen = editors.loss_points(answer, ReadingForm(loss="asymmetric", under="2", over="1"))
     assert seen.errors == ["-40", "-30", "-20", "-10", "0", "10", "20", "30", "40"]
     assert seen.costs == [8, 6, 4, 2, 0, 1, 2, 3, 4]
-    drawn = Asked(loss="drawn", drawn=seen.text)
-    assert board.drawing(answer, drawn).text == seen.text
+    drawn = ReadingForm(loss="drawn", drawn=seen.text)
+    assert editors.loss_points(answer, drawn).text == seen.text
 
 
 def brought(shop: Any, text: str) -> Any:
@@ -300,7 +300,7 @@ def brought(shop: Any, text: str) -> Any:
 
 
 def test_a_release_of_ones_own_is_read_and_is_nobody_elses(shop):
-    text = document.text(replace(released.release(released.survey()), title="Brought"))
+    text = release_file.release_to_json(replace(released.release(released.survey()), title="Brought"))
     answer = brought(shop, text)
     assert answer.status_code == 303
     page = answer.headers["location"]
@@ -334,7 +334,9 @@ def test_weights_of_ones_own_are_a_prior(shop):
 
 
 def test_programs_bring_releases_and_weights_too(shop):
-    made = shop.post("/api/consumer/uploads", json={"text": document.text(released.release(released.survey()))})
+    made = shop.post(
+        "/api/consumer/uploads", json={"text": release_file.release_to_json(released.release(released.survey()))}
+    )
     assert made.status_code == 201
     assert made.json()["size"] == len(released.survey())
     weights = shop.post("/api/consumer/weights", json={"text": json.dumps([0.5, 1, 2])})
@@ -342,11 +344,11 @@ def test_programs_bring_releases_and_weights_too(shop):
 
 
 def test_only_so_much_is_kept(shop):
-    from utmost.studio.consumer import shelf
+    from utmost.studio.consumer import release_store
 
-    for k in range(shelf.MOST_KEPT + 4):
+    for k in range(release_store.MOST_KEPT + 4):
         assert shop.post("/api/consumer/weights", json={"text": f"1,{k}"}).status_code == 201
-    assert len(list(shop.settings.state.rglob("*.weights"))) == shelf.MOST_KEPT
+    assert len(list(shop.settings.state.rglob("*.weights"))) == release_store.MOST_KEPT
 
 
 def test_the_file_is_there_to_download(shop):
@@ -360,15 +362,19 @@ def test_readings_follow_a_slider_up_to_ten_thousand_counts():
     import time
 
     answer = released.count(3333, "1/10", 10_000)
-    for said in (Asked(prior="binomial", p="0.3"), Asked(prior="zipf", loss="squared"), Asked(loss="power")):
-        found.reading(answer, "f", said, None)  # what is made once
+    for said in (
+        ReadingForm(prior="binomial", p="0.3"),
+        ReadingForm(prior="zipf", loss="squared"),
+        ReadingForm(loss="power"),
+    ):
+        response_models.read_answer(answer, "f", said, None)  # what is made once
         began = time.process_time()
-        found.reading(answer, "f", said, None)
+        response_models.read_answer(answer, "f", said, None)
         assert time.process_time() - began < 0.1
 
 
 def test_curves_have_few_points_however_many_values_there_are():
-    seen = found.reading(released.count(9_000, "1/1000", 20_000), "f", Asked(view="whole"), None)
+    seen = response_models.read_answer(released.count(9_000, "1/1000", 20_000), "f", ReadingForm(view="whole"), None)
     rows = seen.pictures["beliefs"].data["curves"]
     assert len(rows) <= 3 * 500
     assert rows[0]["x"] < 1000
@@ -377,7 +383,7 @@ def test_curves_have_few_points_however_many_values_there_are():
 
 def test_too_many_values_for_a_page_are_refused_with_advice():
     with pytest.raises(FieldError, match="narrow the range") as refusal:
-        found.reading(released.count(5, "1", 10**7 - 1), "f", Asked(prior="zipf"), None)
+        response_models.read_answer(released.count(5, "1", 10**7 - 1), "f", ReadingForm(prior="zipf"), None)
     assert refusal.value.field == "at_most"
-    near = found.reading(released.count(5, "1", 10**9), "f", Asked(), None)
+    near = response_models.read_answer(released.count(5, "1", 10**9), "f", ReadingForm(), None)
     assert near.remark.startswith("Only the values near")

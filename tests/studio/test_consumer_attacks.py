@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import released
-from utmost.data.asked import Count, Histogram
-from utmost.publish import document
-from utmost.publish.encode import content
+from utmost.data.queries import Count, Histogram
+from utmost.publish import release_file
+from utmost.publish.release_encoder import release_content
 
 FILE = "survey.release.json"
 ROOT = f"/api/consumer/releases/{FILE}"
@@ -84,7 +84,7 @@ def test_a_body_beyond_the_limit_is_cut_off(shop):
     ],
 )
 def test_wrong_types_are_refused(shop, change):
-    made = content(released.release(released.survey())) | change
+    made = release_content(released.release(released.survey())) | change
     answer = honest(shop.post("/api/consumer/uploads", json={"text": json.dumps(made)}))
     assert answer.status_code == 422
     assert answer.json()["field"] == "file"
@@ -99,7 +99,7 @@ NASTY = [
 @given(st.data())
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_an_altered_release_is_read_or_refused_and_soon(shop, data):
-    made = copy.deepcopy(content(released.release(released.survey())))
+    made = copy.deepcopy(release_content(released.release(released.survey())))
     query = made["queries"][data.draw(st.integers(0, len(made["queries"]) - 1))]
     place = data.draw(st.sampled_from([query, *(part for part in query.values() if isinstance(part, dict))]))
     place[data.draw(st.sampled_from(sorted(place)))] = data.draw(st.sampled_from(NASTY))
@@ -116,7 +116,9 @@ def test_an_altered_release_is_read_or_refused_and_soon(shop, data):
 def test_a_histogram_of_very_many_cells_is_read_one_by_one(shop):
     keys = tuple(range(5000))
     answer = released.answer(Histogram({"k": keys}), "0.2", released.CLOSED, "wide", value=tuple(k % 900 for k in keys))
-    kept = shop.post("/api/consumer/uploads", json={"text": document.text(released.release([answer]))}).json()["id"]
+    kept = shop.post(
+        "/api/consumer/uploads", json={"text": release_file.release_to_json(released.release([answer]))}
+    ).json()["id"]
     page = honest(shop.get(f"/consumer/uploads/{kept}"))
     assert page.status_code == 422
     assert "cell must be chosen" in page.text
@@ -288,8 +290,8 @@ def test_script_in_a_release_is_text(shop):
         title=SCRIPT,
         guarantee=SCRIPT,
     )
-    (shop.settings.releases / "evil.release.json").write_text(document.text(made))
-    kept = shop.post("/api/consumer/uploads", json={"text": document.text(made)}).json()["id"]
+    (shop.settings.releases / "evil.release.json").write_text(release_file.release_to_json(made))
+    kept = shop.post("/api/consumer/uploads", json={"text": release_file.release_to_json(made)}).json()["id"]
     root = "/consumer/releases/evil.release.json"
     pages = [root, f"{root}?query=cells", f"{root}?{urlencode({'query': 'cells', 'cell': SCRIPT})}", "/consumer"]
     pages += [f"/consumer/uploads/{kept}", f"{root}/tailored?{urlencode({'query': SCRIPT, 'at_most': '3'})}"]
@@ -314,7 +316,7 @@ def test_the_command_that_is_told_is_quoted(shop):
     made = replace(
         released.release([released.answer(Count("x"), "0.1", released.CLOSED, "a; rm -rf '$HOME'", value=1)])
     )
-    (shop.settings.releases / "q.release.json").write_text(document.text(made))
+    (shop.settings.releases / "q.release.json").write_text(release_file.release_to_json(made))
     told = shop.get("/api/consumer/releases/q.release.json/reading").json()["command"]
     assert shlex.split(told)[4] == "a; rm -rf '$HOME'"
 
@@ -347,6 +349,6 @@ def test_a_consumer_reaches_releases_and_nothing_else(team):
 
 
 def test_an_upload_needs_the_token_of_its_form(shop):
-    text = document.text(released.release(released.survey()))
+    text = release_file.release_to_json(released.release(released.survey()))
     assert shop.client.post("/consumer/uploads", files={"file": ("x", text.encode())}).status_code == 403
     assert shop.client.post("/api/consumer/uploads", json={"text": text}).status_code == 403

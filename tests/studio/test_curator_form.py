@@ -9,7 +9,7 @@ import pytest
 
 from browser import chromium, served, until
 from curating import Form, write_visits
-from utmost.studio.app import application
+from utmost.studio.app import make_app
 
 PLAN = "/curator/plan"
 HISTOGRAM = {
@@ -31,7 +31,7 @@ def test_a_histogram_has_room_for_one_more_column_however_often_it_is_sent(studi
 @pytest.fixture
 def page(settings) -> Iterator[Any]:
     write_visits(settings)
-    with chromium() as browser, served(application(settings)) as address:
+    with chromium() as browser, served(make_app(settings)) as address:
         page = browser.new_page()
         page.goto(f"{address}{PLAN}?location=visits.csv")
         yield page

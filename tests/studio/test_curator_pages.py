@@ -13,7 +13,7 @@ import pytest
 
 from curating import MARK, NUMBER, SURVEY, Form, charges, offered, open_budget, write_visits
 from utmost.cli import main
-from utmost.publish import document, plans
+from utmost.publish import plans, release_file
 from utmost.studio.curator import spending
 
 PLAN, SPEND = "/curator/plan", "/curator/spend"
@@ -85,7 +85,7 @@ def test_the_downloaded_plan_is_the_plan_and_utmost_release_gives_the_same(studi
     file = posted(studio, name, SPEND).headers["location"].rpartition("/")[2]
     assert studio.get(f"/curator/releases/{file}/plan.toml").text == text
     (settings.folder / "mine.toml").write_text(text, encoding="utf-8")
-    assert plans.read(settings.folder / "mine.toml").queries == plans.parsed(text, settings.folder).queries
+    assert plans.read_plan(settings.folder / "mine.toml").queries == plans.parse_plan(text, settings.folder).queries
     monkeypatch.chdir(settings.folder)
     with pytest.raises(SystemExit) as end:
         main(["release", "mine.toml", "--json"])
@@ -109,7 +109,8 @@ def test_without_a_fingerprint_the_downloaded_plan_is_charged_at_the_same_cost(s
         main(["release", "mine.toml", "--json"])
     assert (end.value.code, charges(settings)) == (0, 1)
     assert (
-        document.read(settings.folder / "mine.release.json").epsilon == document.parsed(capsys.readouterr().out).epsilon
+        release_file.read_release(settings.folder / "mine.release.json").epsilon
+        == release_file.parse_release(capsys.readouterr().out).epsilon
     )
 
 
@@ -195,7 +196,7 @@ def test_a_budget_is_opened_and_seen_with_its_history(studio, settings):
 def test_a_release_is_shown_with_its_answers_and_pictures(studio, settings):
     open_budget(settings)
     file = released(studio, settings)
-    made = document.read(settings.releases / file)
+    made = release_file.read_release(settings.releases / file)
     view = studio.get(f"/api/curator/releases/{file}").json()
     assert [one["value"] for one in view["answers"]] == [str(made["dole"].value), None]
     assert tuple(cell["value"] for cell in view["answers"][1]["cells"]) == made["schooling"].value
@@ -205,7 +206,7 @@ def test_a_release_is_shown_with_its_answers_and_pictures(studio, settings):
     assert studio.get(f"/api/curator/releases/{file}/pictures/2").status_code == 422
     answer = studio.get(f"/curator/releases/{file}/download")
     assert "attachment" in answer.headers["content-disposition"]
-    assert document.parsed(answer.text) == made
+    assert release_file.parse_release(answer.text) == made
 
 
 @pytest.mark.parametrize("file", ["../ledger.sqlite", "nope.release.json", "%2e%2e%2fx.release.json", "mine.toml"])
@@ -303,9 +304,9 @@ def test_a_true_answer_is_in_no_response_file_or_log(studio, settings, caplog):
 
 def test_a_long_release_is_waited_for_on_a_page_that_looks_again(studio, settings, monkeypatch):
     open_budget(settings)
-    offer, go, place = offered(studio), threading.Event(), spending.Spends._made
-    monkeypatch.setattr(spending, "PATIENCE", 0.01)
-    monkeypatch.setattr(spending.Spends, "_made", lambda self, shown: (go.wait(10), place(self, shown))[1])
+    offer, go, place = offered(studio), threading.Event(), spending.SpendingService._made
+    monkeypatch.setattr(spending, "RELEASE_SECONDS", 0.01)
+    monkeypatch.setattr(spending.SpendingService, "_made", lambda self, shown: (go.wait(10), place(self, shown))[1])
     answer = studio.post(SPEND, data=offer)
     assert answer.headers["location"] == f"/curator/confirm/{offer['key']}"
     page = studio.get(answer.headers["location"])
@@ -314,7 +315,7 @@ def test_a_long_release_is_waited_for_on_a_page_that_looks_again(studio, setting
     again = studio.post("/api/curator/releases", json=offer).json()
     assert (again["state"], charges(settings)) == ("going", 0)
     go.set()
-    monkeypatch.setattr(spending, "PATIENCE", 20.0)
+    monkeypatch.setattr(spending, "RELEASE_SECONDS", 20.0)
     done = studio.post("/api/curator/releases", json=offer).json()
     assert (done["state"], charges(settings)) == ("done", 1)
     assert studio.get(answer.headers["location"]).headers["location"].endswith(done["file"])
@@ -323,7 +324,7 @@ def test_a_long_release_is_waited_for_on_a_page_that_looks_again(studio, setting
 def test_a_release_that_was_paid_for_and_lost_says_so(studio, settings, monkeypatch):
     open_budget(settings)
     offer = offered(studio)
-    monkeypatch.setattr("utmost.ledger.book.Ledger.keep", lambda *_: 1 / 0)
+    monkeypatch.setattr("utmost.ledger.ledger.Ledger.keep", lambda *_: 1 / 0)
     page = studio.get(studio.post(SPEND, data=offer).headers["location"])
     assert "Paid, and not delivered" in page.text
     assert "entry 1" in page.text

@@ -15,17 +15,17 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from curating import SURVEY, open_budget, write_visits
-from utmost.data.asked import Count, Grid, Histogram, Mean, Neighbours, Quantile, Sum, Unit
-from utmost.data.kinds import Kind
-from utmost.data.parts import Part
-from utmost.data.sources import Source, opened
+from utmost.data.column_kinds import ColumnKind
+from utmost.data.partitions import Partition
+from utmost.data.queries import Count, Grid, Histogram, Mean, NeighbourRelation, PrivacyUnit, Quantile, Sum
+from utmost.data.sources import Source, open_table
 from utmost.errors import InputError
-from utmost.publish import plans, previewed, run, written
-from utmost.publish.plans import Asked, Plan
-from utmost.studio.curator import keys, looking, planning, reopening, shelf
-from utmost.studio.curator.drafts import Draft, Keys, Question, drafted
-from utmost.studio.numbers import shown
-from utmost.studio.problems import FieldError
+from utmost.publish import execute, plan_writer, plans, preview
+from utmost.publish.plans import Plan, QuerySpec
+from utmost.studio.curator import draft_preview, key_parser, plan_builder, reopening, tables
+from utmost.studio.curator.forms import KeyColumn, PlanDraft, QueryDraft, parse_form
+from utmost.studio.form_errors import FieldError
+from utmost.studio.number_format import format_number
 
 VISITS = {"person": "integer", "age": "integer", "pay": "number", "clinic": "text", "born": "date"}
 WORDS = st.text(st.characters(exclude_categories=["C"]), max_size=8)
@@ -66,21 +66,23 @@ def visits(draw, folder):
     """A plan on the file of visits, as the form can hold it: names without blanks at their ends."""
     word = WORDS.map(str.strip).filter(str.isprintable)
     names = draw(st.lists(word.filter(bool), min_size=1, max_size=3, unique=True))
-    unit = draw(st.sampled_from([Unit(), Unit("person", rows=2)]))
+    unit = draw(st.sampled_from([PrivacyUnit(), PrivacyUnit("person", rows=2)]))
     plan = Plan(
         title=draw(word) or None,
-        neighbours=Neighbours.ADD_REMOVE,
+        neighbours=NeighbourRelation.ADD_REMOVE,
         budget=draw(word),
         ledger="ledger.sqlite",
         output=None,
         source=Source("visits.csv"),
         fingerprint=draw(word) or None,
         unit=unit,
-        part=draw(st.none() | st.builds(Part, st.just("clinic"), WORDS)),
-        queries=tuple(Asked(name, draw(EPSILONS), draw(queries())) for name in names),
+        part=draw(st.none() | st.builds(Partition, st.just("clinic"), WORDS)),
+        queries=tuple(QuerySpec(name, draw(EPSILONS), draw(queries())) for name in names),
         folder=folder,
     )
-    table = planning.shelf.Sketch(shelf.declared({name: Kind(kind) for name, kind in VISITS.items()}), lambda _: 3)
+    table = plan_builder.tables.TableSchema(
+        tables.declared_types({name: ColumnKind(kind) for name, kind in VISITS.items()}), lambda _: 3
+    )
     used = set().union(*(table.used(one.query, unit, plan.part) for one in plan.queries))
     return replace(plan, source=Source("visits.csv", columns={n: k for n, k in VISITS.items() if n in used}))
 
@@ -89,22 +91,24 @@ def visits(draw, folder):
 @given(st.data())
 def test_a_plan_put_into_the_form_comes_out_as_it_was(tmp_path_factory, data):
     folder = tmp_path_factory.getbasetemp()
-    view = shelf.SourceView(
+    view = tables.SourceView(
         location="visits.csv",
         format="csv",
         table=None,
         tables=[],
-        columns=[shelf.Column(name=name, kind=kind, found=True) for name, kind in VISITS.items()],
+        columns=[tables.Column(name=name, kind=kind, found=True) for name, kind in VISITS.items()],
     )
-    settings = planning.Settings(folder=folder, state=folder)
+    settings = plan_builder.Settings(folder=folder, state=folder)
     plan = data.draw(visits(folder))
-    draft = reopening.draft_of(plan, view)
-    sent = drafted(_pairs(draft.model_dump()))
-    table = shelf.Sketch(shelf.declared({name: Kind(kind) for name, kind in VISITS.items()}), lambda _: 3)
-    made = planning.made(sent, table, settings)
+    draft = reopening.draft_from_plan(plan, view)
+    sent = parse_form(_pairs(draft.model_dump()))
+    table = tables.TableSchema(
+        tables.declared_types({name: ColumnKind(kind) for name, kind in VISITS.items()}), lambda _: 3
+    )
+    made = plan_builder.build_plan(sent, table, settings)
     assert made.problems == ()
     assert made.plan == plan
-    assert plans.parsed(written.text(made.plan), folder) == plan
+    assert plans.parse_plan(plan_writer.write_plan(made.plan), folder) == plan
 
 
 def _pairs(content, path=""):
@@ -120,33 +124,35 @@ def _pairs(content, path=""):
 
 @given(
     st.one_of(
-        st.tuples(st.just(Kind.INTEGER), st.lists(st.integers(-(10**6), 10**6), max_size=8)),
-        st.tuples(st.just(Kind.TEXT), st.lists(WORDS | st.sampled_from(['a "b"', ",", " x ", "1..3"]), max_size=5)),
-        st.tuples(st.just(Kind.TRUTH), st.lists(st.booleans(), max_size=2)),
-        st.tuples(st.just(Kind.DATE), st.lists(st.dates(min_value=date(1000, 1, 1)), max_size=3)),
+        st.tuples(st.just(ColumnKind.INTEGER), st.lists(st.integers(-(10**6), 10**6), max_size=8)),
+        st.tuples(
+            st.just(ColumnKind.TEXT), st.lists(WORDS | st.sampled_from(['a "b"', ",", " x ", "1..3"]), max_size=5)
+        ),
+        st.tuples(st.just(ColumnKind.TRUTH), st.lists(st.booleans(), max_size=2)),
+        st.tuples(st.just(ColumnKind.DATE), st.lists(st.dates(min_value=date(1000, 1, 1)), max_size=3)),
     )
 )
 def test_keys_are_read_as_they_are_spelt(case):
     kind, values = case
-    assert keys.read(keys.spelt(values), kind, "keys") == values
+    assert key_parser.parse_keys(key_parser.keys_text(values), kind, "keys") == values
 
 
-@given(st.text(max_size=30), st.sampled_from(Kind))
+@given(st.text(max_size=30), st.sampled_from(ColumnKind))
 def test_no_text_for_keys_is_more_than_refused(text, kind):
     with suppress(InputError):
-        assert len(keys.read(text, kind, "keys")) <= len(text) + 10**5
+        assert len(key_parser.parse_keys(text, kind, "keys")) <= len(text) + 10**5
 
 
 def test_a_run_of_keys_that_is_too_long_is_refused():
     for text in ("1..100001", "5..1", "0..99999, 0..99999"):
         with pytest.raises(InputError, match="at most 100000"):
-            keys.read(text, Kind.INTEGER, "keys")
+            key_parser.parse_keys(text, ColumnKind.INTEGER, "keys")
 
 
 @given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=20)), max_size=20))
 def test_no_form_is_more_than_refused(pairs):
     with suppress(FieldError):
-        assert drafted([*pairs, ("location", "x.csv")]).location == "x.csv"
+        assert parse_form([*pairs, ("location", "x.csv")]).location == "x.csv"
 
 
 @given(
@@ -156,33 +162,33 @@ def test_no_form_is_more_than_refused(pairs):
 )
 def test_no_form_of_queries_is_more_than_refused(pairs):
     with suppress(FieldError):
-        assert drafted(pairs).queries
+        assert parse_form(pairs).queries
 
 
-def bad(settings) -> Draft:
+def bad(settings) -> PlanDraft:
     write_visits(settings)
-    draft = reopening.blank(shelf.view(settings, "visits.csv"))
+    draft = reopening.blank_draft(tables.source_view(settings, "visits.csv"))
     asked = [
-        Question(name="a", epsilon="0", where="age = 1"),
-        Question(name="b", where="agee > 1"),
-        Question(name="c", kind="histogram", keys=[Keys(column="age", values="1, two")]),
-        Question(name="d", kind="mean", column="age", low="0", high="10"),
-        Question(name="e", kind="sum", column="age", low="10", high="1", step="1"),
-        Question(name="f", kind="sum", column="age", low="0", high="1", step="1/0"),
-        Question(name="g", kind="quantile", column="age", low="0", high="9", step="1", probability="2"),
-        Question(name="h", kind="mean", column="age", low="0", high="9", step="1", nulls="never"),
-        Question(name="i"),
-        Question(name="j", kind="sum", low="0", high="1", step="1"),
-        Question(name="", where="age = 1"),
-        Question(name="a", where="age = 1"),
-        Question(name="k", kind="histogram"),
-        Question(name="l", epsilon="exp(1)", where="age = 1"),
+        QueryDraft(name="a", epsilon="0", where="age = 1"),
+        QueryDraft(name="b", where="agee > 1"),
+        QueryDraft(name="c", kind="histogram", keys=[KeyColumn(column="age", values="1, two")]),
+        QueryDraft(name="d", kind="mean", column="age", low="0", high="10"),
+        QueryDraft(name="e", kind="sum", column="age", low="10", high="1", step="1"),
+        QueryDraft(name="f", kind="sum", column="age", low="0", high="1", step="1/0"),
+        QueryDraft(name="g", kind="quantile", column="age", low="0", high="9", step="1", probability="2"),
+        QueryDraft(name="h", kind="mean", column="age", low="0", high="9", step="1", nulls="never"),
+        QueryDraft(name="i"),
+        QueryDraft(name="j", kind="sum", low="0", high="1", step="1"),
+        QueryDraft(name="", where="age = 1"),
+        QueryDraft(name="a", where="age = 1"),
+        QueryDraft(name="k", kind="histogram"),
+        QueryDraft(name="l", epsilon="exp(1)", where="age = 1"),
     ]
     return draft.model_copy(update={"queries": asked})
 
 
 def test_everything_wrong_is_said_at_once_beside_its_field_and_what_to_do(settings):
-    seen = looking.seen(bad(settings), settings)
+    seen = draft_preview.preview_draft(bad(settings), settings)
     fields = [problem.field for problem in seen.problems]
     wrong = [
         "epsilon",
@@ -225,11 +231,19 @@ NASTY = (
 def test_no_text_in_any_field_of_a_query_is_more_than_refused(settings):
     numbers = {"column": "age", "low": "0", "high": "100", "step": "1", "nulls": "0"}
     for text, kind in product(NASTY, ("count", "histogram", "sum", "mean", "quantile")):
-        base = {"name": "q", "kind": kind, "where": "vote = 1", "keys": [Keys(column="educ", values="1..7")], **numbers}
-        asked = [Question(**{**base, name: text}) for name in (*numbers, "name", "where", "probability", "epsilon")]
-        asked += [Question(**{**base, "extra_loss": text, "step": ""})]
-        asked += [Question(**{**base, "keys": [Keys(column="educ", values=text)]})]
-        seen = looking.seen(Draft(queries=asked, part_column="vote", part_equals=text, title=text), settings)
+        base = {
+            "name": "q",
+            "kind": kind,
+            "where": "vote = 1",
+            "keys": [KeyColumn(column="educ", values="1..7")],
+            **numbers,
+        }
+        asked = [QueryDraft(**{**base, name: text}) for name in (*numbers, "name", "where", "probability", "epsilon")]
+        asked += [QueryDraft(**{**base, "extra_loss": text, "step": ""})]
+        asked += [QueryDraft(**{**base, "keys": [KeyColumn(column="educ", values=text)]})]
+        seen = draft_preview.preview_draft(
+            PlanDraft(queries=asked, part_column="vote", part_equals=text, title=text), settings
+        )
         assert all(problem.message.isprintable() for problem in seen.problems)
 
 
@@ -252,24 +266,33 @@ def test_no_text_in_any_field_of_a_query_is_more_than_refused(settings):
 )
 def test_what_is_wrong_with_the_whole_plan_is_beside_its_field(settings, change, field):
     write_visits(settings)
-    blank = reopening.blank(shelf.view(settings, "visits.csv"))
-    blank = blank.model_copy(update={"queries": [Question(name="old", where="age > 65")]})
-    assert looking.seen(blank, settings).problems == []
-    seen = looking.seen(Draft.model_validate({**blank.model_dump(), **change}), settings)
+    blank = reopening.blank_draft(tables.source_view(settings, "visits.csv"))
+    blank = blank.model_copy(update={"queries": [QueryDraft(name="old", where="age > 65")]})
+    assert draft_preview.preview_draft(blank, settings).problems == []
+    seen = draft_preview.preview_draft(PlanDraft.model_validate({**blank.model_dump(), **change}), settings)
     assert field in [problem.field for problem in seen.problems]
 
 
 def test_the_numbers_are_those_of_a_dry_run(settings):
     open_budget(settings)
-    plan = planning.accepted(SURVEY, settings)
-    seen = looking.seen(reopening.draft_of(plan, shelf.view(settings, "bundled:anes96")), settings)
-    dry = run.preview(plan)
+    plan = plan_builder.accept_plan(SURVEY, settings)
+    seen = draft_preview.preview_draft(
+        reopening.draft_from_plan(plan, tables.source_view(settings, "bundled:anes96")), settings
+    )
+    dry = execute.preview(plan)
     assert seen.problems == []
-    assert plans.parsed(seen.plan or "", settings.folder) == plan
-    assert (seen.cost, seen.left, seen.after) == (shown(dry.cost), shown(dry.left), shown(dry.after))
-    content = previewed.content(dry)["queries"]
+    assert plans.parse_plan(seen.plan or "", settings.folder) == plan
+    assert (seen.cost, seen.left, seen.after) == (
+        format_number(dry.cost),
+        format_number(dry.left),
+        format_number(dry.after),
+    )
+    content = preview.preview_content(dry)["queries"]
     for one, told in zip(seen.queries, dry.intended, strict=True):
-        assert (one.expected, one.half_width) == (shown(told.error.expected), shown(told.error.half_width))
+        assert (one.expected, one.half_width) == (
+            format_number(told.error.expected),
+            format_number(told.error.half_width),
+        )
         assert one.sensitivity == told.law.sensitivity
     assert [one.optimal for one in seen.queries] == [one["optimal"] for one in content]
 
@@ -286,78 +309,85 @@ extra_loss = 0.1
 nulls = 48
 epsilon = 0.1
 """
-    plan = planning.accepted(SURVEY + mean, settings)
-    seen = looking.seen(reopening.draft_of(plan, shelf.view(settings, "bundled:anes96")), settings)
+    plan = plan_builder.accept_plan(SURVEY + mean, settings)
+    seen = draft_preview.preview_draft(
+        reopening.draft_from_plan(plan, tables.source_view(settings, "bundled:anes96")), settings
+    )
     assert seen.queries[2].step == "1/16"  # docs/continuous-grid.md: the coarsest step for this loss
-    assert plans.parsed(seen.plan or "", settings.folder) == plan
+    assert plans.parse_plan(seen.plan or "", settings.folder) == plan
 
 
 def test_as_epsilon_moves_no_table_is_opened(settings, monkeypatch):
     write_visits(settings)
-    draft = reopening.blank(shelf.view(settings, "visits.csv"))
+    draft = reopening.blank_draft(tables.source_view(settings, "visits.csv"))
     draft.queries[0].where, draft.queries[0].name = "age > 65", "old"
-    first = looking.seen(draft, settings)
-    monkeypatch.setattr(shelf, "opened", lambda *_: pytest.fail("a table was opened"))
+    first = draft_preview.preview_draft(draft, settings)
+    monkeypatch.setattr(tables, "open_table", lambda *_: pytest.fail("a table was opened"))
     errors = []
     for epsilon in ("0.1", "0.2", "1/3", "2"):
         draft.queries[0].epsilon = epsilon
-        errors.append(float(looking.seen(draft, settings).queries[0].expected.exact))
+        errors.append(float(draft_preview.preview_draft(draft, settings).queries[0].expected.exact))
     assert first.units == 5
     assert errors == sorted(errors, reverse=True)
 
 
 def test_units_are_counted_only_where_their_number_is_public(settings, monkeypatch):
     write_visits(settings)
-    draft = reopening.blank(shelf.view(settings, "visits.csv"))
-    draft = draft.model_copy(update={"neighbours": "add-remove", "queries": [Question(name="all")]})
-    monkeypatch.setattr(shelf, "_counting", lambda *_: pytest.fail("units were counted"))
-    seen = looking.seen(draft, settings)
+    draft = reopening.blank_draft(tables.source_view(settings, "visits.csv"))
+    draft = draft.model_copy(update={"neighbours": "add-remove", "queries": [QueryDraft(name="all")]})
+    monkeypatch.setattr(tables, "_counting", lambda *_: pytest.fail("units were counted"))
+    seen = draft_preview.preview_draft(draft, settings)
     assert (seen.units, seen.problems) == (None, [])
 
 
 def test_a_long_count_goes_on_beside_the_page(settings, monkeypatch):
     write_visits(settings)
-    draft = reopening.blank(shelf.view(settings, "visits.csv"))
+    draft = reopening.blank_draft(tables.source_view(settings, "visits.csv"))
     draft.queries[0].where, draft.queries[0].name = "age > 65", "old"
-    over, counted = threading.Event(), shelf._count
-    monkeypatch.setattr(shelf, "PATIENCE", 0.01)
-    monkeypatch.setattr(shelf, "_count", lambda *told: (over.wait(10), counted(*told)))
-    first = looking.seen(draft, settings)
+    over, counted = threading.Event(), tables._count
+    monkeypatch.setattr(tables, "COUNT_SECONDS", 0.01)
+    monkeypatch.setattr(tables, "_count", lambda *told: (over.wait(10), counted(*told)))
+    first = draft_preview.preview_draft(draft, settings)
     assert (first.counting, [problem.field for problem in first.problems]) == (True, ["protects"])
     over.set()
-    monkeypatch.setattr(shelf, "PATIENCE", 10.0)
-    assert (looking.seen(draft, settings).units, looking.seen(draft, settings).problems) == (5, [])
+    monkeypatch.setattr(tables, "COUNT_SECONDS", 10.0)
+    assert (
+        draft_preview.preview_draft(draft, settings).units,
+        draft_preview.preview_draft(draft, settings).problems,
+    ) == (5, [])
 
 
 def test_a_count_that_fails_is_tried_anew(settings, monkeypatch):
     write_visits(settings)
-    draft = reopening.blank(shelf.view(settings, "visits.csv"))
+    draft = reopening.blank_draft(tables.source_view(settings, "visits.csv"))
     draft.queries[0].where, draft.queries[0].name = "age > 65", "old"
     with monkeypatch.context() as patch:
-        patch.setattr(shelf, "opened", lambda *_: opened(Source("nothing.csv"), settings.folder))
-        assert [problem.field for problem in looking.seen(draft, settings).problems] == ["location"]
-    assert looking.seen(draft, settings).units == 5
+        patch.setattr(tables, "open_table", lambda *_: open_table(Source("nothing.csv"), settings.folder))
+        assert [problem.field for problem in draft_preview.preview_draft(draft, settings).problems] == ["location"]
+    assert draft_preview.preview_draft(draft, settings).units == 5
 
 
 def test_a_file_that_changed_is_looked_at_again(settings):
     path = write_visits(settings)
-    assert len(shelf.view(settings, "visits.csv").columns) == 5
+    assert len(tables.source_view(settings, "visits.csv").columns) == 5
     path.write_text("a,b\n1,2\n")
-    assert [column.name for column in shelf.view(settings, "visits.csv").columns] == ["a", "b"]
+    assert [column.name for column in tables.source_view(settings, "visits.csv").columns] == ["a", "b"]
 
 
 def test_the_plan_declares_the_columns_that_it_uses_and_no_others(settings):
     write_visits(settings)
-    draft = reopening.blank(shelf.view(settings, "visits.csv"))
+    draft = reopening.blank_draft(tables.source_view(settings, "visits.csv"))
     draft.queries[0].where = "age > 65"
     draft.queries[0].name, draft.budget = "old", "none yet"
-    plan = planning.accepted(looking.seen(draft, settings).plan or "", settings)
+    plan = plan_builder.accept_plan(draft_preview.preview_draft(draft, settings).plan or "", settings)
     assert dict(plan.source.columns) == {"age": "integer"}
-    assert run.preview(plan).guesses == {}
+    assert execute.preview(plan).guesses == {}
 
 
 def test_the_curve_falls_and_holds_the_point(settings):
-    seen = looking.seen(Draft(queries=[Question(name="v", where="vote = 1", epsilon="0.3")]), settings)
+    seen = draft_preview.preview_draft(
+        PlanDraft(queries=[QueryDraft(name="v", where="vote = 1", epsilon="0.3")]), settings
+    )
     data = seen.queries[0].picture.data
     mean = [row for row in data["curve"] if row["line"] == "on average"]
     assert [row["error"] for row in mean] == sorted((row["error"] for row in mean), reverse=True)
@@ -367,4 +397,4 @@ def test_the_curve_falls_and_holds_the_point(settings):
 
 def test_a_ledger_with_a_password_is_named_without_it(settings):
     url = "postgresql://ann:secret@db.example:5433/books?sslmode=require"
-    assert planning.ledger_told(replace(settings, ledger=url)) == "postgresql://db.example:5433/books"
+    assert plan_builder.ledger_told(replace(settings, ledger=url)) == "postgresql://db.example:5433/books"

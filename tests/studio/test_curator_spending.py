@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from curating import SURVEY, charges, offered, open_budget
 from utmost import ledger
-from utmost.publish import document, plans, run
+from utmost.publish import execute, plans, release_file
 from utmost.studio.curator import spending
 
 SPEND = "/api/curator/releases"
@@ -28,7 +28,7 @@ def budget(settings):
 
 
 def left(settings) -> Fraction:
-    with ledger.opened(settings.ledger, settings.folder) as books:
+    with ledger.open_ledger(settings.ledger, settings.folder) as books:
         return books.state("survey").left
 
 
@@ -38,7 +38,7 @@ def test_what_was_shown_is_charged_and_released(studio, settings):
     made = studio.post(SPEND, json=offer).json()
     assert (made["state"], made["entry"], made["repeated"]) == ("done", 1, False)
     assert left(settings) == Fraction(17, 30)
-    release = document.read(settings.releases / made["file"])
+    release = release_file.read_release(settings.releases / made["file"])
     assert [answer.name for answer in release] == ["dole", "schooling"]
     assert release.epsilon == Fraction(13, 30)
 
@@ -71,10 +71,10 @@ def test_two_studios_on_one_folder_charge_a_key_once(studio, settings):
     """Two processes share the state folder: only one may begin, the other is refused or sees the outcome."""
     offer = offered(studio)
     owner = json.loads((settings.state / "offers" / offer["key"] / "offer.json").read_text())["owner"]
-    sent, barrier = spending.Accepted(**offer), threading.Barrier(4)
+    sent, barrier = spending.AcceptedOffer(**offer), threading.Barrier(4)
 
     def accept(_):
-        desk = spending.Spends(settings, studio.house.metrics)
+        desk = spending.SpendingService(settings, studio.house.metrics)
         barrier.wait()
         try:
             return desk.accept(owner, sent).state
@@ -91,7 +91,7 @@ def test_two_studios_on_one_folder_charge_a_key_once(studio, settings):
 def test_a_restarted_studio_gives_the_same_release(studio, settings):
     offer = offered(studio)
     first = studio.post(SPEND, json=offer).json()
-    studio.client.app.state.spends = spending.Spends(settings, studio.house.metrics)
+    studio.client.app.state.spends = spending.SpendingService(settings, studio.house.metrics)
     assert studio.post(SPEND, json=offer).json() == {**first, "repeated": True}
     assert charges(settings) == 1
 
@@ -101,17 +101,17 @@ def test_a_studio_that_is_stopped_in_the_middle_charges_at_most_once(studio, set
     """Stopped: no outcome is written. What was charged is told, what was released is given, nothing runs twice."""
     offer = offered(studio)
     stop = {
-        "before the charge": "utmost.ledger.book.Ledger.charge",
-        "after the charge": "utmost.ledger.book.Ledger.keep",
+        "before the charge": "utmost.ledger.ledger.Ledger.charge",
+        "after the charge": "utmost.ledger.ledger.Ledger.keep",
         "after the release": "utmost.studio.curator.offers.Offers.end",
     }[when]
     with monkeypatch.context() as patch:
         patch.setattr(stop, _stopped)
-        patch.setattr(spending.Spends, "_lost", _stopped)  # a process that is gone cleans nothing up
+        patch.setattr(spending.SpendingService, "_lost", _stopped)  # a process that is gone cleans nothing up
         assert studio.post(SPEND, json=offer).status_code == 500
     paid = charges(settings)
     assert paid == (0 if when == "before the charge" else 1)
-    studio.client.app.state.spends = spending.Spends(settings, studio.house.metrics)
+    studio.client.app.state.spends = spending.SpendingService(settings, studio.house.metrics)
     if when != "after the release":
         assert studio.post(SPEND, json=offer).json()["state"] == "going"  # another studio may be at it
         monkeypatch.setattr(spending, "RECENT", 0.0)
@@ -129,7 +129,7 @@ def _stopped(*_args, **_options):
 def test_a_failure_before_the_charge_leaves_the_offer_as_it_was(studio, settings, monkeypatch):
     offer = offered(studio)
     with monkeypatch.context() as patch:
-        patch.setattr("utmost.ledger.book.Ledger.charge", _stopped)
+        patch.setattr("utmost.ledger.ledger.Ledger.charge", _stopped)
         assert studio.post(SPEND, json=offer).status_code == 500
     assert charges(settings) == 0
     assert studio.post(SPEND, json=offer).json()["state"] == "done"
@@ -138,7 +138,7 @@ def test_a_failure_before_the_charge_leaves_the_offer_as_it_was(studio, settings
 
 def test_a_failure_after_the_charge_says_what_was_paid(studio, settings, monkeypatch):
     offer = offered(studio)
-    monkeypatch.setattr("utmost.ledger.book.Ledger.keep", _stopped)
+    monkeypatch.setattr("utmost.ledger.ledger.Ledger.keep", _stopped)
     found = studio.post(SPEND, json=offer).json()
     assert (found["state"], found["entry"]) == ("lost", 1)
     assert "entry 1" in found["words"]
@@ -168,7 +168,7 @@ def test_a_cost_that_changed_since_it_was_shown_is_refused(studio, settings):
     offer = offered(studio, part.replace("{}", "0"))
     assert offer["takes"] == "13/30"
     for value in (1, 2):
-        run.release(replace(plans.parsed(part.replace("{}", str(value)), settings.folder), output=None))
+        execute.release(replace(plans.parse_plan(part.replace("{}", str(value)), settings.folder), output=None))
     answer = studio.post(SPEND, json=offer)
     assert answer.status_code == 409
     assert "nothing was spent" in answer.json()["message"]
@@ -256,7 +256,7 @@ def test_a_plan_that_reaches_further_is_refused(studio, settings):
 
 
 def test_a_plan_that_is_too_large_is_refused(studio):
-    answer = studio.post("/api/curator/preview", json={"plan": "#" * (plans.LARGEST + 1)})
+    answer = studio.post("/api/curator/preview", json={"plan": "#" * (plans.MAX_PLAN_BYTES + 1)})
     assert (answer.status_code, answer.json()["field"]) == (422, "plan")
 
 
@@ -275,7 +275,7 @@ def test_two_releases_of_one_name_get_files_of_their_own(studio, settings):
 
 
 def test_old_offers_are_forgotten_and_can_no_longer_be_accepted(studio, settings, monkeypatch):
-    monkeypatch.setattr("utmost.studio.curator.offers.MOST", 2)
+    monkeypatch.setattr("utmost.studio.curator.offers.MAX_OFFERS", 2)
     offers = [offered(studio) for _ in range(3)]
     assert [studio.post(SPEND, json=offer).status_code for offer in offers] == [404, 200, 200]
 

@@ -7,20 +7,20 @@ from dataclasses import replace
 from starlette.testclient import TestClient
 
 from utmost import ledger
-from utmost.studio.app import application
+from utmost.studio.app import make_app
 
 
 def test_health_tells_of_the_ledger(studio, settings, monkeypatch):
     assert studio.get("/health").json()["ledger"] == "empty"
     monkeypatch.setattr("utmost.studio.core.health.FRESH", 10**9)
-    with ledger.opened(settings.ledger, settings.folder) as books:
+    with ledger.open_ledger(settings.ledger, settings.folder) as books:
         books.open(ledger.Budget("survey", "1"))
     assert studio.get("/health").json() == {"status": "ok", "version": "0.1.0", "ledger": "ok"}
 
 
 def test_health_is_503_where_the_ledger_is_out_of_reach(settings):
     url = "postgresql://ann:secret@127.0.0.1:1/none?connect_timeout=1"
-    client = TestClient(application(replace(settings, ledger=url)), base_url="http://127.0.0.1")
+    client = TestClient(make_app(replace(settings, ledger=url)), base_url="http://127.0.0.1")
     answer = client.get("/health")
     assert (answer.status_code, answer.json()["ledger"]) == (503, "unreachable")
     assert "secret" not in answer.text

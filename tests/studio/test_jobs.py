@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from utmost.studio.form_errors import Refusal
 from utmost.studio.jobs import Job, Jobs
-from utmost.studio.problems import Refusal
 from utmost.studio.settings import Limits
 
 PATIENCE = 30  # seconds

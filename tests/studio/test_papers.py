@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from utmost import papers
-from utmost.studio.papers import shelf
+from utmost.studio.papers import report_cache
 
 
 def test_every_paper_is_listed_before_it_is_computed(studio: Any) -> None:
@@ -42,6 +42,6 @@ def test_a_key_that_is_no_paper_is_refused(studio: Any) -> None:
 
 
 def test_a_report_of_another_version_is_not_shown(studio: Any) -> None:
-    place = shelf.spot(studio.settings.state, "GMP13")
+    place = report_cache.report_path(studio.settings.state, "GMP13")
     assert place.name.startswith("gmp13-")
-    assert shelf.report(place) is None
+    assert report_cache.read_report(place) is None

@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 
 from utmost.exact import epsilon
-from utmost.precision import BINARY16, BINARY64, implementation, laplace, uniform
-from utmost.precision.shown import promise
-from utmost.precision.supports import given_away, supports
+from utmost.precision import BINARY16, BINARY64, implementation, laplace, uniform_generator
+from utmost.precision.bound_text import epsilon_text
+from utmost.precision.supports import disclosure_probability, enumerate_supports
 
 
 def test_the_page_shows_the_certificate_of_the_library(studio: Any) -> None:
-    made = laplace.certify(laplace.setting(epsilon("1/2"), 1, 0, 20, "1/64"), implementation(BINARY64))
+    made = laplace.certify_laplace(laplace.laplace_setting(epsilon("1/2"), 1, 0, 20, "1/64"), implementation(BINARY64))
     asked = {"epsilon": "1/2", "high": "20", "round": "1/64"}
     found = studio.get("/api/precision", params=asked).json()
     assert made.epsilon_prime is not None
     assert made.theorem is not None
-    assert found["epsilon_prime"]["text"] == promise(epsilon("1/2"), made.epsilon_prime, 6)
-    assert found["theorem"] == promise(epsilon("1/2"), made.theorem)
+    assert found["epsilon_prime"]["text"] == epsilon_text(epsilon("1/2"), made.epsilon_prime, 6)
+    assert found["theorem"] == epsilon_text(epsilon("1/2"), made.theorem)
     assert found["advice"] in studio.get("/precision", params=asked).text
 
 
@@ -40,9 +40,9 @@ def test_the_curve_has_the_step_that_was_asked_for(studio: Any) -> None:
 
 def test_ticks_are_coloured_by_who_can_give_them(studio: Any) -> None:
     rows = studio.get("/api/precision/supports", params={"format": "binary16"}).json()["data"]["results"]
-    both = supports(
-        laplace.setting(epsilon(1), 1, 0, 10, "1/1024"),
-        implementation(BINARY16, uniform(256)),
+    both = enumerate_supports(
+        laplace.laplace_setting(epsilon(1), 1, 0, 10, "1/1024"),
+        implementation(BINARY16, uniform_generator(256)),
         (Fraction(1), Fraction(2)),
     )
     own, other = both.raw
@@ -51,7 +51,7 @@ def test_ticks_are_coloured_by_who_can_give_them(studio: Any) -> None:
     assert all((row["from"] == "either secret") == (Fraction(row["exact"]) in other) for row in drawn)
     assert all(Fraction(row["exact"]) in own for row in drawn)
     leak = studio.get("/api/precision/leak", params={"format": "binary16"}).json()
-    assert Fraction(leak["raw"]["exact"]) == given_away(both.raw)
+    assert Fraction(leak["raw"]["exact"]) == disclosure_probability(both.raw)
 
 
 @pytest.mark.parametrize(

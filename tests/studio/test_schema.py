@@ -38,7 +38,7 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     from starlette.testclient import TestClient
 
     from utmost.studio import tokens
-    from utmost.studio.app import application
+    from utmost.studio.app import make_app
     from utmost.studio.settings import Limits, Settings
 
     place: Path = tmp_path_factory.mktemp("fuzz")
@@ -47,11 +47,11 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     chosen = Settings(
         folder=place / "folder", state=place / "state", tokens=place / "tokens", limits=limits, hosts=("testserver",)
     )
-    token = tokens.made(place / "tokens", "ann", "curator")
+    token = tokens.add_token(place / "tokens", "ann", "curator")
     write_visits(chosen)
     open_budget(chosen, epsilon="100")
     (chosen.folder / "survey.toml").write_text(SURVEY)
-    app = application(chosen)
+    app = make_app(chosen)
     headers = {"Authorization": f"Bearer {token}"}
     with TestClient(app, headers=headers) as client:
         _released(client)

@@ -14,12 +14,12 @@ from starlette.responses import HTMLResponse
 
 from browser import chromium, served, until
 from utmost.exact import number
-from utmost.studio import pages
-from utmost.studio.app import application
-from utmost.studio.house import Here
-from utmost.studio.numbers import Shown, shown
-from utmost.studio.problems import about
+from utmost.studio import rendering
+from utmost.studio.app import make_app
+from utmost.studio.form_errors import errors_for_field
+from utmost.studio.number_format import FormattedNumber, format_number
 from utmost.studio.settings import Settings
+from utmost.studio.state import StateDep
 
 PAGE = """{% extends "base.html" %}{% import "parts.html" as part with context %}
 {% block title %}Form{% endblock %}
@@ -37,16 +37,16 @@ def routes() -> APIRouter:
     def page(request: Request) -> HTMLResponse:
         given = dict.fromkeys(("csrf", "twin", "places", "here", "version", "team"), "")
         errors = {"epsilon": "", "size": ""}
-        text = pages.environment().from_string(PAGE)
+        text = rendering.template_environment().from_string(PAGE)
         return HTMLResponse(text.render(**given, errors=errors, vega=request.state.house.bundle))
 
     @router.get("/api/third")
-    def third(epsilon: str, size: str) -> dict[str, Shown]:
-        with about("epsilon"):
-            return {"third": shown(number(epsilon, "epsilon") / 3)}
+    def third(epsilon: str, size: str) -> dict[str, FormattedNumber]:
+        with errors_for_field("epsilon"):
+            return {"third": format_number(number(epsilon, "epsilon") / 3)}
 
     @router.get("/begin")
-    def begin(house: Here, work: str, file: str) -> str:
+    def begin(house: StateDep, work: str, file: str) -> str:
         arguments = {"number": 21, "file": file}
         return house.jobs.begin("you", "Long work", f"studio_work:{work}", arguments, "/papers?job={job}").id
 
@@ -56,7 +56,7 @@ def routes() -> APIRouter:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("studio")
-    app = application(Settings(folder=folder, state=folder / "state"))
+    app = make_app(Settings(folder=folder, state=folder / "state"))
     app.include_router(routes())
     with pytest.MonkeyPatch.context() as patch, served(app) as found:
         patch.setenv("PYTHONPATH", str(Path(__file__).parent.parent))

@@ -12,10 +12,10 @@ import pytest
 from utmost.errors import InputError
 from utmost.exact.toml import LONG_KEY
 from utmost.publish import plans
+from utmost.studio.form_errors import Refusal
 from utmost.studio.jobs import Jobs
-from utmost.studio.problems import Refusal
-from utmost.studio.rates import Rates
-from utmost.studio.security import _name
+from utmost.studio.rate_limit import RateLimiter
+from utmost.studio.request_checks import _name
 from utmost.studio.sessions import ANONYMOUS, Sessions
 from utmost.studio.settings import Limits
 
@@ -28,7 +28,7 @@ def test_a_key_of_very_many_parts_is_refused_before_it_is_read(part):
     """tomllib takes time as the square of the number of parts: 36000 of them are half a minute."""
     began = time.monotonic()
     with pytest.raises(InputError, match="at most 100 parts"):
-        plans.parsed("a" + f".{part}" * 100_000 + " = 1")
+        plans.parse_plan("a" + f".{part}" * 100_000 + " = 1")
     assert time.monotonic() - began < 2
 
 
@@ -63,7 +63,7 @@ def test_a_copy_of_a_cookie_is_void_after_the_logout_also_for_the_next_process(t
 
 
 def test_after_a_wrong_token_a_client_waits_however_empty_its_bucket_was():
-    rates = Rates(Limits(rate=(10, 1)))
+    rates = RateLimiter(Limits(rate=(10, 1)))
     assert rates.wait("192.0.2.1", now=0.0) == 0
     rates.empty("192.0.2.1", 20)
     assert rates.wait("192.0.2.1", now=1.0) > 0
@@ -81,10 +81,10 @@ def impatient(settings):
     import uvicorn
 
     from utmost.studio import patience
-    from utmost.studio.app import application
+    from utmost.studio.app import make_app
 
     place = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(application(settings), http=patience.protocol(0.5), log_level="error")
+    config = uvicorn.Config(make_app(settings), http=patience.timeout_protocol(0.5), log_level="error")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place]})
     thread.start()

@@ -7,7 +7,7 @@ import hmac
 import pytest
 
 from utmost.errors import InputError
-from utmost.studio import access, tokens
+from utmost.studio import permissions, tokens
 from utmost.studio.sessions import Visitor
 
 
@@ -32,15 +32,15 @@ def token_of(team):
 
 
 def test_only_hashes_are_kept_and_only_the_owner_can_read_them(file):
-    token = tokens.made(file, "ann", "curator")
+    token = tokens.add_token(file, "ann", "curator")
     assert token not in file.read_text()
     assert file.stat().st_mode & 0o077 == 0
-    assert tokens.holder(token, tokens.read(file)).name == "ann"
-    assert tokens.holder(token[:-1], tokens.read(file)) is None
+    assert tokens.holder(token, tokens.read_tokens(file)).name == "ann"
+    assert tokens.holder(token[:-1], tokens.read_tokens(file)) is None
 
 
 def test_every_hash_is_compared_in_constant_time(file, monkeypatch):
-    made = [tokens.made(file, name, "consumer") for name in ("ann", "bob", "eve")]
+    made = [tokens.add_token(file, name, "consumer") for name in ("ann", "bob", "eve")]
     compared = []
 
     def spy(a, b):
@@ -49,7 +49,7 @@ def test_every_hash_is_compared_in_constant_time(file, monkeypatch):
 
     real = hmac.compare_digest
     monkeypatch.setattr("utmost.studio.tokens.hmac.compare_digest", spy)
-    holders = tokens.read(file)
+    holders = tokens.read_tokens(file)
     for token in (*made, "wrong", ""):
         compared.clear()
         tokens.holder(token, holders)
@@ -60,21 +60,21 @@ def test_every_hash_is_compared_in_constant_time(file, monkeypatch):
 def test_a_line_that_is_no_token_is_refused_by_its_number_and_not_repeated(file, line):
     file.write_text(f"# ours\n\n{line}\n")
     with pytest.raises(InputError, match="line 3") as caught:
-        tokens.read(file)
+        tokens.read_tokens(file)
     assert line not in str(caught.value)
 
 
 @pytest.mark.parametrize(("name", "role"), [("a:b", "curator"), ("", "curator"), ("ann", "root"), ("a\nb", "consumer")])
 def test_a_name_or_role_that_would_break_the_file_is_refused(file, name, role):
     with pytest.raises(InputError):
-        tokens.made(file, name, role)
+        tokens.add_token(file, name, role)
     assert not file.exists()
 
 
 def test_a_name_has_one_token(file):
-    tokens.made(file, "ann", "curator")
+    tokens.add_token(file, "ann", "curator")
     with pytest.raises(InputError, match="new"):
-        tokens.made(file, "ann", "consumer")
+        tokens.add_token(file, "ann", "consumer")
 
 
 def test_without_a_token_pages_lead_to_the_login_and_the_api_says_401(team):
@@ -172,4 +172,4 @@ def test_a_tokens_file_that_went_bad_lets_nobody_in(team, file):
 
 @pytest.mark.parametrize("path", ["/consumerx", "/api/consumerx", "/api", "/apix/consumer", "/ledger", "/api/jobsx"])
 def test_what_only_begins_like_an_open_place_is_the_curators(path):
-    assert not access.allowed(Visitor("bob", "consumer", ""), path)
+    assert not permissions.is_allowed(Visitor("bob", "consumer", ""), path)

@@ -1,6 +1,6 @@
 """Audits: lower bounds on the ε of a channel or of a black box."""
 
-from utmost.audit.boxes import Box, command, each, load
-from utmost.audit.finding import Finding, channel_bound, sampled_bound
+from utmost.audit.black_boxes import BlackBox, function_box, load_box, program_box
+from utmost.audit.lower_bound import AuditResult, channel_bound, sampled_bound
 
-__all__ = ["Box", "Finding", "channel_bound", "command", "each", "load", "sampled_bound"]
+__all__ = ["AuditResult", "BlackBox", "channel_bound", "function_box", "load_box", "program_box", "sampled_bound"]

@@ -10,8 +10,8 @@ from typing import Protocol
 
 import numpy as np
 
-from utmost.audit.bounds import score
-from utmost.audit.values import Feature, Numbers, Sample, features
+from utmost.audit.confidence_bounds import wilson_score
+from utmost.audit.features import Feature, Numbers, Sample, make_features
 
 GRID = 64  # thresholds of one feature
 ATOMS = 8  # of them: values that come often
@@ -92,7 +92,7 @@ class Members:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CandidateEvent:
     """An event that may be likelier under one secret: under the first if `forward`, else under the second.
 
     `alone`: it came several times under that one, never under the other.
@@ -108,15 +108,15 @@ def _shown(number: float) -> str:
     return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(float(number))
 
 
-def chosen(first: Sample, second: Sample, count: int) -> list[Candidate]:
+def choose_events(first: Sample, second: Sample, count: int) -> list[CandidateEvent]:
     """The `count` ≥ 2 most promising events for samples of this size: the best of each feature each way, ranked.
 
     One place each way is kept for an event that came under one secret only: rare as it may be, it can show a large ε.
     """
     pooled = Sample([], {p: np.concatenate([first.columns[p], second.columns[p]]) for p in first.columns})
-    found = [best for feature in features(pooled) for best in _intervals(feature, first, second)]
+    found = [best for feature in make_features(pooled) for best in _intervals(feature, first, second)]
     found += _sets(first.values, second.values)
-    distinct: dict[tuple[float, bool], Candidate] = {}
+    distinct: dict[tuple[float, bool], CandidateEvent] = {}
     for candidate in found:  # one score, one event under several names: the plainest comes first
         if math.isfinite(candidate.score):
             distinct.setdefault((round(candidate.score, 9), candidate.forward), candidate)
@@ -130,12 +130,12 @@ def chosen(first: Sample, second: Sample, count: int) -> list[Candidate]:
 
 def _merit(high: Numbers, low: Numbers, draws: int, z: float) -> Numbers:
     """The score; −∞ where it is not positive and the counts are almost equal, as those of near-certain events are."""
-    merit = score(high, low, draws, z)
+    merit = wilson_score(high, low, draws, z)
     slight = np.log((high + 1) / (low + 1)) < SLIGHT
     return np.where((merit <= 0) & slight, -np.inf, merit)
 
 
-def _intervals(feature: Feature, first: Sample, second: Sample) -> Iterator[Candidate]:
+def _intervals(feature: Feature, first: Sample, second: Sample) -> Iterator[CandidateEvent]:
     """The best interval of a feature each way, and the best that came under one secret only; ends on thresholds."""
     sides = [np.sort(numbers[~np.isnan(numbers)]) for numbers in (feature.of(first), feature.of(second))]
     grid = thresholds(np.concatenate(sides))
@@ -151,7 +151,7 @@ def _intervals(feature: Feature, first: Sample, second: Sample) -> Iterator[Cand
         for table in (merit, np.where(alone, merit, -np.inf)):
             i, j = np.unravel_index(int(np.argmax(table)), table.shape)
             event = Interval(feature, float(lows[i]), float(highs[j]))
-            yield Candidate(float(table[i, j]) - FANCY * feature.fancy, event, forward, bool(alone[i, j]))
+            yield CandidateEvent(float(table[i, j]) - FANCY * feature.fancy, event, forward, bool(alone[i, j]))
 
 
 def _counts(ordered: Numbers, lows: Numbers, highs: Numbers) -> Numbers:
@@ -174,7 +174,7 @@ def thresholds(numbers: Numbers) -> Numbers:
     return np.unique(np.concatenate([np.sort(numbers)[ranks], atoms]))
 
 
-def _sets(first: Iterable[Hashable], second: Iterable[Hashable]) -> Iterator[Candidate]:
+def _sets(first: Iterable[Hashable], second: Iterable[Hashable]) -> Iterator[CandidateEvent]:
     """Sets of values, made by one half of these draws and ranked by the other: single values, the likelier ones.
 
     Counts of a half are scaled to all draws, since so many will judge the set in the end.
@@ -190,7 +190,7 @@ def _sets(first: Iterable[Hashable], second: Iterable[Hashable]) -> Iterator[Can
             event = Members(members)
             merit = float(_merit(up, down, draws, PLAIN)[0]) - FANCY * event.fancy
             alone = bool(up[0] >= FEW) and not down[0] and not any(low[v] for v in members)
-            yield Candidate(merit, event, forward, alone)
+            yield CandidateEvent(merit, event, forward, alone)
 
 
 def _made(high: Counter[Hashable], low: Counter[Hashable], scale: float, draws: int) -> Iterator[tuple[Hashable, ...]]:

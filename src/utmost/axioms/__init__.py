@@ -1,32 +1,41 @@
 """What a privacy definition must satisfy, what a mechanism satisfies, what more it could tell (KL10)."""
 
 from utmost.axioms.closure import Closure, closure
-from utmost.axioms.composition import composed, repeated
-from utmost.axioms.convexity import Gap
-from utmost.axioms.curves import Curve, Dent, Excess, Point, from_lines, from_points, minimum
+from utmost.axioms.composition import compose_profiles, compose_repeated
+from utmost.axioms.constraint_graphs import PrivacyConstraints, RowGraph, privacy_constraints, row_graph, row_graphs
+from utmost.axioms.convexity import ConvexityGap
+from utmost.axioms.counterexamples import Mixture, Processing, allowed_range
+from utmost.axioms.curves import (
+    ConcavityGap,
+    Curve,
+    CurveExcess,
+    Point,
+    curve_from_lines,
+    curve_from_points,
+    pointwise_minimum,
+)
 from utmost.axioms.definition import (
     Definition,
     approximate,
-    checked,
-    curve_of,
+    check_bound,
     definition_of,
     identity,
+    parse_bound,
     pure,
     subsampling,
     variation,
 )
-from utmost.axioms.definition_files import candidate_of, definition_in
+from utmost.axioms.definition_files import parse_candidate, parse_definition
 from utmost.axioms.dobrushin import (
-    Ascent,
     Ergodicity,
-    ascent,
+    SteepestPath,
+    best_coefficient,
     best_mechanism,
-    best_value,
     ergodicity,
-    is_best,
+    is_dobrushin_optimal,
     least_overlap,
+    steepest_path,
 )
-from utmost.axioms.failures import Mixture, Processing, forced
 from utmost.axioms.generality import (
     Generalization,
     Maximality,
@@ -37,100 +46,99 @@ from utmost.axioms.generality import (
     generalize,
     maximally_general,
 )
-from utmost.axioms.measures import (
+from utmost.axioms.output_splitting import peel_extreme_ray, split_output
+from utmost.axioms.posterior_odds import Odds
+from utmost.axioms.predicate import Predicate
+from utmost.axioms.predicate_parser import parse_privacy_predicate as predicate
+from utmost.axioms.profile import Profile, profile, profiles
+from utmost.axioms.relation import Relation, relation_from_pairs, relation_from_space
+from utmost.axioms.relation import parse_relation as relation_of
+from utmost.axioms.sampled_predicate import SampledPredicate
+from utmost.axioms.satisfaction import Satisfaction, satisfaction
+from utmost.axioms.soundness import Candidate, Verdict, soundness
+from utmost.axioms.utility_measures import (
     Measure,
     Refutation,
     Trial,
     absolute_determinant,
+    check_measure,
     negative_expected_loss,
-    refutation,
-    reread,
-    tried,
+    remap_counterexample,
+    rename_counterexample,
 )
-from utmost.axioms.odds import Odds
-from utmost.axioms.predicate import Predicate
-from utmost.axioms.predicate_grammar import parse as predicate
-from utmost.axioms.profile import Profile, profile, profiles
-from utmost.axioms.relation import Relation, from_pairs, from_space
-from utmost.axioms.relation import read as relation_of
-from utmost.axioms.rowgraphs import Limits, RowGraph, limits, row_graph, row_graphs
-from utmost.axioms.sampled import Sampled
-from utmost.axioms.satisfaction import Satisfaction, satisfaction
-from utmost.axioms.soundness import Candidate, Verdict, soundness
-from utmost.axioms.splitting import halves, peeled
 
 __all__ = [
-    "Ascent",
     "Candidate",
     "Closure",
+    "ConcavityGap",
+    "ConvexityGap",
     "Curve",
+    "CurveExcess",
     "Definition",
-    "Dent",
     "Ergodicity",
-    "Excess",
-    "Gap",
     "Generalization",
-    "Limits",
     "Maximality",
     "Measure",
     "Mixture",
     "Odds",
     "Point",
     "Predicate",
+    "PrivacyConstraints",
     "Processing",
     "Profile",
     "Refutation",
     "Relation",
     "RowGraph",
-    "Sampled",
+    "SampledPredicate",
     "Satisfaction",
+    "SteepestPath",
     "Step",
     "Trial",
     "Verdict",
     "absolute_determinant",
+    "allowed_range",
     "approximate",
-    "ascent",
     "at_least_as_general",
+    "best_coefficient",
     "best_mechanism",
-    "best_value",
-    "candidate_of",
     "canonical",
-    "checked",
+    "check_bound",
+    "check_measure",
     "closure",
-    "composed",
-    "curve_of",
-    "definition_in",
+    "compose_profiles",
+    "compose_repeated",
+    "curve_from_lines",
+    "curve_from_points",
     "definition_of",
     "equivalent",
     "ergodicity",
-    "forced",
-    "from_lines",
-    "from_pairs",
-    "from_points",
-    "from_space",
     "generalize",
-    "halves",
     "identity",
-    "is_best",
+    "is_dobrushin_optimal",
     "least_overlap",
-    "limits",
     "maximally_general",
-    "minimum",
     "negative_expected_loss",
-    "peeled",
+    "parse_bound",
+    "parse_candidate",
+    "parse_definition",
+    "peel_extreme_ray",
+    "pointwise_minimum",
     "predicate",
+    "privacy_constraints",
     "profile",
     "profiles",
     "pure",
-    "refutation",
+    "relation_from_pairs",
+    "relation_from_space",
     "relation_of",
-    "repeated",
-    "reread",
+    "remap_counterexample",
+    "rename_counterexample",
     "row_graph",
     "row_graphs",
     "satisfaction",
     "soundness",
+    "split_output",
+    "steepest_path",
     "subsampling",
-    "tried",
     "variation",
 ]

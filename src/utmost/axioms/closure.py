@@ -17,9 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from utmost.axioms.curves import Curve, Point, from_points, minimum
+from utmost.axioms.curves import Curve, Point, curve_from_points, pointwise_minimum
 from utmost.axioms.regions import Column, Region
-from utmost.axioms.rules import DIAGONAL, FLAT, Allowed, Rule
+from utmost.axioms.rules import DIAGONAL, FLAT, AllowedPairs, Rule
 from utmost.exact import Number
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -40,12 +40,12 @@ class Closure:
 def closure(rule: Rule, back: Rule | None = None) -> Closure:
     """The closure of what a rule, and one for the reversed pair, allow. Of nothing, it is M(a) = a: constants only.
 
-    >>> str(closure(from_points([(0, 0), ("1/2", "1/4"), (1, 1)])).bound)
+    >>> str(closure(curve_from_points([(0, 0), ("1/2", "1/4"), (1, 1)])).bound)
     '0 0, 1 1'
-    >>> str(closure(from_points([(0, "1/2"), ("1/4", "1/2"), ("1/2", 1), (1, 1)])).bound)
+    >>> str(closure(curve_from_points([(0, "1/2"), ("1/4", "1/2"), ("1/2", 1), (1, 1)])).bound)
     '0 1/2, 1/2 1, 1 1'
     """
-    allowed = Allowed(rule, back)
+    allowed = AllowedPairs(rule, back)
     if not allowed(ZERO, ZERO):
         return Closure(DIAGONAL, True, True)
     if not allowed.certain:
@@ -53,7 +53,7 @@ def closure(rule: Rule, back: Rule | None = None) -> Closure:
     if (bound := allowed.bound) is not None:
         return Closure(bound, True, True)
     if isinstance(rule, Curve) and back is None and DIAGONAL.below(rule).amount <= 0:
-        return _above(minimum([rule, FLAT]))
+        return _above(pointwise_minimum([rule, FLAT]))
     return _hull(allowed.region)
 
 
@@ -70,7 +70,7 @@ def _hull(region: Region) -> Closure:
     highest = [max(_highest(region, k)) for k in range(0, len(columns), 2)]
     start = _top(columns[0])
     limit = max([start, *_limit(region, 1, 0)])
-    rough = from_points([(ZERO, limit), *zip(region.places[1:], highest[1:], strict=True)], start, ONE)
+    rough = curve_from_points([(ZERO, limit), *zip(region.places[1:], highest[1:], strict=True)], start, ONE)
     bound = rough.hull
     corners = [(ZERO, start), *bound.points[1:]]
     return Closure(bound, all(region(*corner) for corner in corners) and _meets_jump(region, bound), True)

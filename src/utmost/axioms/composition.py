@@ -16,10 +16,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from utmost.axioms.curves import Curve, from_points
-from utmost.axioms.likelihood import Grouping, Row, by_ratio, curve, logarithms, objects, row
+from utmost.axioms.curves import Curve, curve_from_points
+from utmost.axioms.likelihood_ratio import (
+    Grouping,
+    PreparedLaw,
+    group_by_ratio,
+    logarithms,
+    object_array,
+    prepare_law,
+    profile_curve,
+)
 from utmost.errors import InputError
-from utmost.exact import sign, whole
+from utmost.exact import integer, sign
 
 MOST_PRODUCTS = 1_000_000  # of likelihood ratios that are multiplied in one step
 
@@ -31,8 +39,8 @@ class Law:
     The atoms have distinct ratios second/first, decreasing.
     """
 
-    first: Row
-    second: Row
+    first: PreparedLaw
+    second: PreparedLaw
 
     def __len__(self) -> int:
         return len(self.first.values)
@@ -40,13 +48,13 @@ class Law:
     def curve(self) -> Curve:
         """The profile that has this law."""
         places = np.arange(len(self))
-        return curve(self.first, self.second, Grouping(places, places))
+        return profile_curve(self.first, self.second, Grouping(places, places))
 
 
 def law(profile: Curve) -> Law:
     """The law of the likelihood ratio of a profile, or of a bound M: for each piece its width and its height.
 
-    >>> found = law(from_points([(0, "1/4"), ("1/2", "3/4"), (1, 1)]))
+    >>> found = law(curve_from_points([(0, "1/4"), ("1/2", "3/4"), (1, 1)]))
     >>> found.first.values.tolist(), found.second.values.tolist()
     ([0, 1, 1], [1, 2, 1])
     """
@@ -56,14 +64,14 @@ def law(profile: Curve) -> Law:
         )
     points = ((Fraction(0), Fraction(0)), *profile.points) if profile.at_zero else profile.points
     steps = [(right[0] - left[0], right[1] - left[1]) for left, right in pairwise(points)]
-    return Law(row([step for step, _ in steps]), row([rise for _, rise in steps]))
+    return Law(prepare_law([step for step, _ in steps]), prepare_law([rise for _, rise in steps]))
 
 
-def composed(profiles: Iterable[Curve]) -> Curve:
+def compose_profiles(profiles: Iterable[Curve]) -> Curve:
     """The profile of independent releases with these profiles together; of none, that of an answer that says nothing.
 
-    >>> response = from_points([(0, 0), ("1/3", "2/3"), (1, 1)])
-    >>> [(str(a), str(b)) for a, b in composed([response, response]).points]
+    >>> response = curve_from_points([(0, 0), ("1/3", "2/3"), (1, 1)])
+    >>> [(str(a), str(b)) for a, b in compose_profiles([response, response]).points]
     [('0', '0'), ('1/9', '4/9'), ('5/9', '8/9'), ('1', '1')]
     """
     found: Law | None = None
@@ -72,14 +80,14 @@ def composed(profiles: Iterable[Curve]) -> Curve:
     return _silence() if found is None else found.curve()
 
 
-def repeated(profile: Curve, times: object) -> Curve:
+def compose_repeated(profile: Curve, times: object) -> Curve:
     """The profile of `times` independent releases with one profile, by squaring.
 
-    >>> response = from_points([(0, 0), ("1/3", "2/3"), (1, 1)])
-    >>> repeated(response, 100).points[1] == (Fraction(1, 3)**100, Fraction(2, 3)**100)
+    >>> response = curve_from_points([(0, 0), ("1/3", "2/3"), (1, 1)])
+    >>> compose_repeated(response, 100).points[1] == (Fraction(1, 3)**100, Fraction(2, 3)**100)
     True
     """
-    count, once = whole(times, "times"), law(profile)
+    count, once = integer(times, "times"), law(profile)
     if count < 0:
         raise InputError(f"times must be a whole number >= 0, got {count}")
     found: Law | None = None
@@ -91,7 +99,7 @@ def repeated(profile: Curve, times: object) -> Curve:
 
 
 def _silence() -> Curve:
-    return from_points([(0, 0), (1, 1)])
+    return curve_from_points([(0, 0), (1, 1)])
 
 
 def _product(one: Law, other: Law) -> Law:
@@ -102,17 +110,19 @@ def _product(one: Law, other: Law) -> Law:
             f"got {len(one) * len(other)}: compose fewer releases, or merge outputs whose ratios are near first"
         )
     first, second = _times(one.first, other.first), _times(one.second, other.second)
-    grouped = by_ratio(first, second)
+    grouped = group_by_ratio(first, second)
     return Law(_merged(first, grouped), _merged(second, grouped))
 
 
-def _times(one: Row, other: Row) -> Row:
+def _times(one: PreparedLaw, other: PreparedLaw) -> PreparedLaw:
     both = one.rational and other.rational
-    parts = [side.values if both else objects([side.over(value) for value in side.values]) for side in (one, other)]
+    parts = [
+        side.values if both else object_array([side.over(value) for value in side.values]) for side in (one, other)
+    ]
     logs = np.add.outer(one.logs, other.logs)
-    return Row(np.multiply.outer(*parts).ravel(), one.scale * other.scale if both else 1, logs.ravel())
+    return PreparedLaw(np.multiply.outer(*parts).ravel(), one.scale * other.scale if both else 1, logs.ravel())
 
 
-def _merged(source: Row, grouped: Grouping) -> Row:
+def _merged(source: PreparedLaw, grouped: Grouping) -> PreparedLaw:
     totals = source.totals(grouped)
-    return Row(objects(totals), source.scale, logarithms(totals))
+    return PreparedLaw(object_array(totals), source.scale, logarithms(totals))

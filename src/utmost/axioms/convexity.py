@@ -22,7 +22,7 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class ConvexityGap:
     """Two points that are allowed, `first` and `second`, and one strictly between them, `missing`, that is not."""
 
     first: Point
@@ -36,18 +36,18 @@ class Gap:
         return (self.second[axis] - self.missing[axis]) / (self.second[axis] - self.first[axis])
 
 
-def gap(region: Region) -> Gap | None:
+def convexity_gap(region: Region) -> ConvexityGap | None:
     """Why a region that allows (0, 0) and (1, 1) is not convex; None if it is. The module says why this is enough."""
     for column in region.columns:
         if not column.allowed[column.diagonal]:
-            return Gap((ZERO, ZERO), (ONE, ONE), (column.place, column.place))
+            return ConvexityGap((ZERO, ZERO), (ONE, ONE), (column.place, column.place))
     for column in region.columns:
         missing = column.gap
         if missing is not None:
             lowest, highest = column.furthest
             far = highest if missing > column.diagonal else lowest
             ends = (column.place, column.place), (column.place, column.height(far))
-            return Gap(*ends, (column.place, column.height(missing)))
+            return ConvexityGap(*ends, (column.place, column.height(missing)))
     return _edge_gap(region) if _is_concave(region) else _deepest(region) or _dent(region)
 
 
@@ -84,18 +84,18 @@ def _is_concave(region: Region) -> bool:
     return _top(region, 0).value <= region.limits(1)[0] and _top(region, last).value <= region.limits(last - 1)[1]
 
 
-def _deepest(region: Region) -> Gap | None:
+def _deepest(region: Region) -> ConvexityGap | None:
     """The deepest dent below a chord of ends that are allowed, at places where lines meet; None if there is none."""
     tops = [(column.place, column.top) for column in region.columns[::2]]
     spots = [(place, top.value) for place, top in tops if top is not None and top.attained]
-    found: list[tuple[Number, Gap]] = []
+    found: list[tuple[Number, ConvexityGap]] = []
     for left, right in _chords(spots):
         for k, column in enumerate(region.columns):
             if left[0] < column.place < right[0]:
                 share = (column.place - left[0]) / (right[0] - left[0])
                 height = left[1] + share * (right[1] - left[1])
                 if height > _top(region, k).value:
-                    found.append((height - _top(region, k).value, Gap(left, right, (column.place, height))))
+                    found.append((height - _top(region, k).value, ConvexityGap(left, right, (column.place, height))))
     return max(found, key=lambda pair: pair[0])[1] if found else None
 
 
@@ -115,7 +115,7 @@ def _turns_left(first: Point, second: Point, third: Point) -> bool:
     return (second[1] - first[1]) * run <= rise * (second[0] - first[0])
 
 
-def _dent(region: Region) -> Gap:
+def _dent(region: Region) -> ConvexityGap:
     """Three points in a row of which the middle one is above what is allowed, where the upper end is not concave.
 
     Points of Q near the upper end, at each place and beside it at a distance of t strips, and t² below it where the end
@@ -129,7 +129,7 @@ def _dent(region: Region) -> Gap:
             share = (middle[0] - left[0]) / (right[0] - left[0])
             height = left[1] + share * (right[1] - left[1])
             if middle[1] < height <= 1 and not region(middle[0], height):
-                return Gap(left, right, (middle[0], height))
+                return ConvexityGap(left, right, (middle[0], height))
         step /= 2
 
 
@@ -146,13 +146,13 @@ def _near(region: Region, step: Fraction) -> Iterator[Point]:
             yield place, value if end.attained else value - step**2 * (value - place)
 
 
-def _edge_gap(region: Region) -> Gap | None:
+def _edge_gap(region: Region) -> ConvexityGap | None:
     """Two allowed points on a straight piece of the upper end with one between them that is not allowed."""
     for edge in _edges(region):
         allowed = [k for k, (_, attained) in enumerate(edge) if attained]
         for k in range(allowed[0], allowed[-1]) if allowed else ():
             if not edge[k][1]:
-                return Gap(edge[allowed[0]][0], edge[allowed[-1]][0], edge[k][0])
+                return ConvexityGap(edge[allowed[0]][0], edge[allowed[-1]][0], edge[k][0])
     return None
 
 

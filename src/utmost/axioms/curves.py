@@ -23,7 +23,7 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Dent:
+class ConcavityGap:
     """Three points of a curve, from left to right, of which the middle one lies below the chord of the others.
 
     `weight` is that of the left one: middle[0] = weight·left[0] + (1−weight)·right[0].
@@ -45,7 +45,7 @@ class Dent:
 
 
 @dataclass(frozen=True, slots=True)
-class Excess:
+class CurveExcess:
     """The largest difference of two curves and where; it is not `attained` if it is only approached, beside an end."""
 
     amount: Number
@@ -58,7 +58,7 @@ class Curve:
     """Linear between `points` (places increasing from 0 to 1); its values at 0 and at 1 are `at_zero` and `at_one`.
 
     points[0][1] and points[-1][1] are the limits there. No inner point is on the line through its neighbours, so equal
-    functions are equal curves. `from_points` makes one from any points, `trusted` takes them as they are.
+    functions are equal curves. `curve_from_points` makes one from any points, `trusted` takes them as they are.
     """
 
     points: tuple[Point, ...]
@@ -83,7 +83,7 @@ class Curve:
     def __call__(self, place: object) -> Number:
         """The value at a place in [0, 1], exact.
 
-        >>> bend = from_points([(0, 0), ("1/4", "3/4"), (1, 1)])
+        >>> bend = curve_from_points([(0, 0), ("1/4", "3/4"), (1, 1)])
         >>> bend("1/8"), bend("1/2")
         (Fraction(3, 8), Fraction(5, 6))
         """
@@ -111,33 +111,33 @@ class Curve:
         return self.at_zero != self.points[0][1] or self.at_one != self.points[-1][1]
 
     @property
-    def dent(self) -> Dent | None:
+    def dent(self) -> ConcavityGap | None:
         """Three points that refute concavity; None if the curve is concave.
 
         A function that is linear in pieces is concave when it bends upwards at no breakpoint and no end sticks out.
 
-        >>> from_points([(0, 0), ("1/2", "1/4"), (1, 1)]).dent.depth
+        >>> curve_from_points([(0, 0), ("1/2", "1/4"), (1, 1)]).dent.depth
         Fraction(1, 4)
         """
         if self.at_zero > self.points[0][1]:
             inner = _middle(self.points[0], self.points[1])
-            return Dent((ZERO, self.at_zero), _middle(self.points[0], inner), inner)
+            return ConcavityGap((ZERO, self.at_zero), _middle(self.points[0], inner), inner)
         if self.at_one > self.points[-1][1]:
             inner = _middle(self.points[-2], self.points[-1])
-            return Dent(inner, _middle(inner, self.points[-1]), (ONE, self.at_one))
+            return ConcavityGap(inner, _middle(inner, self.points[-1]), (ONE, self.at_one))
         for left, middle, right in zip(self.points, self.points[1:], self.points[2:], strict=False):
             if middle[1] < _along(left, right, middle[0]):
-                return self._reached(Dent(left, middle, right))
+                return self._reached(ConcavityGap(left, middle, right))
         return None
 
-    def _reached(self, dent: Dent) -> Dent:
+    def _reached(self, dent: ConcavityGap) -> ConcavityGap:
         """The same dent between points of the curve itself: an end that is only a limit is moved halfway inwards."""
         left, right = dent.left, dent.right
         if left[1] != self(left[0]):
             left = _middle(left, dent.middle)
         if right[1] != self(right[0]):
             right = _middle(dent.middle, right)
-        return Dent(left, dent.middle, right)
+        return ConcavityGap(left, dent.middle, right)
 
     @property
     def concave(self) -> bool:
@@ -172,21 +172,21 @@ class Curve:
         share = (limit - self.at_one) / (2 * (limit - value))
         return 1 - (1 - place) * share, limit - (limit - value) * share
 
-    def below(self, other: Curve) -> Excess:
+    def below(self, other: Curve) -> CurveExcess:
         """The supremum of this curve minus the other one, and where: ≤ 0 exactly when this one is nowhere above.
 
         The difference is linear in pieces, so its supremum is at a breakpoint of either, at an end or a limit there.
         """
         values = (self.at_zero - other.at_zero, self.at_one - other.at_one)
-        found = [Excess(values[0], ZERO, True), Excess(values[1], ONE, True)]
-        found += [Excess(self.inside(a) - other.inside(a), a, 0 < a < 1) for a in _places([self, other])]
+        found = [CurveExcess(values[0], ZERO, True), CurveExcess(values[1], ONE, True)]
+        found += [CurveExcess(self.inside(a) - other.inside(a), a, 0 < a < 1) for a in _places([self, other])]
         return max(found, key=lambda excess: (excess.amount, excess.attained))
 
     @property
     def hull(self) -> Curve:
         """The least concave curve that is nowhere below this one; a jump down at an end stays.
 
-        >>> from_points([(0, 0), ("1/2", "1/4"), ("3/4", "7/8"), (1, 1)]).hull.points[1]
+        >>> curve_from_points([(0, 0), ("1/2", "1/4"), ("3/4", "7/8"), (1, 1)]).hull.points[1]
         (Fraction(3, 4), Fraction(7, 8))
         """
         first, last = max(self.at_zero, self.points[0][1]), max(self.at_one, self.points[-1][1])
@@ -209,7 +209,9 @@ class Curve:
 
         For a concave M with M(1) = 1; where M jumps at 0 the supremum is returned, which is then not always attained.
 
-        >>> from_points([(0, "1/3"), ("2/3", 1), (1, 1)]).reversed == from_points([(0, "1/3"), ("2/3", 1), (1, 1)])
+        >>> curve_from_points([(0, "1/3"), ("2/3", 1), (1, 1)]).reversed == curve_from_points(
+        ...     [(0, "1/3"), ("2/3", 1), (1, 1)]
+        ... )
         True
         """
         if not self.concave or self.at_one != 1 or self.points[-1][1] != 1:
@@ -218,7 +220,7 @@ class Curve:
         rising = [turned[0], *(right for left, right in pairwise(turned) if right[0] > left[0])]
         start = max(a for value, a in turned if value == 0)
         rising[0] = (ZERO, start)
-        return from_points([*rising, (ONE, ONE)] if rising[-1][0] < 1 else rising)
+        return curve_from_points([*rising, (ONE, ONE)] if rising[-1][0] < 1 else rising)
 
     def __str__(self) -> str:
         """Its points, as `points:…` reads them."""
@@ -226,10 +228,10 @@ class Curve:
         return ", ".join(f"{a} {value}" for a, value in ends)
 
 
-def from_points(points: Iterable[Sequence[object]], at_zero: object = None, at_one: object = None) -> Curve:
+def curve_from_points(points: Iterable[Sequence[object]], at_zero: object = None, at_one: object = None) -> Curve:
     """The curve through points (a, value), exact numbers or text; its values at the ends are the limits if not given.
 
-    >>> from_points([(0, "1/4"), (1, 1)], at_zero=0)("1/2"), from_points([(0, "1/4"), (1, 1)], at_zero=0)(0)
+    >>> curve_from_points([(0, "1/4"), (1, 1)], at_zero=0)("1/2"), curve_from_points([(0, "1/4"), (1, 1)], at_zero=0)(0)
     (Fraction(5, 8), Fraction(0, 1))
     """
     made = tuple((number(a, "place on a curve"), number(value, "value of a curve")) for a, value in points)
@@ -240,18 +242,18 @@ def from_points(points: Iterable[Sequence[object]], at_zero: object = None, at_o
     return Curve(made, first, last)
 
 
-def from_lines(lines: Iterable[tuple[object, object]]) -> Curve:
+def curve_from_lines(lines: Iterable[tuple[object, object]]) -> Curve:
     """a ↦ min(1, slope·a + intercept, …), over all lines (slope, intercept): concave.
 
-    >>> from_lines([(2, 0), ("1/2", "1/2")]).points[1]
+    >>> curve_from_lines([(2, 0), ("1/2", "1/2")]).points[1]
     (Fraction(1, 3), Fraction(2, 3))
     """
     made = [(number(slope, "slope of a curve"), number(start, "intercept of a curve")) for slope, start in lines]
-    flat = from_points([(0, 1), (1, 1)])
-    return minimum([flat, *(from_points([(0, start), (1, slope + start)]) for slope, start in made)])
+    flat = curve_from_points([(0, 1), (1, 1)])
+    return pointwise_minimum([flat, *(curve_from_points([(0, start), (1, slope + start)]) for slope, start in made)])
 
 
-def minimum(curves: Iterable[Curve]) -> Curve:
+def pointwise_minimum(curves: Iterable[Curve]) -> Curve:
     """The pointwise least of some curves, at the ends too."""
     listed = list(curves)
     if not listed:

@@ -11,25 +11,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from utmost.axioms.curves import Curve, from_lines, from_points
+from utmost.axioms.curves import Curve, curve_from_lines, curve_from_points
 from utmost.axioms.relation import Relation
 from utmost.errors import InputError
 from utmost.exact import Level, Number, alpha, decimal, epsilon, number, rational, sign
-from utmost.spaces.space import Pair, shown
+from utmost.spaces.space import Pair, label_text
 
-FORMS = (
+DEFINITION_FORMS = (
     "pure:EPSILON, alpha:ALPHA, approximate:EPSILON,DELTA, variation:T, identity, subsampling:P "
     "or points:0 0,1/4 3/4,1 1"
 )
-LONGEST = 100_000  # characters of a bound in words
-TWO = Relation(("i1", "i2"), ((0, 1),))
+MAX_BOUND_CHARS = 100_000  # characters of a bound in words
+TWO_SECRETS = Relation(("i1", "i2"), ((0, 1),))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Definition:
     """A relation and a bound for each of its pairs: `default`, or what `others` has for it. Every bound is sound.
 
-    >>> Definition(TWO, pure(alpha("1/2"))).bound(0, 1)("1/6")
+    >>> Definition(TWO_SECRETS, pure(alpha("1/2"))).bound(0, 1)("1/6")
     Fraction(1, 3)
     """
 
@@ -39,13 +39,13 @@ class Definition:
 
     def __post_init__(self) -> None:
         """Refuse a bound that is not one, and a pair that the relation does not hold."""
-        checked(self.default)
+        check_bound(self.default)
         known = set(self.relation.pairs)
         for pair, curve in self.others.items():
             if pair not in known:
                 raise InputError("a bound of its own must be for a pair of the relation, got another pair")
-            x, other = (shown(self.relation.labels[k]) for k in pair)
-            checked(curve, f"bound for ({x}, {other})")
+            x, other = (label_text(self.relation.labels[k]) for k in pair)
+            check_bound(curve, f"bound for ({x}, {other})")
 
     def __repr__(self) -> str:
         return f"<Definition: {self.relation!r}, {len({self.default, *self.others.values()})} bounds>"
@@ -56,7 +56,7 @@ class Definition:
 
 
 @lru_cache(maxsize=1024)  # one bound often serves many pairs
-def fault(curve: Curve) -> str | None:
+def bound_fault(curve: Curve) -> str | None:
     """What keeps a curve from being a bound M, in a few words; None if nothing does. KL10 Thm 2.3.1."""
     values = [value for _, value in curve.points] + [curve.at_zero, curve.at_one]
     if any(sign(value) < 0 for value in values):
@@ -77,9 +77,9 @@ def fault(curve: Curve) -> str | None:
     return None
 
 
-def checked(curve: Curve, name: str = "bound M") -> Curve:
+def check_bound(curve: Curve, name: str = "bound M") -> Curve:
     """The curve, if it is a bound; else an error that says what it must be."""
-    problem = fault(curve)
+    problem = bound_fault(curve)
     if problem is not None:
         raise InputError(f"{name} {problem}")
     return curve
@@ -104,17 +104,17 @@ def approximate(level: Level, delta: object) -> Curve:
         return identity()
     meet = (shrink * (1 - extra) / (1 + shrink), (1 + shrink * extra) / (1 + shrink))
     full = [(1 - extra, 1)] if extra else []
-    return from_points([(0, extra), meet, *full, (1, 1)])
+    return curve_from_points([(0, extra), meet, *full, (1, 1)])
 
 
 def variation(distance: object) -> Curve:
     """Total variation at most t: M(a) = min(1, a + t); (ε, δ) with ε = 0."""
-    return from_lines([(1, share(distance, "total variation"))])
+    return curve_from_lines([(1, share(distance, "total variation"))])
 
 
 def identity() -> Curve:
     """M = 1: nothing is asked, the mechanism that tells its input is allowed. KL10 §2.1."""
-    return from_points([(0, 1), (1, 1)])
+    return curve_from_points([(0, 1), (1, 1)])
 
 
 def subsampling(probability: object) -> Curve:
@@ -129,7 +129,7 @@ def subsampling(probability: object) -> Curve:
     ('0 1/4, 1 1', '0 0, 3/4 1, 1 1')
     """
     kept = share(probability, "subsampling")
-    return from_points([(0, kept), (1, 1)])
+    return curve_from_points([(0, kept), (1, 1)])
 
 
 def share(value: object, name: str) -> Number:
@@ -151,34 +151,34 @@ def points(text: str) -> Curve:
         raise InputError('points of a bound must be pairs "a value" parted by commas, such as 0 0,1/4 3/4,1 1')
     made = [(number(a, "place of a bound"), number(value, "value of a bound")) for a, value in pairs]
     jumps = len(made) > 1 and made[0][0] == 0 == made[1][0]
-    return from_points(made[1:], at_zero=made[0][1]) if jumps else from_points(made)
+    return curve_from_points(made[1:], at_zero=made[0][1]) if jumps else curve_from_points(made)
 
 
-def curve_of(words: str) -> Curve:
+def parse_bound(words: str) -> Curve:
     """The curve that a bound's words mean, not yet known to be a bound: see FORMS.
 
-    >>> curve_of("alpha:1/2") == pure(alpha("1/2")), curve_of("variation:1/10")("1/2")
+    >>> parse_bound("alpha:1/2") == pure(alpha("1/2")), parse_bound("variation:1/10")("1/2")
     (True, Fraction(3, 5))
     """
     kind, _, rest = words.strip().partition(":")
-    if len(words) > LONGEST or kind not in NAMED or bool(rest) != (kind != "identity"):
-        got = f"{len(words)} characters" if len(words) > LONGEST else shown(words) or "nothing"
-        raise InputError(f"bound must be {FORMS}, got {got}")
+    if len(words) > MAX_BOUND_CHARS or kind not in NAMED or bool(rest) != (kind != "identity"):
+        got = f"{len(words)} characters" if len(words) > MAX_BOUND_CHARS else label_text(words) or "nothing"
+        raise InputError(f"bound must be {DEFINITION_FORMS}, got {got}")
     return NAMED[kind](rest)
 
 
-def is_named(words: str) -> bool:
+def is_bound_text(words: str) -> bool:
     """Do the words begin like those of a bound."""
     return words.strip().partition(":")[0] in NAMED
 
 
-def definition_of(words: str, relation: Relation = TWO) -> Definition:
+def definition_of(words: str, relation: Relation = TWO_SECRETS) -> Definition:
     """The definition in which every pair has the bound that the words mean.
 
     Subsampling is the bound from the earlier to the later secret of a pair, which stands for one record more, and its
     reverse is the bound back.
     """
-    curve = curve_of(words)
+    curve = parse_bound(words)
     if words.strip().startswith("subsampling"):
         return Definition(relation, curve, {pair: curve.reversed for pair in relation.pairs if pair[0] > pair[1]})
     return Definition(relation, curve)

@@ -20,20 +20,20 @@ from typing import Any
 
 from utmost.axioms.closure import closure
 from utmost.axioms.curves import Curve
-from utmost.axioms.definition import FORMS, TWO, Definition, checked, curve_of, is_named
-from utmost.axioms.predicate_grammar import EXAMPLE, parse
-from utmost.axioms.relation import Relation, from_pairs, position, read, readable
-from utmost.axioms.rules import Allowed, Rule
-from utmost.axioms.sampled import Sampled
+from utmost.axioms.definition import DEFINITION_FORMS, TWO_SECRETS, Definition, check_bound, is_bound_text, parse_bound
+from utmost.axioms.predicate_parser import EXAMPLE_PREDICATE, parse_privacy_predicate
+from utmost.axioms.relation import Relation, check_printable, label_position, parse_relation, relation_from_pairs
+from utmost.axioms.rules import AllowedPairs, Rule
+from utmost.axioms.sampled_predicate import SampledPredicate
 from utmost.axioms.soundness import Candidate, soundness
-from utmost.consumer.files import content
+from utmost.consumer.files import read_text
 from utmost.errors import InputError
-from utmost.exact.toml import toml
-from utmost.foreign import function
+from utmost.exact.toml import parse_toml
 from utmost.spaces import Space
 from utmost.spaces import graph as graph_of
-from utmost.spaces import parse as space_of
-from utmost.spaces.space import Pair, shown
+from utmost.spaces import parse_space as space_of
+from utmost.spaces.space import Pair, label_text
+from utmost.user_functions import load_function
 
 KEYS = ("space", "relation", "pairs", "both_ways", "bound", "predicate", "pair")
 RELATED = ("space", "relation", "pairs")
@@ -41,40 +41,40 @@ OWN = ("of", "bound", "predicate")
 FILED = ("pairs", "matrix", "graph")
 
 
-def candidate_of(words: str, relation: Relation | None = None, otherwise: Relation = TWO) -> Candidate:
+def parse_candidate(words: str, relation: Relation | None = None, otherwise: Relation = TWO_SECRETS) -> Candidate:
     """What the words mean: the candidate in a .toml file, or a bound or predicate for every pair of the relation.
 
     A relation is not for a file that has its own. Without any there is `otherwise`, as a rule one ordered pair.
 
-    >>> candidate_of("b <= 2*a").rule(0, 1).text
+    >>> parse_candidate("b <= 2*a").rule(0, 1).text
     'b <= 2*a'
     """
     if words.strip().lower().endswith(".toml"):
         return _in_file(Path(words.strip()), relation, otherwise)
-    return _uniform(rule_of(words), words, relation or otherwise)
+    return _uniform(parse_rule(words), words, relation or otherwise)
 
 
-def definition_in(words: str, otherwise: Relation = TWO) -> Definition:
+def parse_definition(words: str, otherwise: Relation = TWO_SECRETS) -> Definition:
     """The same as generic differential privacy, on the file's relation, `otherwise` if it has none; refused if unsound.
 
     A predicate counts where it allows its boundary: then its bound M says the same.
     """
-    made = candidate_of(words, otherwise=otherwise)
+    made = parse_candidate(words, otherwise=otherwise)
     if made.definition is not None:
         return made.definition
     for rule in (made.default, *made.others.values()):
         if isinstance(rule, Curve):
-            checked(rule)
+            check_bound(rule)
     verdict = soundness(made)
     if not verdict.sound:
         raise InputError("definition must satisfy both axioms, got one that does not: ask utmost definition check")
     if not verdict.satisfiable:
         raise InputError("definition must be one that some mechanism meets, got one that refuses certain events")
-    curves = {pair: _closed(Allowed(made.rule(*pair))) for pair in made.others}
-    return Definition(made.relation, _closed(Allowed(made.default)), curves)
+    curves = {pair: _closed(AllowedPairs(made.rule(*pair))) for pair in made.others}
+    return Definition(made.relation, _closed(AllowedPairs(made.default)), curves)
 
 
-def space_in(words: str) -> Space | None:
+def parse_definition_space(words: str) -> Space | None:
     """The space that a definition file says who is related by, or steps along its pairs, which must connect them.
 
     None for other words, and for a file that says nothing of it.
@@ -87,13 +87,13 @@ def space_in(words: str) -> Space | None:
         return space_of(_located(table, "space", path.parent))
     if not any(key in table for key in RELATED):
         return None
-    found = _relation(table, path.parent, TWO)
+    found = _relation(table, path.parent, TWO_SECRETS)
     if not found.connected:
         raise InputError("--space must be given, got none and a definition whose pairs do not connect the secrets")
     return graph_of([(found.labels[x], found.labels[other]) for x, other in found.edges], found.labels, path.name)
 
 
-def _closed(allowed: Allowed) -> Curve:
+def _closed(allowed: AllowedPairs) -> Curve:
     """The bound of a rule that is sound by itself and allows its boundary."""
     found = closure(allowed.rule)
     if allowed.gap() is not None or not found.attained:
@@ -101,17 +101,20 @@ def _closed(allowed: Allowed) -> Curve:
     return found.bound
 
 
-def rule_of(words: str) -> Rule:
+def parse_rule(words: str) -> Rule:
     """A bound in words, a predicate, or `function:MODULE:FUNCTION`, a predicate in Python looked at on a grid."""
-    if is_named(words):
-        return curve_of(words)
+    if is_bound_text(words):
+        return parse_bound(words)
     kind, _, name = words.strip().partition(":")
     if kind == "function":
-        return Sampled(function(name, "predicate"))
+        return SampledPredicate(load_function(name, "predicate"))
     if not any(letter in words for letter in "<=>≤≥≠"):
-        got = shown(words.strip()) or "nothing"
-        raise InputError(f"definition must be {FORMS}, a predicate such as {EXAMPLE}, or a .toml file, got {got}")
-    return parse(words)
+        got = label_text(words.strip()) or "nothing"
+        raise InputError(
+            f"definition must be {DEFINITION_FORMS}, a predicate such as {EXAMPLE_PREDICATE}, or a .toml "
+            f"file, got {got}"
+        )
+    return parse_privacy_predicate(words)
 
 
 def _uniform(rule: Rule, words: str, relation: Relation, others: Mapping[Pair, Rule] | None = None) -> Candidate:
@@ -134,9 +137,11 @@ def _in_file(path: Path, relation: Relation | None, otherwise: Relation) -> Cand
     rules: dict[tuple[bool, str], Rule] = {}
     for entry in _listed(table, "pair"):
         first, second = _of(entry)
-        pair = position(places, first), position(places, second)
+        pair = label_position(places, first), label_position(places, second)
         if pair in others or pair not in known:
-            raise InputError(f"definition: [[pair]] of ({shown(first)}, {shown(second)}) {_wrong(pair, known)}")
+            raise InputError(
+                f"definition: [[pair]] of ({label_text(first)}, {label_text(second)}) {_wrong(pair, known)}"
+            )
         key = ("bound" in entry, _words(entry, "definition: [[pair]]"))
         if key not in rules:
             rules[key] = _rule(entry, "definition: [[pair]]")
@@ -154,13 +159,13 @@ def _wrong(pair: Pair, known: set[Pair]) -> str:
 
 def _table(path: Path) -> dict[str, Any]:
     """What a file says, keys that mean nothing refused."""
-    text = content(path, "definition")
+    text = read_text(path, "definition")
     try:
-        table = toml(text, "definition")
+        table = parse_toml(text, "definition")
     except InputError:
         raise
     except (ValueError, RecursionError):
-        raise InputError(f"definition must be a TOML file, got {shown(path.name)}, which is not TOML") from None
+        raise InputError(f"definition must be a TOML file, got {label_text(path.name)}, which is not TOML") from None
     _known(table, KEYS, "definition")
     return table
 
@@ -170,7 +175,7 @@ def _known(table: Mapping[str, Any], keys: tuple[str, ...], place: str) -> None:
         if key not in keys:
             near = get_close_matches(key, keys, 1)
             hint = f": is it a misspelling of {near[0]}?" if near else f": known are {', '.join(keys)}"
-            raise InputError(f"{place}: {shown(key)} is not a key{hint}")
+            raise InputError(f"{place}: {label_text(key)} is not a key{hint}")
 
 
 def _words(table: Mapping[str, Any], place: str) -> str:
@@ -185,7 +190,7 @@ def _words(table: Mapping[str, Any], place: str) -> str:
 
 def _rule(table: Mapping[str, Any], place: str) -> Rule:
     words = _words(table, place)
-    return curve_of(words) if "bound" in table else parse(words)
+    return parse_bound(words) if "bound" in table else parse_privacy_predicate(words)
 
 
 def _relation(table: Mapping[str, Any], folder: Path, otherwise: Relation) -> Relation:
@@ -201,8 +206,8 @@ def _relation(table: Mapping[str, Any], folder: Path, otherwise: Relation) -> Re
 
 def _related(table: Mapping[str, Any], key: str, folder: Path) -> Relation:
     if key == "pairs":
-        return readable(from_pairs(_listed(table, "pairs")))
-    return read(_located(table, key, folder))
+        return check_printable(relation_from_pairs(_listed(table, "pairs")))
+    return parse_relation(_located(table, key, folder))
 
 
 def _located(table: Mapping[str, Any], key: str, folder: Path) -> str:

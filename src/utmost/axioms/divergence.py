@@ -18,17 +18,19 @@ NEAR = 1e-13  # doubles of four exact numbers and two products are wrong by less
 SMALLEST = 1e-290  # far above the doubles with fewer digits
 
 
-def farthest(curve: Curve, across: Number | int, up: Number | int = 1, low: int = 0, high: int | None = None) -> int:
+def farthest_breakpoint(
+    curve: Curve, across: Number | int, up: Number | int = 1, low: int = 0, high: int | None = None
+) -> int:
     """The first breakpoint, from `low` to `high`, at which up·f(a) − across·a is largest; f concave, both weights ≥ 0.
 
     up·f(a) − across·a rises up to there and falls after it, so the largest among some neighbours is the nearest to it.
     Doubles decide where their errors cannot matter; the rest is decided exactly.
     """
-    points, weights = curve.points, (double(up), double(across))
+    points, weights = curve.points, (nearest_double(up), nearest_double(across))
 
     def falls(k: int) -> bool:
         rise, run = points[k + 1][1] - points[k][1], points[k + 1][0] - points[k][0]
-        gain, cost = weights[0] * double(rise), weights[1] * double(run)
+        gain, cost = weights[0] * nearest_double(rise), weights[1] * nearest_double(run)
         if min(gain, cost) > SMALLEST and abs(gain - cost) > NEAR * (gain + cost):
             return gain < cost
         return sign(up * rise - across * run) <= 0
@@ -37,7 +39,7 @@ def farthest(curve: Curve, across: Number | int, up: Number | int = 1, low: int 
     return bisect_left(range(low, last), True, key=falls) + low
 
 
-def double(value: Number | int) -> float:
+def nearest_double(value: Number | int) -> float:
     """The nearest double, ∞ if it is too large for one."""
     try:
         return float(value)
@@ -45,38 +47,38 @@ def double(value: Number | int) -> float:
         return math.inf
 
 
-def delta(curve: Curve, level: Level) -> Number:
+def delta_at_epsilon(curve: Curve, level: Level) -> Number:
     """The least δ with P(O|i₂) ≤ e^ε·P(O|i₁) + δ for every event O: the largest f(a) − e^ε·a.
 
     That is Σ_y (P(y|i₂) − e^ε·P(y|i₁))₊, and f(0) at ε = ∞ (α = 0): the chance of an output impossible under i₁.
 
-    >>> from utmost.axioms.curves import from_points
+    >>> from utmost.axioms.curves import curve_from_points
     >>> from utmost.exact import alpha
-    >>> delta(from_points([(0, 0), ("1/4", "3/4"), (1, 1)]), alpha("1/2"))
+    >>> delta_at_epsilon(curve_from_points([(0, 0), ("1/4", "3/4"), (1, 1)]), alpha("1/2"))
     Fraction(1, 4)
     """
     if not level.alpha:
         return curve.points[0][1]
     slope = 1 / level.alpha
-    place, value = curve.points[farthest(curve, slope)]
+    place, value = curve.points[farthest_breakpoint(curve, slope)]
     return value - slope * place
 
 
-def variation(curve: Curve) -> Number:
+def total_variation(curve: Curve) -> Number:
     """The total variation distance of the two laws: δ at ε = 0, the largest f(a) − a."""
-    place, value = curve.points[farthest(curve, 1)]
+    place, value = curve.points[farthest_breakpoint(curve, 1)]
     return value - place
 
 
-def least_level(curve: Curve, share: object) -> Level:
+def epsilon_at_delta(curve: Curve, share: object) -> Level:
     """The least ε with P(O|i₂) ≤ e^ε·P(O|i₁) + δ for every event O, as an exact level; δ = `share`.
 
     e^ε is the slope of the steepest line from (0, δ) to the curve: the largest (f(a) − δ)/a over breakpoints, at least
     1, and ∞ (α = 0) where f(0) > δ.
 
-    >>> from utmost.axioms.curves import from_points
-    >>> bend = from_points([(0, 0), ("1/4", "3/4"), (1, 1)])
-    >>> least_level(bend, 0).alpha, least_level(bend, "1/4").alpha, least_level(bend, "1/2").alpha
+    >>> from utmost.axioms.curves import curve_from_points
+    >>> bend = curve_from_points([(0, 0), ("1/4", "3/4"), (1, 1)])
+    >>> epsilon_at_delta(bend, 0).alpha, epsilon_at_delta(bend, "1/4").alpha, epsilon_at_delta(bend, "1/2").alpha
     (Fraction(1, 3), Fraction(1, 2), Fraction(1, 1))
     """
     allowed = number(share, "delta")

@@ -12,7 +12,7 @@ p_j ≥ α/(1+α), and then j itself gives at least 2α^(j+1)/(1+α); or p_(j+1)
 These bounds fall as t grows, so none is below that for t = d; and `best_mechanism` attains it. ∎
 
 KL10 has this in Lemmas 3.3.5 and 3.3.7. Its Lemma 3.3.8 takes over the indices of Lemma 3.3.5, which count n = d + 1
-secrets from 1, for a path that has d + 1 secrets counted from 0; `ascent` has them put right.
+secrets from 1, for a path that has d + 1 secrets counted from 0; `steepest_path` has them put right.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from itertools import pairwise
 
 import numpy as np
 
+from utmost.axioms.constraint_graphs import privacy_constraints
 from utmost.axioms.relation import Relation
-from utmost.axioms.rowgraphs import limits
 from utmost.channel import Channel, Matrix, Mechanism
-from utmost.channel.channel import Label, trusted
+from utmost.channel.channel import Label, trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, rational
-from utmost.flow.inputs import exact_channel
-from utmost.solve import Certificate, Program, optimum
+from utmost.lp import Certificate, LinearProgram, certified_optimum
+from utmost.qif.input_checks import exact_channel
 
 MARGIN = 1e-9  # an overlap of doubles is nearer to the exact one than this for fewer than 10^6 outputs
 ONE = Fraction(1)
@@ -77,15 +77,18 @@ def _candidates(rows: Matrix) -> Iterator[tuple[int, int]]:
         yield from ((x, x + 1 + int(k)) for k in np.flatnonzero(row <= least + MARGIN))
 
 
-def best_value(relation: Relation, level: Level) -> Number:
+def best_coefficient(relation: Relation, level: Level) -> Number:
     """The largest μ_Dob of a private mechanism, in closed form from the diameter; 0 if the relation is not connected.
 
-    >>> from utmost.axioms.relation import read
+    >>> from utmost.axioms.relation import parse_relation
     >>> from utmost.exact import alpha
-    >>> [str(best_value(read(words), alpha("1/2"))) for words in ("line:1", "discrete:9", "line:3", "line:4")]
+    >>> [
+    ...     str(best_coefficient(parse_relation(words), alpha("1/2")))
+    ...     for words in ("line:1", "discrete:9", "line:3", "line:4")
+    ... ]
     ['-1', '-2/3', '-1/2', '-1/3']
     """
-    limits(relation, level)
+    privacy_constraints(relation, level)
     d = relation.diameter
     if d is None:
         return Fraction(0)
@@ -100,7 +103,7 @@ def best_mechanism(relation: Relation, level: Level) -> Channel:
     as privacy allows up to the middle, `near` less likely as fast as it allows from there. Related secrets are at
     most one step apart in that, so it is private. Where the relation is not connected it tells one component apart.
     """
-    limits(relation, level)
+    privacy_constraints(relation, level)
     d = relation.diameter
     if d is None:
         far: list[Number] = [Fraction(step is None) for step in relation.distances(0)]
@@ -110,7 +113,7 @@ def best_mechanism(relation: Relation, level: Level) -> Channel:
         far = [law[step] for step in relation.distances(start) if step is not None]
     rows = np.empty((len(relation), 2), dtype=object)
     rows[:] = [[p, 1 - p] for p in far]
-    return trusted(relation.labels, ("far", "near"), rows)
+    return trusted_channel(relation.labels, ("far", "near"), rows)
 
 
 def _along(d: int, level: Level) -> list[Number]:
@@ -122,7 +125,7 @@ def _along(d: int, level: Level) -> list[Number]:
 
 
 @dataclass(frozen=True, slots=True)
-class Ascent:
+class SteepestPath:
     """A shortest path between two secrets at the diameter along which every output goes as steeply as Lemma 3.3.8 asks.
 
     `rising` outputs are tight upwards on the first ⌈d/2⌉ steps, `falling` ones downwards on the last ⌈d/2⌉.
@@ -133,12 +136,14 @@ class Ascent:
     falling: tuple[Label, ...]
 
 
-def is_best(mechanism: Channel | Mechanism, relation: Relation, level: Level) -> bool:
+def is_dobrushin_optimal(mechanism: Channel | Mechanism, relation: Relation, level: Level) -> bool:
     """Has no private mechanism a larger μ_Dob: its value against the closed form."""
-    return ergodicity(limits(relation, level).channel(mechanism)).value == best_value(relation, level)
+    return ergodicity(privacy_constraints(relation, level).channel(mechanism)).value == best_coefficient(
+        relation, level
+    )
 
 
-def ascent(mechanism: Channel | Mechanism, relation: Relation, level: Level) -> Ascent | None:
+def steepest_path(mechanism: Channel | Mechanism, relation: Relation, level: Level) -> SteepestPath | None:
     """What makes a private mechanism Dobrushin-optimal, or None if it is not: KL10 Lemma 3.3.8, indices put right.
 
     For α > 0 and a connected relation of diameter d, h = ⌈d/2⌉: M is optimal exactly when secrets u, v at distance d
@@ -150,13 +155,13 @@ def ascent(mechanism: Channel | Mechanism, relation: Relation, level: Level) -> 
     for its complement, which makes both probabilities 1/(1+α). Conversely, if M is optimal, the bounds in this module's
     proof are equalities on any shortest path, so P(O|·) and P(not O|·) are tight; a sum is only if its terms are. ∎
 
-    >>> from utmost.axioms.relation import read
+    >>> from utmost.axioms.relation import parse_relation
     >>> from utmost.exact import alpha
     >>> from utmost.mechanisms import geometric
-    >>> ascent(geometric(3, alpha("1/2")), read("line:4"), alpha("1/2"))
-    Ascent(path=(0, 1, 2, 3), rising=(2, 3), falling=(0, 1))
+    >>> steepest_path(geometric(3, alpha("1/2")), parse_relation("line:4"), alpha("1/2"))
+    SteepestPath(path=(0, 1, 2, 3), rising=(2, 3), falling=(0, 1))
     """
-    source, d = limits(relation, level).channel(mechanism), relation.diameter
+    source, d = privacy_constraints(relation, level).channel(mechanism), relation.diameter
     if d is None or not level.alpha:
         raise InputError("Lemma 3.3.8 needs a connected relation and alpha > 0, got another: compare with best_value")
     for start in range(len(relation)):
@@ -168,7 +173,7 @@ def ascent(mechanism: Channel | Mechanism, relation: Relation, level: Level) -> 
     return None
 
 
-def _steep(source: Channel, path: tuple[int, ...], alpha: Number) -> Ascent | None:
+def _steep(source: Channel, path: tuple[int, ...], alpha: Number) -> SteepestPath | None:
     """The condition of Lemma 3.3.8 along one path."""
     steps = list(pairwise(path))
     half = (len(steps) + 1) // 2
@@ -181,7 +186,7 @@ def _steep(source: Channel, path: tuple[int, ...], alpha: Number) -> Ascent | No
             falling.append(output)
         else:
             return None
-    return Ascent(tuple(source.inputs[x] for x in path), tuple(rising), tuple(falling))
+    return SteepestPath(tuple(source.inputs[x] for x in path), tuple(rising), tuple(falling))
 
 
 def least_overlap(relation: Relation, level: Level, first: Label, second: Label) -> Certificate:
@@ -190,7 +195,7 @@ def least_overlap(relation: Relation, level: Level, first: Label, second: Label)
     Two outputs are enough: merge those that are likelier under the second secret, and the others. Variables: P(O|x)
     for each secret x, then P(not O|x); cost: P(O|first) + P(not O|second).
     """
-    asked = limits(relation, level)
+    asked = privacy_constraints(relation, level)
     size, (u, v) = len(relation), (_place(relation, first), _place(relation, second))
     rate = rational(level.alpha, "alpha of a program")
     bounds = [(shift + b.low, shift + b.high) for shift in (0, size) for b in asked.constraints]
@@ -199,7 +204,9 @@ def least_overlap(relation: Relation, level: Level, first: Label, second: Label)
     equality = np.arange(len(pairs)) >= len(bounds)
     cost = [Fraction(k in (u, size + v)) for k in range(2 * size)]
     rhs = [Fraction(int(whole)) for whole in equality]
-    return optimum(Program(cost, np.repeat(np.arange(len(pairs)), 2), pairs.ravel(), values.ravel(), rhs, equality))
+    return certified_optimum(
+        LinearProgram(cost, np.repeat(np.arange(len(pairs)), 2), pairs.ravel(), values.ravel(), rhs, equality)
+    )
 
 
 def _place(relation: Relation, label: Label) -> int:

@@ -10,11 +10,11 @@ cone of columns that privacy allows, and a column is one exactly when its row gr
 
 Proof. The tight constraints of a column c with a connected graph fix it up to a factor, and where c = c₁ + c₂ with both
 allowed, a constraint that is tight for c is tight for both: so they are multiples of c, and c is extreme. If the graph
-has two parts, `halves` writes c = c₁ + c₂ with neither a multiple of c. Now let M = M′·A with M′ private and every
-column of M extreme. Each is a sum of multiples of columns of M′, so these are multiples of it; hence M and M′ have the
-same sum of columns in each direction and are equivalent. If a column of M is not extreme, tell its summands apart: M′
-is private, and M is M′ with them merged. The two are not equivalent, since the sum over columns of |c|²/Σ_x c[x] is
-the same for equivalent mechanisms, and larger for M′ (it is convex, strictly so across directions). ∎
+has two parts, `split_output` writes c = c₁ + c₂ with neither a multiple of c. Now let M = M′·A with M′ private and
+every column of M extreme. Each is a sum of multiples of columns of M′, so these are multiples of it; hence M and M′
+have the same sum of columns in each direction and are equivalent. If a column of M is not extreme, tell its summands
+apart: M′ is private, and M is M′ with them merged. The two are not equivalent, since the sum over columns of |c|²/Σ_x
+c[x] is the same for equivalent mechanisms, and larger for M′ (it is convex, strictly so across directions). ∎
 
 Where the relation is not connected no row graph connects all secrets, and KL10's set would be empty. Read component by
 component the theorem holds: an output of a maximally general mechanism comes from one, which its graph connects.
@@ -30,19 +30,27 @@ from typing import TypeAlias
 
 import numpy as np
 
-from utmost.axioms.rowgraphs import Column, Limits, RowGraph, Secrets, limits, row_graph, row_graphs
-from utmost.axioms.splitting import halves
+from utmost.axioms.constraint_graphs import (
+    Column,
+    PrivacyConstraints,
+    RowGraph,
+    Secrets,
+    privacy_constraints,
+    row_graph,
+    row_graphs,
+)
+from utmost.axioms.output_splitting import split_output
 from utmost.channel import Channel, Matrix, Mechanism
-from utmost.channel.channel import Label, trusted
+from utmost.channel.channel import Label, trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, sign
-from utmost.flow import Refinement, refinement
-from utmost.flow.columns import bundles
-from utmost.flow.inputs import exact_channel
+from utmost.qif import Refinement, refinement
+from utmost.qif.input_checks import exact_channel
+from utmost.qif.proportional_columns import bundle_columns
 
 MOST_OUTPUTS = 4096  # of a mechanism that `generalize` may make
 LONGEST_LABEL = 12  # characters of a merged output's label
-Split: TypeAlias = Callable[[Column, RowGraph, Limits], tuple[Column, Column]]
+Split: TypeAlias = Callable[[Column, RowGraph, PrivacyConstraints], tuple[Column, Column]]
 
 
 def at_least_as_general(first: Channel | Mechanism, second: Channel | Mechanism) -> Refinement:
@@ -74,8 +82,8 @@ def canonical(mechanism: Channel | Mechanism) -> Channel:
     1  1/3  2/3
     """
     source = exact_channel(mechanism)
-    columns = sorted((group.column for group in bundles(source.rows)), key=cmp_to_key(_compared))
-    return trusted(source.inputs, range(len(columns)), np.stack(columns, axis=1))
+    columns = sorted((group.column for group in bundle_columns(source.rows)), key=cmp_to_key(_compared))
+    return trusted_channel(source.inputs, range(len(columns)), np.stack(columns, axis=1))
 
 
 def _compared(left: Matrix, right: Matrix) -> int:
@@ -176,10 +184,11 @@ def generalize(
 ) -> Generalization:
     """A maximally general mechanism that is at least as general, of the same definition: KL10 Appendix B, repeated.
 
-    `split` is `halves` (KL10's, if left out) or `peeled`, and tells an output whose row graph has k > 1 parts as two
-    whose graphs contain it. `halves` joins parts in both, so a column with k parts ends as at most 2^(k−1); `peeled`
-    joins all in one and some in the other, so it ends as at most k. Hence it ends; beyond 4096 outputs it is refused.
-    KL10 bounds the steps by the number of spanning trees; a silent output on a line of 3 takes 3, and the line has 1.
+    `split` is `split_output` (KL10's, if left out) or `peeled`, and tells an output whose row graph has k > 1 parts as
+    two whose graphs contain it. `split_output` joins parts in both, so a column with k parts ends as at most 2^(k−1);
+    `peeled` joins all in one and some in the other, so it ends as at most k. Hence it ends; beyond 4096 outputs it is
+    refused. KL10 bounds the steps by the number of spanning trees; a silent output on a line of 3 takes 3, and the line
+    has 1.
 
     >>> from utmost.channel import channel
     >>> from utmost.exact import alpha
@@ -190,9 +199,9 @@ def generalize(
     0  2/3  1/3
     1  1/3  2/3
     """
-    asked = limits(secrets, level)
+    asked = privacy_constraints(secrets, level)
     source = asked.aligned(mechanism)
-    used = halves if split is None else split
+    used = split_output if split is None else split
     taken = {str(output) for output in source.outputs}
     steps: list[Step] = []
     leaves: list[tuple[int, Label, Column]] = []
@@ -206,7 +215,7 @@ def generalize(
 
 
 def _split(
-    values: Sequence[Number], output: Label, asked: Limits, split: Split, taken: set[str]
+    values: Sequence[Number], output: Label, asked: PrivacyConstraints, split: Split, taken: set[str]
 ) -> tuple[list[Step], list[tuple[Label, Column]]]:
     """The steps from one output to extreme rays, and these."""
     steps: list[Step] = []
@@ -228,7 +237,11 @@ def _split(
 
 
 def _too_many(split: Split) -> str:
-    advice = "peeled makes at most one output for each part of a row graph" if split is halves else "take fewer secrets"
+    advice = (
+        "peeled makes at most one output for each part of a row graph"
+        if split is split_output
+        else "take fewer secrets"
+    )
     return f"a generalized mechanism must have at most {MOST_OUTPUTS} outputs, got more: {advice}"
 
 
@@ -243,14 +256,14 @@ def _merged(source: Channel, steps: Sequence[Step], leaves: Sequence[tuple[int, 
     """Proportional leaves as one output each, and the way back from them."""
     rows = np.empty((len(source.inputs), len(leaves)), dtype=object)
     rows[:] = list(zip(*(column for _, _, column in leaves), strict=True))
-    groups = bundles(rows)
+    groups = bundle_columns(rows)
     names = _names([[leaves[k][1] for k in group.members] for group in groups])
     back = np.full((len(groups), len(source.outputs)), Fraction(0), dtype=object)
     for g, group in enumerate(groups):
         for k, share in zip(group.members, group.shares, strict=True):
             back[g, leaves[k][0]] += share
-    made = trusted(source.inputs, names, np.stack([group.column for group in groups], axis=1))
-    return Generalization(source, tuple(steps), made, trusted(names, source.outputs, back))
+    made = trusted_channel(source.inputs, names, np.stack([group.column for group in groups], axis=1))
+    return Generalization(source, tuple(steps), made, trusted_channel(names, source.outputs, back))
 
 
 def _names(groups: Sequence[Sequence[Label]]) -> list[Label]:
@@ -273,4 +286,4 @@ def _occurring(source: Channel) -> Iterator[tuple[Label, Column]]:
 def _assembled(source: Channel, columns: dict[Label, Column]) -> Channel:
     rows = np.empty((len(source.inputs), len(columns)), dtype=object)
     rows[:] = list(zip(*columns.values(), strict=True))
-    return trusted(source.inputs, columns, rows)
+    return trusted_channel(source.inputs, columns, rows)

@@ -69,7 +69,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Every:
+class AllOf:
     """All of its parts hold."""
 
     parts: tuple[Tree, ...]
@@ -80,7 +80,7 @@ class Every:
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
+class AnyOf:
     """At least one of its parts holds."""
 
     parts: tuple[Tree, ...]
@@ -90,15 +90,15 @@ class Some:
         return any(part(a, b) for part in self.parts)
 
 
-Tree: TypeAlias = Comparison | Every | Some
+Tree: TypeAlias = Comparison | AllOf | AnyOf
 
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
     """A predicate and the text it was read from, or a name.
 
-    >>> from utmost.axioms.predicate_grammar import parse
-    >>> parse("b <= 2*a")(Fraction(1, 4), Fraction(1, 2))
+    >>> from utmost.axioms.predicate_parser import parse_privacy_predicate
+    >>> parse_privacy_predicate("b <= 2*a")(Fraction(1, 4), Fraction(1, 2))
     True
     """
 
@@ -114,13 +114,13 @@ class Predicate:
         return self.text
 
 
-def forms(tree: Tree) -> Iterator[Linear]:
+def linear_forms(tree: Tree) -> Iterator[Linear]:
     """The linear functions whose signs decide a tree; constants left out."""
     if isinstance(tree, Comparison):
         yield from () if tree.form.constant else (tree.form,)
         return
     for part in tree.parts:
-        yield from forms(part)
+        yield from linear_forms(part)
 
 
 def negation(tree: Tree) -> Tree:
@@ -128,7 +128,7 @@ def negation(tree: Tree) -> Tree:
     if isinstance(tree, Comparison):
         return Comparison(tree.form, EVERY_SIGN - tree.signs)
     parts = tuple(negation(part) for part in tree.parts)
-    return Some(parts) if isinstance(tree, Every) else Every(parts)
+    return AnyOf(parts) if isinstance(tree, AllOf) else AllOf(parts)
 
 
 def turned(tree: Tree) -> Tree:
@@ -138,24 +138,24 @@ def turned(tree: Tree) -> Tree:
     return type(tree)(tuple(turned(part) for part in tree.parts))
 
 
-def swapped(tree: Tree) -> Tree:
+def swap_arguments(tree: Tree) -> Tree:
     """q(b, a): what the predicate of the pair (i₂, i₁) asks of (i₁, i₂)."""
     if isinstance(tree, Comparison):
         return Comparison(tree.form.swapped, tree.signs)
-    return type(tree)(tuple(swapped(part) for part in tree.parts))
+    return type(tree)(tuple(swap_arguments(part) for part in tree.parts))
 
 
-def fixed(tree: Tree, place: Number) -> Tree | bool:
+def fix_first_argument(tree: Tree, place: Number) -> Tree | bool:
     """The tree at one place a, as a tree in b alone, or its answer where that does not depend on b."""
     if isinstance(tree, Comparison):
         rest = tree.form.across * place + tree.form.shift
         if not tree.form.up:
             return sign(rest) in tree.signs
         return Comparison(Linear(ZERO, tree.form.up, rest), tree.signs)
-    decisive = isinstance(tree, Some)
+    decisive = isinstance(tree, AnyOf)
     parts: list[Tree] = []
     for part in tree.parts:
-        found = fixed(part, place)
+        found = fix_first_argument(part, place)
         if found is decisive:
             return decisive
         if not isinstance(found, bool):
@@ -165,20 +165,20 @@ def fixed(tree: Tree, place: Number) -> Tree | bool:
     return type(tree)(tuple(parts))
 
 
-def symmetrised(tree: Tree) -> Tree:
+def symmetrise(tree: Tree) -> Tree:
     """q(a, b) and q(1−a, 1−b): the same privacy definition, since complements of events are events. KL10 Ass. 2.2.1."""
-    return Every((tree, turned(tree)))
+    return AllOf((tree, turned(tree)))
 
 
 def from_curve(curve: Curve) -> Predicate:
     """b ≤ M(a) for any curve M, piece by piece."""
     pieces = [
-        Every((_from(left[0], strict=left[0] == 0), _until(right[0], strict=right[0] == 1), _below(line)))
+        AllOf((_from(left[0], strict=left[0] == 0), _until(right[0], strict=right[0] == 1), _below(line)))
         for (left, right), line in zip(pairwise(curve.points), curve.lines, strict=True)
     ]
     ends = [(ZERO, curve.at_zero), (ONE, curve.at_one)]
-    points = [Every((Comparison(Linear(ONE, ZERO, -a), EQUAL), _below((ZERO, value)))) for a, value in ends]
-    return Predicate(f"points:{curve}", Some((*pieces, *points)))
+    points = [AllOf((Comparison(Linear(ONE, ZERO, -a), EQUAL), _below((ZERO, value)))) for a, value in ends]
+    return Predicate(f"points:{curve}", AnyOf((*pieces, *points)))
 
 
 def _from(place: Number, *, strict: bool) -> Comparison:

@@ -17,8 +17,8 @@ from fractions import Fraction
 
 from utmost.axioms import divergence
 from utmost.axioms.curves import Curve
-from utmost.axioms.likelihood import Row, by_ratio, curve, row
-from utmost.axioms.powers import unit
+from utmost.axioms.likelihood_ratio import PreparedLaw, group_by_ratio, prepare_law, profile_curve
+from utmost.axioms.rational_laws import common_unit
 from utmost.channel import Channel, Matrix, Mechanism, channel_of
 from utmost.channel.channel import Label
 from utmost.errors import InputError
@@ -87,16 +87,16 @@ class Profile:
 
     def delta(self, level: Level) -> Number:
         """The least δ with P(O|second) ≤ e^ε·P(O|first) + δ for every event O."""
-        return divergence.delta(self.curve, level)
+        return divergence.delta_at_epsilon(self.curve, level)
 
     def least_level(self, delta: object = 0) -> Level:
         """The least ε with P(O|second) ≤ e^ε·P(O|first) + δ for every event O."""
-        return divergence.least_level(self.curve, delta)
+        return divergence.epsilon_at_delta(self.curve, delta)
 
     @property
     def variation(self) -> Number:
         """The total variation distance of the two laws."""
-        return divergence.variation(self.curve)
+        return divergence.total_variation(self.curve)
 
     @property
     def reversed(self) -> Profile:
@@ -125,13 +125,13 @@ def profiles(mechanism: Channel | Mechanism, pairs: Iterable[Sequence[Label]]) -
     """The profiles of a channel for some ordered pairs of its inputs, one after another; each row is read once."""
     source = channel_of(mechanism)
     places = {label: k for k, label in enumerate(source.inputs)}
-    made = unit(source.rows.flat) if source.exact else None
-    ready: dict[int, Row] = {}
+    made = common_unit(source.rows.flat) if source.exact else None
+    ready: dict[int, PreparedLaw] = {}
     for pair in pairs:
         first, second = _checked(pair, places)
         for x in (first, second):
             if x not in ready:
-                ready[x] = row(_law(source, x), made)
+                ready[x] = prepare_law(_law(source, x), made)
         yield _profile(source, (first, second), ready)
 
 
@@ -151,9 +151,9 @@ def _law(source: Channel, x: int) -> Iterable[Number]:
     return [value / total for value in entries]
 
 
-def _profile(source: Channel, places: tuple[int, int], ready: dict[int, Row]) -> Profile:
+def _profile(source: Channel, places: tuple[int, int], ready: dict[int, PreparedLaw]) -> Profile:
     first, second = (ready[x] for x in places)
-    grouped = by_ratio(first, second)
+    grouped = group_by_ratio(first, second)
     order = tuple(tuple(source.outputs[y] for y in part) for part in grouped.parts())
     labels = [source.inputs[x] for x in places]
-    return Profile(labels[0], labels[1], curve(first, second, grouped), order, source.exact)
+    return Profile(labels[0], labels[1], profile_curve(first, second, grouped), order, source.exact)

@@ -14,7 +14,17 @@ from functools import cached_property
 from itertools import pairwise
 
 from utmost.axioms.curves import Curve
-from utmost.axioms.predicate import Every, Linear, Predicate, Tree, fixed, forms, from_curve, swapped, symmetrised
+from utmost.axioms.predicate import (
+    AllOf,
+    Linear,
+    Predicate,
+    Tree,
+    fix_first_argument,
+    from_curve,
+    linear_forms,
+    swap_arguments,
+    symmetrise,
+)
 from utmost.errors import InputError
 from utmost.exact import Number, sign
 
@@ -101,7 +111,7 @@ class Region:
     def lines(self) -> tuple[Linear, ...]:
         """The lines that can part the allowed from the rest, the diagonal and the sides among them."""
         found: list[Linear] = []
-        for line in (*FRAME, *forms(self.tree)):
+        for line in (*FRAME, *linear_forms(self.tree)):
             if not any(_same(line, other) for other in found):
                 found.append(line)
         if len(found) > MOST_LINES:
@@ -111,7 +121,7 @@ class Region:
 
     def column(self, place: Number) -> Column:
         """What is allowed at one place a in [0, 1], exact."""
-        rest = fixed(self.tree, place)
+        rest = fix_first_argument(self.tree, place)
         heights = [ZERO, place, ONE] if isinstance(rest, bool) else [ZERO, place, ONE, *_roots(rest)]
         levels = _distinct(b for b in heights if 0 <= b <= 1)
         between = [(low + high) / 2 for low, high in pairwise(levels)]
@@ -154,20 +164,20 @@ def region(rule: Predicate | Curve, back: Predicate | Curve | None = None) -> Re
 
     A curve M allows b ≤ M(a). Both rules hold for complements too. KL10 Ass. 2.2.1.
 
-    >>> from utmost.axioms.predicate_grammar import parse
-    >>> region(parse("b <= 2*a")).column(Fraction(3, 4)).bottom.value
+    >>> from utmost.axioms.predicate_parser import parse_privacy_predicate
+    >>> region(parse_privacy_predicate("b <= 2*a")).column(Fraction(3, 4)).bottom.value
     Fraction(1, 2)
     """
     forth = rule if isinstance(rule, Predicate) else from_curve(rule)
     if back is None:
-        return Region(symmetrised(forth.tree), forth.text)
+        return Region(symmetrise(forth.tree), forth.text)
     other = back if isinstance(back, Predicate) else from_curve(back)
-    return Region(symmetrised(Every((forth.tree, swapped(other.tree)))), forth.text)
+    return Region(symmetrise(AllOf((forth.tree, swap_arguments(other.tree)))), forth.text)
 
 
 def _roots(tree: Tree) -> list[Number]:
     """Where the functions of a tree in b alone are zero."""
-    return [-form.shift / form.up for form in forms(tree)]
+    return [-form.shift / form.up for form in linear_forms(tree)]
 
 
 def _distinct(values: Iterable[Number]) -> list[Number]:

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from utmost.consumer.files import content
+from utmost.consumer.files import read_text
 from utmost.errors import InputError
-from utmost.spaces import Space, parse
-from utmost.spaces.space import LARGEST, Label, Pair, shown
+from utmost.spaces import Space, parse_space
+from utmost.spaces.space import MAX_TABLE_POINTS, Label, Pair, label_text
 
 LONGEST_LABEL = 200  # characters
 MOST_DIGITS = 18  # of a label that is read as a whole number
@@ -37,14 +37,14 @@ class Relation:
         """Refuse a relation that is not irreflexive, and positions that are none; sort the pairs."""
         size = len(self.labels)
         distinct = len({str(label) for label in self.labels})
-        if not 1 <= size <= LARGEST or distinct != size:
+        if not 1 <= size <= MAX_TABLE_POINTS or distinct != size:
             got = size if distinct == size else f"{size} of which {distinct} are written differently"
-            raise InputError(f"a relation must have 1 to {LARGEST} distinct labels, got {got}")
+            raise InputError(f"a relation must have 1 to {MAX_TABLE_POINTS} distinct labels, got {got}")
         for x, other in self.pairs:
             if not (0 <= x < size and 0 <= other < size):
                 raise InputError(f"a pair of a relation must be two positions below {size}, got another number")
             if x == other:
-                name = shown(self.labels[x])
+                name = label_text(self.labels[x])
                 raise InputError(f"a relation must be irreflexive, got a pair of {name} with itself: leave it out")
         object.__setattr__(self, "pairs", tuple(sorted(set(self.pairs))))
 
@@ -120,7 +120,7 @@ class Relation:
     def path(self, start: int, end: int) -> tuple[int, ...] | None:
         """A shortest path, both ends included; None if there is none.
 
-        >>> from_space(parse("cycle:5")).path(0, 3)
+        >>> relation_from_space(parse_space("cycle:5")).path(0, 3)
         (0, 4, 3)
         """
         before, found = self._tree(start), [end]
@@ -141,7 +141,10 @@ class Relation:
     def spanning_trees(self) -> int:
         """How many spanning trees it has as a graph: a principal minor of its Laplacian (Kirchhoff), exact.
 
-        >>> from_space(parse("discrete:5")).spanning_trees, from_space(parse("cycle:7")).spanning_trees
+        >>> (
+        ...     relation_from_space(parse_space("discrete:5")).spanning_trees,
+        ...     relation_from_space(parse_space("cycle:7")).spanning_trees,
+        ... )
         (125, 7)
         """
         from flint import fmpz_mat
@@ -156,27 +159,29 @@ class Relation:
         return int(fmpz_mat(size, size, [entry for row in laplacian for entry in row]).det())
 
 
-def from_space(space: Space) -> Relation:
+def relation_from_space(space: Space) -> Relation:
     """The neighbours of a space: its edges, in both directions; line:n gives KL10's R_n, discrete:n all pairs."""
     return Relation(space.labels, (*space.edges, *((other, x) for x, other in space.edges)))
 
 
-def from_pairs(pairs: Iterable[Sequence[Label]], labels: Iterable[Label] | None = None) -> Relation:
+def relation_from_pairs(pairs: Iterable[Sequence[Label]], labels: Iterable[Label] | None = None) -> Relation:
     """The relation of ordered pairs (i₁, i₂) of labels; the secrets stand in the order given, else as they appear.
 
-    >>> from_pairs([("a", "b"), ("b", "c")]).symmetric
+    >>> relation_from_pairs([("a", "b"), ("b", "c")]).symmetric
     False
     """
     listed = [_pair(pair) for pair in pairs]
     names = tuple(labels) if labels is not None else tuple(dict.fromkeys(end for pair in listed for end in pair))
     places = {label: k for k, label in enumerate(names)}
-    return Relation(names, tuple((position(places, first), position(places, second)) for first, second in listed))
+    return Relation(
+        names, tuple((label_position(places, first), label_position(places, second)) for first, second in listed)
+    )
 
 
-def position(places: Mapping[Label, int], label: Label) -> int:
+def label_position(places: Mapping[Label, int], label: Label) -> int:
     """Where a label stands, or an error that names it."""
     if label not in places:
-        raise InputError(f"a pair of a relation must be of its labels, got {shown(label)}: add it to them")
+        raise InputError(f"a pair of a relation must be of its labels, got {label_text(label)}: add it to them")
     return places[label]
 
 
@@ -187,14 +192,14 @@ def _pair(pair: Sequence[Label]) -> tuple[Label, Label]:
     return ends[0], ends[1]
 
 
-def read(words: str) -> Relation:
+def parse_relation(words: str) -> Relation:
     """The relation that the command line or a file means: `pairs:FILE` (CSV lines i1,i2), or a space such as line:6."""
     kind, _, path = words.partition(":")
-    return _from_file(Path(path)) if kind == "pairs" and path else from_space(parse(words))
+    return _from_file(Path(path)) if kind == "pairs" and path else relation_from_space(parse_space(words))
 
 
 def _from_file(path: Path) -> Relation:
-    text = content(path, "relation")
+    text = read_text(path, "relation")
     try:
         rows = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
     except csv.Error:
@@ -204,10 +209,10 @@ def _from_file(path: Path) -> Relation:
     for k, row in enumerate(rows, start=1):
         if len(row) != 2:
             raise InputError(f"relation must be a CSV file of lines i1,i2, got {len(row)} cells in row {k}")
-    return from_pairs([[_label(cell, k) for cell in row] for k, row in enumerate(rows, start=1)])
+    return relation_from_pairs([[_label(cell, k) for cell in row] for k, row in enumerate(rows, start=1)])
 
 
-def readable(relation: Relation) -> Relation:
+def check_printable(relation: Relation) -> Relation:
     """The relation, if its labels can be printed."""
     if not all(_printable(str(label)) for label in relation.labels):
         raise InputError(f"a relation must have labels of 1 to {LONGEST_LABEL} printable characters, got another one")

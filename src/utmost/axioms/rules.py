@@ -7,18 +7,18 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from utmost.axioms import convexity
-from utmost.axioms.convexity import Gap
-from utmost.axioms.curves import Curve, from_points, minimum
-from utmost.axioms.definition import fault
+from utmost.axioms.convexity import ConvexityGap
+from utmost.axioms.curves import Curve, curve_from_points, pointwise_minimum
+from utmost.axioms.definition import bound_fault
 from utmost.axioms.predicate import Predicate
 from utmost.axioms.regions import Region, region
-from utmost.axioms.sampled import Grid, Sampled
+from utmost.axioms.sampled_predicate import PredicateGrid, SampledPredicate
 from utmost.exact import Number
 
-Rule: TypeAlias = Curve | Predicate | Sampled
+Rule: TypeAlias = Curve | Predicate | SampledPredicate
 ZERO, ONE = Fraction(0), Fraction(1)
-DIAGONAL = from_points([(0, 0), (1, 1)])
-FLAT = from_points([(0, 1), (1, 1)])
+DIAGONAL = curve_from_points([(0, 0), (1, 1)])
+FLAT = curve_from_points([(0, 1), (1, 1)])
 
 
 def permits(rule: Rule, a: Number, b: Number) -> bool:
@@ -29,7 +29,7 @@ def permits(rule: Rule, a: Number, b: Number) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class AllowedPairs:
     """The pairs (a, b) that `rule` allows for (i₁, i₂) and `back`, if there is one, for (i₂, i₁)."""
 
     rule: Rule
@@ -47,12 +47,12 @@ class Allowed:
     @property
     def certain(self) -> bool:
         """Is it known everywhere, and not on a grid alone."""
-        return not any(isinstance(rule, Sampled) for rule in self.rules)
+        return not any(isinstance(rule, SampledPredicate) for rule in self.rules)
 
     @property
     def bounds(self) -> bool:
         """Are the rules bounds in the sense of KL10 Def. 2.1.3: then what they allow is convex."""
-        return all(isinstance(rule, Curve) and fault(rule) is None for rule in self.rules)
+        return all(isinstance(rule, Curve) and bound_fault(rule) is None for rule in self.rules)
 
     @property
     def bound(self) -> Curve | None:
@@ -64,20 +64,20 @@ class Allowed:
             return None
         if self.back is None:
             return self.rule
-        return None if self.rule.jumps or self.back.jumps else minimum([self.rule, self.back.reversed])
+        return None if self.rule.jumps or self.back.jumps else pointwise_minimum([self.rule, self.back.reversed])
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> PredicateGrid:
         """The same on the finest of the grids of its functions."""
-        return Grid(self, max(rule.steps for rule in self.rules if isinstance(rule, Sampled)))
+        return PredicateGrid(self, max(rule.steps for rule in self.rules if isinstance(rule, SampledPredicate)))
 
     @property
     def region(self) -> Region:
         """The same, cut by lines; of exact rules."""
-        exact = [rule for rule in self.rules if not isinstance(rule, Sampled)]
+        exact = [rule for rule in self.rules if not isinstance(rule, SampledPredicate)]
         return region(*exact)
 
-    def gap(self) -> Gap | None:
+    def gap(self) -> ConvexityGap | None:
         """Two allowed points with one between them that is not; None if the allowed are convex, or the grid shows none.
 
         Of rules that allow (0, 0), and hence (1, 1).
@@ -88,19 +88,19 @@ class Allowed:
             return None
         if isinstance(self.rule, Curve) and self.back is None:
             return _under(self.rule)
-        return convexity.gap(self.region)
+        return convexity.convexity_gap(self.region)
 
 
-def _under(curve: Curve) -> Gap | None:
+def _under(curve: Curve) -> ConvexityGap | None:
     """For b ≤ M(a) and its complement: a place with M(a) < a, or else a dent of min(M, 1)."""
     low = DIAGONAL.below(curve)
     if low.amount > 0:
         place = low.at if low.attained else _beside(curve, low.at)
-        return Gap((ZERO, ZERO), (ONE, ONE), (place, place))
-    dent = minimum([curve, FLAT]).dent
+        return ConvexityGap((ZERO, ZERO), (ONE, ONE), (place, place))
+    dent = pointwise_minimum([curve, FLAT]).dent
     if dent is None:
         return None
-    return Gap(dent.left, dent.right, (dent.middle[0], dent.middle[1] + dent.depth))
+    return ConvexityGap(dent.left, dent.right, (dent.middle[0], dent.middle[1] + dent.depth))
 
 
 def _beside(curve: Curve, end: Number) -> Number:

@@ -15,15 +15,15 @@ from dataclasses import dataclass
 
 from utmost.axioms.curves import ZERO, Curve, Line
 from utmost.axioms.definition import Definition
-from utmost.axioms.divergence import NEAR, SMALLEST, double, farthest
-from utmost.axioms.powers import simplest
+from utmost.axioms.divergence import NEAR, SMALLEST, farthest_breakpoint, nearest_double
 from utmost.axioms.profile import Profile, profiles
+from utmost.axioms.rational_laws import lowest_terms
 from utmost.axioms.relation import Relation
 from utmost.channel import Channel, Mechanism, channel_of
 from utmost.channel.channel import Label
 from utmost.errors import InputError
 from utmost.exact import Number, sign
-from utmost.spaces.space import shown
+from utmost.spaces.space import label_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Witness:
     @property
     def excess(self) -> Number:
         """P(O|i₂) − M(P(O|i₁)): > 0 where the definition is not met."""
-        return simplest(self.second - self.bound)
+        return lowest_terms(self.second - self.bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +76,10 @@ def satisfaction(mechanism: Channel | Mechanism, definition: Definition) -> Sati
     """Does the channel meet the definition for every event: decided.
 
     >>> from utmost.axioms.definition import definition_of
-    >>> from utmost.axioms.relation import read
+    >>> from utmost.axioms.relation import parse_relation
     >>> from utmost.exact import alpha
     >>> from utmost.mechanisms import geometric
-    >>> found = satisfaction(geometric(2, alpha("1/2")), definition_of("alpha:2/3", read("line:3")))
+    >>> found = satisfaction(geometric(2, alpha("1/2")), definition_of("alpha:2/3", parse_relation("line:3")))
     >>> found.holds, found.excess, found.witness.pair, found.witness.event
     (False, Fraction(1, 6), (0, 1), (1, 2))
     """
@@ -104,7 +104,7 @@ def related(mechanism: Channel | Mechanism, relation: Relation) -> Channel:
     if strange is not None:
         raise InputError(
             f"the channel's inputs must be the secrets of the definition's relation, got none called "
-            f"{shown(strange)}: name the space or the relation of these secrets"
+            f"{label_text(strange)}: name the space or the relation of these secrets"
         )
     return source.restrict(names[label] for label in wanted)
 
@@ -133,7 +133,11 @@ class _Candidate:
     @property
     def enclosed(self) -> tuple[float, float]:
         """Doubles below and above the excess; not a number where they cannot tell."""
-        parts = double(self.second), double(self.line[0]) * double(self.first), double(self.line[1])
+        parts = (
+            nearest_double(self.second),
+            nearest_double(self.line[0]) * nearest_double(self.first),
+            nearest_double(self.line[1]),
+        )
         middle, error = parts[0] - parts[1] - parts[2], NEAR * sum(map(abs, parts)) + SMALLEST
         return middle - error, middle + error
 
@@ -174,7 +178,7 @@ def _forward(found: Profile, bound: Curve, lines: tuple[Line, ...]) -> Iterator[
     if found.leaps:
         yield 0, (ZERO, bound.at_zero)
     for line in lines if last >= 1 else ():
-        yield farthest(found.curve, line[0], 1, 1, last), line
+        yield farthest_breakpoint(found.curve, line[0], 1, 1, last), line
 
 
 def _backward(found: Profile, bound: Curve, lines: tuple[Line, ...]) -> Iterator[tuple[int, Line]]:
@@ -184,7 +188,7 @@ def _backward(found: Profile, bound: Curve, lines: tuple[Line, ...]) -> Iterator
         yield last, (ZERO, bound.at_zero)
         last -= 1
     for line in lines if last >= low else ():
-        yield farthest(found.curve, 1, line[0], low, last), line
+        yield farthest_breakpoint(found.curve, 1, line[0], low, last), line
 
 
 def _witness(source: Channel, worst: _Candidate) -> Witness:
@@ -194,4 +198,4 @@ def _witness(source: Channel, worst: _Candidate) -> Witness:
         inside, outside = outside, inside
     found = worst.profile.reversed if worst.mirrored else worst.profile
     first, second = worst.first, worst.second
-    return Witness(found, worst.bound, tuple(inside), tuple(outside), first, second, simplest(worst.bound(first)))
+    return Witness(found, worst.bound, tuple(inside), tuple(outside), first, second, lowest_terms(worst.bound(first)))

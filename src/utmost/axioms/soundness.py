@@ -3,9 +3,9 @@
 For each related pair let Q be what its rule allows for an event and for its complement, and, where the reversed pair is
 related too, what that one's rule allows. If every Q is convex both axioms hold: what a post-processing or a mixture
 makes of events are averages of events. If a Q is not convex and some mechanism meets the definition, each axiom fails
-on the two secrets by themselves (`failures`), and on all secrets if the failing mechanisms can be continued to the
-others, which is tried. A definition that no mechanism meets satisfies both axioms, of nothing; some mechanism meets it
-exactly when every Q has (0, 0), which a mechanism with a single output needs, and needs no more.
+on the two secrets by themselves (`counterexamples`), and on all secrets if the failing mechanisms can be continued to
+the others, which is tried. A definition that no mechanism meets satisfies both axioms, of nothing; some mechanism meets
+it exactly when every Q has (0, 0), which a mechanism with a single output needs, and needs no more.
 
 KL10 Thm 2.2.5 and 2.3.1 say this of one predicate, its boundary left open; here boundaries are decided too. Their proof
 takes a mechanism of two secrets for one of all: where other pairs' predicates leave nothing, a predicate can be
@@ -19,12 +19,18 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from utmost.axioms.convexity import Gap
+from utmost.axioms.convexity import ConvexityGap
+from utmost.axioms.counterexamples import (
+    Mixture,
+    Processing,
+    forbidden_event,
+    mixture_counterexample,
+    processing_counterexample,
+)
 from utmost.axioms.curves import Curve
-from utmost.axioms.definition import TWO, Definition
-from utmost.axioms.failures import Mixture, Processing, event_of, mixture, processing
+from utmost.axioms.definition import TWO_SECRETS, Definition
 from utmost.axioms.relation import Relation
-from utmost.axioms.rules import Allowed, Rule
+from utmost.axioms.rules import AllowedPairs, Rule
 from utmost.channel import Channel
 from utmost.errors import InputError
 from utmost.spaces.space import Pair
@@ -53,20 +59,26 @@ class Candidate:
         return self.others.get((x, other), self.default)
 
     @cached_property
-    def cases(self) -> tuple[tuple[Pair, Allowed], ...]:
+    def cases(self) -> tuple[tuple[Pair, AllowedPairs], ...]:
         """What is allowed, for one pair of each kind: with the same rule, and the same rule for the reversed pair."""
         known = set(self.relation.pairs)
-        found: dict[tuple[int, int], tuple[Pair, Allowed]] = {}
+        found: dict[tuple[int, int], tuple[Pair, AllowedPairs]] = {}
         for x, other in self.relation.pairs:
             rule, back = self.rule(x, other), self.rule(other, x) if (other, x) in known else None
-            found.setdefault((id(rule), id(back)), ((x, other), Allowed(rule, back)))
+            found.setdefault((id(rule), id(back)), ((x, other), AllowedPairs(rule, back)))
         return tuple(found.values())
 
     @property
     def definition(self) -> Definition | None:
         """The same as generic differential privacy, KL10 2.1.3, where every rule is a curve that is a bound."""
-        rules = {pair: rule for pair, rule in self.others.items() if isinstance(rule, Curve) and Allowed(rule).bounds}
-        if len(rules) < len(self.others) or not isinstance(self.default, Curve) or not Allowed(self.default).bounds:
+        rules = {
+            pair: rule for pair, rule in self.others.items() if isinstance(rule, Curve) and AllowedPairs(rule).bounds
+        }
+        if (
+            len(rules) < len(self.others)
+            or not isinstance(self.default, Curve)
+            or not AllowedPairs(self.default).bounds
+        ):
             return None
         return Definition(self.relation, self.default, rules)
 
@@ -84,7 +96,7 @@ class Verdict:
     certain: bool
     satisfiable: bool
     pair: Pair | None = None
-    gap: Gap | None = None
+    gap: ConvexityGap | None = None
     transformation: Processing | None = None
     choice: Mixture | None = None
     whole: bool = True
@@ -93,11 +105,11 @@ class Verdict:
 def soundness(candidate: Candidate | Rule) -> Verdict:
     """Do the axioms hold, and if not, mechanisms that show it, verified on all events. A rule alone is for one pair.
 
-    >>> from utmost.axioms.curves import from_points
-    >>> soundness(from_points([(0, 0), ("1/2", "3/4"), (1, 1)])).sound
+    >>> from utmost.axioms.curves import curve_from_points
+    >>> soundness(curve_from_points([(0, 0), ("1/2", "3/4"), (1, 1)])).sound
     True
     """
-    made = candidate if isinstance(candidate, Candidate) else Candidate(TWO, candidate)
+    made = candidate if isinstance(candidate, Candidate) else Candidate(TWO_SECRETS, candidate)
     if not all(allowed(ZERO, ZERO) for _, allowed in made.cases):
         return Verdict(True, True, False)
     partial = None
@@ -111,11 +123,11 @@ def soundness(candidate: Candidate | Rule) -> Verdict:
     return partial or Verdict(True, all(allowed.certain for _, allowed in made.cases), True)
 
 
-def _refuted(candidate: Candidate, pair: Pair, allowed: Allowed, gap: Gap) -> Verdict:
+def _refuted(candidate: Candidate, pair: Pair, allowed: AllowedPairs, gap: ConvexityGap) -> Verdict:
     """The failures of both axioms at a gap, on all secrets if they can be continued to them."""
     relation = candidate.relation
     names = (relation.labels[pair[0]], relation.labels[pair[1]])
-    post, mix = processing(gap, allowed, names), mixture(gap, allowed, names)
+    post, mix = processing_counterexample(gap, allowed, names), mixture_counterexample(gap, allowed, names)
     for later in _sides(relation, pair):
         order = [k in later for k in range(len(relation))]
         wide = [_continued(part, relation, order) for part in (post.mechanism, mix.first, mix.second)]
@@ -153,4 +165,4 @@ def _continued(part: Channel, relation: Relation, order: list[bool]) -> Channel:
 def _meets(part: Channel, order: list[bool], candidate: Candidate) -> bool:
     """Does a channel in which secrets behave in two ways meet the definition: every event, each kind of pair once."""
     tried = {(id(candidate.rule(x, y)), order[x], order[y]): (x, y) for x, y in candidate.relation.pairs}
-    return all(event_of(part, x, y, Allowed(candidate.rule(x, y))) is None for x, y in tried.values())
+    return all(forbidden_event(part, x, y, AllowedPairs(candidate.rule(x, y))) is None for x, y in tried.values())

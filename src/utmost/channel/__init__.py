@@ -5,28 +5,28 @@ from utmost.channel.channel import (
     Matrix,
     Mechanism,
     channel,
+    channel_entry,
     channel_of,
     deterministic,
-    entry,
     identity,
     merge,
     mix,
 )
 from utmost.channel.choice import choice
-from utmost.channel.privacy import Leak, aligned, exactly_aligned, is_private, least_epsilon
+from utmost.channel.privacy import PrivacyLoss, align_exact_inputs, align_inputs, is_private, least_epsilon
 
 __all__ = [
     "Channel",
-    "Leak",
     "Matrix",
     "Mechanism",
-    "aligned",
+    "PrivacyLoss",
+    "align_exact_inputs",
+    "align_inputs",
     "channel",
+    "channel_entry",
     "channel_of",
     "choice",
     "deterministic",
-    "entry",
-    "exactly_aligned",
     "identity",
     "is_private",
     "least_epsilon",

@@ -38,7 +38,7 @@ class Channel:
             object.__setattr__(self, name, _labels(getattr(self, name), count, name))
         matrix = entries(self.rows, self.inputs)
         _check_rows(matrix, self.inputs, self.outputs)
-        object.__setattr__(self, "rows", closed(matrix))
+        object.__setattr__(self, "rows", read_only(matrix))
 
     def __repr__(self) -> str:
         kind = "exact" if self.exact else "float"
@@ -79,7 +79,7 @@ class Channel:
             raise ChannelError(
                 "channels that are composed must meet: the first one's outputs are the second one's inputs"
             )
-        return trusted(self.inputs, post.outputs, product(self.rows, post.rows))
+        return trusted_channel(self.inputs, post.outputs, matrix_product(self.rows, post.rows))
 
     def restrict(self, inputs: Iterable[Label]) -> Channel:
         """The same channel on some of its inputs, in the order given."""
@@ -87,7 +87,7 @@ class Channel:
         positions = [_position(self.inputs, x, "input") for x in kept]
         if not positions:
             raise InputError("inputs must name at least one input to keep")
-        return trusted(kept, self.outputs, self.rows[positions])
+        return trusted_channel(kept, self.outputs, self.rows[positions])
 
     def in_order(self) -> Channel:
         """The same channel with its inputs in increasing order, where they are whole numbers."""
@@ -134,10 +134,10 @@ def channel_of(source: Channel | Mechanism) -> Channel:
     return source.channel()
 
 
-def trusted(inputs: Iterable[Label], outputs: Iterable[Label], rows: Matrix) -> Channel:
+def trusted_channel(inputs: Iterable[Label], outputs: Iterable[Label], rows: Matrix) -> Channel:
     """A channel that is one by construction: its rows are not checked again."""
     result = object.__new__(Channel)
-    for name, value in (("inputs", tuple(inputs)), ("outputs", tuple(outputs)), ("rows", closed(rows))):
+    for name, value in (("inputs", tuple(inputs)), ("outputs", tuple(outputs)), ("rows", read_only(rows))):
         object.__setattr__(result, name, value)
     return result
 
@@ -194,7 +194,7 @@ def deterministic(mapping: Sequence[Label], inputs: Iterable[Label], outputs: It
         raise InputError(f"a deterministic channel needs one output for each of {len(ins)} inputs, got {len(mapping)}")
     for k, target in enumerate(mapping):
         matrix[k, _position(outs, target, "output")] = Fraction(1)
-    return trusted(ins, outs, matrix)
+    return trusted_channel(ins, outs, matrix)
 
 
 def identity(labels: Iterable[Label]) -> Channel:
@@ -216,7 +216,7 @@ def mix(first: Channel, second: Channel, weight: object) -> Channel:
     for part, factor in ((first, share), (second, 1 - share)):
         places = [outputs.index(y) for y in part.outputs]
         matrix[:, places] += part.rows * factor if exact else part.floats() * float(factor)
-    return trusted(first.inputs, outputs, matrix)
+    return trusted_channel(first.inputs, outputs, matrix)
 
 
 def merge(source: Channel) -> Channel:
@@ -237,16 +237,16 @@ def merge(source: Channel) -> Channel:
     if len(set(outputs)) != len(outputs):
         raise ChannelError("merged outputs would share a label with another output: rename the outputs first")
     columns = [source.rows[:, group].sum(axis=1) for group in groups.values()]
-    return trusted(source.inputs, outputs, np.stack(columns, axis=1))
+    return trusted_channel(source.inputs, outputs, np.stack(columns, axis=1))
 
 
-def product(left: Matrix, right: Matrix) -> Matrix:
+def matrix_product(left: Matrix, right: Matrix) -> Matrix:
     """The matrix product, exact if both are exact."""
     if left.dtype != object or right.dtype != object:
-        return closed(left.astype(float) @ right.astype(float))
+        return read_only(left.astype(float) @ right.astype(float))
     if any(isinstance(value, Real) for matrix in (left, right) for value in matrix.flat):
-        return closed(left @ right)
-    return closed(_rational_product(left, right))
+        return read_only(left @ right)
+    return read_only(_rational_product(left, right))
 
 
 def _rational_product(left: Matrix, right: Matrix) -> npt.NDArray[np.object_]:
@@ -260,13 +260,13 @@ def _rational_product(left: Matrix, right: Matrix) -> npt.NDArray[np.object_]:
     return result
 
 
-def closed(matrix: Matrix) -> Matrix:
+def read_only(matrix: Matrix) -> Matrix:
     """The same array, closed for writing."""
     matrix.flags.writeable = False
     return matrix
 
 
-def entry(source: Channel, x: int, y: int) -> Number:
+def channel_entry(source: Channel, x: int, y: int) -> Number:
     """One entry of an exact channel, by position."""
     if not source.exact:
         raise InputError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from utmost.channel.channel import Channel, trusted
+from utmost.channel.channel import Channel, trusted_channel
 from utmost.errors import ChannelError, InputError
 from utmost.exact import rational
 
@@ -29,6 +29,6 @@ def choice(first: Channel, second: Channel, weight: object) -> Channel:
         raise InputError(f"weight must be in [0, 1], got {share}: it is the probability of the first channel")
     outputs = [f"{k}:{y}" for k, part in enumerate((first, second), 1) for y in part.outputs]
     if first.exact and second.exact:
-        return trusted(first.inputs, outputs, np.hstack([first.rows * share, second.rows * (1 - share)]))
+        return trusted_channel(first.inputs, outputs, np.hstack([first.rows * share, second.rows * (1 - share)]))
     floats = first.floats() * float(share), second.floats() * float(1 - share)
-    return trusted(first.inputs, outputs, np.hstack(floats))
+    return trusted_channel(first.inputs, outputs, np.hstack(floats))

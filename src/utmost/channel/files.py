@@ -20,7 +20,7 @@ LARGEST_FILE = 1 << 26  # bytes
 WHOLE = re.compile(r"-?(0|[1-9]\d*)")
 
 
-def read(path: str | Path) -> Channel:
+def read_channel(path: str | Path) -> Channel:
     """The channel in a .csv or .json file."""
     name = Path(path).name
     try:
@@ -40,7 +40,7 @@ def read(path: str | Path) -> Channel:
         raise ChannelError(f"{name}: {error}") from None
 
 
-def write(source: Channel, path: str | Path) -> None:
+def write_channel(source: Channel, path: str | Path) -> None:
     """Write a channel as .csv or .json, by the file's ending."""
     text = json.dumps(to_json(source), indent=1) if Path(path).suffix.lower() == ".json" else to_csv(source)
     try:
@@ -64,8 +64,8 @@ def from_csv(text: str) -> Channel:
     for k, line in enumerate(lines[1:], start=2):
         if len(line) != len(lines[0]):
             raise ChannelError(f"line {k} must have {len(lines[0])} cells as the header, got {len(line)}")
-    outputs = [label(cell) for cell in lines[0][1:]]
-    return channel([line[1:] for line in lines[1:]], [label(line[0]) for line in lines[1:]], outputs)
+    outputs = [read_label(cell) for cell in lines[0][1:]]
+    return channel([line[1:] for line in lines[1:]], [read_label(line[0]) for line in lines[1:]], outputs)
 
 
 def to_csv(source: Channel) -> str:
@@ -116,7 +116,7 @@ def to_json(source: Channel) -> dict[str, Any]:
     return {"inputs": list(source.inputs), "outputs": list(source.outputs), "rows": rows}
 
 
-def label(cell: str) -> Label:
+def read_label(cell: str) -> Label:
     """A label as written: a whole number if it is one, else text that can be printed."""
     text = cell.strip()
     if not text.isprintable():

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from utmost.channel.channel import Channel, Label, Mechanism, channel_of, trusted
+from utmost.channel.channel import Channel, Label, Mechanism, channel_of, trusted_channel
 from utmost.errors import InputError, UndecidedError
-from utmost.exact import Level, Number, Real, ball, exponential, power, refined, sign
+from utmost.exact import Level, Number, Real, ball, exponential, power, refine_double, sign
 from utmost.exact.reals import prime_exponents, value_of
-from utmost.exact.working import workprec
+from utmost.exact.working_precision import working_precision
 from utmost.spaces import Space
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ LARGEST_POWER = 64  # of a ratio, up to which two of them are compared at once
 
 
 @dataclass(frozen=True, slots=True)
-class Leak:
+class PrivacyLoss:
     """Where a channel tells most: output `output` is `ratio` times likelier under `high` than under `low`.
 
     `ratio` is None when the output is impossible under `low`: then ε = ∞. The ratio of two doubles is a fraction, so a
@@ -47,7 +47,7 @@ class Leak:
             return math.inf
         if self.ratio == 1:
             return 0.0
-        return refined(lambda bits: ball(self.ratio, bits).log() / ball(self.distance, bits))  # type: ignore[arg-type]
+        return refine_double(lambda bits: ball(self.ratio, bits).log() / ball(self.distance, bits))  # type: ignore[arg-type]
 
     @property
     def exponent(self) -> Fraction | None:
@@ -86,7 +86,7 @@ class Leak:
 def _below_one(product: Callable[[int], arb]) -> bool:
     bits = 128
     while bits <= MOST_BITS:
-        with workprec(bits):
+        with working_precision(bits):
             interval = product(bits)
         if interval < 1 or interval > 1:
             return bool(interval < 1)
@@ -115,7 +115,7 @@ def _product_of_roots(ratio: Number, distance: Real) -> Number | None:
     return result
 
 
-def least_epsilon(mechanism: Channel | Mechanism, space: Space) -> Leak:
+def least_epsilon(mechanism: Channel | Mechanism, space: Space) -> PrivacyLoss:
     """The least ε for which the channel is ε·d-private, as the leak that attains it.
 
     max over outputs y and pairs x ≠ x′ of ln(C[x,y]/C[x′,y])/d(x,x′); the pairs that generate the metric suffice. With
@@ -127,18 +127,18 @@ def least_epsilon(mechanism: Channel | Mechanism, space: Space) -> Leak:
     >>> leak.ratio, leak.output, leak.high, leak.low
     (Fraction(2, 1), 0, 0, 1)
     """
-    source = _fractions(aligned(mechanism, space))
-    best: Leak | None = None
+    source = _fractions(align_inputs(mechanism, space))
+    best: PrivacyLoss | None = None
     for leak in _steepest(source, space):
         if best is None or _larger(leak, best):
             best = leak
     first = source.inputs[0]
-    return best or Leak(Fraction(1), Fraction(1), source.outputs[0], first, first)
+    return best or PrivacyLoss(Fraction(1), Fraction(1), source.outputs[0], first, first)
 
 
-def _steepest(source: Channel, space: Space) -> list[Leak]:
+def _steepest(source: Channel, space: Space) -> list[PrivacyLoss]:
     """The leaks among which the largest is: for each distance the first of the largest, in the order of the pairs."""
-    best: dict[int, tuple[int, Leak]] = {}
+    best: dict[int, tuple[int, PrivacyLoss]] = {}
     for place, (pair, y, forward) in enumerate(_candidates(source, space)):
         x, other = space.edges[pair]
         high, low = (x, other) if forward else (other, x)
@@ -146,7 +146,7 @@ def _steepest(source: Channel, space: Space) -> list[Leak]:
         ratio, distance = (above / below if below else None), space.distances[x, other]
         known = best.get(id(distance))
         if known is None or _ratio_exceeds(ratio, known[1].ratio):
-            leak = Leak(ratio, distance, source.outputs[y], source.inputs[high], source.inputs[low])
+            leak = PrivacyLoss(ratio, distance, source.outputs[y], source.inputs[high], source.inputs[low])
             best[id(distance)] = place, leak
     return [leak for _, leak in sorted(best.values(), key=lambda found: found[0])]
 
@@ -183,7 +183,7 @@ def _ordered(forward: npt.NDArray[np.bool_], backward: npt.NDArray[np.bool_]) ->
     return [(pair, y, first) for pair, first, y in sorted(found, key=lambda place: (place[0], not place[1], place[2]))]
 
 
-def aligned(mechanism: Channel | Mechanism, space: Space) -> Channel:
+def align_inputs(mechanism: Channel | Mechanism, space: Space) -> Channel:
     """The channel with its inputs in the order of the space's points, which they must be, in any order."""
     source = channel_of(mechanism)
     names = {str(label): label for label in source.inputs}
@@ -195,9 +195,9 @@ def aligned(mechanism: Channel | Mechanism, space: Space) -> Channel:
     return source.restrict(names[str(label)] for label in space.labels)
 
 
-def exactly_aligned(mechanism: Channel | Mechanism, space: Space) -> Channel:
-    """`aligned`, where only exact entries will do."""
-    source = aligned(mechanism, space)
+def align_exact_inputs(mechanism: Channel | Mechanism, space: Space) -> Channel:
+    """`align_inputs`, where only exact entries will do."""
+    source = align_inputs(mechanism, space)
     if not source.exact:
         raise InputError(
             "this question needs a channel with exact entries: write them as fractions or decimals in text"
@@ -211,7 +211,7 @@ def _fractions(source: Channel) -> Channel:
         return source
     rows = np.empty(source.rows.shape, dtype=object)
     rows[:] = [[Fraction(value) for value in row] for row in source.rows.tolist()]
-    return trusted(source.inputs, source.outputs, rows)
+    return trusted_channel(source.inputs, source.outputs, rows)
 
 
 def _named(space: Space) -> str:
@@ -225,7 +225,7 @@ def _ratio_exceeds(ratio: Number | None, best: Number | None) -> bool:
     return ratio > best
 
 
-def _larger(leak: Leak, best: Leak) -> bool:
+def _larger(leak: PrivacyLoss, best: PrivacyLoss) -> bool:
     if leak.ratio is None or best.ratio is None or leak.distance == best.distance:
         return _ratio_exceeds(leak.ratio, best.ratio)
     if abs(leak.epsilon - best.epsilon) > 1e-9:
@@ -244,7 +244,7 @@ def _larger(leak: Leak, best: Leak) -> bool:
     return sign(leak.ratio ** exponents[0] - best.ratio ** exponents[1]) > 0
 
 
-def _steeper(leak: Leak, best: Leak) -> bool:
+def _steeper(leak: PrivacyLoss, best: PrivacyLoss) -> bool:
     """Is ln(ratio)/distance larger: by the exact levels where both can be written, else by balls."""
     ours, theirs = leak.alpha, best.alpha
     if ours is not None and theirs is not None:
@@ -252,7 +252,7 @@ def _steeper(leak: Leak, best: Leak) -> bool:
     return _steeper_by_balls(leak, best)
 
 
-def _steeper_by_balls(leak: Leak, best: Leak) -> bool:
+def _steeper_by_balls(leak: PrivacyLoss, best: PrivacyLoss) -> bool:
     def quotient(bits: int) -> arb:
         logs = [ball(one.ratio, bits).log() * ball(other.distance, bits) for one, other in ((leak, best), (best, leak))]  # type: ignore[arg-type]
         return 1 + logs[1] - logs[0]

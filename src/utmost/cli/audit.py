@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import CHANNELS, Alpha, Epsilon, Json, level_if_any
+from utmost.cli.options import CHANNEL_ENDINGS, AlphaOption, EpsilonOption, JsonOption, optional_level
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
-    from utmost.audit import Box, Finding
-    from utmost.channel import Leak
+    from utmost.audit import AuditResult, BlackBox
+    from utmost.channel import PrivacyLoss
     from utmost.exact import Level
 
 EXAMPLES = (
@@ -42,22 +42,22 @@ def command(
     secrets: Annotated[Text, typer.Option(metavar="A,B", help="Two neighbouring secrets, as in JSON: 0,1.")] = None,
     space: Annotated[Text, typer.Option(metavar="SPACE", help="The space of a channel's inputs: line:N.")] = None,
     distance: Annotated[Text, typer.Option(metavar="D", help="How far the secrets are apart; 1 if left out.")] = None,
-    alpha: Alpha = None,
-    epsilon: Epsilon = None,
+    alpha: AlphaOption = None,
+    epsilon: EpsilonOption = None,
     samples: Annotated[Text, typer.Option(metavar="K", help="Draws of each secret; 50000 if left out.")] = None,
     seconds: Annotated[Text, typer.Option(metavar="S", help="At most this long; 60 if left out.")] = None,
     confidence: Annotated[Text, typer.Option(metavar="C", help="Of a bound from draws; 0.99 if left out.")] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """A lower bound on the ε of a sampler or a channel.
 
     The level given is the one that is claimed. A bound from draws can refute a claim; it never proves one.
     """
-    claimed = level_if_any(alpha, epsilon)
+    claimed = optional_level(alpha, epsilon)
     if (target is None) == (program is None):
         raise InputError("one of TARGET and --command must be given: say for instance utmost audit box:draw")
     plan = {"--samples": samples, "--seconds": seconds, "--confidence": confidence}
-    if target is not None and Path(target).suffix.lower() in CHANNELS:
+    if target is not None and Path(target).suffix.lower() in CHANNEL_ENDINGS:
         _refuse(plan, "a channel: its bound is exact and takes no draws")
         found = _channel(target, space, secrets, distance, claimed)
     else:
@@ -73,14 +73,14 @@ def _refuse(options: dict[str, Text], reason: str) -> None:
             raise InputError(f"{name} must not be given for {reason}")
 
 
-def _channel(path: str, space: Text, secrets: Text, distance: Text, claimed: Level | None) -> Finding:
+def _channel(path: str, space: Text, secrets: Text, distance: Text, claimed: Level | None) -> AuditResult:
     from utmost import audit, spaces
     from utmost.channel import files
 
     if distance is not None and secrets is None:
         raise InputError("--distance must come with --secrets, got none: a space has its own distances")
-    points = None if space is None else spaces.parse(space)
-    source = files.read(path)
+    points = None if space is None else spaces.parse_space(space)
+    source = files.read_channel(path)
     labels = None if secrets is None else _labels(secrets, source.inputs)
     return audit.channel_bound(source, points, labels, 1 if distance is None else distance, claimed)
 
@@ -115,29 +115,31 @@ def _pair(text: Text) -> tuple[Any, Any]:
     return parts[0], parts[1]
 
 
-def _box(target: Text, program: Text) -> Box:
+def _box(target: Text, program: Text) -> BlackBox:
     from utmost import audit
 
     if program is not None:
-        return audit.command(program)
+        return audit.program_box(program)
     assert target is not None
     if ":" not in target:
         raise InputError(f'TARGET must be MODULE:FUNCTION, or a .csv or .json file, got "{target[:60]}"')
-    return audit.each(audit.load(target))
+    return audit.function_box(audit.load_box(target))
 
 
-def _sampled(box: Box, pair: tuple[Any, Any], plan: dict[str, Text], distance: Text, claimed: Level | None) -> Finding:
+def _sampled(
+    box: BlackBox, pair: tuple[Any, Any], plan: dict[str, Text], distance: Text, claimed: Level | None
+) -> AuditResult:
     from utmost import audit
-    from utmost.audit.finding import CONFIDENCE, SAMPLES, SECONDS
-    from utmost.exact import rational, whole
+    from utmost.audit.lower_bound import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, DEFAULT_SECONDS
+    from utmost.exact import integer, rational
 
     count, time_, sure = plan.values()
     return audit.sampled_bound(
         box,
         pair,
-        samples=SAMPLES if count is None else whole(count, "--samples"),
-        seconds=SECONDS if time_ is None else _seconds(rational(time_, "--seconds")),
-        confidence=CONFIDENCE if sure is None else rational(sure, "--confidence"),
+        samples=DEFAULT_SAMPLES if count is None else integer(count, "--samples"),
+        seconds=DEFAULT_SECONDS if time_ is None else _seconds(rational(time_, "--seconds")),
+        confidence=DEFAULT_CONFIDENCE if sure is None else rational(sure, "--confidence"),
         distance=1 if distance is None else distance,
         claimed=claimed,
         progress=_teller(),
@@ -165,7 +167,7 @@ def _foreign() -> Iterator[None]:
 
 def _teller() -> Callable[[int, int], None]:
     """A line of progress each second."""
-    from utmost.cli import show
+    from utmost.cli import output
 
     last = time.monotonic()
 
@@ -173,7 +175,7 @@ def _teller() -> Callable[[int, int], None]:
         nonlocal last
         if time.monotonic() - last >= PAUSE:
             last = time.monotonic()
-            show.remark(f"drawn {done} of {meant}")
+            output.print_remark(f"drawn {done} of {meant}")
 
     return tell
 
@@ -186,16 +188,16 @@ def below(value: float) -> float:
     """
     from decimal import ROUND_FLOOR, Context
 
-    from utmost.exact.text import DIGITS
+    from utmost.exact.number_text import DIGITS
 
     return float(Context(prec=DIGITS, rounding=ROUND_FLOOR).create_decimal_from_float(value))
 
 
-def _document(found: Finding) -> None:
-    from utmost.cli import show
+def _document(found: AuditResult) -> None:
+    from utmost.cli import output
 
     leak, level = found.leak, found.claimed
-    show.document(
+    output.print_json(
         {
             "lower": below(found.lower) if leak is None else _exact_lower(leak, level),
             "confidence": str(found.confidence),
@@ -209,13 +211,13 @@ def _document(found: Finding) -> None:
     )
 
 
-def _exact_lower(leak: Leak, level: Level | None) -> str | float:
+def _exact_lower(leak: PrivacyLoss, level: Level | None) -> str | float:
     """The ε of a channel: text where it is rational, else 12 digits that are not above it."""
     from math import nextafter
 
-    from utmost.cli import show
+    from utmost.cli import output
 
-    value = show.epsilon_of(leak, level)
+    value = output.epsilon_of(leak, level)
     return value if isinstance(value, str) else below(nextafter(leak.epsilon, 0.0))
 
 
@@ -228,27 +230,27 @@ def _exponent(level: Level) -> str:
     return "0" if level.alpha == 1 else f"ln({1 / level.alpha})"
 
 
-def _witness(found: Finding) -> dict[str, Any] | None:
+def _witness(found: AuditResult) -> dict[str, Any] | None:
     """The two secrets, and what the event did under them: how often it came, or the ratio of its probabilities."""
-    from utmost.cli import show
+    from utmost.cli import output
 
     if found.event is None:
         return None
     sides = {"high": found.high, "low": found.low}
     if found.leak is not None:
-        return {**sides, "output": found.leak.output, "ratio": show.plain(found.leak.ratio)}
+        return {**sides, "output": found.leak.output, "ratio": output.json_value(found.leak.ratio)}
     assert found.counts is not None
     return {**sides, "counts": list(found.counts), "draws": found.samples // 2, "tested": found.tested}
 
 
-def _text(found: Finding) -> None:
-    from utmost.audit.finding import ANY
-    from utmost.cli import show
+def _text(found: AuditResult) -> None:
+    from utmost.audit.lower_bound import ANY_PAIR_TEXT
+    from utmost.cli import output
 
     if found.leak is not None:
-        show.say(show.leak_sentence(found.leak, found.claimed))
-        if found.neighbours == ANY:
-            show.say(
+        output.print_text(output.leak_sentence(found.leak, found.claimed))
+        if found.neighbours == ANY_PAIR_TEXT:
+            output.print_text(
                 "Any two inputs are neighbours here, since they are not the counts 0 to n; --secrets takes one pair."
             )
     else:
@@ -260,20 +262,22 @@ def _text(found: Finding) -> None:
         "holds": "holds, decided",
         "not refuted": "not refuted, which does not prove it",
     }
-    show.say(f"The claim {found.claimed}: {ending[str(found.verdict)]}.")
+    output.print_text(f"The claim {found.claimed}: {ending[str(found.verdict)]}.")
 
 
-def _say_draws(found: Finding) -> None:
-    from utmost.cli import show
+def _say_draws(found: AuditResult) -> None:
+    from utmost.cli import output
 
     if found.event is None or found.counts is None:
-        show.say(f"ε ≥ 0: no event told the secrets apart in {found.samples} draws of each.")
+        output.print_text(f"ε ≥ 0: no event told the secrets apart in {found.samples} draws of each.")
         return
     half = found.samples // 2
-    show.say(f"ε ≥ {_cut(found.lower)}, with {_percent(found)} confidence, from {found.samples} draws of each secret.")
-    show.say(f"Event: {found.event}.")
+    output.print_text(
+        f"ε ≥ {_cut(found.lower)}, with {_percent(found)} confidence, from {found.samples} draws of each secret."
+    )
+    output.print_text(f"Event: {found.event}.")
     high, low = (_name(secret) for secret in (found.high, found.low))
-    show.say(f"It came {found.counts[0]} times in {half} under {high}, {found.counts[1]} times under {low}.")
+    output.print_text(f"It came {found.counts[0]} times in {half} under {high}, {found.counts[1]} times under {low}.")
 
 
 def _cut(value: float) -> str:
@@ -287,7 +291,7 @@ def _cut(value: float) -> str:
     return str(Decimal(value).quantize(Decimal("0.0001"), ROUND_FLOOR))
 
 
-def _percent(found: Finding) -> str:
+def _percent(found: AuditResult) -> str:
     return f"{float(100 * found.confidence):.10g} %"
 
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
-    from utmost.cli.demo import Outcome
+    from utmost.cli.demo import PersonaOutcome
 
 
-def window(value: int, outcomes: Sequence[Outcome], margin: int) -> range:
+def window(value: int, outcomes: Sequence[PersonaOutcome], margin: int) -> range:
     """The counts around the answer and the readings."""
     places = [value, *(found.estimate for found in outcomes)]
     return range(max(min(places) - margin, 0), min(max(places) + margin + 1, len(outcomes[0].belief)))
 
 
-def bars(value: int, outcomes: Sequence[Outcome], width: int) -> list[str]:
+def belief_bars(value: int, outcomes: Sequence[PersonaOutcome], width: int) -> list[str]:
     """Beliefs as rows of blocks over the counts around the answer, each to its own scale, the reading marked below."""
     label = max(len(found.persona.name) for found in outcomes) + 2
     counts = window(value, outcomes, 24)
@@ -30,7 +30,7 @@ def bars(value: int, outcomes: Sequence[Outcome], width: int) -> list[str]:
     return [*lines, _mark(f"the answer {value}", label + (value - counts.start) // step, width)]
 
 
-def _blocks(found: Outcome, cells: Sequence[range]) -> str:
+def _blocks(found: PersonaOutcome, cells: Sequence[range]) -> str:
     heights = [sum(found.belief[k] for k in cell) for cell in cells]
     top = max(heights)
     return "".join(" ▁▂▃▄▅▆▇█"[round(8 * height / top)] for height in heights)
@@ -41,27 +41,27 @@ def _mark(text: str, place: int, width: int) -> str:
     return " " * place + f"▲ {text}" if place + len(text) + 2 <= width else f"{text} ▲".rjust(place + 1)
 
 
-def draw(value: int, outcomes: Sequence[Outcome], plot: str, asked_for: bool) -> None:
+def draw_beliefs(value: int, outcomes: Sequence[PersonaOutcome], plot: str, asked_for: bool) -> None:
     """The picture; a default one that cannot be written is a remark, one that was asked for an error."""
-    from utmost import pictures
-    from utmost.cli.show import remark
+    from utmost import charts
+    from utmost.cli.output import print_remark
 
     counts = window(value, outcomes, 32)
     beliefs = [_belief(found, counts) for found in outcomes]
     title = f"One private answer, {value}, three readings"
     claim = "Bars: what each believes after the answer. Dashed: the answer. Solid: her best reading of it."
     try:
-        pictures.write(pictures.beliefs(value, beliefs, title, claim), plot)
-        remark(f"drew {plot}")
+        charts.save_chart(charts.belief_chart(value, beliefs, title, claim), plot)
+        print_remark(f"drew {plot}")
     except InputError as problem:
         if asked_for:
             raise
-        remark(f"no picture, {problem}: --plot FILE puts it elsewhere")
+        print_remark(f"no picture, {problem}: --plot FILE puts it elsewhere")
 
 
-def _belief(found: Outcome, counts: range) -> Any:
-    from utmost.pictures import Belief
+def _belief(found: PersonaOutcome, counts: range) -> Any:
+    from utmost.charts import BeliefPanel
 
     who = found.persona
     words = f"{who.name}: believes {who.believes}; minimises {who.minimises}; reads {found.estimate}"
-    return Belief(words, tuple(counts), tuple(found.belief[k] for k in counts), found.estimate)
+    return BeliefPanel(words, tuple(counts), tuple(found.belief[k] for k in counts), found.estimate)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import Json
+from utmost.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from utmost.ledger import Budget, Charge, State
+    from utmost.ledger import Budget, BudgetState, Charge
 
 EXAMPLES = (
     "Examples: utmost budget open survey --epsilon 1;  utmost budget show survey;  "
@@ -49,7 +49,7 @@ def open_command(
     remember: Annotated[
         bool, typer.Option("--remember/--no-remember", help="Give the same release again for free, or not.")
     ] = True,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Open a budget; the first one makes the ledger."""
     from utmost import ledger as ledgers
@@ -58,73 +58,75 @@ def open_command(
     asked = ledgers.Budget(
         name, rational(epsilon, "--epsilon"), rational(delta, "--delta"), composition, unit, neighbours, remember
     )
-    with ledgers.opened(ledger) as books:
+    with ledgers.open_ledger(ledger) as books:
         opened = books.open(asked)
         _show(opened, books.state(name), json)
 
 
 @app.command("show", epilog=EXAMPLES)
-def show_command(name: Name, ledger: Place = LEDGER, json: Json = False) -> None:
+def show_command(name: Name, ledger: Place = LEDGER, json: JsonOption = False) -> None:
     """What a budget has spent and left."""
     from utmost import ledger as ledgers
 
-    with ledgers.opened(ledger) as books:
+    with ledgers.open_ledger(ledger) as books:
         _show(books.budget(name), books.state(name), json)
 
 
 @app.command("list", epilog=EXAMPLES)
-def list_command(ledger: Place = LEDGER, json: Json = False) -> None:
+def list_command(ledger: Place = LEDGER, json: JsonOption = False) -> None:
     """All budgets of a ledger."""
     from utmost import ledger as ledgers
-    from utmost.cli import show
-    from utmost.ledger import told
+    from utmost.cli import output
+    from utmost.ledger import json_output
 
-    with ledgers.opened(ledger) as books:
+    with ledgers.open_ledger(ledger) as books:
         found = [(budget, books.state(budget.name)) for budget in books.budgets()]
     if json:
-        show.document({"budgets": [told.budget(budget, state) for budget, state in found]})
+        output.print_json({"budgets": [json_output.budget_content(budget, state) for budget, state in found]})
         return
     header = ["budget", "protects", "ε", "spent", "left", "charges"]
-    show.table(header, [_row(budget, state) for budget, state in found], left=2)
+    output.print_table(header, [_row(budget, state) for budget, state in found], left=2)
 
 
 @app.command("history", epilog=EXAMPLES)
-def history_command(name: Name, ledger: Place = LEDGER, json: Json = False) -> None:
+def history_command(name: Name, ledger: Place = LEDGER, json: JsonOption = False) -> None:
     """What was charged to a budget, and when."""
     from utmost import ledger as ledgers
-    from utmost.cli import show
-    from utmost.ledger import told
+    from utmost.cli import output
+    from utmost.ledger import json_output
 
-    with ledgers.opened(ledger) as books:
+    with ledgers.open_ledger(ledger) as books:
         charges, state = books.history(name), books.state(name)
     if json:
         amounts = {"spent": str(state.spent), "left": str(state.left)}
-        show.document({"name": name, **amounts, "charges": [told.charge(charge) for charge in charges]})
+        output.print_json(
+            {"name": name, **amounts, "charges": [json_output.charge_content(charge) for charge in charges]}
+        )
         return
     header = ["entry", "charged", "plan", "queries", "part", "ε"]
-    show.table(header, [_line(charge) for charge in charges], left=5)
-    show.say(f"spent {_amount(state.spent)}, left {_amount(state.left)}{_composed(charges, state)}")
+    output.print_table(header, [_line(charge) for charge in charges], left=5)
+    output.print_text(f"spent {_amount(state.spent)}, left {_amount(state.left)}{_composed(charges, state)}")
 
 
-def _composed(charges: list[Charge], state: State) -> str:
+def _composed(charges: list[Charge], state: BudgetState) -> str:
     """Why a budget has spent less than its charges tell one by one."""
     apart = sum((charge.epsilon for charge in charges), Fraction(0))
     return "" if apart == state.spent else f"; one by one they tell {_amount(apart)}, together less"
 
 
-def _show(budget: Budget, state: State, json: bool) -> None:
-    from utmost.cli import show
-    from utmost.ledger import told
+def _show(budget: Budget, state: BudgetState, json: bool) -> None:
+    from utmost.cli import output
+    from utmost.ledger import json_output
 
     if json:
-        show.document(told.budget(budget, state))
+        output.print_json(json_output.budget_content(budget, state))
         return
     at = f" at δ = {_amount(budget.delta)}" if budget.delta else ""
     how = "ε adds up" if budget.composition == "pure" else "privacy-loss distributions"
-    show.facts(
+    output.print_facts(
         [
             ("budget", budget.name),
-            ("protects", told.protects(budget)),
+            ("protects", json_output.protection_sentence(budget)),
             ("ε", f"{_amount(budget.epsilon)}{at}, {how}"),
             ("spent", f"{_amount(state.spent)} in {state.charges} charge{'' if state.charges == 1 else 's'}"),
             ("left", _amount(state.left)),
@@ -135,16 +137,16 @@ def _show(budget: Budget, state: State, json: bool) -> None:
 
 
 def _amount(value: Any) -> str:
-    from utmost.ledger.records import amounts
+    from utmost.ledger.records import format_amounts
 
-    return amounts(value)[0]
+    return format_amounts(value)[0]
 
 
-def _row(budget: Budget, state: State) -> list[str]:
-    from utmost.ledger.told import protects
+def _row(budget: Budget, state: BudgetState) -> list[str]:
+    from utmost.ledger.json_output import protection_sentence
 
     numbers = (budget.epsilon, state.spent, state.left)
-    return [budget.name, protects(budget), *map(_amount, numbers), str(state.charges)]
+    return [budget.name, protection_sentence(budget), *map(_amount, numbers), str(state.charges)]
 
 
 def _line(charge: Charge) -> list[str]:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import Json
+from utmost.cli.options import JsonOption
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
-    from utmost.data.asked import Grid
-    from utmost.publish.least import Calibration
+    from utmost.data.queries import Grid
+    from utmost.publish.epsilon_search import Calibration
 
 EXAMPLES = (
     "Examples: utmost calibrate count --error 5 --confidence 0.95;  "
@@ -58,20 +58,22 @@ def count_command(
     prior: Annotated[str, typer.Option(metavar="PRIOR", help=PRIORS)] = "uniform",
     loss: Annotated[str, typer.Option(metavar="LOSS", help=LOSSES)] = "absolute",
     digits: Digits = 6,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """The least ε for a count: by its error, or by a reader's expected loss."""
-    from utmost.data.asked import Count
-    from utmost.publish import calibrate
+    from utmost.data.queries import Count
+    from utmost.publish import calibration
 
     if (error is None) == (expected is None):
         raise InputError("--error or --expected-loss must be given, one of the two: say for instance --error 5")
     if expected is None:
-        made = calibrate.for_error(Count("some"), calibrate.setting(kept=sensitivity), error, confidence, digits=digits)
+        made = calibration.calibrate_error(
+            Count("some"), calibration.privacy_setting(kept=sensitivity), error, confidence, digits=digits
+        )
         return _show(made, "a count", {"kind": "count", "error": error, "sensitivity": sensitivity}, json)
     if size is None:
         raise InputError("--size must be given with --expected-loss: say the count's upper end")
-    made = calibrate.for_loss(size, expected, prior, loss, sensitivity=sensitivity, digits=digits)
+    made = calibration.calibrate_loss(size, expected, prior, loss, sensitivity=sensitivity, digits=digits)
     asked = {"kind": "count", "size": size, "prior": prior, "loss_function": loss, "sensitivity": sensitivity}
     return _show(made, f"a reader of a count up to {size}", asked, json)
 
@@ -85,17 +87,17 @@ def histogram_command(
     kept: Kept = "1",
     neighbours: Relation = "replace",
     digits: Digits = 6,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """The least ε for the cells of a histogram: each on its own, or all at once."""
-    from utmost.data.asked import MOST_CELLS, Histogram
-    from utmost.publish import calibrate
+    from utmost.data.queries import MAX_HISTOGRAM_CELLS, Histogram
+    from utmost.publish import calibration
 
-    if not 1 <= cells <= MOST_CELLS:
-        raise InputError(f"--cells must be from 1 to {MOST_CELLS}, got {cells}")
+    if not 1 <= cells <= MAX_HISTOGRAM_CELLS:
+        raise InputError(f"--cells must be from 1 to {MAX_HISTOGRAM_CELLS}, got {cells}")
     query = Histogram({"cell": tuple(range(cells))})
-    given = calibrate.setting(neighbours, kept)
-    made = calibrate.for_error(query, given, error, confidence, digits=digits, together=together)
+    given = calibration.privacy_setting(neighbours, kept)
+    made = calibration.calibrate_error(query, given, error, confidence, digits=digits, together=together)
     asked = {"kind": "histogram", "cells": cells, "together": together, "error": error}
     _show(made, "every cell" if together else "each cell", asked | {"kept": kept, "neighbours": neighbours}, json)
 
@@ -111,15 +113,17 @@ def sum_command(
     kept: Kept = "1",
     neighbours: Relation = "replace",
     digits: Digits = 6,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """The least ε for a sum of values on a grid."""
-    from utmost.data.asked import Sum
-    from utmost.publish import calibrate
+    from utmost.data.queries import Sum
+    from utmost.publish import calibration
 
     grid = _grid(low, high, step)
     query = Sum("value", grid, None if selected else grid.low, "some" if selected else None)
-    made = calibrate.for_error(query, calibrate.setting(neighbours, kept), error, confidence, digits=digits)
+    made = calibration.calibrate_error(
+        query, calibration.privacy_setting(neighbours, kept), error, confidence, digits=digits
+    )
     asked = {"kind": "sum", "error": error, **_bounds(grid), "selected": selected}
     _show(made, "a sum", asked | {"kept": kept, "neighbours": neighbours}, json)
 
@@ -136,19 +140,19 @@ def mean_command(
     kept: Kept = "1",
     neighbours: Relation = "replace",
     digits: Digits = 6,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """The least ε for a mean of values on a grid."""
-    from utmost.data.asked import Mean
-    from utmost.exact import whole
-    from utmost.publish import calibrate
+    from utmost.data.queries import Mean
+    from utmost.exact import integer
+    from utmost.publish import calibration
 
-    grid, number = _grid(low, high, step), whole(rows, "rows")
+    grid, number = _grid(low, high, step), integer(rows, "rows")
     if not 1 <= number <= 10**12:
         raise InputError(f"--rows must be from 1 to 10^12, got {rows[:40]}")
     query = Mean("value", grid, None if selected else grid.low, "some" if selected else None)
-    given = calibrate.setting(neighbours, kept, number)
-    made = calibrate.for_error(query, given, error, confidence, digits=digits, rows=number)
+    given = calibration.privacy_setting(neighbours, kept, number)
+    made = calibration.calibrate_error(query, given, error, confidence, digits=digits, rows=number)
     asked = {"kind": "mean", "error": error, **_bounds(grid), "rows": number, "selected": selected}
     _show(made, f"a mean of {number} rows", asked | {"kept": kept, "neighbours": neighbours}, json)
 
@@ -164,22 +168,24 @@ def quantile_command(
     kept: Kept = "1",
     neighbours: Relation = "replace",
     digits: Digits = 6,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """The least ε for which the rank of a quantile is promised."""
-    from utmost.data.asked import Quantile
+    from utmost.data.queries import Quantile
     from utmost.exact import rational
-    from utmost.publish import calibrate
+    from utmost.publish import calibration
 
     grid, share = _grid(low, high, step), rational(probability, "probability")
     query = Quantile("value", grid, share, None)
-    made = calibrate.for_error(query, calibrate.setting(neighbours, kept), error, confidence, digits=digits)
+    made = calibration.calibrate_error(
+        query, calibration.privacy_setting(neighbours, kept), error, confidence, digits=digits
+    )
     asked = {"kind": "quantile", "error": error, "probability": str(share), **_bounds(grid)}
     _show(made, "a quantile", asked | {"kept": kept, "neighbours": neighbours}, json)
 
 
 def _grid(low: str, high: str, step: str) -> Grid:
-    from utmost.data.asked import Grid
+    from utmost.data.queries import Grid
     from utmost.exact import rational
 
     return Grid(rational(low, "low"), rational(high, "high"), rational(step, "step"))
@@ -190,31 +196,37 @@ def _bounds(grid: Grid) -> dict[str, str]:
 
 
 def _show(made: Calibration, whose: str, asked: dict[str, Any], json: bool) -> None:
-    from utmost.cli import show
-    from utmost.publish.least import written
+    from utmost.cli import output
+    from utmost.publish.epsilon_search import exact_decimal
 
-    below = None if made.below is None else {"epsilon": written(made.below), "reached": show.plain(made.missed)}
+    below = (
+        None
+        if made.below is None
+        else {"epsilon": exact_decimal(made.below), "reached": output.json_value(made.missed)}
+    )
     if not json:
         return _text(made, whose)
     content = asked | {"target": str(made.target), "what": made.what, "epsilon": made.text}
-    content |= {"reached": show.plain(made.reached), "below": below, "digits": made.digits}
-    return show.document(content | {"decided": made.how, "remark": made.remark or None})
+    content |= {"reached": output.json_value(made.reached), "below": below, "digits": made.digits}
+    return output.print_json(content | {"decided": made.how, "remark": made.remark or None})
 
 
 def _text(made: Calibration, whose: str) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
     from utmost.exact import decimal
-    from utmost.publish.calibrate import LOSS
-    from utmost.publish.least import written
+    from utmost.publish.calibration import LOSS_TARGET
+    from utmost.publish.epsilon_search import exact_decimal
 
-    loss, target = made.what == LOSS, decimal(made.target)
-    wish = f"has an {LOSS} of at most {target}" if loss else f"is {made.what} with probability {target} or more"
+    loss, target = made.what == LOSS_TARGET, decimal(made.target)
+    wish = f"has an {LOSS_TARGET} of at most {target}" if loss else f"is {made.what} with probability {target} or more"
     if made.below is None or made.missed is None:
-        return show.say(f"ε = 0: {whose} {wish} without any answer, from her prior alone ({decimal(made.reached)}).")
-    show.say(f"ε = {made.text} is the least of {made.digits} digits with which {whose} {wish}.\n")
+        return output.print_text(
+            f"ε = 0: {whose} {wish} without any answer, from her prior alone ({decimal(made.reached)})."
+        )
+    output.print_text(f"ε = {made.text} is the least of {made.digits} digits with which {whose} {wish}.\n")
     rows = [
         [made.text, f"{made.reached:.10f}", "meets it"],
-        [written(made.below), f"{made.missed:.10f}", "misses it"],
+        [exact_decimal(made.below), f"{made.missed:.10f}", "misses it"],
     ]
-    show.table(["ε", LOSS if loss else "probability", ""], rows, left=0)
-    return show.say(f"\nBoth are {made.how}{f'; {made.remark}' if made.remark else ''}.")
+    output.print_table(["ε", LOSS_TARGET if loss else "probability", ""], rows, left=0)
+    return output.print_text(f"\nBoth are {made.how}{f'; {made.remark}' if made.remark else ''}.")

@@ -7,18 +7,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import PICTURES, Alpha, Epsilon, Json, Plot, ending, level_if_any, own_level
+from utmost.cli.options import (
+    CHART_ENDINGS,
+    AlphaOption,
+    EpsilonOption,
+    JsonOption,
+    PlotOption,
+    check_ending,
+    least_level,
+    optional_level,
+)
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
-    from utmost.channel import Channel, Leak
-    from utmost.cli.defined import Defined
-    from utmost.cli.general import General
+    from utmost.channel import Channel, PrivacyLoss
+    from utmost.cli.check_definition import EventReport
+    from utmost.cli.check_generality import GeneralityReport
     from utmost.consumer import Consumer
-    from utmost.design import Derivation, Finding
+    from utmost.design import Derivation, LemmaFinding
     from utmost.exact import Level, Number
-    from utmost.flow import Capacity
-    from utmost.geometry import Verdict
+    from utmost.polytopes import MembershipVerdict
+    from utmost.qif import Capacity
     from utmost.spaces import Space
 
 EXAMPLES = (
@@ -33,8 +42,8 @@ MOST_OUTPUTS = 100  # of a channel whose place in its type is decided
 class Place:
     """Is a channel made of vertices of its type, is it a kernel mechanism (FMPD23 Def. 4, 5); None: not decided."""
 
-    vertex: Verdict | None
-    kernel: Verdict | None
+    vertex: MembershipVerdict | None
+    kernel: MembershipVerdict | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +56,9 @@ class Served:
     @classmethod
     def of(cls, reader: Consumer, source: Channel) -> Served:
         """How a channel serves her."""
-        from utmost.cli.optimal import silent_loss
+        from utmost.cli.optimal import uninformed_loss
 
-        return cls(reader.expected_loss(source), silent_loss(reader))
+        return cls(reader.expected_loss(source), uninformed_loss(reader))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +67,7 @@ class Report:
 
     channel: Channel
     space: Space
-    leak: Leak
+    leak: PrivacyLoss
     level: Level | None
     private: bool | None
     signature: tuple[str, ...] | None
@@ -75,8 +84,8 @@ def command(
     space: Annotated[
         str | None, typer.Option(metavar="SPACE", help="line:6, grid:3x3, graph:FILE …; line:N if left out.")
     ] = None,
-    alpha: Alpha = None,
-    epsilon: Epsilon = None,
+    alpha: AlphaOption = None,
+    epsilon: EpsilonOption = None,
     prior: Annotated[str | None, typer.Option(metavar="PRIOR", help="With --loss: what a consumer believes.")] = None,
     loss: Annotated[str | None, typer.Option(metavar="LOSS", help="What she would lose with this channel.")] = None,
     definition: Annotated[
@@ -84,8 +93,8 @@ def command(
         typer.Option(metavar="D", help="Is it met for every event: pure:1/10, approximate:1,1e-6 …, FILE.toml."),
     ] = None,
     pair: Annotated[str | None, typer.Option(metavar="I1,I2", help="Whose profile is shown and drawn.")] = None,
-    plot: Plot = None,
-    json: Json = False,
+    plot: PlotOption = None,
+    json: JsonOption = False,
 ) -> None:
     """The least ε of a channel, its signature, its origin, its capacities.
 
@@ -94,31 +103,31 @@ def command(
     mechanism could tell more, and whether it meets a definition of privacy for every event.
     """
     from utmost.channel import files
-    from utmost.cli import defined, general
+    from utmost.cli import check_definition, check_generality
 
-    asked = defined.Asked(definition, pair, ending(plot, PICTURES, "--plot"))
-    level = level_if_any(alpha, epsilon)
-    source = files.read(channel)
+    asked = check_definition.EventRequest(definition, pair, check_ending(plot, CHART_ENDINGS, "--plot"))
+    level = optional_level(alpha, epsilon)
+    source = files.read_channel(channel)
     points = _points(space, source, definition)
     reader = _reader(prior, loss, points)
     report = examine(source, points, level)
-    events = defined.examined(report.channel, points, report.leak, report.level, asked)
-    told = general.examined(report.channel, points, report.leak, report.level)
+    events = check_definition.examine_events(report.channel, points, report.leak, report.level, asked)
+    told = check_generality.examine_generality(report.channel, points, report.leak, report.level)
     served = None if reader is None else Served.of(reader, report.channel)
     _document(report, served, events, told) if json else _text(report, served, events, told)
-    defined.draw(events, plot)
+    check_definition.draw_profile(events, plot)
 
 
 def _points(words: str | None, source: Channel, definition: str | None) -> Space:
     """The space asked for; else that of the definition's file, for inputs that are no counts; else a line."""
     from utmost import spaces
-    from utmost.axioms.definition_files import space_in
+    from utmost.axioms.definition_files import parse_definition_space
 
     if words is not None:
-        return spaces.parse(words)
+        return spaces.parse_space(words)
     counts = {str(label) for label in source.inputs} == {str(k) for k in range(len(source.inputs))}
-    found = None if counts or definition is None else space_in(definition)
-    return found if found is not None else spaces.parse(f"line:{len(source.inputs)}")
+    found = None if counts or definition is None else parse_definition_space(definition)
+    return found if found is not None else spaces.parse_space(f"line:{len(source.inputs)}")
 
 
 def _reader(prior: str | None, loss: str | None, space: Space) -> Consumer | None:
@@ -135,12 +144,12 @@ def _reader(prior: str | None, loss: str | None, space: Space) -> Consumer | Non
 def examine(source: Channel, space: Space, asked: Level | None) -> Report:
     """All that is said of a channel. Without a level its own least one is taken, where that is exact."""
     from utmost import design
-    from utmost.channel import aligned, least_epsilon
+    from utmost.channel import align_inputs, least_epsilon
     from utmost.design.optimal import is_line
 
     leak = least_epsilon(source, space)
-    ordered = aligned(source, space)
-    level = asked if asked is not None or not source.exact else own_level(leak)
+    ordered = align_inputs(source, space)
+    level = asked if asked is not None or not source.exact else least_level(leak)
     private = None if asked is None else leak.within(asked)
     place, capacity = _place(ordered, space, level), _capacity(ordered)
     reason = _obstacle(ordered, level) if is_line(space) else f"{space.name} is no line"
@@ -154,18 +163,18 @@ def examine(source: Channel, space: Space, asked: Level | None) -> Report:
 
 
 def _place(source: Channel, space: Space, level: Level | None) -> Place:
-    from utmost import geometry
+    from utmost import polytopes
 
     if not source.exact or level is None or len(source.outputs) > MOST_OUTPUTS:
         return Place(None, None)
-    vertex = geometry.is_vertex_mechanism(source, space, level)
-    return Place(vertex, geometry.is_kernel_mechanism(source, space, level) if vertex else vertex)
+    vertex = polytopes.is_vertex_mechanism(source, space, level)
+    return Place(vertex, polytopes.is_kernel_mechanism(source, space, level) if vertex else vertex)
 
 
 def _capacity(source: Channel) -> Capacity | None:
-    from utmost import flow
+    from utmost import qif
 
-    return flow.capacity(source) if source.exact else None
+    return qif.capacity(source) if source.exact else None
 
 
 def _obstacle(source: Channel, level: Level | None) -> str | None:
@@ -177,55 +186,62 @@ def _obstacle(source: Channel, level: Level | None) -> str | None:
     return None if level.is_inner else f"it takes 0 < α < 1, and the level is α = {level.alpha}"
 
 
-def _document(report: Report, served: Served | None, events: Defined, told: General) -> None:
-    from utmost.cli import defined, general, show
+def _document(report: Report, served: Served | None, events: EventReport, told: GeneralityReport) -> None:
+    from utmost.cli import check_definition, check_generality, output
     from utmost.design import lemmas
 
     leak, found, signs = report.leak, report.derivation, report.signature
-    read = {} if served is None else {"loss": show.plain(served.loss), "silent_loss": show.plain(served.silent)}
-    show.document(
+    read = (
+        {}
+        if served is None
+        else {"loss": output.json_value(served.loss), "silent_loss": output.json_value(served.silent)}
+    )
+    output.print_json(
         {
             "inputs": list(report.channel.inputs),
             "outputs": list(report.channel.outputs),
             "space": report.space.name,
-            "epsilon": show.epsilon_of(leak, report.level),
+            "epsilon": output.epsilon_of(leak, report.level),
             "witness": {"output": leak.output, "high": leak.high, "low": leak.low, "ratio": _ratio(report)},
-            "alpha": None if report.level is None else show.plain(report.level.alpha),
+            "alpha": None if report.level is None else output.json_value(report.level.alpha),
             "private": report.private,
             "signature": None if signs is None else list(signs),
             "lemmas": None if signs is None else [_finding(report, item) for item in lemmas(signs)],
             "derivable": None if found is None else found.derivable,
-            "remap": None if found is None or found.remap is None else show.matrix(found.remap.rows),
+            "remap": None if found is None or found.remap is None else output.json_rows(found.remap.rows),
             "negative": _negative(found),
             "vertex": None if report.place.vertex is None else report.place.vertex.holds,
             "kernel": None if report.place.kernel is None else report.place.kernel.holds,
             "capacity": _capacities(report),
             "reason": report.reason,
         }
-        | general.document(told)
-        | defined.document(events)
+        | check_generality.generality_document(told)
+        | check_definition.event_document(events)
         | read
     )
 
 
 def _capacities(report: Report) -> dict[str, Any] | None:
-    from utmost.cli import show
+    from utmost.cli import output
 
     found = report.capacity
     if found is None:
         return None
-    return {"multiplicative": show.plain(found.multiplicative.value), "additive": show.plain(found.additive.value)}
+    return {
+        "multiplicative": output.json_value(found.multiplicative.value),
+        "additive": output.json_value(found.additive.value),
+    }
 
 
 def _ratio(report: Report) -> Any:
     """The ratio that attains ε: exact where the entries are."""
-    from utmost.cli import show
+    from utmost.cli import output
 
     ratio = report.leak.ratio
-    return show.plain(ratio if ratio is None or report.channel.exact else float(ratio))
+    return output.json_value(ratio if ratio is None or report.channel.exact else float(ratio))
 
 
-def _finding(report: Report, item: Finding) -> dict[str, Any]:
+def _finding(report: Report, item: LemmaFinding) -> dict[str, Any]:
     place = (
         None if item.place is None else [report.channel.inputs[item.place[0]], report.channel.outputs[item.place[1]]]
     )
@@ -238,36 +254,38 @@ def _negative(found: Derivation | None) -> dict[str, Any] | None:
     return {"answer": found.answer, "reading": found.reading, "value": str(found.value)}
 
 
-def _text(report: Report, served: Served | None, events: Defined, told: General) -> None:
-    from utmost.cli import defined, general, show
+def _text(report: Report, served: Served | None, events: EventReport, told: GeneralityReport) -> None:
+    from utmost.cli import check_definition, check_generality, output
     from utmost.exact import decimal
 
     shape = f"{len(report.channel.inputs)} inputs, {len(report.channel.outputs)} outputs"
-    show.say(f"A channel on {report.space.name}: {shape}, {'exact' if report.channel.exact else 'float'} entries.")
-    show.say(show.leak_sentence(report.leak, report.level))
+    output.print_text(
+        f"A channel on {report.space.name}: {shape}, {'exact' if report.channel.exact else 'float'} entries."
+    )
+    output.print_text(output.leak_sentence(report.leak, report.level))
     if report.private is not None:
-        show.say(f"Private at {report.level}: {'yes' if report.private else 'NO'}, decided.")
+        output.print_text(f"Private at {report.level}: {'yes' if report.private else 'NO'}, decided.")
     elif report.level is not None and report.reason is None:
-        show.say(f"No level was given; what follows is at its own, {report.level}.")
+        output.print_text(f"No level was given; what follows is at its own, {report.level}.")
     if report.signature is not None:
         _show_signature(report, report.signature)
     if report.reason is not None:
-        show.say(f"No signature{'' if report.derivation else ', nothing on its origin'}: {report.reason}.")
+        output.print_text(f"No signature{'' if report.derivation else ', nothing on its origin'}: {report.reason}.")
     if report.derivation is not None:
         _show_derivation(report.derivation)
     if report.place.vertex is not None and report.place.kernel is not None:
         _show_place(report, report.place.vertex, report.place.kernel)
     if report.capacity is not None:
         _show_capacity(report.capacity)
-    general.text(told)
-    defined.text(events)
+    check_generality.print_generality(told)
+    check_definition.print_events(events)
     if served is not None:
         loss, silent = decimal(served.loss), decimal(served.silent)
-        show.say(f"Read in her best way, this consumer expects to lose {loss}; without any answer {silent}.")
+        output.print_text(f"Read in her best way, this consumer expects to lose {loss}; without any answer {silent}.")
 
 
-def _show_place(report: Report, vertex: Verdict, kernel: Verdict) -> None:
-    from utmost.cli import show
+def _show_place(report: Report, vertex: MembershipVerdict, kernel: MembershipVerdict) -> None:
+    from utmost.cli import output
 
     kind = (
         "a kernel mechanism"
@@ -276,48 +294,50 @@ def _show_place(report: Report, vertex: Verdict, kernel: Verdict) -> None:
         if vertex
         else "no vertex mechanism"
     )
-    show.say(f"Of the type of {report.space.name} at {report.level} it is {kind}: {kernel.reason}.")
+    output.print_text(f"Of the type of {report.space.name} at {report.level} it is {kind}: {kernel.reason}.")
 
 
 def _show_capacity(found: Capacity) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
     from utmost.exact import decimal
 
     words = []
     for one in (found.multiplicative.value, found.additive.value):
         text = str(one)
-        words.append(text if len(text) <= 2 * show.SHORT else decimal(one))
-    show.say(
+        words.append(text if len(text) <= 2 * output.MAX_FRACTION_CHARS else decimal(one))
+    output.print_text(
         f"An answer multiplies what anybody can gain by at most {words[0]}, and adds at most {words[1]} of 1 to it."
     )
 
 
 def _show_signature(report: Report, signs: tuple[str, ...]) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
     from utmost.design import lemmas
-    from utmost.design.signature import spelled
+    from utmost.design.signature import signature_text
 
-    if len(report.channel.outputs) <= show.MOST_ROWS:
-        show.say("Signature (from each input to the next: ↓ ↑ as fast as privacy allows, S slower, 0 never):")
-        show.say(spelled(signs, report.channel.inputs, report.channel.outputs))
+    if len(report.channel.outputs) <= output.MAX_TABLE_ROWS:
+        output.print_text("Signature (from each input to the next: ↓ ↑ as fast as privacy allows, S slower, 0 never):")
+        output.print_text(signature_text(signs, report.channel.inputs, report.channel.outputs))
     broken = [item for item in lemmas(signs) if not item.holds]
     kept = [item.lemma for item in lemmas(signs) if item.holds]
-    show.say(f"It has the form of GRS12's lemmas {', '.join(kept) or '(none)'}.")
+    output.print_text(f"It has the form of GRS12's lemmas {', '.join(kept) or '(none)'}.")
     if broken:
-        show.say("It does not have the form that optimal mechanisms have (5.5, 5.6), or optimal vertices (5.8, 5.9):")
+        output.print_text(
+            "It does not have the form that optimal mechanisms have (5.5, 5.6), or optimal vertices (5.8, 5.9):"
+        )
     for item in broken:
         x, y = _finding(report, item)["place"]
-        show.say(f"  Lemma {item.lemma}, input {x}, output {y}: {item.says}.")
+        output.print_text(f"  Lemma {item.lemma}, input {x}, output {y}: {item.says}.")
 
 
 def _show_derivation(found: Derivation) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
 
     if found.remap is None and found.value is not None:
         text = str(found.value)
-        value = f"probability {text}" if len(text) <= 4 * show.SHORT else "a negative probability"
+        value = f"probability {text}" if len(text) <= 4 * output.MAX_FRACTION_CHARS else "a negative probability"
         place = f"reading {found.reading} of the geometric answer {found.answer}"
-        show.say(f"Not derivable from the geometric mechanism: {place} would need {value}.")
+        output.print_text(f"Not derivable from the geometric mechanism: {place} would need {value}.")
     elif found.remap is not None:
-        show.say("Derivable from the geometric mechanism, whose answers (rows) are read as (columns):")
-        show.channel_table(found.remap)
+        output.print_text("Derivable from the geometric mechanism, whose answers (rows) are read as (columns):")
+        output.channel_table(found.remap)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import Json
+from utmost.cli.options import JsonOption
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from utmost.continuous.coarsest import Advice, Promise, Question
+    from utmost.continuous.grid_selection import GridAdvice, GridPromise, GridQuestion
 
 EXAMPLES = (
     "Examples: utmost continuous grid --interval 0,100 --sensitivity 0.1 --epsilon 1 --extra-loss 0.01;  "
@@ -47,7 +47,7 @@ def grid_command(
     extra_loss: Annotated[str | None, typer.Option(metavar="X", help="The extra loss one accepts.")] = None,
     step: Annotated[str | None, typer.Option(metavar="S", help="Instead: what a grid of this step guarantees.")] = None,
     loss: Annotated[str, typer.Option(metavar="LOSS", help=LOSSES)] = "absolute",
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """The coarsest grid on which a release loses at most so much more than the best mechanism on the continuum.
 
@@ -66,39 +66,39 @@ def grid_command(
     _document(asked, advice, given) if json else _text(asked, advice, rows)
 
 
-def _question(interval: str, sensitivity: str | None, rows: str | None, epsilon: str, loss: str) -> Question:
-    from utmost.continuous.coarsest import Question
-    from utmost.continuous.interval import parse
-    from utmost.continuous.losses import parse as loss_of
+def _question(interval: str, sensitivity: str | None, rows: str | None, epsilon: str, loss: str) -> GridQuestion:
+    from utmost.continuous.grid_selection import GridQuestion
+    from utmost.continuous.interval import parse_interval
+    from utmost.continuous.losses import parse_continuous_loss as loss_of
     from utmost.exact import epsilon as level_of
-    from utmost.exact import rational, whole
+    from utmost.exact import integer, rational
 
     if (sensitivity is None) == (rows is None):
         raise InputError("--sensitivity or --rows must be given, one of the two: say for instance --sensitivity 0.1")
-    ends, level = parse(interval), level_of(epsilon)
+    ends, level = parse_interval(interval), level_of(epsilon)
     assert level.exponent is not None
     if rows is None:
-        return Question(ends, rational(sensitivity, "sensitivity"), level.exponent, loss_of(loss))
-    number = whole(rows, "rows")
+        return GridQuestion(ends, rational(sensitivity, "sensitivity"), level.exponent, loss_of(loss))
+    number = integer(rows, "rows")
     if not 1 <= number <= MOST_ROWS:
         raise InputError(f"--rows must be from 1 to 10^12, got {rows[:40]}")
-    return Question(ends, ends.length / number, level.exponent, loss_of(loss))
+    return GridQuestion(ends, ends.length / number, level.exponent, loss_of(loss))
 
 
-def _advised(asked: Question, extra: Fraction, by_row: bool) -> Advice:
-    from utmost.continuous.coarsest import coarsest, coarsest_rows
+def _advised(asked: GridQuestion, extra: Fraction, by_row: bool) -> GridAdvice:
+    from utmost.continuous.grid_selection import coarsest_grid, coarsest_row_rounding
 
-    return coarsest_rows(asked, extra) if by_row else coarsest(asked, extra)
-
-
-def _promised(asked: Question, step: Fraction, by_row: bool) -> Advice:
-    from utmost.continuous.coarsest import Advice, promise, rows_promise
-
-    return Advice(rows_promise(asked, step) if by_row else promise(asked, step), None)
+    return coarsest_row_rounding(asked, extra) if by_row else coarsest_grid(asked, extra)
 
 
-def _document(asked: Question, advice: Advice, given: dict[str, Any]) -> None:
-    from utmost.cli import show
+def _promised(asked: GridQuestion, step: Fraction, by_row: bool) -> GridAdvice:
+    from utmost.continuous.grid_selection import GridAdvice, grid_promise, rows_promise
+
+    return GridAdvice(rows_promise(asked, step) if by_row else grid_promise(asked, step), None)
+
+
+def _document(asked: GridQuestion, advice: GridAdvice, given: dict[str, Any]) -> None:
+    from utmost.cli import output
 
     found, coarser = advice.promise, advice.coarser
     content = given | {"sensitivity": str(asked.sensitivity), "epsilon": str(asked.epsilon)}
@@ -108,10 +108,10 @@ def _document(asked: Question, advice: Advice, given: dict[str, Any]) -> None:
     content["terms"] = _terms(asked, found)
     content["extra"] = _float(found.extra)
     known = None if coarser is None else {"N": coarser.size, "step": str(coarser.step), "extra": _float(coarser.extra)}
-    show.document(content | {"coarser": known, "guarantee": _guarantee(asked, found)})
+    output.print_json(content | {"coarser": known, "guarantee": _guarantee(asked, found)})
 
 
-def _terms(asked: Question, found: Promise) -> dict[str, Any]:
+def _terms(asked: GridQuestion, found: GridPromise) -> dict[str, Any]:
     return {
         "best": _float(asked.best),
         "factor": _float(found.factor),
@@ -123,39 +123,42 @@ def _terms(asked: Question, found: Promise) -> dict[str, Any]:
 
 def _float(value: Fraction | None) -> float | None:
     """A double of 12 digits that is not below the bound."""
-    from utmost.continuous.coarsest import rounded_up
+    from utmost.continuous.grid_selection import decimal_above
 
-    return None if value is None else float(rounded_up(value, 12))
+    return None if value is None else float(decimal_above(value, 12))
 
 
-def _guarantee(asked: Question, found: Promise) -> str:
-    from utmost.continuous.coarsest import rounded_up
+def _guarantee(asked: GridQuestion, found: GridPromise) -> str:
+    from utmost.continuous.grid_selection import decimal_above
     from utmost.exact import decimal
 
     private = f"the release is private at ε = {asked.epsilon}"
     if found.extra is None:
         return f"{private}; nothing is known of what {asked.loss.name} loses on so coarse a grid"
     return (
-        f"{private}; whatever her prior, a reader with loss {asked.loss.name} loses at most {rounded_up(found.extra)} "
+        f"{private}; whatever her prior, a reader with loss {asked.loss.name} loses at most "
+        f"{decimal_above(found.extra)} "
         f"more than with the best mechanism that protects each distance d with ε·d/{decimal(asked.sensitivity)}"
     )
 
 
-def _text(asked: Question, advice: Advice, rows: str | None) -> None:
-    from utmost.cli import show
+def _text(asked: GridQuestion, advice: GridAdvice, rows: str | None) -> None:
+    from utmost.cli import output
 
     found, low = advice.promise, asked.interval.low
-    show.say(f"N = {found.size} steps of {found.step}, from {low} to {low + found.size * found.step}.")
+    output.print_text(f"N = {found.size} steps of {found.step}, from {low} to {low + found.size * found.step}.")
     if rows is None:
         noise = f"ε/{found.moves} = {asked.epsilon / found.moves} a step"
-        show.say(f"The number is rounded to the nearest point and has geometric noise of {noise}.\n")
+        output.print_text(f"The number is rounded to the nearest point and has geometric noise of {noise}.\n")
     else:
-        show.say(f'Each row is rounded before they are added up; in a plan: step = "{found.step}", or extra_loss.\n')
-    show.table(("", "at most"), [*_rows(asked, found, rows), *_next(advice)])
-    show.say(f"\nGuarantee: {_guarantee(asked, found)}.")
+        output.print_text(
+            f'Each row is rounded before they are added up; in a plan: step = "{found.step}", or extra_loss.\n'
+        )
+    output.print_table(("", "at most"), [*_rows(asked, found, rows), *_next(advice)])
+    output.print_text(f"\nGuarantee: {_guarantee(asked, found)}.")
 
 
-def _rows(asked: Question, found: Promise, rows: str | None) -> list[tuple[str, str]]:
+def _rows(asked: GridQuestion, found: GridPromise, rows: str | None) -> list[tuple[str, str]]:
     from utmost.exact import decimal
 
     exponent = f"ε/{2 * found.moves}" if rows is None else f"{decimal(asked.rate * found.step / 2)}"
@@ -170,12 +173,12 @@ def _rows(asked: Question, found: Promise, rows: str | None) -> list[tuple[str, 
     return [*lines, ("extra loss of the release", _bound(found.extra))]
 
 
-def _next(advice: Advice) -> list[tuple[str, str]]:
+def _next(advice: GridAdvice) -> list[tuple[str, str]]:
     coarser = advice.coarser
     return [] if coarser is None else [(f"with {coarser.size} steps it would be", _bound(coarser.extra))]
 
 
 def _bound(value: Fraction | None) -> str:
-    from utmost.continuous.coarsest import rounded_up
+    from utmost.continuous.grid_selection import decimal_above
 
-    return "unknown" if value is None else rounded_up(value)
+    return "unknown" if value is None else decimal_above(value)

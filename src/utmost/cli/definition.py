@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import PICTURES, Json, Plot, ending
+from utmost.cli.options import CHART_ENDINGS, JsonOption, PlotOption, check_ending
 
 if TYPE_CHECKING:
     from utmost.axioms import Candidate, Closure, Curve, Verdict
-    from utmost.axioms.convexity import Gap
+    from utmost.axioms.convexity import ConvexityGap
+    from utmost.axioms.counterexamples import Mixture, Processing
     from utmost.axioms.curves import Point
-    from utmost.axioms.failures import Mixture, Processing
-    from utmost.axioms.rules import Allowed
+    from utmost.axioms.rules import AllowedPairs
     from utmost.channel import Channel
     from utmost.exact import Number
     from utmost.spaces.space import Pair
@@ -63,46 +63,46 @@ def group(context: typer.Context) -> None:
 
 
 @app.command("check", epilog=EXAMPLES)
-def check_command(words: Words, space: Space = None, plot: Plot = None, json: Json = False) -> None:
+def check_command(words: Words, space: Space = None, plot: PlotOption = None, json: JsonOption = False) -> None:
     """Is it sound: do post-processing and mixing keep what it allows.
 
     If not, a mechanism that meets it and a post-processing that does not are shown, and two that meet it with a mixture
     that does not; verified on all events, in exact arithmetic. And the least sound definition above it.
     """
-    ending(plot, PICTURES, "--plot")
+    check_ending(plot, CHART_ENDINGS, "--plot")
     found = _judged(words, space, None if json else MOST_KINDS)
     _draw(found, plot)
     _document(found) if json else _text(found)
 
 
 @app.command("show", epilog=EXAMPLES)
-def show_command(words: Words, space: Space = None, plot: Plot = None, json: Json = False) -> None:
+def show_command(words: Words, space: Space = None, plot: PlotOption = None, json: JsonOption = False) -> None:
     """What it allows: M, the most that P(O|i2) may be for each P(O|i1), and m, the least."""
-    from utmost.cli import show
+    from utmost.cli import output
 
-    ending(plot, PICTURES, "--plot")
+    check_ending(plot, CHART_ENDINGS, "--plot")
     found = _judged(words, space, 0)
     _draw(found, plot)
     if json:
         kinds = [_allowed_document(found.candidate, pair, allowed) for pair, allowed in found.candidate.cases]
-        show.document({**_given(found), "allowed": kinds})
+        output.print_json({**_given(found), "allowed": kinds})
         return
-    show.say(_headline(found))
+    output.print_text(_headline(found))
     for pair, allowed in found.candidate.cases[:MOST_KINDS]:
         rows = [[_short(value) for value in row] for row in _ends(allowed)]
         if len(rows) > MOST_ENDS:
             rows = [*rows[: MOST_ENDS // 2], ["…"] * 3, *rows[-MOST_ENDS // 2 :]]
         first = str(found.candidate.relation.labels[pair[0]])[:40]
-        show.say(f"\nFor {_names(found.candidate, pair)}, where a = P(O|{first}):")
-        show.table(("a", "m(a)", "M(a)"), rows, left=0)
+        output.print_text(f"\nFor {_names(found.candidate, pair)}, where a = P(O|{first}):")
+        output.print_table(("a", "m(a)", "M(a)"), rows, left=0)
 
 
 def _judged(words: str, space: str | None, kinds: int | None) -> Judged:
     """The verdict, and the closures for the first few kinds of pairs, or for all."""
     from utmost.axioms import closure, relation_of, soundness
-    from utmost.axioms.definition_files import candidate_of
+    from utmost.axioms.definition_files import parse_candidate
 
-    candidate = candidate_of(words, None if space is None else relation_of(space))
+    candidate = parse_candidate(words, None if space is None else relation_of(space))
     closures = tuple((pair, closure(*allowed.rules)) for pair, allowed in candidate.cases[:kinds])
     return Judged(words, candidate, soundness(candidate), closures)
 
@@ -117,7 +117,7 @@ def _given(found: Judged) -> dict[str, Any]:
 
 
 def _document(found: Judged) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
 
     verdict, labels = found.verdict, found.candidate.relation.labels
     content = _given(found) | {
@@ -131,22 +131,22 @@ def _document(found: Judged) -> None:
         "choice": None if verdict.choice is None else _mixture(verdict.choice),
         "closure": [{"pair": [labels[k] for k in pair], **_closure(made)} for pair, made in found.closures],
     }
-    show.document(content)
+    output.print_json(content)
 
 
-def _gap_document(gap: Gap) -> dict[str, Any]:
+def _gap_document(gap: ConvexityGap) -> dict[str, Any]:
     return {name: [str(value) for value in getattr(gap, name)] for name in ("first", "second", "missing")}
 
 
 def _processing(failure: Processing) -> dict[str, Any]:
-    from utmost.cli.show import channel_document
+    from utmost.cli.output import channel_document
 
     parts = {"mechanism": failure.mechanism, "post": failure.post, "result": failure.result}
     return {name: channel_document(part) for name, part in parts.items()}
 
 
 def _mixture(failure: Mixture) -> dict[str, Any]:
-    from utmost.cli.show import channel_document
+    from utmost.cli.output import channel_document
 
     parts = {"first": failure.first, "second": failure.second, "result": failure.result}
     return {"weight": str(failure.weight), **{name: channel_document(part) for name, part in parts.items()}}
@@ -160,17 +160,17 @@ def _curve(curve: Curve) -> dict[str, Any]:
     return {"points": [[str(a), str(value)] for a, value in curve.points], "at_zero": str(curve.at_zero)}
 
 
-def _allowed_document(candidate: Candidate, pair: Pair, allowed: Allowed) -> dict[str, Any]:
+def _allowed_document(candidate: Candidate, pair: Pair, allowed: AllowedPairs) -> dict[str, Any]:
     labels = candidate.relation.labels
     rows = [[None if value is None else str(value) for value in row] for row in _ends(allowed)]
     return {"pair": [labels[k] for k in pair], "ends": rows}
 
 
-def _ends(allowed: Allowed) -> list[tuple[Number, Number | None, Number | None]]:
+def _ends(allowed: AllowedPairs) -> list[tuple[Number, Number | None, Number | None]]:
     """(a, m(a), M(a)) wherever one of them bends."""
-    from utmost.axioms.outline import ends
+    from utmost.axioms.region_outline import bound_ends
 
-    return ends(allowed)
+    return bound_ends(allowed)
 
 
 def _headline(found: Judged) -> str:
@@ -182,17 +182,19 @@ def _headline(found: Judged) -> str:
 
 
 def _text(found: Judged) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
 
-    show.say(_headline(found))
-    show.say(_verdict(found))
+    output.print_text(_headline(found))
+    output.print_text(_verdict(found))
     verdict = found.verdict
     if verdict.transformation is not None and verdict.choice is not None:
         _show_processing(verdict.transformation, found)
         _show_mixture(verdict.choice, found)
     if verdict.satisfiable:
         for pair, made in found.closures:
-            show.say(f"{_closure_words(found, made)} {_names(found.candidate, pair)}: M through {_points(made.bound)}.")
+            output.print_text(
+                f"{_closure_words(found, made)} {_names(found.candidate, pair)}: M through {_points(made.bound)}."
+            )
 
 
 def _closure_words(found: Judged, made: Closure) -> str:
@@ -224,22 +226,24 @@ def _verdict(found: Judged) -> str:
 
 
 def _show_processing(failure: Processing, found: Judged) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
 
-    show.say(f"\nPost-processing fails. This mechanism meets the definition{_alike(found)}:")
-    show.table(*_rows(failure.mechanism, found))
-    show.say("\nWith its outputs processed further by")
-    show.table(*_rows(failure.post, found))
-    show.say(f"\nit does not: {_event(failure.result, found)}")
+    output.print_text(f"\nPost-processing fails. This mechanism meets the definition{_alike(found)}:")
+    output.print_table(*_rows(failure.mechanism, found))
+    output.print_text("\nWith its outputs processed further by")
+    output.print_table(*_rows(failure.post, found))
+    output.print_text(f"\nit does not: {_event(failure.result, found)}")
 
 
 def _show_mixture(failure: Mixture, found: Judged) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
 
-    show.say(f"\nMixing fails. Each of these meets the definition{_alike(found)}:")
-    show.beside([("", show.built(*_rows(part, found))) for part in failure.parts])
+    output.print_text(f"\nMixing fails. Each of these meets the definition{_alike(found)}:")
+    output.print_side_by_side([("", output.build_table(*_rows(part, found))) for part in failure.parts])
     weight = _short(failure.weight)
-    show.say(f"\nThe first with probability {weight}, else the second, does not: {_event(failure.result, found)}\n")
+    output.print_text(
+        f"\nThe first with probability {weight}, else the second, does not: {_event(failure.result, found)}\n"
+    )
 
 
 def _rows(part: Channel, found: Judged) -> tuple[list[str], list[list[str]]]:
@@ -291,30 +295,30 @@ def _points(curve: Curve) -> str:
 
 
 def _short(value: Number | None) -> str:
-    from utmost.cli.show import SHORT
+    from utmost.cli.output import MAX_FRACTION_CHARS
     from utmost.exact import decimal
 
     text = "none" if value is None else str(value)
-    return text if value is None or len(text) <= 2 * SHORT else decimal(value)
+    return text if value is None or len(text) <= 2 * MAX_FRACTION_CHARS else decimal(value)
 
 
 def _draw(found: Judged, plot: str | None) -> None:
     """The region of the pair that fails, or of the first."""
-    from utmost.axioms.outline import outline
-    from utmost.cli.show import remark
+    from utmost.axioms.region_outline import region_outline
+    from utmost.cli.output import print_remark
 
     if plot is None:
         return
-    from utmost.pictures import definition, write
+    from utmost.charts import definition, save_chart
 
     pairs = dict(found.candidate.cases)
     pair = found.verdict.pair or next(iter(pairs), None)
     if pair is None:
-        remark("nothing drawn: no two secrets are related")
+        print_remark("nothing drawn: no two secrets are related")
         return
-    shape, gap = outline(pairs[pair]), found.verdict.gap
+    shape, gap = region_outline(pairs[pair]), found.verdict.gap
     names = tuple(str(found.candidate.relation.labels[k])[:40] for k in pair)
-    picture = definition.allowed(
+    picture = definition.allowed_region_chart(
         [[_floats(side) for side in cell] for cell in shape.cells],
         [
             (name, [_floats(p) for p in line])
@@ -327,8 +331,8 @@ def _draw(found: Judged, plot: str | None) -> None:
         gap=[] if gap is None else [_floats(point) for point in (gap.first, gap.second, gap.missing)],
         names=(names[0], names[1]),
     )
-    write(picture, plot)
-    remark(f"saved {plot}")
+    save_chart(picture, plot)
+    print_remark(f"saved {plot}")
 
 
 def _floats(numbers: Sequence[Number]) -> list[float]:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import PICTURES, Json, ending
+from utmost.cli.options import CHART_ENDINGS, JsonOption, check_ending
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
     from utmost.consumer import Consumer
     from utmost.exact import Level
-    from utmost.publish.record import Release
+    from utmost.publish.release_model import Release
 
 EXAMPLES = "Examples: utmost demo;  utmost demo --plot beliefs.png;  utmost demo --json"
 FOLDER = "utmost-demo"
@@ -37,7 +37,7 @@ class Persona:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PersonaOutcome:
     """What a persona makes of the answer: her belief given it, her reading, its expected loss and face value's."""
 
     persona: Persona
@@ -53,23 +53,23 @@ def command(
         str | None,
         typer.Option(metavar="FILE", help="Where the picture goes, instead of FOLDER: .svg, .png or .html."),
     ] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """The main job on a real survey: a plan is released under a budget, and three consumers read one of its answers.
 
     Makes FOLDER with a plan and a ledger. Run again, it costs nothing and gives the same answers: the ledger remembers.
     """
     from utmost.cli import beliefs
-    from utmost.publish import run
+    from utmost.publish import execute
 
-    ending(plot, PICTURES, "--plot")
+    check_ending(plot, CHART_ENDINGS, "--plot")
     place = prepared(Path(folder))
-    with run.prepared(place / PLAN) as ready:
+    with execute.prepare_release(place / PLAN) as ready:
         if not json:
             _introduction(ready.preview)
         made = ready.spend()
     outcomes = read(made)
-    beliefs.draw(_value(made), outcomes, plot or str(place / PICTURE), plot is not None)
+    beliefs.draw_beliefs(_value(made), outcomes, plot or str(place / PICTURE), plot is not None)
     _document(made, outcomes) if json else _text(made, outcomes, place)
 
 
@@ -85,13 +85,13 @@ def prepared(folder: Path) -> Path:
             (folder / PLAN).write_text((files("utmost.data") / PLAN).read_text("utf-8"), "utf-8")
     except OSError as problem:
         raise InputError(f"folder must be one that can be written to, got {type(problem).__name__}") from None
-    with ledger.opened("ledger.sqlite", folder) as books:
+    with ledger.open_ledger("ledger.sqlite", folder) as books:
         if not (folder / "ledger.sqlite").exists():
             books.open(ledger.Budget("survey", Fraction(BUDGET)))
     return folder
 
 
-def read(made: Release) -> list[Outcome]:
+def read(made: Release) -> list[PersonaOutcome]:
     """What the three consumers make of the released count."""
     from utmost import exact
 
@@ -120,29 +120,29 @@ def personas(size: int) -> list[Persona]:
     ]
 
 
-def outcome(persona: Persona, level: Level, value: int) -> Outcome:
+def outcome(persona: Persona, level: Level, value: int) -> PersonaOutcome:
     """What a persona makes of the answer `value`."""
-    from utmost.consumer.kernel import posterior, readings
+    from utmost.consumer.counts import posterior, readings
 
     prior, loss = persona.consumer.prior, persona.consumer.loss
     every = readings(prior, level, loss)
     belief = tuple(float(chance) for chance in posterior(prior, level, value))
-    return Outcome(persona, belief, int(every.remap[value]), every.expected_loss, every.face_value_loss)
+    return PersonaOutcome(persona, belief, int(every.remap[value]), every.expected_loss, every.face_value_loss)
 
 
 def _introduction(seen: Any) -> None:
-    from utmost.cli import show
-    from utmost.cli.released import show_preview
+    from utmost.cli import output
+    from utmost.cli.release_output import show_preview
     from utmost.data import anes96
 
     survey = anes96()
-    show.say(f"{survey.title}: {len(survey.rows)} respondents; {survey.licence}. Source: {survey.source}.\n")
+    output.print_text(f"{survey.title}: {len(survey.rows)} respondents; {survey.licence}. Source: {survey.source}.\n")
     show_preview(seen)
 
 
-def _document(made: Release, outcomes: Sequence[Outcome]) -> None:
-    from utmost.cli import show
-    from utmost.publish.encode import content
+def _document(made: Release, outcomes: Sequence[PersonaOutcome]) -> None:
+    from utmost.cli import output
+    from utmost.publish.release_encoder import release_content
 
     consumers = [
         {
@@ -150,27 +150,27 @@ def _document(made: Release, outcomes: Sequence[Outcome]) -> None:
             "prior": found.persona.consumer.prior.name,
             "loss": found.persona.consumer.loss.name,
             "estimate": found.estimate,
-            "expected_loss": show.plain(found.expected_loss),
-            "face_value_loss": show.plain(found.face_value_loss),
+            "expected_loss": output.json_value(found.expected_loss),
+            "face_value_loss": output.json_value(found.face_value_loss),
         }
         for found in outcomes
     ]
-    show.document({"query": QUERY, "value": _value(made), "consumers": consumers, "release": content(made)})
+    output.print_json({"query": QUERY, "value": _value(made), "consumers": consumers, "release": release_content(made)})
 
 
-def _text(made: Release, outcomes: Sequence[Outcome], folder: Path) -> None:
-    from utmost.cli import show
-    from utmost.cli.beliefs import bars
-    from utmost.cli.released import show_release
+def _text(made: Release, outcomes: Sequence[PersonaOutcome], folder: Path) -> None:
+    from utmost.cli import output
+    from utmost.cli.beliefs import belief_bars
+    from utmost.cli.release_output import show_release
 
     show_release(made)
-    show.say(f"\nThree consumers read the same count, {QUERY}. Losses are expected ones, over all answers:")
+    output.print_text(f"\nThree consumers read the same count, {QUERY}. Losses are expected ones, over all answers:")
     _table(outcomes)
-    show.say()
-    for line in bars(_value(made), outcomes, min(show.console().width, 100)):
-        show.say(line)
+    output.print_text()
+    for line in belief_bars(_value(made), outcomes, min(output.console().width, 100)):
+        output.print_text(line)
     if all(found.persona.consumer.legality().legal for found in outcomes):
-        show.say(
+        output.print_text(
             f"\nNo other mechanism with ε = {made[QUERY].epsilon} can give any of them a smaller expected loss, "
             "whatever she believes: GRS12 Theorem 3.2, whose condition on losses was checked for each."
         )
@@ -178,8 +178,8 @@ def _text(made: Release, outcomes: Sequence[Outcome], folder: Path) -> None:
     print(f"\nRead it yourself:\nutmost estimate {release} \\\n  --query '{QUERY}' --prior binomial:0.45")
 
 
-def _table(outcomes: Sequence[Outcome]) -> None:
-    from utmost.cli import show
+def _table(outcomes: Sequence[PersonaOutcome]) -> None:
+    from utmost.cli import output
     from utmost.exact import decimal
 
     rows = [
@@ -193,4 +193,4 @@ def _table(outcomes: Sequence[Outcome]) -> None:
         ]
         for found in outcomes
     ]
-    show.table(["", "believes", "minimises", "reads", "her loss", "at face value"], rows, left=3)
+    output.print_table(["", "believes", "minimises", "reads", "her loss", "at face value"], rows, left=3)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import PICTURES, Json, Plot, ending
+from utmost.cli.options import CHART_ENDINGS, JsonOption, PlotOption, check_ending
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
     from utmost.exact import Number
-    from utmost.publish.reading.result import Estimate, Reading
-    from utmost.publish.record import Answer, Release
+    from utmost.publish.reading.estimates import Estimate, Reading
+    from utmost.publish.release_model import Answer, Release
 
 EXAMPLES = (
     "Examples: utmost estimate survey.release.json --prior binomial:0.45;  "
@@ -37,17 +37,17 @@ def command(
     at_least: Annotated[str | None, typer.Option(metavar="A", help="The least value held possible.")] = None,
     at_most: Annotated[str | None, typer.Option(metavar="B", help="The largest value held possible.")] = None,
     grid: Annotated[str | None, typer.Option(metavar="M", help="How many points carry the prior.")] = None,
-    plot: Plot = None,
-    json: Json = False,
+    plot: PlotOption = None,
+    json: JsonOption = False,
 ) -> None:
     """The best reading of released numbers for a prior and a loss.
 
     Bounds and losses are in the value's own unit. Face value is the released number itself, taken for the truth.
     """
-    from utmost.publish import document
+    from utmost.publish import release_file
 
-    ending(plot, PICTURES, "--plot")
-    found = document.read(release)
+    check_ending(plot, CHART_ENDINGS, "--plot")
+    found = release_file.read_release(release)
     wanted = [found[query]] if query is not None else list(found)
     if plot is not None and len(wanted) != 1:
         raise InputError(f"--plot must be of one answer, got {len(wanted)}: pick one with --query NAME")
@@ -77,45 +77,48 @@ def _estimates(wanted: list[Answer], prior: str, loss: str, options: dict[str, A
 def _draw(estimates: list[Estimate | Refused], plot: str | None) -> None:
     if plot is None:
         return
-    from utmost.cli.show import remark
-    from utmost.pictures import write
-    from utmost.publish.reading.drawn import picture
+    from utmost.charts import save_chart
+    from utmost.cli.output import print_remark
+    from utmost.publish.reading.charts import estimate_chart
 
     found = estimates[0]
     assert not isinstance(found, tuple)
-    write(picture(found), plot)
-    remark(f"drew {plot}")
+    save_chart(estimate_chart(found), plot)
+    print_remark(f"drew {plot}")
 
 
 def _document(release: Release, estimates: list[Estimate | Refused], asked: dict[str, Any]) -> None:
     """One document; where there is one answer its keys are at the top too."""
-    from utmost.cli import show
+    from utmost.cli import output
     from utmost.exact import rational
-    from utmost.publish.reading import entry
+    from utmost.publish.reading import json_output
 
-    entries = [entry.refused(*found) if isinstance(found, tuple) else entry.entry(found) for found in estimates]
+    entries = [
+        json_output.refusal_content(*found) if isinstance(found, tuple) else json_output.estimate_content(found)
+        for found in estimates
+    ]
     content: dict[str, Any] = {"title": release.title, "epsilon": str(release.epsilon)} | asked
-    content["coverage"] = show.plain(float(rational(asked["coverage"], "coverage")))
+    content["coverage"] = output.json_value(float(rational(asked["coverage"], "coverage")))
     if len(entries) == 1:
         content |= entries[0]
-    show.document(content | {"queries": entries})
+    output.print_json(content | {"queries": entries})
 
 
 def _text(release: Release, estimates: list[Estimate | Refused], asked: dict[str, Any]) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
 
     title = release.title or release.source.name
-    show.say(f"{title}: {len(release)} answers, released with ε = {release.epsilon} in all.")
+    output.print_text(f"{title}: {len(release)} answers, released with ε = {release.epsilon} in all.")
     for found in estimates:
-        show.say()
+        output.print_text()
         if isinstance(found, tuple):
-            show.facts([("query", f"{found[0].name}: {found[0].kind}"), ("not read", found[1])])
+            output.print_facts([("query", f"{found[0].name}: {found[0].kind}"), ("not read", found[1])])
         else:
             _said(found, asked)
 
 
 def _said(found: Estimate, asked: dict[str, Any]) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
 
     answer, reader = found.answer, found.reader
     where = f" where {answer.where}" if answer.where else ""
@@ -128,14 +131,14 @@ def _said(found: Estimate, asked: dict[str, Any]) -> None:
             ("reader", f"prior {reader.prior.name[:40]} over {ends}{points}, loss {asked['loss_function'][:40]}")
         )
     if found.cells:
-        show.facts(facts)
+        output.print_facts(facts)
         _cells(found)
     else:
-        show.facts(facts + _one(found))
+        output.print_facts(facts + _one(found))
     _losses_table(found)
     for words in (found.remark, f"{found.claim[:1].upper()}{found.claim[1:]}."):
         if words:
-            show.say(words)
+            output.print_text(words)
 
 
 def _one(found: Estimate) -> list[tuple[str, str]]:
@@ -156,7 +159,7 @@ def _corrected(reading: Reading) -> str:
 
 
 def _losses_table(found: Estimate) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
 
     given = found.readings[0].loss if not found.cells else None
     named = (("given this answer", given), ("over all answers", found.before))
@@ -166,13 +169,13 @@ def _losses_table(found: Estimate) -> None:
         if losses is not None
     ]
     if rows:
-        show.say()
-        show.table(["expected loss", "best reading", "face value", "gain"], rows)
-        show.say()
+        output.print_text()
+        output.print_table(["expected loss", "best reading", "face value", "gain"], rows)
+        output.print_text()
 
 
 def _cells(found: Estimate) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
 
     assert found.reader is not None
     share = f"{_short(100 * found.reader.coverage)} %"
@@ -184,13 +187,15 @@ def _cells(found: Estimate) -> None:
         losses = (_short(reading.loss.expected), _short(reading.loss.face_value))
         numbers = (_short(reading.value), _short(reading.unbiased), _short(reading.estimate))
         rows.append([name, *numbers, ends, *losses])
-    show.say()
-    show.table(["cell", "released", "unbiased", "reads", share, "her loss", "face value"], rows)
+    output.print_text()
+    output.print_table(["cell", "released", "unbiased", "reads", share, "her loss", "face value"], rows)
     if len(found.cells) > MOST_CELLS:
-        show.say(f"The first {MOST_CELLS} of {len(found.cells)} cells; --json has them all.")
+        output.print_text(f"The first {MOST_CELLS} of {len(found.cells)} cells; --json has them all.")
     if found.total is not None:
         value, error = found.total
-        show.say(f"Total of all cells {_short(value)}, unbiased; its standard error is at most {_short(error)}.")
+        output.print_text(
+            f"Total of all cells {_short(value)}, unbiased; its standard error is at most {_short(error)}."
+        )
 
 
 def _short(value: Number | int | float | None) -> str:

@@ -6,13 +6,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import CHANNELS, PICTURES, Alpha, Epsilon, Json, Plot, ending, level_if_any, own_level, save
+from utmost.cli.options import (
+    CHANNEL_ENDINGS,
+    CHART_ENDINGS,
+    AlphaOption,
+    EpsilonOption,
+    JsonOption,
+    PlotOption,
+    check_ending,
+    least_level,
+    optional_level,
+    save_channel,
+)
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
+    from utmost.axioms.constraint_graphs import Secrets
     from utmost.axioms.generality import Generalization
-    from utmost.axioms.rowgraphs import Secrets
-    from utmost.channel import Channel, Leak
+    from utmost.channel import Channel, PrivacyLoss
     from utmost.exact import Level
 
 EXAMPLES = (
@@ -33,16 +44,16 @@ def command(
     relation: Annotated[
         str | None, typer.Option(metavar="R", help="Instead of a space: pairs:FILE, lines i1,i2 and i2,i1.")
     ] = None,
-    alpha: Alpha = None,
-    epsilon: Epsilon = None,
+    alpha: AlphaOption = None,
+    epsilon: EpsilonOption = None,
     split: Annotated[
         str, typer.Option(metavar="HOW", help="halves (KL10's; many outputs) or peeled (few outputs).")
     ] = "halves",
     output: Annotated[
         str | None, typer.Option("--save", "--output", metavar="FILE", help="Save the mechanism: .csv or .json.")
     ] = None,
-    plot: Plot = None,
-    json: Json = False,
+    plot: PlotOption = None,
+    json: JsonOption = False,
 ) -> None:
     """A maximally general mechanism that a given one is a lesser version of.
 
@@ -54,16 +65,16 @@ def command(
 
     if split not in SPLITS:
         raise InputError(f'--split must be {" or ".join(SPLITS)}, got "{split[:40]}"')
-    ending(output, CHANNELS, "--save")
-    ending(plot, PICTURES, "--plot")
-    asked = level_if_any(alpha, epsilon)
-    source = files.read(channel)
+    check_ending(output, CHANNEL_ENDINGS, "--save")
+    check_ending(plot, CHART_ENDINGS, "--plot")
+    asked = optional_level(alpha, epsilon)
+    source = files.read_channel(channel)
     secrets, name = _secrets(space, relation, source)
     level = asked if asked is not None else _own(source, secrets)
     found = generalize(source, secrets, level, _way(split))
     chart = None if plot is None else _chart(found, secrets, name, level)
     _document(found, secrets, name, level) if json else _text(found, secrets, name, level)
-    save(found.channel, output)
+    save_channel(found.channel, output)
     if plot is not None:
         _write(chart, plot)
 
@@ -76,7 +87,7 @@ def _secrets(space: str | None, relation: str | None, source: Channel) -> tuple[
     if relation is not None:
         return axioms.relation_of(relation), relation
     words = space or f"line:{len(source.inputs)}"
-    points = spaces.parse(words)
+    points = spaces.parse_space(words)
     points.small()
     return points, points.name
 
@@ -84,13 +95,13 @@ def _secrets(space: str | None, relation: str | None, source: Channel) -> tuple[
 def _own(source: Channel, secrets: Secrets) -> Level:
     """The level that the channel has, on a space."""
     leak = _leak(source, secrets)
-    level = None if leak is None else own_level(leak)
+    level = None if leak is None else least_level(leak)
     if level is None:
         raise InputError("--alpha or --epsilon must be given, got neither: its own level is not known exactly here")
     return level
 
 
-def _leak(source: Channel, secrets: Secrets) -> Leak | None:
+def _leak(source: Channel, secrets: Secrets) -> PrivacyLoss | None:
     """The ε of a channel on a space, recomputed from its entries."""
     from utmost.channel import least_epsilon
     from utmost.spaces import Space
@@ -99,32 +110,32 @@ def _leak(source: Channel, secrets: Secrets) -> Leak | None:
 
 
 def _way(split: str) -> Any:
-    from utmost.axioms import splitting
+    from utmost.axioms import output_splitting
 
-    return {"halves": splitting.halves, "peeled": splitting.peeled}[split]
+    return {"halves": output_splitting.split_output, "peeled": output_splitting.peel_extreme_ray}[split]
 
 
 def _document(found: Generalization, secrets: Secrets, name: str, level: Level) -> None:
+    from utmost.axioms.constraint_graphs import row_graphs
     from utmost.axioms.dobrushin import ergodicity
-    from utmost.axioms.rowgraphs import row_graphs
-    from utmost.cli import show
-    from utmost.cli.general import graph_document
+    from utmost.cli import output
+    from utmost.cli.check_generality import graph_document
 
     labels, leak = tuple(found.channel.inputs), _leak(found.channel, secrets)
     graphs = row_graphs(found.channel, secrets, level)
-    show.document(
+    output.print_json(
         {
             "space": name,
-            "alpha": show.plain(level.alpha),
-            "epsilon": None if leak is None else show.epsilon_of(leak, level),
-            **show.channel_document(found.channel),
+            "alpha": output.json_value(level.alpha),
+            "epsilon": None if leak is None else output.epsilon_of(leak, level),
+            **output.channel_document(found.channel),
             "maximal": not found.steps,
             "steps": [{"output": step.output, "into": list(step.names)} for step in found.steps],
-            "back": show.channel_document(found.back),
+            "back": output.channel_document(found.back),
             "row_graphs": [graph_document(graph, labels) for graph in graphs],
             "dobrushin": {
-                "before": show.plain(ergodicity(found.source).value),
-                "after": show.plain(ergodicity(found.channel).value),
+                "before": output.json_value(ergodicity(found.source).value),
+                "after": output.json_value(ergodicity(found.channel).value),
             },
         }
     )
@@ -133,58 +144,62 @@ def _document(found: Generalization, secrets: Secrets, name: str, level: Level) 
 def _text(found: Generalization, secrets: Secrets, name: str, level: Level) -> None:
     from utmost.axioms.dobrushin import ergodicity
     from utmost.axioms.generality import maximally_general
-    from utmost.cli import show
-    from utmost.cli.general import cut, short
+    from utmost.cli import output
+    from utmost.cli.check_generality import short_number, shorten_text
 
     shape = f"{len(found.source.inputs)} inputs, {len(found.source.outputs)} outputs"
-    show.say(f"A channel on {cut(name, 60)}: {shape}, private at {level}.")
+    output.print_text(f"A channel on {shorten_text(name, 60)}: {shape}, private at {level}.")
     if not found.steps:
-        show.say("It is maximally general: the row graph of every output is connected. Merged where proportional:")
-        show.channel_table(found.channel)
+        output.print_text(
+            "It is maximally general: the row graph of every output is connected. Merged where proportional:"
+        )
+        output.channel_table(found.channel)
         return
-    show.say(f"Not maximally general: {cut(maximally_general(found.source, secrets, level).reason)}.")
+    output.print_text(f"Not maximally general: {shorten_text(maximally_general(found.source, secrets, level).reason)}.")
     _show_steps(found)
-    show.say(f"Strictly more general and maximally so, at the same level ({len(found.channel.outputs)} outputs):")
-    show.channel_table(found.channel)
+    output.print_text(
+        f"Strictly more general and maximally so, at the same level ({len(found.channel.outputs)} outputs):"
+    )
+    output.channel_table(found.channel)
     leak = _leak(found.channel, secrets)
     if leak is not None:
-        show.say(show.leak_sentence(leak, level))
-    show.say("The way back: its answers (rows) processed so are the channel's (columns), exactly.")
-    show.channel_table(found.back)
-    before, after = (short(ergodicity(one).value) for one in (found.source, found.channel))
-    show.say(f"Dobrushin's coefficient: {before} before, {after} after.")
+        output.print_text(output.leak_sentence(leak, level))
+    output.print_text("The way back: its answers (rows) processed so are the channel's (columns), exactly.")
+    output.channel_table(found.back)
+    before, after = (short_number(ergodicity(one).value) for one in (found.source, found.channel))
+    output.print_text(f"Dobrushin's coefficient: {before} before, {after} after.")
 
 
 def _show_steps(found: Generalization) -> None:
-    from utmost.cli import show
-    from utmost.cli.general import cut
+    from utmost.cli import output
+    from utmost.cli.check_generality import shorten_text
 
     for step in found.steps[:LISTED]:
-        first, second = (cut(str(label), 60) for label in step.names)
-        show.say(f"  {cut(str(step.output), 60)} is told as {first} and {second}.")
+        first, second = (shorten_text(str(label), 60) for label in step.names)
+        output.print_text(f"  {shorten_text(str(step.output), 60)} is told as {first} and {second}.")
     if len(found.steps) > LISTED:
-        show.say(f"  … and {len(found.steps) - LISTED} more steps of the same kind.")
+        output.print_text(f"  … and {len(found.steps) - LISTED} more steps of the same kind.")
 
 
 def _chart(found: Generalization, secrets: Secrets, name: str, level: Level) -> Any:
-    from utmost import pictures
-    from utmost.axioms.rowgraphs import row_graphs
-    from utmost.cli.general import cut
+    from utmost import charts
+    from utmost.axioms.constraint_graphs import row_graphs
+    from utmost.cli.check_generality import shorten_text
 
-    labels = tuple(cut(str(label), 12) for label in secrets.labels)
+    labels = tuple(shorten_text(str(label), 12) for label in secrets.labels)
     panels = [
-        pictures.Panel(cut(f"output {graph.output}", 30), graph.edges, labels)
+        charts.RowGraphPanel(shorten_text(f"output {graph.output}", 30), graph.edges, labels)
         for graph in row_graphs(found.channel, secrets, level)
     ]
-    spots = pictures.places(len(labels), secrets.edges)
+    spots = charts.point_positions(len(labels), secrets.edges)
     title = "Every output is a likelihood function: its tight pairs connect the secrets"
-    below = f"On {cut(name, 40)} at {level}; an arrow leads to a secret that is as much less likely as may be"
-    return pictures.row_graph_panels(spots, secrets.edges, panels, title, below)
+    below = f"On {shorten_text(name, 40)} at {level}; an arrow leads to a secret that is as much less likely as may be"
+    return charts.row_graph_panels(spots, secrets.edges, panels, title, below)
 
 
 def _write(chart: Any, path: str) -> None:
-    from utmost import pictures
-    from utmost.cli.show import remark
+    from utmost import charts
+    from utmost.cli.output import print_remark
 
-    pictures.write(chart, path)
-    remark(f"saved {path}")
+    charts.save_chart(chart, path)
+    print_remark(f"saved {path}")

@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import PICTURES, Alpha, Epsilon, Json, Plot, ending, level_if_any, level_of
+from utmost.cli.options import (
+    CHART_ENDINGS,
+    AlphaOption,
+    EpsilonOption,
+    JsonOption,
+    PlotOption,
+    check_ending,
+    optional_level,
+    required_level,
+)
 
 if TYPE_CHECKING:
-    from utmost.continuous.bounds import Bounds, Remap
-    from utmost.continuous.densities import Density
+    from utmost.continuous.bounds.loss_bounds import LossBounds, Remap
+    from utmost.continuous.densities.density import Density
     from utmost.continuous.interval import Interval
     from utmost.continuous.losses import ContinuousLoss
     from utmost.continuous.mechanisms import Guarantee, Mechanism
@@ -50,29 +59,29 @@ class Priced:
     """A mechanism with its bounds and its guarantee."""
 
     mechanism: Mechanism
-    bounds: Bounds
+    bounds: LossBounds
     guarantee: Guarantee
 
 
 def command(
     name: Annotated[str, typer.Argument(metavar="NAME", help=NAMES)],
     interval: Annotated[str, typer.Option(metavar="LOW,HIGH", help="Where the truth lies.")],
-    alpha: Alpha = None,
-    epsilon: Epsilon = None,
+    alpha: AlphaOption = None,
+    epsilon: EpsilonOption = None,
     prior: Annotated[str, typer.Option(metavar="PRIOR", help=PRIORS)] = "uniform",
     loss: Annotated[str, typer.Option(metavar="LOSS", help=LOSSES)] = "absolute",
     width: Annotated[str, typer.Option(metavar="W", help="How far apart the bounds may be.")] = "1e-4",
     steps: Annotated[int, typer.Option(metavar="N", help="Steps of the grid of those that have one.")] = 10,
-    plot: Plot = None,
-    json: Json = False,
+    plot: PlotOption = None,
+    json: JsonOption = False,
 ) -> None:
     """What a mechanism over an interval costs, from both sides.
 
     The expected loss of a consumer who reads every answer in the best way, between two certified bounds that are at
     most --width apart; her readings; and the privacy that the mechanism really gives.
     """
-    level = level_if_any(alpha, epsilon) if name.startswith(FILE) else level_of(alpha, epsilon)
-    ending(plot, PICTURES, "--plot")
+    level = optional_level(alpha, epsilon) if name.startswith(FILE) else required_level(alpha, epsilon)
+    check_ending(plot, CHART_ENDINGS, "--plot")
     asked = _asked(interval, level, prior, loss, width)
     if name == "compare":
         _compare(asked, steps, plot, json)
@@ -83,14 +92,15 @@ def command(
 
 
 def _asked(interval: str, level: Level | None, prior: str, loss: str, width: str) -> Asked:
-    from utmost.cli.show import plain
-    from utmost.continuous import densities, losses
-    from utmost.continuous.interval import parse
+    from utmost.cli.output import json_value
+    from utmost.continuous import losses
+    from utmost.continuous.densities import density as densities
+    from utmost.continuous.interval import parse_interval
     from utmost.exact import rational
 
-    where = parse(interval)
-    density, price = densities.parse(prior, where), losses.parse(loss)
-    told = None if level is None else plain(level.exponent if level.exponent is not None else level.epsilon)
+    where = parse_interval(interval)
+    density, price = densities.parse_density(prior, where), losses.parse_continuous_loss(loss)
+    told = None if level is None else json_value(level.exponent if level.exponent is not None else level.epsilon)
     words = {
         "interval": [str(where.low), str(where.high)],
         "epsilon": told,
@@ -103,10 +113,10 @@ def _asked(interval: str, level: Level | None, prior: str, loss: str, width: str
 
 def _properties(loss: ContinuousLoss, interval: Interval) -> dict[str, Any]:
     """Is the loss legal, and what is its Lipschitz constant: with a witness where one of them fails."""
-    from utmost.cli.show import plain
+    from utmost.cli.output import json_value
 
     kappa, illegal = loss.lipschitz(interval), loss.illegal(interval)
-    found: dict[str, Any] = {"legal": illegal is None, "lipschitz": None if kappa is None else plain(kappa)}
+    found: dict[str, Any] = {"legal": illegal is None, "lipschitz": None if kappa is None else json_value(kappa)}
     if illegal is not None:
         at = {"truth": illegal.truth, "near": illegal.near, "far": illegal.far}
         return found | {"witness": {name: str(value) for name, value in at.items()}}
@@ -136,18 +146,18 @@ def _mechanism(name: str, asked: Asked, steps: int) -> Mechanism:
     from utmost.continuous import mechanisms
 
     if name.startswith(FILE):
-        return mechanisms.from_file(name.removeprefix(FILE), asked.interval)
+        return mechanisms.mechanism_from_file(name.removeprefix(FILE), asked.interval)
     assert asked.level is not None  # level_of gave one
-    return mechanisms.named(name, asked.interval, asked.level, steps)
+    return mechanisms.mechanism_by_name(name, asked.interval, asked.level, steps)
 
 
 def _priced(mechanism: Mechanism, asked: Asked) -> Priced:
     """The bounds, with those so far on stderr while they are sought."""
-    from utmost.cli.waiting import waiting
-    from utmost.continuous.bounds import expected_loss
+    from utmost.cli.progress import progress_line
+    from utmost.continuous.bounds.loss_bounds import bound_expected_loss
 
-    with waiting(f"the loss of {mechanism.name}") as report:
-        found = expected_loss(
+    with progress_line(f"the loss of {mechanism.name}") as report:
+        found = bound_expected_loss(
             asked.prior,
             mechanism,
             asked.loss,
@@ -158,20 +168,20 @@ def _priced(mechanism: Mechanism, asked: Asked) -> Priced:
 
 
 def _compare(asked: Asked, steps: int, plot: str | None, json: bool) -> None:
-    from utmost.cli import show
-    from utmost.continuous.mechanisms import NAMES as ALL
+    from utmost.cli import output
+    from utmost.continuous.mechanisms import MECHANISM_NAMES as ALL
 
     found = [_priced(_mechanism(name, asked, steps), asked) for name in ALL]
     found.sort(key=lambda priced: priced.bounds.upper)
     _draw_all(found, asked, steps, plot)
     if json:
-        show.document(asked.words | {"steps": steps, "mechanisms": [_facts(priced) for priced in found]})
+        output.print_json(asked.words | {"steps": steps, "mechanisms": [_facts(priced) for priced in found]})
         return
-    show.say(f"{_about(asked)}; grids of {steps} steps.")
+    output.print_text(f"{_about(asked)}; grids of {steps} steps.")
     header = ["mechanism", "loss ≥", "loss ≤", "N", "ε a unit", "ε any two"]
-    show.table(header, [_row(priced) for priced in found])
-    show.say("ε a unit of distance on the whole interval, and for any two inputs: what each really gives.")
-    show.say(_theorem(asked.words))
+    output.print_table(header, [_row(priced) for priced in found])
+    output.print_text("ε a unit of distance on the whole interval, and for any two inputs: what each really gives.")
+    output.print_text(_theorem(asked.words))
 
 
 def _row(priced: Priced) -> list[str]:
@@ -194,49 +204,51 @@ def _about(asked: Asked) -> str:
 
 def _facts(priced: Priced) -> dict[str, Any]:
     """One mechanism as a document has it; the bounds are rounded outwards."""
-    from utmost.cli.show import plain
+    from utmost.cli.output import json_value
 
     lower, upper = _outward(priced.bounds, DIGITS)
     return {
         "mechanism": priced.mechanism.name,
         "lower": lower,
         "upper": upper,
-        "width": plain(float(priced.bounds.width)),
+        "width": json_value(float(priced.bounds.width)),
         "N": priced.bounds.cells,
-        "guarantee": "inf" if priced.guarantee.epsilon is None else plain(priced.guarantee.epsilon),
-        "any_two": "inf" if priced.guarantee.any_two is None else plain(priced.guarantee.any_two),
+        "guarantee": "inf" if priced.guarantee.epsilon is None else json_value(priced.guarantee.epsilon),
+        "any_two": "inf" if priced.guarantee.any_two is None else json_value(priced.guarantee.any_two),
     }
 
 
 def _document(found: Priced, asked: Asked) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
 
     facts = _facts(found)
     head = {"mechanism": facts.pop("mechanism")}
-    rows = [[answer, show.plain(float(reading))] for answer, reading in _readings(found.bounds.remap, asked.interval)]
-    show.document(head | asked.words | facts | {"remap": rows})
+    rows = [
+        [answer, output.json_value(float(reading))] for answer, reading in _readings(found.bounds.remap, asked.interval)
+    ]
+    output.print_json(head | asked.words | facts | {"remap": rows})
 
 
 def _text(found: Priced, asked: Asked) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
     from utmost.exact import decimal
 
     lower, upper = _outward(found.bounds, 9)
     guarantee = found.guarantee
-    show.say(f"{found.mechanism.name}. {_about(asked)}.")
-    show.say(
+    output.print_text(f"{found.mechanism.name}. {_about(asked)}.")
+    output.print_text(
         f"Expected loss between {lower:.9g} and {upper:.9g}: {decimal(found.bounds.width, 2)} apart, "
         f"with N = {found.bounds.cells} cells, certified."
     )
-    show.say(
+    output.print_text(
         f"Privacy on the interval: ε = {_epsilon(guarantee.epsilon)} a unit of distance, {_epsilon(guarantee.any_two)} "
         f"for any two inputs ({guarantee.words})."
     )
     if found.mechanism.name == "laplace":
-        show.say(_theorem(asked.words))
-    show.say("The best readings:")
+        output.print_text(_theorem(asked.words))
+    output.print_text("The best readings:")
     rows = [[answer, decimal(reading)] for answer, reading in _readings(found.bounds.remap, asked.interval)]
-    show.table(["answer", "read as"], rows)
+    output.print_table(["answer", "read as"], rows)
 
 
 def _readings(remap: Remap, interval: Interval) -> list[tuple[str, Fraction]]:
@@ -250,7 +262,7 @@ def _readings(remap: Remap, interval: Interval) -> list[tuple[str, Fraction]]:
     return [(str(y), remap(y)) for y in interval.grid(SHOWN)]
 
 
-def _outward(bounds: Bounds, digits: int) -> tuple[float, float]:
+def _outward(bounds: LossBounds, digits: int) -> tuple[float, float]:
     """Doubles of so many digits with lower ≤ loss ≤ upper, as decimals and as doubles."""
     return -_ceiling(-bounds.lower, digits), _ceiling(bounds.upper, digits)
 
@@ -271,28 +283,30 @@ def _ceiling(value: Fraction, digits: int) -> float:
 
 
 def _draw(found: Priced, asked: Asked, plot: str | None) -> None:
-    from utmost import pictures
-    from utmost.cli.show import remark
+    from utmost import charts
+    from utmost.charts.remap import RemapPiece, remap_chart
+    from utmost.cli.output import print_remark
     from utmost.errors import InputError
-    from utmost.pictures.remap import Piece, remap
 
     if plot is None:
         return
     rule = found.bounds.remap
     if rule.answers[0].label:
         raise InputError("--plot must be left out for a channel, whose answers are names: --json lists their readings")
-    pieces = [Piece(float(a.low), float(a.high), float(w)) for a, w in zip(rule.answers, rule.readings, strict=True)]
+    pieces = [
+        RemapPiece(float(a.low), float(a.high), float(w)) for a, w in zip(rule.answers, rule.readings, strict=True)
+    ]
     lower, upper = _outward(found.bounds, 6)
     claim = f"{_about(asked)}. Read so, it costs at most {upper:.6g}; no way of reading costs less than {lower:.6g}."
-    pictures.write(remap(pieces, f"How each answer of {found.mechanism.name} is read", claim), plot)
-    remark(f"drew {plot}")
+    charts.save_chart(remap_chart(pieces, f"How each answer of {found.mechanism.name} is read", claim), plot)
+    print_remark(f"drew {plot}")
 
 
 def _draw_all(found: list[Priced], asked: Asked, steps: int, plot: str | None) -> None:
-    from utmost import pictures
-    from utmost.cli.show import remark
+    from utmost import charts
+    from utmost.charts.remap import CostBar, cost_chart
+    from utmost.cli.output import print_remark
     from utmost.exact import decimal
-    from utmost.pictures.remap import Cost, costs
 
     if plot is None:
         return
@@ -300,9 +314,9 @@ def _draw_all(found: list[Priced], asked: Asked, steps: int, plot: str | None) -
     for priced in found:
         lower, upper = _outward(priced.bounds, 6)
         unit, any_two = (_epsilon(value) for value in (priced.guarantee.epsilon, priced.guarantee.any_two))
-        rows.append(Cost(priced.mechanism.name, lower, upper, f"{upper:.4g}  (ε {unit} a unit, {any_two} any two)"))
+        rows.append(CostBar(priced.mechanism.name, lower, upper, f"{upper:.4g}  (ε {unit} a unit, {any_two} any two)"))
     claim = (
         f"{_about(asked)}; grids of {steps} steps. Bars between certified bounds at most {decimal(asked.width)} apart."
     )
-    pictures.write(costs(rows, "What each mechanism costs, and the privacy it really gives", claim), plot)
-    remark(f"drew {plot}")
+    charts.save_chart(cost_chart(rows, "What each mechanism costs, and the privacy it really gives", claim), plot)
+    print_remark(f"drew {plot}")

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import Alpha, Epsilon, Json, level_of
+from utmost.cli.options import AlphaOption, EpsilonOption, JsonOption, required_level
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from utmost.exact import Level
-    from utmost.publish.local import Answers, Places, Record
-    from utmost.publish.local.coordinates import Corners, Frame, Pair
-    from utmost.publish.local.files import Progress
+    from utmost.publish.local import CategoryMechanism, LocationMechanism, TableMetadata
+    from utmost.publish.local.coordinates import CoordinateSystem, Corners, Pair
+    from utmost.publish.local.table_files import Progress
 
 EXAMPLES = (
     "Examples: utmost obfuscate people.csv out.csv --planar --x east --y north --unit km --step 0.01 --epsilon 0.5;  "
@@ -56,22 +56,24 @@ def command(
     values: Annotated[Text, typer.Option(metavar="A,B,…", help="The public list of its values.")] = None,
     others: Annotated[Text, typer.Option(metavar="A", help="The listed value that any other counts as.")] = None,
     dual: Annotated[bool, typer.Option("--dual", help="Tell a value it is not, rather than the one it is.")] = False,
-    alpha: Alpha = None,
-    epsilon: Epsilon = None,
+    alpha: AlphaOption = None,
+    epsilon: EpsilonOption = None,
     keep: Annotated[Text, typer.Option(metavar="A,B,…", help="Columns copied as they are, unprotected.")] = None,
     in_order: Annotated[bool, typer.Option("--in-order", help="Keep the order of rows, which may tell.")] = False,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Obfuscate places or categories row by row: each row is private by itself."""
     given: dict[str, str | None] = {"--x": x, "--y": y, "--unit": unit, "--coordinates": coordinates, "--step": step}
     given |= {"--origin": origin, "--box": box, "--missing": missing, "--column": column, "--values": values}
     given |= {"--others": others, "--degrees": "yes" if degrees else None, "--dual": "yes" if dual else None}
     chosen = {name: value for name, value in given.items() if value is not None}
-    mechanism = _mechanism(planar, response, chosen, level_of(alpha, epsilon))
+    mechanism = _mechanism(planar, response, chosen, required_level(alpha, epsilon))
     _run(mechanism, table, target, split(keep, "--keep"), in_order, json)
 
 
-def _mechanism(planar: bool, response: bool, given: dict[str, str], level: Level) -> Places | Answers:
+def _mechanism(
+    planar: bool, response: bool, given: dict[str, str], level: Level
+) -> LocationMechanism | CategoryMechanism:
     """What was asked for; options of the other kind are refused."""
     if planar == response:
         raise InputError("--planar or --response must be given, one of the two: for places or for categories")
@@ -91,9 +93,9 @@ def _needed(given: dict[str, str], kind: str, *names: str) -> list[str]:
     return [given[name] for name in names]
 
 
-def _places(given: dict[str, str], level: Level) -> Places:
+def _places(given: dict[str, str], level: Level) -> LocationMechanism:
     from utmost.exact import rational
-    from utmost.publish.local import Places
+    from utmost.publish.local import LocationMechanism
 
     x, y, unit, step = _needed(given, "--planar", "--x", "--y", "--unit", "--step")
     box: Corners | None = None
@@ -101,24 +103,26 @@ def _places(given: dict[str, str], level: Level) -> Places:
         left, bottom, right, top = _numbers(given["--box"], "--box", 4)
         box = left, bottom, right, top
     frame = _frame(given, unit, box)
-    return Places(x, y, level, unit, rational(step, "--step"), frame, box, _missing(given.get("--missing", "refuse")))
+    return LocationMechanism(
+        x, y, level, unit, rational(step, "--step"), frame, box, _missing(given.get("--missing", "refuse"))
+    )
 
 
-def _frame(given: dict[str, str], unit: str, box: Corners | None) -> Frame:
-    from utmost.publish.local import Degrees, Plane
+def _frame(given: dict[str, str], unit: str, box: Corners | None) -> CoordinateSystem:
+    from utmost.publish.local import DegreeCoordinates, PlaneCoordinates
 
     if "--degrees" not in given:
         if "--origin" in given:
             raise InputError("--origin must come with --degrees: a plane's lattice begins at 0,0")
-        return Plane(given.get("--coordinates", unit))
+        return PlaneCoordinates(given.get("--coordinates", unit))
     if "--coordinates" in given:
         raise InputError("--coordinates must not be given with --degrees: the columns are degrees")
     if "--origin" in given:
         longitude, latitude = _numbers(given["--origin"], "--origin", 2)
-        return Degrees((longitude, latitude))
+        return DegreeCoordinates((longitude, latitude))
     if box is None:
         raise InputError("--box must be given with --degrees, got none: it bounds what the projection distorts")
-    return Degrees(((box[0] + box[2]) / 2, (box[1] + box[3]) / 2))
+    return DegreeCoordinates(((box[0] + box[2]) / 2, (box[1] + box[3]) / 2))
 
 
 def _missing(text: str) -> str | Pair:
@@ -128,11 +132,11 @@ def _missing(text: str) -> str | Pair:
     return x, y
 
 
-def _answers(given: dict[str, str], level: Level) -> Answers:
-    from utmost.publish.local import Answers
+def _answers(given: dict[str, str], level: Level) -> CategoryMechanism:
+    from utmost.publish.local import CategoryMechanism
 
     column, values = _needed(given, "--response", "--column", "--values")
-    return Answers(column, level, tuple(split(values, "--values")), given.get("--others"), "--dual" in given)
+    return CategoryMechanism(column, level, tuple(split(values, "--values")), given.get("--others"), "--dual" in given)
 
 
 def _numbers(text: str, name: str, count: int) -> list[Fraction]:
@@ -164,37 +168,44 @@ def split(text: str | None, name: str) -> list[str]:
     return parts
 
 
-def _run(mechanism: Places | Answers, table: str, target: str, keep: list[str], in_order: bool, json: bool) -> None:
-    from utmost.cli import show
-    from utmost.publish.local import obfuscate, record
+def _run(
+    mechanism: LocationMechanism | CategoryMechanism,
+    table: str,
+    target: str,
+    keep: list[str],
+    in_order: bool,
+    json: bool,
+) -> None:
+    from utmost.cli import output
+    from utmost.publish.local import metadata, obfuscate
 
     with progress_bar() as progress:
         made = obfuscate(mechanism, table, target, keep, in_order, progress)
     if keep:
-        show.remark(f"copied as they are, with no protection: {', '.join(made.kept)}")
+        output.print_remark(f"copied as they are, with no protection: {', '.join(made.kept)}")
     if in_order:
-        show.remark("kept the order of the rows: where it was sorted by what is hidden, it tells of it")
+        output.print_remark("kept the order of the rows: where it was sorted by what is hidden, it tells of it")
     if json:
-        show.document(record.content(made) | {"output": target})
+        output.print_json(metadata.metadata_content(made) | {"output": target})
     else:
         _show(made, target)
 
 
-def _show(made: Record, target: str) -> None:
-    from utmost.cli import show
-    from utmost.publish.local import record
+def _show(made: TableMetadata, target: str) -> None:
+    from utmost.cli import output
+    from utmost.publish.local import metadata
 
     name = Path(target).name
     what = " and ".join(made.mechanism.columns)
-    show.say(f"Wrote {made.rows} rows of {what} to {name}, and what a reader needs to know to {name}.json.")
-    show.say()
-    show.say(str(record.content(made)["guarantee"]["words"]))
-    show.say()
-    show.say(
+    output.print_text(f"Wrote {made.rows} rows of {what} to {name}, and what a reader needs to know to {name}.json.")
+    output.print_text()
+    output.print_text(str(metadata.metadata_content(made)["guarantee"]["words"]))
+    output.print_text()
+    output.print_text(
         f"Each person has now spent {made.mechanism.spent} for each of her rows, and spends it again whenever they are "
         "obfuscated again: two runs on the same people cost twice as much. Nothing counts that here."
     )
-    show.say(f"Read it with: utmost recover {name}")
+    output.print_text(f"Read it with: utmost recover {name}")
 
 
 @contextmanager

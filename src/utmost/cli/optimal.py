@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import CHANNELS, PICTURES, Alpha, Epsilon, Json, Output, Plot, ending, level_of, own_level, save
+from utmost.cli.options import (
+    CHANNEL_ENDINGS,
+    CHART_ENDINGS,
+    AlphaOption,
+    EpsilonOption,
+    JsonOption,
+    OutputOption,
+    PlotOption,
+    check_ending,
+    least_level,
+    required_level,
+    save_channel,
+)
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,7 +37,7 @@ EXAMPLES = (
     "utmost optimal line:6 --alpha 1/2 --prior 1/4,0,1/4,0,1/4,1/4 --loss power:1.5 --json"
 )
 MOST_POINTS = 600  # of a space other than a line
-LONGEST = 40  # characters of a prior or loss that are repeated
+MAX_REPEATED_CHARS = 40  # characters of a prior or loss that are repeated
 SPACES = (
     "line:6, discrete:5, grid:3x4, grid:3x4:manhattan, hamming:3, cycle:5, matrix:FILE, graph:FILE, A+B (both), "
     "1/2*A (scaled)."
@@ -36,56 +48,59 @@ PRIORS = "uniform, 1/4,0,3/4, binomial:0.3, poisson:12.5, zipf:1, steps:1,3,2 or
 
 def command(
     space: Annotated[str, typer.Argument(metavar="SPACE", help=SPACES)],
-    alpha: Alpha = None,
-    epsilon: Epsilon = None,
+    alpha: AlphaOption = None,
+    epsilon: EpsilonOption = None,
     prior: Annotated[str, typer.Option(metavar="PRIOR", help=PRIORS)] = "uniform",
     loss: Annotated[str, typer.Option(metavar="LOSS", help=LOSSES)] = "absolute",
-    plot: Plot = None,
-    output: Output = None,
-    json: Json = False,
+    plot: PlotOption = None,
+    output: OutputOption = None,
+    json: JsonOption = False,
 ) -> None:
     """The best private mechanism for a consumer, certified.
 
     Ctrl-C ends the search; the best mechanism so far is certified and shown, with its gap.
     """
     from utmost import spaces
-    from utmost.cli import show
+    from utmost.cli import output as show
     from utmost.consumer import Consumer, losses, priors
 
-    level = level_of(alpha, epsilon)
-    ending(plot, PICTURES, "--plot")
-    ending(output, CHANNELS, "--output")
-    points = spaces.parse(space)
+    level = required_level(alpha, epsilon)
+    check_ending(plot, CHART_ENDINGS, "--plot")
+    check_ending(output, CHANNEL_ENDINGS, "--output")
+    points = spaces.parse_space(space)
     _fits(points)
     reader = Consumer(priors.parse(prior, len(points)), losses.over(losses.parse(loss), points))
     found = _sought(points, level, reader)
     if found.stopped:
-        show.remark(f"stopped: the loss is {_between(found.certificate)}; the mechanism shown is the best so far")
+        show.print_remark(f"stopped: the loss is {_between(found.certificate)}; the mechanism shown is the best so far")
     signs = _signature(found, points, level)
-    save(found.channel, output)
-    words = f"prior {prior if len(prior) <= LONGEST else reader.prior.name}, loss {loss[:LONGEST]}"
+    save_channel(found.channel, output)
+    words = (
+        f"prior {prior if len(prior) <= MAX_REPEATED_CHARS else reader.prior.name}, loss {loss[:MAX_REPEATED_CHARS]}"
+    )
     _draw(found, points, level, words, plot)
     if json:
-        asked = {"space": space, "alpha": show.plain(level.alpha), "prior": prior, "loss_function": loss}
-        _document(found, signs, level, asked | {"silent_loss": show.plain(silent_loss(reader))})
+        asked = {"space": space, "alpha": show.json_value(level.alpha), "prior": prior, "loss_function": loss}
+        _document(found, signs, level, asked | {"silent_loss": show.json_value(uninformed_loss(reader))})
     else:
-        _text(found, signs, f"{space} at {level} for {words}", level, silent_loss(reader))
+        _text(found, signs, f"{space} at {level} for {words}", level, uninformed_loss(reader))
 
 
 def _fits(points: Space) -> None:
     """Refuse what is too large for a matrix of its own, before it is written out."""
     from utmost.design.optimal import is_line
-    from utmost.spaces.space import LARGEST
+    from utmost.spaces.space import MAX_TABLE_POINTS
 
-    if len(points) <= MOST_POINTS or (len(points) <= LARGEST and is_line(points)):
+    if len(points) <= MOST_POINTS or (len(points) <= MAX_TABLE_POINTS and is_line(points)):
         return
     raise InputError(
-        f"SPACE must have at most {MOST_POINTS} points, or {LARGEST} on a line, since a mechanism has n² entries, got "
+        f"SPACE must have at most {MOST_POINTS} points, or {MAX_TABLE_POINTS} on a line, since a mechanism "
+        "has n² entries, got "
         f"{len(points)}: take fewer; what all its mechanisms can tell at most is said by utmost type"
     )
 
 
-def silent_loss(reader: Consumer) -> float:
+def uninformed_loss(reader: Consumer) -> float:
     """What she expects to lose when nothing is told."""
     import numpy as np
 
@@ -96,9 +111,9 @@ def silent_loss(reader: Consumer) -> float:
 def _sought(space: Space, level: Level, reader: Consumer) -> Design:
     """The design, with the bounds so far on stderr while it is sought."""
     from utmost import design
-    from utmost.cli.waiting import waiting
+    from utmost.cli.progress import progress_line
 
-    with waiting(f"the best mechanism on {space.name}") as report:
+    with progress_line(f"the best mechanism on {space.name}") as report:
         return design.optimal(
             space, level, reader, lambda lower, upper: report(f"loss between {lower:.9g} and {upper:.9g}")
         )
@@ -116,31 +131,31 @@ def _signature(found: Design, space: Space, level: Level) -> tuple[str, ...] | N
     from utmost.design.optimal import is_line
     from utmost.exact import Real
 
-    own = own_level(found.certificate.leak)
+    own = least_level(found.certificate.leak)
     between = isinstance(level.alpha, Real) and own is not None and own.is_inner and not isinstance(own.alpha, Real)
     chosen = own if between and own is not None else level
     return design.signature(found.channel, chosen) if chosen.is_inner and is_line(space) else None
 
 
 def _document(found: Design, signs: tuple[str, ...] | None, level: Level, asked: dict[str, Any]) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
 
-    content: dict[str, Any] = asked | show.channel_document(found.channel)
+    content: dict[str, Any] = asked | output.channel_document(found.channel)
     content["signature"] = None if signs is None else list(signs)
-    content["loss"], content["loss_decimal"] = str(found.loss), show.plain(float(found.loss))
+    content["loss"], content["loss_decimal"] = str(found.loss), output.json_value(float(found.loss))
     content["remap"] = found.remap
     content["certificate"] = _certificate(found.certificate, level)
     if found.stopped:
         content["stopped"] = True
-    show.document(content)
+    output.print_json(content)
 
 
 def _certificate(certificate: Certificate, level: Level) -> dict[str, Any]:
-    from utmost.cli import show
+    from utmost.cli import output
 
     return {
         "private": certificate.private,
-        "epsilon": show.epsilon_of(certificate.leak, level),
+        "epsilon": output.epsilon_of(certificate.leak, level),
         "gap": _gap(certificate.gap),
         "lower": str(certificate.lower),
         "upper": str(certificate.upper),
@@ -160,44 +175,46 @@ def _gap(gap: Number) -> str | float:
 
 
 def _text(found: Design, signs: tuple[str, ...] | None, words: str, level: Level, silent: float) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
     from utmost.exact import decimal
 
-    show.say(f"{'The best mechanism so far' if found.stopped else 'The best mechanism'} on {words}.")
+    output.print_text(f"{'The best mechanism so far' if found.stopped else 'The best mechanism'} on {words}.")
     _show_used(found.channel)
-    if signs is not None and len(found.channel.outputs) <= show.MOST_ROWS:
+    if signs is not None and len(found.channel.outputs) <= output.MAX_TABLE_ROWS:
         _show_signature(found, signs)
     text, short = str(found.loss), decimal(found.loss)
     sign = "=" if isinstance(found.loss, Fraction) and Fraction(short) == found.loss else "≈"
     shown = f"{f'{text} {sign} ' if len(text) <= 60 and text != short else ''}{short}"
-    show.say(f"Expected loss {shown}. Without any answer it would be {decimal(silent)}.")
+    output.print_text(f"Expected loss {shown}. Without any answer it would be {decimal(silent)}.")
     if found.remap is not None:
-        show.say(_remap_sentence(found.remap))
-    show.say(_proof(found, level))
-    show.say(show.leak_sentence(found.certificate.leak, level))
+        output.print_text(_remap_sentence(found.remap))
+    output.print_text(_proof(found, level))
+    output.print_text(output.leak_sentence(found.certificate.leak, level))
 
 
 def _show_used(channel: Channel) -> None:
     """The matrix without the answers that never occur."""
-    from utmost.channel.channel import trusted
-    from utmost.cli import show
+    from utmost.channel.channel import trusted_channel
+    from utmost.cli import output
 
     used = [y for y in range(len(channel.outputs)) if any(channel.rows[:, y])]
-    kept = trusted(channel.inputs, [channel.outputs[y] for y in used], channel.rows[:, used])
-    show.channel_table(kept if len(channel.outputs) > show.MOST_ROWS else channel)
-    if len(used) < len(channel.outputs) and len(channel.outputs) > show.MOST_ROWS:
-        show.say(f"{len(channel.outputs) - len(used)} of {len(channel.outputs)} answers never occur and are left out.")
+    kept = trusted_channel(channel.inputs, [channel.outputs[y] for y in used], channel.rows[:, used])
+    output.channel_table(kept if len(channel.outputs) > output.MAX_TABLE_ROWS else channel)
+    if len(used) < len(channel.outputs) and len(channel.outputs) > output.MAX_TABLE_ROWS:
+        output.print_text(
+            f"{len(channel.outputs) - len(used)} of {len(channel.outputs)} answers never occur and are left out."
+        )
 
 
 def _show_signature(found: Design, signs: tuple[str, ...]) -> None:
-    from utmost.cli import show
-    from utmost.design.signature import spelled
+    from utmost.cli import output
+    from utmost.design.signature import signature_text
 
-    show.say(
+    output.print_text(
         "Signature: from each input to the next, an answer's probability falls (↓) or rises (↑) as fast as privacy "
         "allows, or slower (S); 0 if it never comes."
     )
-    show.say(spelled(signs, found.channel.inputs, found.channel.outputs) + "\n")
+    output.print_text(signature_text(signs, found.channel.inputs, found.channel.outputs) + "\n")
 
 
 def _remap_sentence(remap: list[int]) -> str:
@@ -214,7 +231,7 @@ def _remap_sentence(remap: list[int]) -> str:
 
 
 def _proof(found: Design, level: Level) -> str:
-    from utmost.cli.show import level_words
+    from utmost.cli.output import level_words
 
     certificate, gap = found.certificate, _gap(found.certificate.gap)
     if not level.is_inner:
@@ -232,17 +249,17 @@ def _proof(found: Design, level: Level) -> str:
 
 def _draw(found: Design, space: Space, level: Level, words: str, plot: str | None) -> None:
     """A heat map; on a grid maps, one a true place."""
-    from utmost import pictures
-    from utmost.cli.show import remark
+    from utmost import charts
+    from utmost.cli.output import print_remark
     from utmost.exact import decimal
 
     if plot is None:
         return
     title = f"{'The best mechanism so far' if found.stopped else 'The best mechanism'} for {words}"
     claim = f"No mechanism private at {level} gives her an expected loss below {decimal(found.certificate.lower)}."
-    shape = pictures.rows_and_columns(space)
+    shape = charts.rows_and_columns(space)
     if shape is not None and set(found.channel.outputs) <= set(found.channel.inputs):
-        pictures.write(pictures.grid_map(found.channel, shape, title, claim.rstrip(".")), plot)
+        charts.save_chart(charts.location_maps(found.channel, shape, title, claim.rstrip(".")), plot)
     else:
-        pictures.write(pictures.picture(found.channel, title, claim), plot)
-    remark(f"drew {plot}")
+        charts.save_chart(charts.channel_chart(found.channel, title, claim), plot)
+    print_remark(f"drew {plot}")

@@ -10,28 +10,28 @@ import typer
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
-    from utmost.channel import Channel, Leak
+    from utmost.channel import Channel, PrivacyLoss
     from utmost.exact import Level
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Alpha = Annotated[str | None, typer.Option(metavar="A", help="Privacy level α = e^-ε, in [0, 1]: 1/2.")]
-Epsilon = Annotated[str | None, typer.Option(metavar="E", help="Privacy level ε >= 0, instead of α: 0.1.")]
-Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw a picture: .svg, .png or .html.")]
-Output = Annotated[str | None, typer.Option(metavar="FILE", help="Save the mechanism: .csv or .json.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+AlphaOption = Annotated[str | None, typer.Option(metavar="A", help="Privacy level α = e^-ε, in [0, 1]: 1/2.")]
+EpsilonOption = Annotated[str | None, typer.Option(metavar="E", help="Privacy level ε >= 0, instead of α: 0.1.")]
+PlotOption = Annotated[str | None, typer.Option(metavar="FILE", help="Draw a picture: .svg, .png or .html.")]
+OutputOption = Annotated[str | None, typer.Option(metavar="FILE", help="Save the mechanism: .csv or .json.")]
 
-PICTURES = (".svg", ".png", ".html")
-CHANNELS = (".csv", ".json")
+CHART_ENDINGS = (".svg", ".png", ".html")
+CHANNEL_ENDINGS = (".csv", ".json")
 
 
-def level_of(alpha: str | None, epsilon: str | None) -> Level:
+def required_level(alpha: str | None, epsilon: str | None) -> Level:
     """The level given by exactly one of the two options."""
-    level = level_if_any(alpha, epsilon)
+    level = optional_level(alpha, epsilon)
     if level is None:
         raise InputError("--alpha or --epsilon must be given, got neither: say for instance --alpha 1/2")
     return level
 
 
-def level_if_any(alpha: str | None, epsilon: str | None) -> Level | None:
+def optional_level(alpha: str | None, epsilon: str | None) -> Level | None:
     """The level given by at most one of the two options."""
     from utmost import exact
 
@@ -42,7 +42,7 @@ def level_if_any(alpha: str | None, epsilon: str | None) -> Level | None:
     return None if epsilon is None else exact.epsilon(epsilon)
 
 
-def own_level(leak: Leak) -> Level | None:
+def least_level(leak: PrivacyLoss) -> Level | None:
     """The least level of a channel where it can be written exactly."""
     from utmost import exact
 
@@ -51,10 +51,10 @@ def own_level(leak: Leak) -> Level | None:
     return None if leak.alpha is None else exact.alpha(leak.alpha)
 
 
-def ending(path: str | None, allowed: tuple[str, ...], name: str) -> str | None:
+def check_ending(path: str | None, allowed: tuple[str, ...], name: str) -> str | None:
     """A path whose ending says what to write; refused before any work is done.
 
-    >>> ending("a.svg", (".svg", ".png"), "--plot")
+    >>> check_ending("a.svg", (".svg", ".png"), "--plot")
     'a.svg'
     """
     if path is None:
@@ -69,11 +69,11 @@ def ending(path: str | None, allowed: tuple[str, ...], name: str) -> str | None:
     return path
 
 
-def save(channel: Channel, path: str | None) -> None:
+def save_channel(channel: Channel, path: str | None) -> None:
     """Save a channel where that is asked for, and say so."""
     from utmost.channel import files
-    from utmost.cli.show import remark
+    from utmost.cli.output import print_remark
 
     if path is not None:
-        files.write(channel, path)
-        remark(f"saved {path}")
+        files.write_channel(channel, path)
+        print_remark(f"saved {path}")

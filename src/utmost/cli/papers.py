@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import Json
+from utmost.cli.options import JsonOption
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def command(
         str | None, typer.Argument(metavar="[KEY]", help="A paper such as GRS12; all are listed if left out.")
     ] = None,
     output: Annotated[str | None, typer.Option(metavar="DIR", help="Write its figures there.")] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """A paper's tables, published beside computed."""
     from utmost import papers
@@ -38,14 +38,14 @@ def command(
 
 
 def _list(keys: dict[str, str], output: str | None, json: bool) -> None:
-    from utmost.cli import show
+    from utmost.cli import output as show
 
     if output is not None:
         raise InputError(f"--output needs a paper's KEY, got none: say one of {', '.join(keys)}")
     if json:
-        show.document({"papers": [{"key": key, "title": title} for key, title in keys.items()]})
+        show.print_json({"papers": [{"key": key, "title": title} for key, title in keys.items()]})
     else:
-        show.facts(list(keys.items()))
+        show.print_facts(list(keys.items()))
 
 
 def _folder(output: str | None) -> Path | None:
@@ -62,34 +62,36 @@ def _folder(output: str | None) -> Path | None:
 
 def _document(found: Report) -> None:
     from utmost import papers
-    from utmost.cli import show
+    from utmost.cli import output
 
-    show.document(papers.document(found))
+    output.print_json(papers.document(found))
 
 
 def _text(found: Report) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
 
-    show.say(f"{found.key}  {found.title}")
+    output.print_text(f"{found.key}  {found.title}")
     for item in found.items:
-        show.say(f"\n{item.name}: {VERDICTS[item.agrees]}. {item.caption}")
-        show.beside(_sides(item))
+        output.print_text(f"\n{item.name}: {VERDICTS[item.agrees]}. {item.caption}")
+        output.print_side_by_side(_sides(item))
         if item.note:
-            show.say(item.note)
+            output.print_text(item.note)
     for name, lines in (("Errata", found.errata), ("Remarks", found.remarks)):
         if lines:
-            show.say(f"\n{name}")
-            show.facts([("-", line) for line in lines])
+            output.print_text(f"\n{name}")
+            output.print_facts([("-", line) for line in lines])
     compared = [item for item in found.items if item.agrees is not None]
     agree = sum(bool(item.agrees) for item in compared)
     others = [item.name for item in compared if not item.agrees]
     but = f"; not: {', '.join(others)}" if others else ""
-    show.say(f"\n{agree} of {len(compared)} items with published values agree{but}. {len(found.items)} items in all.")
+    output.print_text(
+        f"\n{agree} of {len(compared)} items with published values agree{but}. {len(found.items)} items in all."
+    )
 
 
 def _sides(item: Item) -> list[tuple[str, Any]]:
     """Published beside computed: in one table where each has a value a line, or where every cell is the same."""
-    from utmost.cli import show
+    from utmost.cli import output
 
     ours, theirs = item.computed, item.published
     if theirs is None:
@@ -98,27 +100,27 @@ def _sides(item: Item) -> list[tuple[str, Any]]:
         return [("published", _side(theirs)), ("computed", _side(ours))]
     if len(ours.header) == 2 and [row[0] for row in ours.rows] == [row[0] for row in theirs.rows]:
         rows = [(a[0], a[1], b[1]) for a, b in zip(theirs.rows, ours.rows, strict=True)]
-        return [("", show.built((ours.header[0], "published", "computed"), rows))]
-    if ours == theirs and not show.fits([_side(theirs), _side(ours)]):
+        return [("", output.build_table((ours.header[0], "published", "computed"), rows))]
+    if ours == theirs and not output.fits_terminal([_side(theirs), _side(ours)]):
         return [("published = computed, in every cell", _side(ours))]
     return [("published", _side(theirs)), ("computed", _side(ours))]
 
 
 def _side(side: Table | str) -> Any:
-    from utmost.cli import show
+    from utmost.cli import output
 
-    return side if isinstance(side, str) else show.built(side.header, side.rows)
+    return side if isinstance(side, str) else output.build_table(side.header, side.rows)
 
 
 def _figures(found: Report, folder: Path) -> None:
     """A picture for each item that has one."""
-    from utmost import pictures
-    from utmost.cli.show import remark
+    from utmost import charts
+    from utmost.cli.output import print_remark
     from utmost.papers.figures import figure, file_name
 
     for item in found.items:
         chart = figure(item)
         if chart is not None:
             place = folder / f"{file_name(found, item)}.svg"
-            pictures.write(chart, place)
-            remark(f"drew {place}")
+            charts.save_chart(chart, place)
+            print_remark(f"drew {place}")

@@ -10,13 +10,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import PICTURES, Alpha, Epsilon, Json, Plot, ending, level_of
+from utmost.cli.options import (
+    CHART_ENDINGS,
+    AlphaOption,
+    EpsilonOption,
+    JsonOption,
+    PlotOption,
+    check_ending,
+    required_level,
+)
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
     from utmost.precision import Certificate, Implementation
-    from utmost.precision.laplace import Setting
-    from utmost.precision.planar import Setting as PlanarSetting
+    from utmost.precision.laplace import LaplaceSetting
+    from utmost.precision.planar import PlanarSetting
 
 EXAMPLES = (
     "Examples: utmost precision laplace --epsilon 1 --range 0,10 --round 1/1024;  "
@@ -53,8 +61,8 @@ Ulps = Annotated[int, typer.Option(metavar="K", help="Units in the last place th
 def laplace_command(
     range_: Annotated[str, typer.Option("--range", metavar="LOW,HIGH", help="Answers and results are kept within.")],
     rounding: Round = None,
-    alpha: Alpha = None,
-    epsilon: Epsilon = None,
+    alpha: AlphaOption = None,
+    epsilon: EpsilonOption = None,
     sensitivity: Sensitivity = "1",
     numbers: Numbers = "binary64",
     generator: Values = None,
@@ -66,7 +74,7 @@ def laplace_command(
         str | None,
         typer.Option(metavar="E", help="Choose ε and L so that ε′ is at most this; without --epsilon, --round."),
     ] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """ε′ of Laplace noise drawn by inverting its distribution."""
     from utmost.exact import rational
@@ -79,12 +87,12 @@ def laplace_command(
     if target is not None:
         if rounding is not None or epsilon is not None or alpha is not None:
             raise InputError("--target chooses the level and the rounding itself, got one of them too: leave it out")
-        task, made = laplace.planned(target, width, low, high, run)
+        task, made = laplace.plan_setting(target, width, low, high, run)
     else:
-        task = laplace.setting(level_of(alpha, epsilon), width, low, high, _required(rounding))
-        made = laplace.certify(task, run)
+        task = laplace.laplace_setting(required_level(alpha, epsilon), width, low, high, _required(rounding))
+        made = laplace.certify_laplace(task, run)
     advice = laplace_advice(task, run, made, (low, high))
-    _show(asked, task, run, (made, laplace.slope(task)), advice, json)
+    _show(asked, task, run, (made, laplace.inverse_slope(task)), advice, json)
 
 
 @app.command("planar", epilog=EXAMPLES)
@@ -93,13 +101,13 @@ def planar_command(
         str, typer.Option("--range", metavar="LOW,HIGH[,LOW,HIGH]", help="Both coordinates, or x then y.")
     ],
     rounding: Round = None,
-    alpha: Alpha = None,
-    epsilon: Epsilon = None,
+    alpha: AlphaOption = None,
+    epsilon: EpsilonOption = None,
     sensitivity: Sensitivity = "1",
     numbers: Numbers = "binary64",
     generator: Values = None,
     ulps: Ulps = 1,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """ε′ of planar Laplace noise drawn by radius and angle."""
     from utmost.exact import rational
@@ -109,10 +117,10 @@ def planar_command(
     ends = range_.split(",")
     x, y = (",".join(ends[:2]), ",".join(ends[2:])) if len(ends) == 4 else (range_, range_)
     sides = _pair(x, "--range"), _pair(y, "--range")
-    task = planar.setting(level_of(alpha, epsilon), sensitivity, *sides, _required(rounding))
-    made = planar.certify(task, run)
+    task = planar.planar_setting(required_level(alpha, epsilon), sensitivity, *sides, _required(rounding))
+    made = planar.certify_planar(task, run)
     asked = _Asked(rational(sensitivity, "sensitivity"), (*sides[0], *sides[1]))
-    _show(asked, task, run, (made, planar.slope(task)), planar_advice(task, run, made, sides), json)
+    _show(asked, task, run, (made, planar.inverse_slope(task)), planar_advice(task, run, made, sides), json)
 
 
 @app.command("attack", epilog=EXAMPLES)
@@ -123,24 +131,24 @@ def attack_command(
     secrets: Annotated[str, typer.Option(metavar="A,B", help="The two answers to tell apart.")] = "0,1",
     scale: Annotated[str, typer.Option(metavar="B", help="Scale of the Laplace noise.")] = "1",
     draws: Annotated[int, typer.Option(metavar="K", help="Results of each secret.")] = 1000,
-    plot: Plot = None,
-    json: Json = False,
+    plot: PlotOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Which results of a float sampler give the secret away."""
-    from utmost.cli import attacked
+    from utmost.cli import attack_output
     from utmost.exact import rational
-    from utmost.precision import attack
-    from utmost.precision.attacks import JUDGES, lattice_points
-    from utmost.precision.samplers import lattice
+    from utmost.precision import run_attack
+    from utmost.precision.attacks import SUPPORT_TESTS, lattice_points
+    from utmost.precision.float_samplers import lattice_laplace
 
-    ending(plot, PICTURES, "--plot")
+    check_ending(plot, CHART_ENDINGS, "--plot")
     first, second = (_double(end, "--secrets") for end in _pair(secrets, "--secrets"))
     spread, known = _double(rational(scale, "--scale"), "--scale"), {"lattice": lattice_points}
-    judges = known if sampler == "utmost" else JUDGES
-    found = attack(_sampler(sampler), (first, second), spread, draws, judges)
-    ours = attack(lambda a, b, c: list(lattice(a, b, c)), (first, second), spread, min(draws, 1000), known)
-    attacked.draw(found, ours, sampler, plot)
-    attacked.document(found, ours, sampler) if json else attacked.text(found, ours, sampler)
+    judges = known if sampler == "utmost" else SUPPORT_TESTS
+    found = run_attack(_sampler(sampler), (first, second), spread, draws, judges)
+    ours = run_attack(lambda a, b, c: list(lattice_laplace(a, b, c)), (first, second), spread, min(draws, 1000), known)
+    attack_output.draw_attack(found, ours, sampler, plot)
+    attack_output.attack_document(found, ours, sampler) if json else attack_output.print_attack(found, ours, sampler)
 
 
 def _pair(text: str, name: str) -> tuple[Fraction, Fraction]:
@@ -165,10 +173,10 @@ def _required(rounding: str | None) -> str:
 
 
 def _implementation(numbers: str, generator: str | None, ulps: int) -> Implementation:
-    from utmost.precision import implementation, uniform
-    from utmost.precision.formats import parse
+    from utmost.precision import implementation, uniform_generator
+    from utmost.precision.number_formats import parse_format
 
-    return implementation(parse(numbers), None if generator is None else uniform(generator), ulps)
+    return implementation(parse_format(numbers), None if generator is None else uniform_generator(generator), ulps)
 
 
 def _sensitivity(text: str, run: Implementation, terms: str | None, bound: str, method: str) -> Fraction:
@@ -180,16 +188,16 @@ def _sensitivity(text: str, run: Implementation, terms: str | None, bound: str, 
 
 
 def _sampler(name: str) -> Any:
-    from utmost.precision import attacks, samplers
+    from utmost.precision import attacks, float_samplers
 
-    built_in = {"textbook": samplers.textbook, "utmost": samplers.lattice}
+    built_in = {"textbook": float_samplers.textbook_laplace, "utmost": float_samplers.lattice_laplace}
     if name in built_in:
         return lambda secret, scale, count: list(built_in[name](secret, scale, count))
     if ":" not in name:
         raise InputError(f'--sampler must be textbook, utmost or MODULE:FUNCTION, got "{name[:40]}"')
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)  # a sampler of one's own stands in a file next to one
-    return attacks.load(name)
+    return attacks.load_sampler(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,11 +215,11 @@ def above(value: Fraction | None) -> float | str | None:
     >>> above(Fraction(1, 3)), above(None), above(Fraction(10) ** 400)
     (0.333333333334, 'inf', '1e+400')
     """
-    from utmost.precision.shown import FLOATS, upward
+    from utmost.precision.bound_text import FLOATS, decimal_above
 
     if value is None:
         return "inf"
-    text = upward(value, 12)
+    text = decimal_above(value, 12)
     return float(text) if not value or FLOATS[0] < abs(value) < FLOATS[1] else text
 
 
@@ -220,7 +228,7 @@ def _short(value: Fraction) -> float | str | None:
     return str(value) if len(str(value)) <= 40 else above(value)
 
 
-def _ends(task: Setting | PlanarSetting) -> tuple[Fraction, ...]:
+def _ends(task: LaplaceSetting | PlanarSetting) -> tuple[Fraction, ...]:
     low, high = task.low, task.high
     if isinstance(low, tuple) and isinstance(high, tuple):
         return low[0], high[0], low[1], high[1]
@@ -228,7 +236,7 @@ def _ends(task: Setting | PlanarSetting) -> tuple[Fraction, ...]:
 
 
 def _document(
-    asked: _Asked, task: Setting | PlanarSetting, run: Implementation, made: Certificate, slope: Fraction | None
+    asked: _Asked, task: LaplaceSetting | PlanarSetting, run: Implementation, made: Certificate, slope: Fraction | None
 ) -> dict[str, Any]:
     near, level = made.closeness, task.level
     return {
@@ -254,33 +262,33 @@ def _document(
 
 def _show(
     asked: _Asked,
-    task: Setting | PlanarSetting,
+    task: LaplaceSetting | PlanarSetting,
     run: Implementation,
     found: tuple[Certificate, Fraction | None],
     advice: str,
     json: bool,
 ) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
     from utmost.precision import sum_advice
 
     if asked.computed:
         advice += " " + sum_advice(asked.sensitivity, task.sensitivity)
     if json:
-        show.document({**_document(asked, task, run, *found), "advice": advice})
+        output.print_json({**_document(asked, task, run, *found), "advice": advice})
         return
-    show.facts(_given(asked, task) + _bounds(task, run, *found))
-    show.say(advice)
+    output.print_facts(_given(asked, task) + _bounds(task, run, *found))
+    output.print_text(advice)
 
 
-def _given(asked: _Asked, task: Setting | PlanarSetting) -> list[tuple[str, str]]:
+def _given(asked: _Asked, task: LaplaceSetting | PlanarSetting) -> list[tuple[str, str]]:
     """What was asked, and what became of it."""
-    from utmost.precision.shown import upward
+    from utmost.precision.bound_text import decimal_above
 
-    level, used = task.level, upward(task.sensitivity)
+    level, used = task.level, decimal_above(task.sensitivity)
     words = [("ε", f"{level.epsilon if level.exponent is None else level.exponent} at distance {used}")]
     if asked.computed:
-        extra = upward(task.sensitivity - asked.sensitivity)
-        change = f"{upward(asked.sensitivity)} → {used} (2δ_f = {extra})"
+        extra = decimal_above(task.sensitivity - asked.sensitivity)
+        change = f"{decimal_above(asked.sensitivity)} → {used} (2δ_f = {extra})"
         words.append(("Δ", f"sensitivity {change}: the noise's scale must be {used}/ε"))
     ends = ", ".join(map(str, asked.ends))
     if _ends(task) != asked.ends:
@@ -289,16 +297,16 @@ def _given(asked: _Asked, task: Setting | PlanarSetting) -> list[tuple[str, str]
 
 
 def _bounds(
-    task: Setting | PlanarSetting, run: Implementation, made: Certificate, slope: Fraction | None
+    task: LaplaceSetting | PlanarSetting, run: Implementation, made: Certificate, slope: Fraction | None
 ) -> list[tuple[str, str]]:
     """Every bound, rounded up, with its name."""
-    from utmost.precision.shown import promise
+    from utmost.precision.bound_text import epsilon_text
 
     near, bits = made.closeness, run.generator.count.bit_length() - 1
     count = f"2^{bits}" if run.generator.count == 2**bits else str(run.generator.count)
 
     def least(bound: Fraction | None) -> str:
-        return "∞ (none)" if bound is None else promise(task.level, bound)
+        return "∞ (none)" if bound is None else epsilon_text(task.level, bound)
 
     words = [
         ("δ₀", f"{_brief(run.delta0)}  the generator, {count} values, against a uniform number"),
@@ -316,6 +324,6 @@ def _bounds(
 
 
 def _brief(value: Fraction | None) -> str:
-    from utmost.precision.shown import upward
+    from utmost.precision.bound_text import decimal_above
 
-    return "∞ (none)" if value is None else upward(value, 9)
+    return "∞ (none)" if value is None else decimal_above(value, 9)

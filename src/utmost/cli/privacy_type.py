@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import CHANNELS, PICTURES, Alpha, Epsilon, Json, Output, Plot, ending, level_of
+from utmost.cli.options import (
+    CHANNEL_ENDINGS,
+    CHART_ENDINGS,
+    AlphaOption,
+    EpsilonOption,
+    JsonOption,
+    OutputOption,
+    PlotOption,
+    check_ending,
+    required_level,
+)
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,8 +34,8 @@ STREAMS = (".jsonl",)
 
 def command(
     space: Annotated[str, typer.Argument(metavar="SPACE", help="line:4, discrete:5, grid:2x2, hamming:3, cycle:5 …")],
-    alpha: Alpha = None,
-    epsilon: Epsilon = None,
+    alpha: AlphaOption = None,
+    epsilon: EpsilonOption = None,
     vertices: Annotated[bool, typer.Option("--vertices", help="The vertices of the region of posteriors.")] = False,
     kernels: Annotated[bool, typer.Option("--kernels", help="The kernel mechanisms.")] = False,
     capacity: Annotated[bool, typer.Option("--capacity", help="The most that any mechanism of it can tell.")] = False,
@@ -42,34 +52,34 @@ def command(
     kernel: Annotated[
         int | None, typer.Option(metavar="K", help="Show kernel mechanism K, and save it with --output.")
     ] = None,
-    output: Output = None,
-    plot: Plot = None,
-    json: Json = False,
+    output: OutputOption = None,
+    plot: PlotOption = None,
+    json: JsonOption = False,
 ) -> None:
     """What a privacy type contains: vertices, kernel mechanisms, capacities.
 
     Everything is exact. Without options, the capacities.
     """
     from utmost import spaces
-    from utmost.cli import delivered
+    from utmost.cli import capacity_output
 
-    level = level_of(alpha, epsilon)
-    ending(plot, PICTURES, "--plot")
-    ending(save, STREAMS, "--save")
-    ending(output, CHANNELS, "--output")
+    level = required_level(alpha, epsilon)
+    check_ending(plot, CHART_ENDINGS, "--plot")
+    check_ending(save, STREAMS, "--save")
+    check_ending(output, CHANNEL_ENDINGS, "--output")
     _consistent(vertices or kernels, loss, channel, count, save, plot)
     if output is not None and kernel is None:
         raise InputError(
             "--output must come with --kernel: say which kernel mechanism to save, for instance --kernel 0"
         )
-    points = spaces.parse(space)
+    points = spaces.parse_space(space)
     found: dict[str, Any] = {}
     if vertices or kernels:
         found |= _members(points, level, save, count, vertices=vertices, kernels=kernels)
     if kernel is not None:
         found["kernel"] = _kernel(points, level, kernel, output)
     if capacity or not (vertices or kernels or loss or plot or kernel is not None):
-        found["capacity"] = delivered.found(points, level)
+        found["capacity"] = capacity_output.find_capacities(points, level)
     if loss is not None:
         found["universal"] = _judged(points, level, loss, channel)
     if plot is not None:
@@ -91,112 +101,112 @@ def _consistent(
 def _members(
     points: Space, level: Level, save: str | None, count: bool, *, vertices: bool, kernels: bool
 ) -> dict[str, Any]:
-    from utmost.cli import members
-    from utmost.cli.show import remark
+    from utmost.cli import vertex_output
+    from utmost.cli.output import print_remark
 
     if save is not None:
-        found = members.saved(points, level, save, vertices=vertices, kernels=kernels)
-        remark(f"saved {save}")
+        found = vertex_output.save_members(points, level, save, vertices=vertices, kernels=kernels)
+        print_remark(f"saved {save}")
         return found
     if count:
-        return members.counted(points, level, vertices=vertices, kernels=kernels)
-    return members.listed(points, level, vertices=vertices, kernels=kernels)
+        return vertex_output.count_members(points, level, vertices=vertices, kernels=kernels)
+    return vertex_output.list_members(points, level, vertices=vertices, kernels=kernels)
 
 
 def _kernel(points: Space, level: Level, number: int, output: str | None) -> Channel:
-    from utmost.cli import members
-    from utmost.cli.options import save
+    from utmost.cli import vertex_output
+    from utmost.cli.options import save_channel
 
-    found = members.chosen(points, level, number)
-    save(found, output)
+    found = vertex_output.kernel_by_number(points, level, number)
+    save_channel(found, output)
     return found
 
 
 def _judged(points: Space, level: Level, loss: str, channel: str | None) -> Any:
-    from utmost.cli import universal
+    from utmost.cli import universality_output
 
-    return universal.judged(points, level, loss, channel)
+    return universality_output.judge_universality(points, level, loss, channel)
 
 
 def _draw(points: Space, level: Level, channel: str | None, plot: str) -> None:
-    from utmost import pictures
+    from utmost import charts
     from utmost.channel import files
-    from utmost.cli.show import remark
+    from utmost.cli.output import print_remark
 
     if len(points) not in (3, 4):
         raise InputError(f"--plot must be for 3 secrets (a triangle) or 4 (a tetrahedron), got {len(points)}")
-    mechanism = None if channel is None else files.read(channel)
+    mechanism = None if channel is None else files.read_channel(channel)
     title = f"The posteriors that {points.name} allows at {level}"
     said = "Shaded: every posterior of every private mechanism, under a uniform prior (the cross)."
-    pictures.write(pictures.region(points, level, mechanism, title, said), plot)
-    remark(f"drew {plot}")
+    charts.save_chart(charts.region_chart(points, level, mechanism, title, said), plot)
+    print_remark(f"drew {plot}")
 
 
 def _document(space: str, points: Space, level: Level, found: dict[str, Any]) -> None:
-    from utmost.cli import delivered, show, universal
+    from utmost.cli import capacity_output, output, universality_output
 
-    content = {"space": space, "points": len(points), "alpha": show.plain(level.alpha)} | found
+    content = {"space": space, "points": len(points), "alpha": output.json_value(level.alpha)} | found
     if "capacity" in found:
-        content |= delivered.document(found["capacity"])
+        content |= capacity_output.capacity_document(found["capacity"])
     if "kernel" in found:
-        content["kernel"] = show.channel_document(found["kernel"])
+        content["kernel"] = output.channel_document(found["kernel"])
     if "universal" in found:
-        content["universal"] = universal.document(found["universal"])
-    show.document(content)
+        content["universal"] = universality_output.universality_document(found["universal"])
+    output.print_json(content)
 
 
 def _text(points: Space, level: Level, loss: str | None, found: dict[str, Any]) -> None:
-    from utmost.cli import delivered, show, universal
+    from utmost.cli import capacity_output, output, universality_output
 
     secrets = f"{len(points):,} secret{'s' if len(points) > 1 else ''}"
-    show.say(f"The privacy type of {points.name} ({secrets}) at {level}.")
+    output.print_text(f"The privacy type of {points.name} ({secrets}) at {level}.")
     if "vertices" in found:
         _show_vertices(points, found["vertices"])
     if "kernels" in found:
         _show_kernels(found["kernels"])
     if "kernel" in found:
-        show.channel_table(found["kernel"])
+        output.channel_table(found["kernel"])
     if "capacity" in found:
-        delivered.show(found["capacity"])
+        capacity_output.print_capacities(found["capacity"])
     if "universal" in found:
-        universal.show(found["universal"], loss or "")
+        universality_output.print_universality(found["universal"], loss or "")
 
 
 def _show_vertices(points: Space, vertices: int | list[dict[str, Any]]) -> None:
     """Their posteriors, a column for each secret."""
-    from utmost.cli import show
+    from utmost.cli import output
 
     number = vertices if isinstance(vertices, int) else len(vertices)
-    show.say(f"Vertices of the region of posteriors: {number:,}.")
+    output.print_text(f"Vertices of the region of posteriors: {number:,}.")
     if isinstance(vertices, int):
         return
     rows = [[str(k), *map(_cell, one["posterior"])] for k, one in enumerate(vertices[:SHOWN])]
-    show.table(["", *map(str, points.labels)], rows)
+    output.print_table(["", *map(str, points.labels)], rows)
     _show_rest(len(vertices))
 
 
 def _show_kernels(kernels: int | list[dict[str, Any]]) -> None:
     """Each by the numbers of its vertices."""
-    from utmost.cli import show
+    from utmost.cli import output
 
     number = kernels if isinstance(kernels, int) else len(kernels)
-    show.say(f"Kernel mechanisms: {number:,}.")
+    output.print_text(f"Kernel mechanisms: {number:,}.")
     if isinstance(kernels, int):
         return
     rows = [
         [str(k), *("  ".join(map(_cell, one[key])) for key in ("vertices", "weights"))]
         for k, one in enumerate(kernels[:SHOWN])
     ]
-    show.table(["", "of vertices (--vertices)", "with weights"], rows, left=3)
+    output.print_table(["", "of vertices (--vertices)", "with weights"], rows, left=3)
     _show_rest(len(kernels))
 
 
 def _show_rest(number: int) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
 
     if number > SHOWN:
-        show.say(f"The first {SHOWN}; --json lists them all, --save FILE.jsonl writes them as they are found.")
-    show.say()
+        output.print_text(f"The first {SHOWN}; --json lists them all, --save FILE.jsonl writes them as they are found.")
+    output.print_text()
 
 
 def _cell(value: object) -> str:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import Json
+from utmost.cli.options import JsonOption
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
-    from utmost.publish.local import Frequencies, Places, Reading, Record
+    from utmost.publish.local import Frequencies, LocationMechanism, LocationReading, TableMetadata
 
 EXAMPLES = (
     "Examples: utmost recover votes.csv;  utmost recover votes.csv --confidence 0.99 --json;  "
@@ -29,14 +29,14 @@ def command(
     prior: Annotated[Text, typer.Option(metavar="FILE", help="Table with columns x, y, weight.")] = None,
     cells: Annotated[Text, typer.Option(metavar="N", help="Without --prior: N cells along a side; or 24.")] = None,
     output: Annotated[Text, typer.Option(metavar="FILE", help="Save the results: .csv or .parquet.")] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Recover frequencies, or the best guesses of places, from an obfuscated table."""
-    from utmost.publish.local import Answers, read
+    from utmost.publish.local import CategoryMechanism, read_metadata
 
     _target(output, table)
-    note = read(table)
-    if isinstance(note.mechanism, Answers):
+    note = read_metadata(table)
+    if isinstance(note.mechanism, CategoryMechanism):
         _refuse({"--loss": loss, "--prior": prior, "--cells": cells}, "frequencies")
         _frequencies(note, table, confidence or "0.95", output, json)
     else:
@@ -45,16 +45,16 @@ def command(
 
 
 def _target(output: str | None, table: str) -> None:
-    from utmost.publish.local.files import ending
-    from utmost.publish.local.record import beside
+    from utmost.publish.local.metadata import metadata_path
+    from utmost.publish.local.table_files import table_format
 
     if output is None:
         return
     path = Path(output)
-    ending(path, "--output")
+    table_format(path, "--output")
     if not path.absolute().parent.is_dir() or path.is_dir():
         raise InputError("--output must be a file in a folder that exists")
-    if path.absolute() in (Path(table).absolute(), beside(Path(table)).absolute()):
+    if path.absolute() in (Path(table).absolute(), metadata_path(Path(table)).absolute()):
         raise InputError("--output must be another file than OUT")
 
 
@@ -64,11 +64,11 @@ def _refuse(given: dict[str, str | None], what: str) -> None:
             raise InputError(f"{option} must not be given for {what}: see utmost recover --help")
 
 
-def _frequencies(note: Record, table: str, confidence: str, output: str | None, json: bool) -> None:
-    from utmost.cli import show
-    from utmost.publish.local import recovered
+def _frequencies(note: TableMetadata, table: str, confidence: str, output: str | None, json: bool) -> None:
+    from utmost.cli import output as show
+    from utmost.publish.local import recover_frequencies
 
-    found = recovered(note, table, confidence)
+    found = recover_frequencies(note, table, confidence)
     shares = [float(f) for f in found.estimate]
     best = [float(f) for f in found.likeliest]
     if output is not None:
@@ -76,7 +76,7 @@ def _frequencies(note: Record, table: str, confidence: str, output: str | None, 
         columns |= {"standard_error": list(found.errors), "low": [a for a, _ in found.intervals]}
         _save(columns | {"high": [b for _, b in found.intervals]}, output)
     if json:
-        show.document(_frequency_document(note, found))
+        show.print_json(_frequency_document(note, found))
         return
     rows = [
         [value, str(count), f"{share:.4f}", f"{error:.4f}", f"{low:.4f} to {high:.4f}", f"{likely:.4f}"]
@@ -84,65 +84,67 @@ def _frequencies(note: Record, table: str, confidence: str, output: str | None, 
             found.values, found.counts, shares, found.errors, found.intervals, best, strict=True
         )
     ]
-    show.table(["value", "answered", "share", "± s.e.", f"all at {found.confidence}", "likeliest"], rows[: 4 * SHOWN])
+    show.print_table(
+        ["value", "answered", "share", "± s.e.", f"all at {found.confidence}", "likeliest"], rows[: 4 * SHOWN]
+    )
     if len(rows) > 4 * SHOWN:
-        show.say(f"The first {4 * SHOWN} of {len(rows)} values; --output FILE.csv saves them all.")
-    show.say(
+        show.print_text(f"The first {4 * SHOWN} of {len(rows)} values; --output FILE.csv saves them all.")
+    show.print_text(
         f"From {sum(found.counts)} rows at {note.mechanism.level}. The share is unbiased and can leave 0 to 1; the "
         f"intervals hold all true shares at once with probability {found.confidence} at least."
     )
 
 
-def _frequency_document(note: Record, found: Frequencies) -> dict[str, Any]:
-    from utmost.cli import show
+def _frequency_document(note: TableMetadata, found: Frequencies) -> dict[str, Any]:
+    from utmost.cli import output
 
     return {
         "column": note.mechanism.columns[0],
         "rows": sum(found.counts),
         "values": list(found.values),
         "counts": list(found.counts),
-        "estimate": [show.plain(f) for f in found.estimate],
-        "estimate_decimal": [show.plain(float(f)) for f in found.estimate],
-        "standard_error": [show.plain(e) for e in found.errors],
-        "interval": [[show.plain(a), show.plain(b)] for a, b in found.intervals],
-        "confidence": show.plain(found.confidence),
-        "likeliest": [show.plain(f) for f in found.likeliest],
-        "likeliest_decimal": [show.plain(float(f)) for f in found.likeliest],
+        "estimate": [output.json_value(f) for f in found.estimate],
+        "estimate_decimal": [output.json_value(float(f)) for f in found.estimate],
+        "standard_error": [output.json_value(e) for e in found.errors],
+        "interval": [[output.json_value(a), output.json_value(b)] for a, b in found.intervals],
+        "confidence": output.json_value(found.confidence),
+        "likeliest": [output.json_value(f) for f in found.likeliest],
+        "likeliest_decimal": [output.json_value(float(f)) for f in found.likeliest],
     }
 
 
 def _places(
-    note: Record, table: str, loss: str, prior: str | None, cells: str | None, output: str | None, json: bool
+    note: TableMetadata, table: str, loss: str, prior: str | None, cells: str | None, output: str | None, json: bool
 ) -> None:
-    from utmost.cli import show
-    from utmost.publish.local import Places, read_places
+    from utmost.cli import output as show
+    from utmost.publish.local import LocationMechanism, read_locations
 
     law = note.mechanism
-    if not isinstance(law, Places):
+    if not isinstance(law, LocationMechanism):
         raise InputError("OUT must be a table of places")
     if prior is not None and cells is not None:
         raise InputError("--cells must not be given with --prior: its places are the grid")
-    found = read_places(note, table, loss, prior, _side(cells))
+    found = read_locations(note, table, loss, prior, _side(cells))
     if output is not None:
         _save({law.x: found.guesses[:, 0], law.y: found.guesses[:, 1]}, output)
     if json:
-        show.document(_place_document(law, found, loss))
+        show.print_json(_place_document(law, found, loss))
         return
     _show_places(law, found, loss)
 
 
 def _side(cells: str | None) -> int:
-    from utmost.exact import whole
-    from utmost.publish.local.reports import CELLS
+    from utmost.exact import integer
+    from utmost.publish.local.location_estimates import DEFAULT_CELLS
 
-    side = CELLS if cells is None else whole(cells, "--cells")
+    side = DEFAULT_CELLS if cells is None else integer(cells, "--cells")
     if not 1 <= side <= LARGEST_GRID:
         raise InputError(f"--cells must be from 1 to {LARGEST_GRID}")
     return side
 
 
-def _place_document(law: Places, found: Reading, loss: str) -> dict[str, Any]:
-    from utmost.cli import show
+def _place_document(law: LocationMechanism, found: LocationReading, loss: str) -> dict[str, Any]:
+    from utmost.cli import output
 
     rows = [[*place, weight] for place, weight in zip(found.places.tolist(), found.weights.tolist(), strict=True)]
     return {
@@ -150,43 +152,43 @@ def _place_document(law: Places, found: Reading, loss: str) -> dict[str, Any]:
         "rows": len(found.guesses),
         "unit": law.unit,
         "loss_function": loss,
-        "loss": show.plain(found.loss),
+        "loss": output.json_value(found.loss),
         "prior": "estimated" if found.estimated else "given",
         "rounds": found.rounds,
-        "gap": show.plain(found.gap),
-        "cells": [[show.plain(value) for value in row] for row in rows],
+        "gap": output.json_value(found.gap),
+        "cells": [[output.json_value(value) for value in row] for row in rows],
     }
 
 
-def _show_places(law: Places, found: Reading, loss: str) -> None:
-    from utmost.cli import show
+def _show_places(law: LocationMechanism, found: LocationReading, loss: str) -> None:
+    from utmost.cli import output
 
     order = (-found.weights).argsort()[:SHOWN]
     rows = [[f"{found.places[k, 0]:.6g}", f"{found.places[k, 1]:.6g}", f"{found.weights[k]:.4f}"] for k in order]
-    show.table([law.x, law.y, "share"], rows, 0)
+    output.print_table([law.x, law.y, "share"], rows, 0)
     kind = {"euclidean": f"{law.unit} of distance", "squared": f"{law.unit}² of squared distance", "binary": "misses"}
     if found.estimated:
-        show.say(
+        output.print_text(
             f"The {len(rows)} largest of {len(found.weights)} cells, estimated from {len(found.guesses)} rows in "
             f"{found.rounds} rounds of EM; other shares have a log-likelihood larger by at most {found.gap:.2g} a row."
         )
     else:
-        show.say(f"The {len(rows)} largest of the {len(found.weights)} places of the prior that was given.")
-    show.say(f"The best guess for a row is off by {found.loss:.4g} {kind[loss]} on average, by these beliefs.")
+        output.print_text(f"The {len(rows)} largest of the {len(found.weights)} places of the prior that was given.")
+    output.print_text(f"The best guess for a row is off by {found.loss:.4g} {kind[loss]} on average, by these beliefs.")
 
 
 def _save(columns: dict[str, Any], output: str) -> None:
     """Write a small table whole or not at all."""
     import pyarrow as pa
 
-    from utmost.cli import show
-    from utmost.publish.local.files import is_plain, staged, told, written
+    from utmost.cli import output as show
+    from utmost.publish.local.table_files import hide_engine_errors, needs_no_quotes, staging_folder, write_table
 
     made, goal = pa.table(columns), Path(output)
     texts = [text for column in columns.values() for text in column[:] if isinstance(text, str)]
-    with staged(goal) as folder:
+    with staging_folder(goal) as folder:
         draft = folder / f"table{goal.suffix.lower()}"
-        written(made.to_batches(), made.schema, draft, is_plain(texts))
-        with told("--output must be a file that can be replaced"):
+        write_table(made.to_batches(), made.schema, draft, needs_no_quotes(texts))
+        with hide_engine_errors("--output must be a file that can be replaced"):
             draft.replace(goal)
-    show.remark(f"saved {output}")
+    show.print_remark(f"saved {output}")

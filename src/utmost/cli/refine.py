@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import CHANNELS, Json, ending, save
+from utmost.cli.options import CHANNEL_ENDINGS, JsonOption, check_ending, save_channel
 
 if TYPE_CHECKING:
     from utmost.channel import Channel
     from utmost.exact import Number
-    from utmost.flow import Refinement, Witness
+    from utmost.qif import Refinement, Witness
 
 EXAMPLES = (
     "Examples: utmost refine a.csv b.csv;  "
@@ -42,7 +42,7 @@ def command(
     a: Annotated[str, typer.Argument(metavar="A", help=FORM)],
     b: Annotated[str, typer.Argument(metavar="B", help="Another one, on the same inputs.")],
     output: Annotated[str | None, typer.Option(metavar="FILE", help="Save R, where B = A R: .csv or .json.")] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Does B refine A: the post-processing, or who minds.
 
@@ -50,24 +50,26 @@ def command(
     her prior and her loss, who does. Both directions are decided, in exact arithmetic.
     """
     from utmost.channel import files
-    from utmost.cli.show import remark
+    from utmost.cli.output import print_remark
 
-    ending(output, CHANNELS, "--output")
-    first, second = files.read(a), files.read(b)
+    check_ending(output, CHANNEL_ENDINGS, "--output")
+    first, second = files.read_channel(a), files.read_channel(b)
     if len(first.outputs) * len(second.outputs) > SLOW:
-        remark(f"{len(first.outputs)} and {len(second.outputs)} outputs in exact arithmetic: this can take a minute")
+        print_remark(
+            f"{len(first.outputs)} and {len(second.outputs)} outputs in exact arithmetic: this can take a minute"
+        )
     found = compared(first, second)
     if found.forward.post is not None:
-        save(found.forward.post, output)
+        save_channel(found.forward.post, output)
     elif output is not None:
-        remark("nothing saved: B does not refine A, so there is no R")
+        print_remark("nothing saved: B does not refine A, so there is no R")
     _document(found, first) if json else _text(found, first, (Path(a).name, Path(b).name))
 
 
 def compared(first: Channel, second: Channel) -> Comparison:
     """Both directions; the first must be decided, the second may stay open."""
     from utmost.errors import UndecidedError
-    from utmost.flow import refinement
+    from utmost.qif import refinement
 
     forward = refinement(first, second)
     try:
@@ -77,10 +79,10 @@ def compared(first: Channel, second: Channel) -> Comparison:
 
 
 def _document(found: Comparison, first: Channel) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
 
     back = found.reverse
-    show.document(
+    output.print_json(
         {
             "inputs": list(first.inputs),
             "refines": found.forward.refines,
@@ -93,32 +95,32 @@ def _document(found: Comparison, first: Channel) -> None:
 
 def _proof(found: Refinement, first: Channel, *, swapped: bool) -> dict[str, Any]:
     """`post` and `witness`; what is said of A and B in the reverse direction is swapped back."""
-    from utmost.cli import show
+    from utmost.cli import output
 
-    post = None if found.post is None else show.channel_document(found.post)
+    post = None if found.post is None else output.channel_document(found.post)
     return {"post": post, "witness": None if found.witness is None else _consumer(found.witness, first, swapped)}
 
 
 def _consumer(witness: Witness, first: Channel, swapped: bool) -> dict[str, Any]:
-    from utmost.cli import show
+    from utmost.cli import output
 
     rows, values = _in_order(witness, first, swapped)
     return {
         "prior": [str(weight) for weight in witness.prior],
-        "loss": show.matrix(rows),
+        "loss": output.json_rows(rows),
         "with_a": str(values[0]),
         "with_b": str(values[1]),
     }
 
 
 def _text(found: Comparison, first: Channel, names: tuple[str, str]) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
 
-    show.say(f"A = {names[0][:60]}, B = {names[1][:60]}: {len(first.inputs)} inputs.")
-    show.say(_headline(found))
+    output.print_text(f"A = {names[0][:60]}, B = {names[1][:60]}: {len(first.inputs)} inputs.")
+    output.print_text(_headline(found))
     if found.forward.post is not None:
-        show.say("R, from outputs of A (rows) to outputs of B (columns), with A R = B:")
-        show.channel_table(found.forward.post)
+        output.print_text("R, from outputs of A (rows) to outputs of B (columns), with A R = B:")
+        output.channel_table(found.forward.post)
     for part, swapped in ((found.forward, False), (found.reverse, True)):
         if part is not None and part.witness is not None:
             _show_consumer(part.witness, first, swapped)
@@ -142,21 +144,21 @@ def _headline(found: Comparison) -> str:
 
 
 def _show_consumer(witness: Witness, first: Channel, swapped: bool) -> None:
-    from utmost.cli import show
+    from utmost.cli import output
 
     rows, (with_a, with_b) = _in_order(witness, first, swapped)
     better, worse = ("A", "B") if swapped else ("B", "A")
     low, high = (with_a, with_b) if swapped else (with_b, with_a)
-    show.say(
+    output.print_text(
         f"Better served by {better}: a consumer with a uniform prior and the loss below. She expects to lose "
         f"{_amount(low)} with {better}, {_amount(high)} with {worse}; compared exactly."
     )
-    if len(rows) > show.MOST_ROWS or len(rows[0]) > show.CORNER:
-        show.say(f"Her loss has {len(rows)} rows and {len(rows[0])} columns: --json prints it.")
+    if len(rows) > output.MAX_TABLE_ROWS or len(rows[0]) > output.CORNER_ROWS:
+        output.print_text(f"Her loss has {len(rows)} rows and {len(rows[0])} columns: --json prints it.")
         return
     header = ["secret", *(f"action {w}" for w in range(len(rows[0])))]
-    show.table(header, [[str(x), *map(_amount, row)] for x, row in zip(first.inputs, rows, strict=True)])
-    show.say()
+    output.print_table(header, [[str(x), *map(_amount, row)] for x, row in zip(first.inputs, rows, strict=True)])
+    output.print_text()
 
 
 def _in_order(witness: Witness, first: Channel, swapped: bool) -> tuple[list[list[Number]], tuple[Number, Number]]:
@@ -167,8 +169,8 @@ def _in_order(witness: Witness, first: Channel, swapped: bool) -> tuple[list[lis
 
 
 def _amount(value: Number) -> str:
-    from utmost.cli.show import SHORT
+    from utmost.cli.output import MAX_FRACTION_CHARS
     from utmost.exact import decimal
 
     text = str(value)
-    return text if len(text) <= 2 * SHORT else decimal(value)
+    return text if len(text) <= 2 * MAX_FRACTION_CHARS else decimal(value)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from utmost.cli.options import Json
-from utmost.cli.show import document, remark
+from utmost.cli.options import JsonOption
+from utmost.cli.output import print_json, print_remark
 
 if TYPE_CHECKING:
-    from utmost.publish.run import Progress
+    from utmost.publish.execute import Progress
 
 EXAMPLES = """Examples:  utmost release survey.toml --dry-run
 utmost release survey.toml"""
@@ -27,32 +27,32 @@ def command(
     output: Annotated[
         str | None, typer.Option(metavar="FILE", help="Where the release goes, instead of where the plan says.")
     ] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Answer a plan's queries on its table under its budget, and write one release file.
 
     Cost and accuracy are shown before anything is spent. The charge is in the ledger before noise is drawn.
     """
-    from utmost.cli.released import show_preview, show_release
-    from utmost.publish import plans, previewed, run
-    from utmost.publish.encode import content
+    from utmost.cli.release_output import show_preview, show_release
+    from utmost.publish import execute, plans, preview
+    from utmost.publish.release_encoder import release_content
 
-    wanted = plans.read(plan)
+    wanted = plans.read_plan(plan)
     if output is not None:
         wanted = replace(wanted, output=Path(output).absolute())
-    with run.prepared(wanted, only_look=dry_run) as ready:
+    with execute.prepare_release(wanted, only_look=dry_run) as ready:
         if dry_run:
-            document(previewed.content(ready.preview)) if json else show_preview(ready.preview)
+            print_json(preview.preview_content(ready.preview)) if json else show_preview(ready.preview)
             return
         if not json:
             show_preview(ready.preview)
         with progress() as report:
             made = ready.spend(report)
     if ready.preview.free:
-        remark("the ledger remembers this release: nothing was spent, and the answers are the same")
+        print_remark("the ledger remembers this release: nothing was spent, and the answers are the same")
     if wanted.output is not None:
-        remark(f"wrote {os.path.relpath(wanted.output)}")
-    document(content(made)) if json else show_release(made)
+        print_remark(f"wrote {os.path.relpath(wanted.output)}")
+    print_json(release_content(made)) if json else show_release(made)
 
 
 @contextmanager

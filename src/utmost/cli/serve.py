@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from utmost.cli.options import Json
+from utmost.cli.options import JsonOption
 from utmost.errors import InputError
 
 EXAMPLES = (
@@ -39,7 +39,7 @@ def command(
     name: Annotated[
         list[str] | None, typer.Option(metavar="HOST", help="A name that visitors call it by; may be repeated.")
     ] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Serve the studio to a team: curators and consumers, each with a token.
 
@@ -55,22 +55,22 @@ def command(
 
 
 def _serve(folder: str, ledger: str, tokens: Path, host: str, port: int, names: tuple[str, ...], json: bool) -> None:
-    from utmost.cli.studio import checked_port, installed
+    from utmost.cli.studio import check_port, require_studio
 
-    installed()
+    require_studio()
     from utmost import ledger as ledgers
-    from utmost.cli.show import document, remark
-    from utmost.studio import serving, settings
-    from utmost.studio.tokens import read
+    from utmost.cli.output import print_json, print_remark
+    from utmost.studio import server, settings
+    from utmost.studio.tokens import read_tokens
 
-    if not read(tokens):
+    if not read_tokens(tokens):
         raise InputError(f"--tokens must hold a token, got an empty file: it is {TOKENS}")
-    chosen = settings.for_team(folder, ledger=ledger, tokens=tokens, host=host, port=checked_port(port), names=names)
-    with ledgers.opened(ledger, chosen.folder) as books:
+    chosen = settings.team_settings(folder, ledger=ledger, tokens=tokens, host=host, port=check_port(port), names=names)
+    with ledgers.open_ledger(ledger, chosen.folder) as books:
         books.has("")  # it can be reached
     if host not in settings.LOOPBACK:
-        remark("tokens travel as they are: let others reach this only through a proxy that speaks TLS")
-    serving.served(chosen, lambda at: document({"address": at}) if json else print(f"Studio: {at}", flush=True))
+        print_remark("tokens travel as they are: let others reach this only through a proxy that speaks TLS")
+    server.serve(chosen, lambda at: print_json({"address": at}) if json else print(f"Studio: {at}", flush=True))
 
 
 @app.command("token", epilog=EXAMPLES)
@@ -78,16 +78,16 @@ def token_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Whose token it is: ann.", show_default=False)],
     role: Annotated[str, typer.Option(metavar="ROLE", help="curator or consumer.")],
     tokens: Tokens = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Make a token, and add its hash to the file; it is shown this once."""
-    from utmost.cli.show import document
-    from utmost.studio.tokens import made
+    from utmost.cli.output import print_json
+    from utmost.studio.tokens import add_token
 
     if tokens is None:
         raise InputError("--tokens must be given, got none: say where the tokens' hashes are, for instance tokens.txt")
-    token = made(Path(tokens), name, role)
+    token = add_token(Path(tokens), name, role)
     if json:
-        document({"name": name, "role": role, "token": token})
+        print_json({"name": name, "role": role, "token": token})
     else:
         print(f"{token}\nThe token of {name}, a {role}. It is not kept: copy it now.")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from utmost.cli.options import Json
+from utmost.cli.options import JsonOption
 from utmost.errors import InputError
 
 EXAMPLES = "Examples: utmost studio;  utmost studio surveys --port 9000 --no-browser"
@@ -16,25 +16,25 @@ def command(
     folder: Annotated[str, typer.Argument(metavar="[FOLDER]", help="Where tables, plans and releases are.")] = ".",
     port: Annotated[int, typer.Option(metavar="N", help="The port; a free one if it is taken.")] = 8650,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser, or not.")] = True,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """See the trade-off, spend it knowingly, read the result well: the web page.
 
     It is served to this machine alone (127.0.0.1), needs no network, and ends with Ctrl-C.
     """
-    installed()
-    from utmost.studio import serving, settings
+    require_studio()
+    from utmost.studio import server, settings
 
-    chosen = settings.located(folder, port=checked_port(port))
-    serving.served(chosen, lambda address: _ready(address, browser, json), any_port=True)
+    chosen = settings.local_settings(folder, port=check_port(port))
+    server.serve(chosen, lambda address: _ready(address, browser, json), any_port=True)
 
 
 def _ready(address: str, browser: bool, json: bool) -> None:
     """Say where it is, and open it."""
-    from utmost.cli.show import document
+    from utmost.cli.output import print_json
 
     if json:
-        document({"address": address})
+        print_json({"address": address})
     else:
         print(f"Studio: {address}  (Ctrl-C ends it)", flush=True)
     if browser:
@@ -43,14 +43,14 @@ def _ready(address: str, browser: bool, json: bool) -> None:
         webbrowser.open(address)
 
 
-def checked_port(port: int) -> int:
+def check_port(port: int) -> int:
     """A port that exists; 0 is any free one."""
     if not 0 <= port <= 65535:
         raise InputError(f"--port must be from 0 to 65535, got {port}")
     return port
 
 
-def installed() -> None:
+def require_studio() -> None:
     """Refuse to go on without what serves pages."""
     from importlib.util import find_spec
 

@@ -1,7 +1,7 @@
 """Consumers: priors, losses, and the best reading of an answer."""
 
 from utmost.consumer import losses, priors
+from utmost.consumer.consumer import Consumer
 from utmost.consumer.minimax import Minimax, MinimaxReading
-from utmost.consumer.reading import Consumer
 
 __all__ = ["Consumer", "Minimax", "MinimaxReading", "losses", "priors"]

@@ -8,25 +8,25 @@ from typing import Any
 
 from utmost.errors import InputError
 
-LARGEST = 1 << 26  # bytes
+MAX_FILE_BYTES = 1 << 26  # bytes
 
 
-def content(path: Path, name: str) -> str:
+def read_text(path: Path, name: str) -> str:
     """The text of a UTF-8 file, with or without a byte order mark; `name` is what it was read for."""
     try:
         with path.open("rb") as stream:
-            raw = stream.read(LARGEST + 1)
+            raw = stream.read(MAX_FILE_BYTES + 1)
         text = raw.decode("utf-8-sig")
     except ValueError:
         raise InputError(f"{name} must name a UTF-8 text file, got {path.name}, which is not text") from None
     except OSError as problem:
         raise InputError(f"{name} must name a readable text file, got {path.name}: {problem.strerror}") from None
-    if len(raw) > LARGEST:
-        raise InputError(f"{name} must be in a file of at most {LARGEST >> 20} MiB, got a larger one")
+    if len(raw) > MAX_FILE_BYTES:
+        raise InputError(f"{name} must be in a file of at most {MAX_FILE_BYTES >> 20} MiB, got a larger one")
     return text
 
 
-def listed(text: str, name: str) -> list[Any] | None:
+def json_list(text: str, name: str) -> list[Any] | None:
     """The list if the text is JSON, its decimals as text so that they are read exactly; None if it is no JSON list."""
     if not text.lstrip().startswith("["):
         return None

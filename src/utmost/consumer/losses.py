@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost import exact
-from utmost.consumer import drawn as by_hand
-from utmost.consumer.drawn import Drawn, by_gap
-from utmost.consumer.files import content, listed
-from utmost.consumer.legality import Legality, scanned
+from utmost.consumer import piecewise_losses as by_hand
+from utmost.consumer.files import json_list, read_text
+from utmost.consumer.loss_legality import Legality, check_legality
+from utmost.consumer.piecewise_losses import PiecewiseLoss, matrix_by_error
 from utmost.errors import InputError
 from utmost.exact import Number, number, rational, sign
 from utmost.spaces import Space
@@ -81,7 +81,7 @@ class Linear:
 
     def matrix(self, size: int) -> Exacts:
         """ℓ on the counts 0..size−1: rows are truths, columns are readings."""
-        return by_gap([self.exact(0, gap) for gap in range(size)], [self.exact(gap, 0) for gap in range(size)])
+        return matrix_by_error([self.exact(0, gap) for gap in range(size)], [self.exact(gap, 0) for gap in range(size)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Squared:
 
     def matrix(self, size: int) -> Exacts:
         """ℓ on the counts 0..size−1: rows are truths, columns are readings."""
-        return by_gap([self.exact(0, gap) for gap in range(size)])
+        return matrix_by_error([self.exact(0, gap) for gap in range(size)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class Binary:
 
     def matrix(self, size: int) -> Exacts:
         """ℓ on the counts 0..size−1: rows are truths, columns are readings."""
-        return by_gap([self.exact(0, gap) for gap in range(size)])
+        return matrix_by_error([self.exact(0, gap) for gap in range(size)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class Nib:
 
     def matrix(self, size: int) -> Exacts:
         """ℓ on the counts 0..size−1: rows are truths, columns are readings."""
-        return by_gap([self.exact(0, gap) for gap in range(size)])
+        return matrix_by_error([self.exact(0, gap) for gap in range(size)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ class Power:
 
     def matrix(self, size: int) -> Exacts:
         """ℓ on the counts 0..size−1: rows are truths, columns are readings."""
-        return by_gap([_power(gap, self.p) for gap in range(size)])
+        return matrix_by_error([_power(gap, self.p) for gap in range(size)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +237,7 @@ def _power(gap: int, p: Fraction) -> Number:
     return exact.power(gap, p)
 
 
-ByError: TypeAlias = Power | Drawn  # of j − i alone, without a closed form of its best reading
+ByError: TypeAlias = Power | PiecewiseLoss  # of j − i alone, without a closed form of its best reading
 
 absolute = Linear(Fraction(1), Fraction(1))
 squared = Squared()
@@ -257,7 +257,7 @@ def over(loss: Loss, space: Space) -> Loss:
     """
     if isinstance(loss, Binary | Nib | Table) or space.name.startswith("line:"):
         return loss
-    if isinstance(loss, Drawn) or (isinstance(loss, Linear) and loss.under != loss.over):
+    if isinstance(loss, PiecewiseLoss) or (isinstance(loss, Linear) and loss.under != loss.over):
         word = loss.name.partition(":")[0]
         raise InputError(f"loss {word} must be on a line, where below and above mean something: use absolute")
     distances: list[list[Number]] = space.distances.tolist()
@@ -314,13 +314,13 @@ def asymmetric(under: object, over: object) -> Linear:
     return Linear(low, high)
 
 
-def drawn(points: Sequence[tuple[object, object]]) -> Drawn:
+def drawn(points: Sequence[tuple[object, object]]) -> PiecewiseLoss:
     """What an error j − i costs, through points (error, cost), straight between them and level beyond.
 
     >>> drawn([(-2, 4), (0, 0), (1, 1)]).exact(5, 4)
     Fraction(2, 1)
     """
-    return by_hand.drawn(points)
+    return by_hand.piecewise_loss(points)
 
 
 def matrix(rows: Sequence[Sequence[object]]) -> Table:
@@ -370,7 +370,7 @@ def parse(text: str) -> Loss:
     if kind == "asymmetric" and rest.count(",") == 1:
         return asymmetric(*rest.split(","))
     if kind == "drawn" and rest:
-        return by_hand.parsed(rest)
+        return by_hand.parse_points(rest)
     if kind == "matrix" and rest:
         return matrix(_read_rows(Path(rest)))
     raise InputError(f"loss must be {FORMS}, got {text[:60]!r}")
@@ -378,8 +378,8 @@ def parse(text: str) -> Loss:
 
 def _read_rows(path: Path) -> list[list[str]]:
     """The rows of a CSV file without a header, or of a JSON list of lists (its decimals are read exactly)."""
-    text = content(path, "loss")
-    rows = listed(text, "loss")
+    text = read_text(path, "loss")
+    rows = json_list(text, "loss")
     if rows is not None:
         return [list(row) if isinstance(row, list) else [row] for row in rows]
     try:
@@ -404,6 +404,6 @@ def legality(loss: Loss, size: int) -> Legality:
         return Legality(None, (0, 1, 2) if size > 2 else None)
     if isinstance(loss, Linear) and loss.under == loss.over:
         return Legality(None, None)
-    if isinstance(loss, Drawn):
+    if isinstance(loss, PiecewiseLoss):
         return Legality(*loss.witnesses(size))
-    return scanned(square(loss, size))
+    return check_legality(square(loss, size))

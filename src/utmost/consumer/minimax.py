@@ -11,11 +11,11 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.channel import Channel, Matrix, Mechanism, channel_of
-from utmost.channel.channel import trusted
+from utmost.channel.channel import trusted_channel
 from utmost.consumer.losses import Loss, square
 from utmost.errors import InputError
 from utmost.exact import Number, rational
-from utmost.solve import Certificate, Program, optimum
+from utmost.lp import Certificate, LinearProgram, certified_optimum
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,12 @@ class Minimax:
     def reading(self, mechanism: Channel | Mechanism) -> MinimaxReading:
         """The randomised remap Y that minimises max_x Σ_w (C·Y)[x,w]·ℓ(x,w), certified; rational entries only."""
         source = channel_of(mechanism)
-        certificate = optimum(remap_program(source, square(self.loss, len(source.inputs))))
+        certificate = certified_optimum(remap_program(source, square(self.loss, len(source.inputs))))
         remap = np.array(certificate.x[:-1], dtype=object).reshape(len(source.outputs), len(source.inputs))
-        return MinimaxReading(trusted(source.outputs, source.inputs, remap), certificate.upper, certificate)
+        return MinimaxReading(trusted_channel(source.outputs, source.inputs, remap), certificate.upper, certificate)
 
 
-def remap_program(source: Channel, losses: Matrix) -> Program:
+def remap_program(source: Channel, losses: Matrix) -> LinearProgram:
     """minimise t over stochastic Y and t with t ≥ Σ_{y,w} C[x,y]·Y[y,w]·ℓ(x,w) for every x.
 
     Variables: Y row by row, then t. Rows: one for each x, then one for each row of Y.
@@ -66,4 +66,4 @@ def remap_program(source: Channel, losses: Matrix) -> Program:
     values = np.array([*products, *[Fraction(1)] * (inputs + outputs * inputs)], dtype=object)
     cost = [Fraction(0)] * (outputs * inputs) + [Fraction(1)]
     rhs = [Fraction(0)] * inputs + [Fraction(1)] * outputs
-    return Program(cost, rows, columns, values, rhs, np.arange(inputs + outputs) >= inputs)
+    return LinearProgram(cost, rows, columns, values, rhs, np.arange(inputs + outputs) >= inputs)

@@ -17,14 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost import exact
-from utmost.consumer import steps as histogram
-from utmost.consumer.weights import written
+from utmost.consumer import histogram_prior as histogram
+from utmost.consumer.weights import read_weights
 from utmost.errors import InputError
 from utmost.exact import Number, Real, number, rational, sign
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-LARGEST = 10_000_001  # points; more would need gigabytes
+MAX_PRIOR_POINTS = 10_000_001  # points; more would need gigabytes
 LARGEST_EXACT = 5000  # points of a binomial or zipf prior in exact arithmetic, or of Poisson proportions
 LARGEST_POISSON = 2000  # points of a normalised Poisson prior in exact arithmetic: its sum has long factors
 LARGEST_IRRATIONAL = 500  # points of a zipf prior with irrational weights
@@ -284,7 +284,7 @@ def steps(size: int, heights: Sequence[object]) -> Prior:
     >>> steps(4, [1, 3]).exact()
     (Fraction(1, 8), Fraction(1, 8), Fraction(3, 8), Fraction(3, 8))
     """
-    return histogram.steps(_size(size), heights)
+    return histogram.histogram_prior(_size(size), heights)
 
 
 def from_data(samples: Iterable[int], size: int, smoothing: object = 0) -> Explicit:
@@ -321,7 +321,7 @@ def parse(text: str, size: int) -> Prior:
         "binomial": binomial,
         "poisson": poisson,
         "zipf": zipf,
-        "steps": lambda size, rest: steps(size, rest.split(",", histogram.MOST)),
+        "steps": lambda size, rest: steps(size, rest.split(",", histogram.MAX_HISTOGRAM_BARS)),
     }
     if text.strip() == "uniform":
         return uniform(size)
@@ -335,7 +335,7 @@ def parse(text: str, size: int) -> Prior:
 
 def listed(text: str) -> Explicit | Floating:
     """The prior whose weights a text lists, which sum to 1, or a file holds, which are divided by their sum."""
-    weights, from_file = written(text.strip())
+    weights, from_file = read_weights(text.strip())
     return normalised(weights) if from_file else explicit(weights)
 
 
@@ -352,8 +352,10 @@ def normalised(weights: Iterable[object]) -> Explicit:
 
 
 def _size(size: int) -> int:
-    if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 1 <= size <= LARGEST:
-        raise InputError(f"size must be a whole number from 1 to {LARGEST} counts, got {size}: group the counts")
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 1 <= size <= MAX_PRIOR_POINTS:
+        raise InputError(
+            f"size must be a whole number from 1 to {MAX_PRIOR_POINTS} counts, got {size}: group the counts"
+        )
     return int(size)
 
 

@@ -2,12 +2,20 @@
 
 from utmost.continuous.laplace_count import (
     LaplaceLoss,
-    Price,
+    LaplacePrice,
     geometric_loss,
     laplace_factor,
     laplace_loss,
-    price,
+    laplace_price,
     rounded_laplace,
 )
 
-__all__ = ["LaplaceLoss", "Price", "geometric_loss", "laplace_factor", "laplace_loss", "price", "rounded_laplace"]
+__all__ = [
+    "LaplaceLoss",
+    "LaplacePrice",
+    "geometric_loss",
+    "laplace_factor",
+    "laplace_loss",
+    "laplace_price",
+    "rounded_laplace",
+]

@@ -64,10 +64,10 @@ def interval(low: object, high: object) -> Interval:
     return Interval(rational(low, "interval"), rational(high, "interval"))
 
 
-def parse(text: str) -> Interval:
+def parse_interval(text: str) -> Interval:
     """The interval that the command line writes `low,high`.
 
-    >>> parse("-1, 2.5").length
+    >>> parse_interval("-1, 2.5").length
     Fraction(7, 2)
     """
     ends = text.split(",")
@@ -76,7 +76,7 @@ def parse(text: str) -> Interval:
     return interval(*ends)
 
 
-def checked_edges(edges: Sequence[Fraction], within: Interval) -> list[Fraction]:
+def check_edges(edges: Sequence[Fraction], within: Interval) -> list[Fraction]:
     """The edges of at least one cell, if they are exact, increase strictly and stay within the interval."""
     if len(edges) < 2:
         raise InputError(f"edges must be at least two, the two ends of a cell, got {len(edges)}")

@@ -30,9 +30,9 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.errors import InputError, UndecidedError
-from utmost.exact import Level, Number, Real, ball, ends, exponential, is_exact, power, sign
-from utmost.exact.working import workprec
-from utmost.mechanisms import weights
+from utmost.exact import Level, Number, Real, ball, ball_ends, exponential, is_exact, power, sign
+from utmost.exact.working_precision import working_precision
+from utmost.mechanisms import column_weights
 
 if TYPE_CHECKING:
     from flint import arb
@@ -58,7 +58,7 @@ class LaplaceLoss:
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class LaplacePrice:
     """What one consumer loses from geometric and from Laplace noise at one level; laplace ≤ bound·geometric."""
 
     level: Level
@@ -109,7 +109,7 @@ def geometric_loss(costs: Exacts, level: Level) -> Number:
     """The least expected loss from the truncated geometric mechanism, Σ_y κ_y·min_w Σ_i c_iw α^|i−y|; exact."""
     matrix = _checked(costs)
     _, _, values = _sides(matrix, level)
-    return _sum(min(row) * kappa for row, kappa in zip(values, weights(len(matrix) - 1, level), strict=True))
+    return _sum(min(row) * kappa for row, kappa in zip(values, column_weights(len(matrix) - 1, level), strict=True))
 
 
 def laplace_factor(level: Level) -> Number:
@@ -145,16 +145,16 @@ def rounded_laplace(distance: int, level: Level) -> Number:
     return 1 - root if distance == 0 else level.power(abs(distance)) * (1 - level.alpha) / (2 * root)
 
 
-def price(costs: Exacts, level: Level) -> Price:
+def laplace_price(costs: Exacts, level: Level) -> LaplacePrice:
     """The two losses, their ratio and its bound, for one consumer and level: one row of a table, 0 < α ≤ 1.
 
     >>> from utmost.exact import epsilon
     >>> binary = np.array([[0, HALF], [HALF, 0]], dtype=object)
-    >>> row = price(binary, epsilon(1))
+    >>> row = laplace_price(binary, epsilon(1))
     >>> str(row.geometric), str(row.laplace.exact), round(row.ratio, 6), row.laplace.exact == row.bound * row.geometric
     ('exp(-1)/(1 + exp(-1))', '1/2*exp(-1/2)', 1.127626, True)
     """
-    return Price(level, geometric_loss(costs, level), laplace_loss(costs, level), laplace_factor(level))
+    return LaplacePrice(level, geometric_loss(costs, level), laplace_loss(costs, level), laplace_factor(level))
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +234,7 @@ def _first_to_cross(rise: Exacts, fall: Exacts, rivals: Sequence[int]) -> int:
 def _is_less(p: Number, q: Number, r: Number, s: Number) -> bool:
     """Is p·q < r·s: from balls where they can tell, else from exact arithmetic."""
     if any(isinstance(value, Real) for value in (p, q, r, s)):
-        with workprec(FILTER):
+        with working_precision(FILTER):
             gap = ball(p, FILTER) * ball(q, FILTER) - ball(r, FILTER) * ball(s, FILTER)
         if not gap.contains(0):
             return bool(gap < 0)
@@ -255,14 +255,14 @@ def _total(whole: Number, crossings: Sequence[_Crossing], level: Level) -> Lapla
             return ball(exact, bits)
         return sum((ball(c.rise, bits) * ball(c.fall, bits)).sqrt() for c in crossings) + ball(whole, bits)
 
-    return LaplaceLoss(exact, *ends(_narrow(value)))
+    return LaplaceLoss(exact, *ball_ends(_narrow(value)))
 
 
 def _narrow(value: Callable[[int], arb]) -> arb:
     """A ball of `ACCURACY` bits around a positive number that can be computed to any precision."""
     bits = 2 * ACCURACY
     while bits <= LARGEST_PRECISION:
-        with workprec(bits):
+        with working_precision(bits):
             result = value(bits)
         if result.rel_accuracy_bits() >= ACCURACY:
             return result

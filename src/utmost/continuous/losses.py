@@ -27,7 +27,7 @@ FORMS = "absolute, squared, huber:0.1, power:1.5, asymmetric:2,1 (under, over) o
 
 
 @dataclass(frozen=True, slots=True)
-class Illegal:
+class LegalityViolation:
     """|near − truth| ≤ |far − truth| but ℓ(near, truth) > ℓ(far, truth): a loss that is not legal."""
 
     truth: Fraction
@@ -36,7 +36,7 @@ class Illegal:
 
 
 @dataclass(frozen=True, slots=True)
-class Steep:
+class LipschitzViolation:
     """|ℓ(reading, x) − ℓ(reading, other)| > κ·|x − other|: a loss that is not Lipschitz with that κ."""
 
     reading: Fraction
@@ -91,20 +91,20 @@ class ContinuousLoss:
         """ℓ(w, x), exact."""
         return self.of_gap(w - x)
 
-    def illegal(self, interval: Interval) -> Illegal | None:
+    def illegal(self, interval: Interval) -> LegalityViolation | None:
         """A witness within the interval that it is not legal, or None where it is."""
         ends, middle = (interval.low, interval.high), (interval.low + interval.high) / 2
         near, far = ends if self.exact(ends[0], middle) > self.exact(ends[1], middle) else ends[::-1]
-        return None if self.legal else Illegal(middle, near, far)
+        return None if self.legal else LegalityViolation(middle, near, far)
 
-    def steep(self, interval: Interval, kappa: object) -> Steep | None:
+    def steep(self, interval: Interval, kappa: object) -> LipschitzViolation | None:
         """A witness within the interval that it is not Lipschitz with this κ, or None where it is. Decided.
 
         >>> unit = Interval(Fraction(0), Fraction(1))
         >>> str(squared.lipschitz(unit)), squared.steep(unit, 2)
         ('2', None)
         >>> step("1/4").steep(unit, 3)
-        Steep(reading=Fraction(1, 1), x=Fraction(3, 4), other=Fraction(9, 16))
+        LipschitzViolation(reading=Fraction(1, 1), x=Fraction(3, 4), other=Fraction(9, 16))
         """
         bound, least = rational(kappa, "kappa"), self.lipschitz(interval)
         if bound < 0:
@@ -116,7 +116,7 @@ class ContinuousLoss:
         while _distance(self.of_gap(gap), self.of_gap(gap + side * step)) <= bound * step:
             step /= 2
         reading = interval.low if gap < 0 or (not gap and side < 0) else interval.high
-        return Steep(reading, reading - gap, reading - gap - side * step)
+        return LipschitzViolation(reading, reading - gap, reading - gap - side * step)
 
 
 def _distance(a: Number, b: Number) -> Number:
@@ -303,7 +303,7 @@ def asymmetric(under: object, over: object) -> Linear:
     """`under` a unit for readings below the truth, `over` a unit above; not both zero.
 
     >>> asymmetric(2, 1).illegal(Interval(Fraction(0), Fraction(1)))
-    Illegal(truth=Fraction(1, 2), near=Fraction(0, 1), far=Fraction(1, 1))
+    LegalityViolation(truth=Fraction(1, 2), near=Fraction(0, 1), far=Fraction(1, 1))
     """
     low, high = rational(under, "under"), rational(over, "over")
     if low < 0 or high < 0 or not (low or high):
@@ -326,10 +326,14 @@ def step(h: object) -> Step:
     return Step(width)
 
 
-def parse(text: str) -> ContinuousLoss:
+def parse_continuous_loss(text: str) -> ContinuousLoss:
     """The loss that the command line names.
 
-    >>> parse("huber:0.1") == huber("1/10"), parse("asymmetric:2,1") == asymmetric(2, 1), parse("power:1").name
+    >>> (
+    ...     parse_continuous_loss("huber:0.1") == huber("1/10"),
+    ...     parse_continuous_loss("asymmetric:2,1") == asymmetric(2, 1),
+    ...     parse_continuous_loss("power:1").name,
+    ... )
     (True, True, 'power:1')
     """
     kind, _, rest = text.strip().partition(":")

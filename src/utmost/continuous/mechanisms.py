@@ -1,4 +1,5 @@
-"""Mechanisms over an interval, as `bounds.expected_loss` sees them: their columns on a grid, and their true guarantee.
+"""Mechanisms over an interval, as `bounds.loss_bounds.bound_expected_loss` sees them: their columns on a grid, and
+their true guarantee.
 
 Privacy here is by distance: K(x)(Y) ≤ e^{ε|x−x′|}·K(x′)(Y) for all x, x′ of the interval and all sets Y of answers. A
 law that is constant on steps breaks that at every ε: two inputs on either side of a step's end are as close as you like
@@ -14,25 +15,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from utmost.channel import Channel, files
-from utmost.continuous.bounds_columns import Column, Run, Weight, scaled, weight
-from utmost.continuous.bounds_factors import Factors
-from utmost.continuous.bounds_stage import Answer, Grid, Stage, TwoSided, stepped, weights
+from utmost.continuous.bounds.columns import Column, Run, Weight, scale_weight, weight
+from utmost.continuous.bounds.laplace_factors import Factors
+from utmost.continuous.bounds.stage import Answer, Grid, Stage, TwoSided, exponential_weights, stepped_stage
 from utmost.continuous.interval import Interval
 from utmost.errors import InputError
-from utmost.exact import Level, Number, ball, decimal, whole
+from utmost.exact import Level, Number, ball, decimal, integer
 from utmost.mechanisms import response as discrete_response
 from utmost.mechanisms import staircase as discrete_staircase
-from utmost.mechanisms.response import pairwise_leak
+from utmost.mechanisms.randomised_response import pairwise_leak
 
 if TYPE_CHECKING:
     from flint import arb
 
-    from utmost.continuous.densities import Density
+    from utmost.continuous.densities.density import Density
 
 MOST_STEPS = 10**6  # of a grid that needs no matrix
 SPARE = 16  # bits that rounding may take
 MOST_ROWS = 500  # of a grid whose matrix is written out
-NAMES = ("laplace", "geometric", "staircase", "renormalised", "response")
+MECHANISM_NAMES = ("laplace", "geometric", "staircase", "renormalised", "response")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +97,13 @@ class Laplace:
         return Guarantee(_epsilon(self.level), _times(self.level, self.interval.length), "private by distance")
 
     def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
-        """See `bounds_stage`."""
-        found = weights(density, grid, self.level, degree, bits)
+        """See `stage`."""
+        found = exponential_weights(density, grid, self.level, degree, bits)
         return TwoSided(found, found, grid, self.level, bits).stage(atoms=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Renormalised:
+class RenormalisedLaplace:
     """Laplace noise conditioned on falling inside: density ε·e^{−ε|x−y|}/ζ(x), ζ = 2 − e^{−ε(x−low)} − e^{−ε(high−x)}.
 
     It is not ε-private: as x leaves `low` the answer `low` becomes less likely at the rate ε + ζ′/ζ, which is 2ε there.
@@ -133,7 +134,7 @@ class Renormalised:
     def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
         """The weights times φ from below for the lower columns, from above for the upper ones."""
         factors = Factors(self.level, grid, bits)
-        flat, left, right = map(factors.applied, weights(density, grid, self.level, degree + 1, bits))
+        flat, left, right = map(factors.applied, exponential_weights(density, grid, self.level, degree + 1, bits))
         below, above = ((flat[side], left[side], right[side]) for side in (0, 1))
         return TwoSided(below, above, grid, self.level, bits).stage(atoms=False)
 
@@ -182,8 +183,8 @@ class GridGeometric:
         runs = [i for i, (a, b) in enumerate(pairwise([*starts, grid.cells])) for _ in range(a, b)]
         apart = ball(self.interval.length / self.steps, bits) * self.level.epsilon_ball(bits)
         growth = [(apart * i).exp() for i in range(self.steps + 1)]
-        left = scaled(flat, [growth[i] for i in runs], falling=False)
-        right = scaled(flat, [1 / growth[i] for i in runs], falling=True)
+        left = scale_weight(flat, [growth[i] for i in runs], falling=False)
+        right = scale_weight(flat, [1 / growth[i] for i in runs], falling=True)
         alpha = (-apart).exp()
         inner, end = (1 - alpha) / (1 + alpha), 1 / (1 + alpha)
         columns = [
@@ -199,7 +200,7 @@ def _two_sided(place: int, last: int, factors: tuple[arb, arb], sides: tuple[Wei
 
 
 @dataclass(frozen=True, slots=True)
-class Stepped:
+class SteppedMechanism:
     """A channel whose rows are taken for steps of the interval: `nearest` point, or the point below (FMM21 Def. 7).
 
     Its inputs stand for low + k·step, k = 0 … N. With the point below, the last row is not used (Def. 7 reads high as
@@ -248,7 +249,7 @@ class Stepped:
         flat = weight(density, grid.edges, Fraction(0), degree, bits)
         starts = _rounding(self.interval, self.steps, grid) if self.nearest else _floor(self.steps, grid, self.interval)
         rows = [[_accurate(value, bits) for value in row] for row in self.channel.rows[: len(starts)]]
-        return stepped(flat, starts, rows, self._answers())
+        return stepped_stage(flat, starts, rows, self._answers())
 
     def _answers(self) -> list[Answer]:
         if self.nearest:
@@ -256,7 +257,7 @@ class Stepped:
         return [Answer(y, str(label)) for y, label in enumerate(self.channel.outputs)]
 
 
-def named(name: str, interval: Interval, level: Level, steps: int = 10) -> Mechanism:
+def mechanism_by_name(name: str, interval: Interval, level: Level, steps: int = 10) -> Mechanism:
     """The mechanism that the command line names, at ε a unit of distance.
 
     `laplace` and `renormalised` have no grid. The others have one of `steps` steps, and x is rounded to the nearest
@@ -270,22 +271,24 @@ def named(name: str, interval: Interval, level: Level, steps: int = 10) -> Mecha
     if name == "laplace":
         return Laplace(interval, level)
     if name == "renormalised":
-        return Renormalised(interval, level)
+        return RenormalisedLaplace(interval, level)
     if name == "geometric":
-        return GridGeometric(interval, level, whole(steps, "steps"))
-    if name not in NAMES:
-        raise InputError(f"mechanism must be {', '.join(NAMES)} or channel:FILE, got {name[:40]!r}")
+        return GridGeometric(interval, level, integer(steps, "steps"))
+    if name not in MECHANISM_NAMES:
+        raise InputError(f"mechanism must be {', '.join(MECHANISM_NAMES)} or channel:FILE, got {name[:40]!r}")
     count = _counted(steps, MOST_ROWS)
     exponent = None if level.exponent is None else level.exponent * interval.length
     across = Level(level.power(interval.length), exponent)
     if name == "staircase":
-        return Stepped(interval, discrete_staircase(count, across).truncated(count).channel(), name, nearest=True)
-    return Stepped(interval, discrete_response(count + 1, across).channel(), name, nearest=True)
+        return SteppedMechanism(
+            interval, discrete_staircase(count, across).truncated(count).channel(), name, nearest=True
+        )
+    return SteppedMechanism(interval, discrete_response(count + 1, across).channel(), name, nearest=True)
 
 
-def from_file(path: str | Path, interval: Interval) -> Stepped:
+def mechanism_from_file(path: str | Path, interval: Interval) -> SteppedMechanism:
     """A user's channel over the N + 1 points of the interval, in the order of its rows (FMM21 Def. 7)."""
-    return Stepped(interval, files.read(path), f"channel:{Path(path).name}")
+    return SteppedMechanism(interval, files.read_channel(path), f"channel:{Path(path).name}")
 
 
 def _accurate(value: Number, bits: int) -> arb:
@@ -306,7 +309,7 @@ def _times(level: Level, factor: Fraction) -> Number | float:
 
 
 def _counted(steps: object, most: int) -> int:
-    count = whole(steps, "steps")
+    count = integer(steps, "steps")
     if not 1 <= count <= most:
         raise InputError(f"steps must be from 1 to {most}, got {count if count < 10**30 else 'more'}")
     return count

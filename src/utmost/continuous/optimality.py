@@ -41,8 +41,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError
-from utmost.exact import Level, Number, ball, ends, exponential
-from utmost.exact.working import workprec
+from utmost.exact import Level, Number, ball, ball_ends, exponential
+from utmost.exact.working_precision import working_precision
 
 if TYPE_CHECKING:
     from flint import arb
@@ -149,8 +149,8 @@ class Band:
         >>> high - low < Fraction(1, 10**30), round(float(low), 6), round(float(Band(Fraction(1)).best()), 6)
         (True, 0.478758, 0.442398)
         """
-        with workprec(BITS):
-            return ends(_laplace_band(ball(self.rate, BITS)))
+        with working_precision(BITS):
+            return ball_ends(_laplace_band(ball(self.rate, BITS)))
 
 
 def _laplace_band(rate: arb) -> arb:

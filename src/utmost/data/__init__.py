@@ -1,5 +1,5 @@
-"""Data: where the exact answers come from. `bundled` is the table the demonstration counts."""
+"""Data: where the exact answers come from. `sample_data` is the table the demonstration counts."""
 
-from utmost.data.bundled import Bundled, anes96, count
+from utmost.data.sample_data import SampleTable, anes96, count_rows
 
-__all__ = ["Bundled", "anes96", "count"]
+__all__ = ["SampleTable", "anes96", "count_rows"]

@@ -16,11 +16,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from utmost.data.engines import Engine
-from utmost.data.engines.texts import layout
+from utmost.data.engines.csv_types import read_layout
 from utmost.data.table import Table
 from utmost.errors import InputError
 
-BUNDLED = {"bundled:anes96": "anes96.csv"}
+SAMPLE_FILES = {"bundled:anes96": "anes96.csv"}
 ANES96 = ("popul", "TVnews", "selfLR", "ClinLR", "DoleLR", "PID", "age", "educ", "income", "vote")
 URLS = ("postgresql://", "postgres://")
 KINDS = {".csv": "csv", ".parquet": "parquet", ".duckdb": "duckdb", ".ddb": "duckdb"}
@@ -48,7 +48,7 @@ class Source:
         """csv, parquet, duckdb, postgres or catalogue."""
         if self.location.startswith(URLS):
             return "postgres"
-        if self.location in BUNDLED:
+        if self.location in SAMPLE_FILES:
             return "csv"
         if not self.location and self.engine == "spark":
             return "catalogue"
@@ -63,7 +63,7 @@ class Source:
     @property
     def name(self) -> str:
         """The location as it may be shown: a file's name, or a database without user, password and options."""
-        if self.location in BUNDLED or not self.location:
+        if self.location in SAMPLE_FILES or not self.location:
             return self.location or "catalogue"
         if "://" not in self.location:
             return Path(self.location).name
@@ -82,12 +82,12 @@ class Source:
 
 
 @contextmanager
-def opened(source: Source, folder: Path) -> Iterator[Table]:
+def open_table(source: Source, folder: Path) -> Iterator[Table]:
     """The table, to be asked while the context lasts. Everything is read-only; paths are relative to `folder`.
 
-    >>> from utmost.data.asked import Count, Unit
-    >>> with opened(Source("bundled:anes96"), Path(".")) as table:
-    ...     table.count(Count("vote = 0"), Unit(), None)
+    >>> from utmost.data.queries import Count, PrivacyUnit
+    >>> with open_table(Source("bundled:anes96"), Path(".")) as table:
+    ...     table.count(Count("vote = 0"), PrivacyUnit(), None)
     551
     """
     _checked(source)
@@ -96,19 +96,19 @@ def opened(source: Source, folder: Path) -> Iterator[Table]:
         yield Table(engine, rows, guessed=guessed)
 
 
-def tables(source: Source, folder: Path) -> list[str]:
+def list_tables(source: Source, folder: Path) -> list[str]:
     """The tables of a DuckDB file; none where the source is a table by itself."""
     if source.kind != "duckdb":
         return []
-    from utmost.data.engines import embedded
+    from utmost.data.engines import duckdb
 
     with _path(source, folder) as path:
-        return embedded.tables(path)
+        return duckdb.list_tables(path)
 
 
 def _declared(source: Source) -> Mapping[str, str]:
     """The kinds of a CSV file's columns that are known without its rows."""
-    return dict.fromkeys(ANES96, "integer") if source.location in BUNDLED else source.columns
+    return dict.fromkeys(ANES96, "integer") if source.location in SAMPLE_FILES else source.columns
 
 
 def _checked(source: Source) -> None:
@@ -127,8 +127,8 @@ def _checked(source: Source) -> None:
 @contextmanager
 def _path(source: Source, folder: Path) -> Iterator[Path]:
     """The file of the source, which exists; the folder itself where the source is no file."""
-    if source.location in BUNDLED:
-        with as_file(files("utmost.data").joinpath(BUNDLED[source.location])) as path:
+    if source.location in SAMPLE_FILES:
+        with as_file(files("utmost.data").joinpath(SAMPLE_FILES[source.location])) as path:
             yield path
         return
     if source.kind in ("postgres", "catalogue"):
@@ -147,15 +147,15 @@ def _connected(source: Source, path: Path) -> Opened:
     if kind == "postgres":
         from utmost.data.engines import postgres
 
-        return postgres.database(source.location, source.table)
+        return postgres.open_database(source.location, source.table)
     if source.engine == "spark":
         from utmost.data.engines import spark
 
         if kind == "csv":
-            return spark.csv(path, layout(path, _declared(source)))
-        return spark.parquet(path) if kind == "parquet" else spark.catalogue(source.table)
-    from utmost.data.engines import embedded
+            return spark.open_csv(path, read_layout(path, _declared(source)))
+        return spark.open_parquet(path) if kind == "parquet" else spark.open_catalogue(source.table)
+    from utmost.data.engines import duckdb
 
     if kind == "csv":
-        return embedded.csv(path, layout(path, _declared(source)))
-    return embedded.parquet(path) if kind == "parquet" else embedded.file(path, source.table)
+        return duckdb.open_csv(path, read_layout(path, _declared(source)))
+    return duckdb.open_parquet(path) if kind == "parquet" else duckdb.open_database(path, source.table)

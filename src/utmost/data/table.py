@@ -1,7 +1,7 @@
 """Exact answers about a table, with at most so much of each person. No noise here: these numbers are secrets.
 
-Each answer is a sum over units of what one unit's rows give (`bounding` has the lemma), so it moves by no more than the
-query's sensitivity when one unit changes, on every engine and for every draw of what is kept.
+Each answer is a sum over units of what one unit's rows give (`contribution_bounds` has the lemma), so it moves by no
+more than the query's sensitivity when one unit changes, on every engine and for every draw of what is kept.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from utmost.data import bounding, cells, gridded, predicates
-from utmost.data.asked import Count, Histogram, Mean, OfNumbers, Quantile, Query, Sum, Unit
+from utmost.data import contribution_bounds, histogram_cells, predicates, quantize
+from utmost.data.column_kinds import ColumnKind, column_kind
 from utmost.data.engines import Engine
-from utmost.data.kinds import Kind, kind_of
-from utmost.data.parts import Part
-from utmost.data.predicates.readings import reading
-from utmost.data.predicates.types import unknown_column
+from utmost.data.partitions import Partition
+from utmost.data.predicates.column_casts import readable_column
+from utmost.data.predicates.type_check import unknown_column
+from utmost.data.queries import Count, Histogram, Mean, NumberQuery, PrivacyUnit, Quantile, Query, Sum
 from utmost.errors import InputError
-from utmost.noise.bits import Source
+from utmost.noise.entropy import EntropySource
 
-PERSONS = (Kind.INTEGER, Kind.TEXT, Kind.TRUTH, Kind.DATE)
-NUMBERS = (Kind.INTEGER, Kind.NUMBER)
+PERSONS = (ColumnKind.INTEGER, ColumnKind.TEXT, ColumnKind.TRUTH, ColumnKind.DATE)
+NUMBERS = (ColumnKind.INTEGER, ColumnKind.NUMBER)
 WIDE = "decimal(28, 0)"  # of a position that is summed: engines sum it in 38 digits
 
 
@@ -40,10 +40,10 @@ class Table:
     """
 
     def __init__(
-        self, engine: Engine, rows: Any, bits: Source | None = None, guessed: frozenset[str] = frozenset()
+        self, engine: Engine, rows: Any, bits: EntropySource | None = None, guessed: frozenset[str] = frozenset()
     ) -> None:
         self._engine, self._rows, self._bits, self._guessed = engine, rows, bits, guessed
-        self._kinds = {name: kind_of(dtype) for name, dtype in rows.schema().items()}
+        self._kinds = {name: column_kind(dtype) for name, dtype in rows.schema().items()}
 
     @property
     def engine(self) -> str:
@@ -51,7 +51,7 @@ class Table:
         return self._engine.name
 
     @property
-    def kinds(self) -> Mapping[str, Kind]:
+    def kinds(self) -> Mapping[str, ColumnKind]:
         """The kind of each column."""
         return self._kinds
 
@@ -60,119 +60,123 @@ class Table:
         """The columns' types, as an ibis schema has them."""
         return self._rows.schema()
 
-    def check(self, query: Query, unit: Unit, part: Part | None) -> None:
+    def check(self, query: Query, unit: PrivacyUnit, part: Partition | None) -> None:
         """Refuse what cannot be answered: unknown columns, kinds and bounds that do not fit. Looks at no row."""
         self._check_unit(unit)
         if part is not None:
-            cells.check([part.equals], self._kind(part.column, "part"), f"part of {part.column}")
+            histogram_cells.check_keys([part.equals], self._kind(part.column, "part"), f"part of {part.column}")
         if query.where is not None:
-            predicates.compiled(predicates.parse(query.where), self._rows, self._kinds)
+            predicates.compile_predicate(predicates.parse_predicate(query.where), self._rows, self._kinds)
         if isinstance(query, Histogram):
             for column, keys in query.keys.items():
-                cells.check(keys, self._kind(column, "keys"), f"keys of {column}")
+                histogram_cells.check_keys(keys, self._kind(column, "keys"), f"keys of {column}")
         elif not isinstance(query, Count):
             self._check_numbers(query, unit)
 
-    def guesses(self, query: Query, unit: Unit, part: Part | None) -> dict[str, Kind]:
+    def guesses(self, query: Query, unit: PrivacyUnit, part: Partition | None) -> dict[str, ColumnKind]:
         """The columns that a query uses and whose kinds were found in the rows, so that one row could change them."""
         used = self.used(query, unit, part)
         return {name: kind for name, kind in self._kinds.items() if name in used & self._guessed}
 
-    def used(self, query: Query, unit: Unit, part: Part | None) -> set[str]:
+    def used(self, query: Query, unit: PrivacyUnit, part: Partition | None) -> set[str]:
         """The columns that a query uses."""
-        used = set() if query.where is None else set(predicates.parse(query.where).columns)
+        used = set() if query.where is None else set(predicates.parse_predicate(query.where).columns)
         used |= set(query.keys) if isinstance(query, Histogram) else set()
-        used |= {query.column} if isinstance(query, OfNumbers) else set()
+        used |= {query.column} if isinstance(query, NumberQuery) else set()
         used |= {unit.column} if unit.column is not None else set()
         return used | ({part.column} if part is not None else set())
 
-    def units(self, unit: Unit) -> int:
+    def units(self, unit: PrivacyUnit) -> int:
         """How many rows the whole table has; or how many persons: distinct values of the unit's column, NULL apart."""
         self._check_unit(unit)
         counted = self._rows.count() if unit.column is None else self._read(self._rows, unit.column).nunique()
         return self._number(counted)
 
-    def count(self, query: Count, unit: Unit, part: Part | None) -> int:
+    def count(self, query: Count, unit: PrivacyUnit, part: Partition | None) -> int:
         """How many rows satisfy `where`, at most so many of each person; with groups, how many persons have one."""
         self.check(query, unit, part)
         rows = self._matching(query, part)
         if unit.column is None:
             return self._number(rows.count())
-        return self._engine.numbers(bounding.counted(self._narrowed(rows, unit, {}), unit))[0]
+        return self._engine.numbers(contribution_bounds.count_kept(self._narrowed(rows, unit, {}), unit))[0]
 
-    def histogram(self, query: Histogram, unit: Unit, part: Part | None) -> list[int]:
+    def histogram(self, query: Histogram, unit: PrivacyUnit, part: Partition | None) -> list[int]:
         """How many kept rows are in each cell, in the order of `query.cells`."""
         self.check(query, unit, part)
         rows = self._matching(query, part)
-        rows = rows.filter([cells.among(self._read(rows, column), keys) for column, keys in query.keys.items()])
+        rows = rows.filter(
+            [histogram_cells.is_among(self._read(rows, column), keys) for column, keys in query.keys.items()]
+        )
         values = {f"v{place}": self._read(rows, column) for place, column in enumerate(query.keys)}
         kept = self._kept(self._narrowed(rows, unit, values), list(values), unit)
-        return cells.sizes(self._engine.rows(kept.group_by(list(values)).aggregate(size=kept.count())), query.cells)
+        return histogram_cells.cell_counts(
+            self._engine.rows(kept.group_by(list(values)).aggregate(size=kept.count())), query.cells
+        )
 
-    def moments(self, query: Sum | Mean, unit: Unit, part: Part | None) -> Moments:
+    def moments(self, query: Sum | Mean, unit: PrivacyUnit, part: Partition | None) -> Moments:
         """How many rows are kept, and the sum of their positions."""
         kept = self._placed(query, unit, part)
         rows, total = self._engine.numbers(kept.aggregate(rows=kept.count(), total=kept["v0"].cast(WIDE).sum()))
         return Moments(rows, total)
 
-    def positions(self, query: Quantile, unit: Unit, part: Part | None) -> list[int]:
+    def positions(self, query: Quantile, unit: PrivacyUnit, part: Partition | None) -> list[int]:
         """How many kept rows are at each position 0 … N."""
         kept = self._placed(query, unit, part)
         rows = self._engine.rows(kept.group_by("v0").aggregate(size=kept.count()))
-        return cells.sizes(rows, [(place,) for place in range(query.grid.size + 1)])
+        return histogram_cells.cell_counts(rows, [(place,) for place in range(query.grid.size + 1)])
 
-    def _placed(self, query: OfNumbers, unit: Unit, part: Part | None) -> Any:
+    def _placed(self, query: NumberQuery, unit: PrivacyUnit, part: Partition | None) -> Any:
         """One row with a position `v0` for each kept row."""
         self.check(query, unit, part)
         rows = self._matching(query, part)
-        place = gridded.position(self._read(rows, query.column), query.grid, query.nulls, self.engine)
+        place = quantize.grid_position(self._read(rows, query.column), query.grid, query.nulls, self.engine)
         placed = self._narrowed(rows, unit, {"v0": place})
         return self._kept(placed.filter(placed["v0"].notnull()), ["v0"], unit)
 
-    def _matching(self, query: Query, part: Part | None) -> Any:
+    def _matching(self, query: Query, part: Partition | None) -> Any:
         """The rows of the part that satisfy `where`."""
         rows, conditions = self._rows, []
         if query.where is not None:
-            conditions.append(predicates.compiled(predicates.parse(query.where), rows, self._kinds))
+            conditions.append(predicates.compile_predicate(predicates.parse_predicate(query.where), rows, self._kinds))
         if part is not None:
-            conditions.append(cells.among(self._read(rows, part.column), [part.equals]))
+            conditions.append(histogram_cells.is_among(self._read(rows, part.column), [part.equals]))
         return rows.filter(conditions) if conditions else rows
 
-    def _narrowed(self, rows: Any, unit: Unit, values: Mapping[str, Any]) -> Any:
+    def _narrowed(self, rows: Any, unit: PrivacyUnit, values: Mapping[str, Any]) -> Any:
         """The rows with these values alone, and their person `p` if it is named; a row without one is left out."""
         if unit.column is None:
             return rows.select(**values)
         found = rows.select(p=self._read(rows, unit.column), **values)
         return found.filter(found["p"].notnull())
 
-    def _kept(self, rows: Any, values: Sequence[str], unit: Unit) -> Any:
+    def _kept(self, rows: Any, values: Sequence[str], unit: PrivacyUnit) -> Any:
         if unit.column is None:
             return rows
-        return bounding.kept(rows, values, unit, bounding.salt(self._bits), self.engine)
+        return contribution_bounds.keep_rows(rows, values, unit, contribution_bounds.salt(self._bits), self.engine)
 
     def _read(self, rows: Any, column: str) -> Any:
         """A column as predicates read it: NaN is NULL, an enumeration a text."""
-        return reading(rows, column)
+        return readable_column(rows, column)
 
     def _number(self, counted: Any) -> int:
         return self._engine.numbers(counted.name("number").as_table())[0]
 
-    def _kind(self, column: str, role: str) -> Kind:
+    def _kind(self, column: str, role: str) -> ColumnKind:
         if column not in self._kinds:
             raise unknown_column(column, self._kinds.keys(), role)
         return self._kinds[column]
 
-    def _check_unit(self, unit: Unit) -> None:
+    def _check_unit(self, unit: PrivacyUnit) -> None:
         if unit.column is not None and self._kind(unit.column, "unit") not in PERSONS:
             raise InputError(
                 f"unit must be a column of integers, texts, truths or dates, got {unit.column} of kind "
                 f"{self._kinds[unit.column]}: name people by such a column"
             )
 
-    def _check_numbers(self, query: OfNumbers, unit: Unit) -> None:
+    def _check_numbers(self, query: NumberQuery, unit: PrivacyUnit) -> None:
         if unit.groups is not None:
             raise InputError("unit must bound rows for a sum, mean or quantile, got groups: give rows = k")
         kind = self._kind(query.column, "column")
         if kind not in NUMBERS:
             raise InputError(f"column must hold numbers, got {query.column} of kind {kind}: choose another")
-        gridded.check(self._rows[query.column].type(), query.grid, self.engine)
+        quantize.check_grid(self._rows[query.column].type(), query.grid, self.engine)

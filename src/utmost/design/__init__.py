@@ -1,9 +1,9 @@
 """Designs: the best mechanism for a privacy type and a consumer, with its certificate."""
 
 from utmost.design.capacities import Capacities, Capacity, capacity
-from utmost.design.derive import Derivation, derivation
+from utmost.design.geometric_derivation import Derivation, derivation
 from utmost.design.optimal import Certificate, Design, by_program, optimal
-from utmost.design.signature import Finding, lemmas, remap_of, signature
+from utmost.design.signature import LemmaFinding, lemmas, remap_of, signature
 
 __all__ = [
     "Capacities",
@@ -11,7 +11,7 @@ __all__ = [
     "Certificate",
     "Derivation",
     "Design",
-    "Finding",
+    "LemmaFinding",
     "by_program",
     "capacity",
     "derivation",

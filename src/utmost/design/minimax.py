@@ -7,14 +7,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.channel import Channel, Leak, least_epsilon
-from utmost.channel.channel import trusted
+from utmost.channel import Channel, PrivacyLoss, least_epsilon
+from utmost.channel.channel import trusted_channel
 from utmost.consumer import Minimax
 from utmost.consumer.losses import square
-from utmost.design.program import privacy_program
+from utmost.design.privacy_program import privacy_program
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, rational
-from utmost.solve import Certificate, Program, optimum
+from utmost.lp import Certificate, LinearProgram, certified_optimum
 from utmost.spaces import Space
 
 
@@ -25,7 +25,7 @@ class MinimaxDesign:
     channel: Channel
     loss: Fraction
     certificate: Certificate
-    leak: Leak
+    leak: PrivacyLoss
 
 
 def minimax_optimal(space: Space, level: Level, consumer: Minimax) -> MinimaxDesign:
@@ -39,23 +39,23 @@ def minimax_optimal(space: Space, level: Level, consumer: Minimax) -> MinimaxDes
     """
     if level.alpha == 1:
         raise InputError("a minimax design needs alpha < 1: at 1 every input has the same law")
-    certificate = optimum(minimax_program(space, level, consumer))
+    certificate = certified_optimum(minimax_program(space, level, consumer))
     rows = np.array(certificate.x[:-1], dtype=object).reshape(len(space), len(space))
-    mechanism = trusted(space.labels, space.labels, rows)
+    mechanism = trusted_channel(space.labels, space.labels, rows)
     leak = least_epsilon(mechanism, space)
     if not leak.within(level):
         raise SolverError("the mechanism found did not pass its own certificate; nothing is returned")
     return MinimaxDesign(mechanism, certificate.upper, certificate, leak)
 
 
-def minimax_program(space: Space, level: Level, consumer: Minimax) -> Program:
+def minimax_program(space: Space, level: Level, consumer: Minimax) -> LinearProgram:
     """The privacy program with one more variable t, minimised, and t − Σ_w ℓ(x,w)·C[x,w] ≥ 0 for each x."""
     size = len(space)
     losses = square(consumer.loss, size)
     base = privacy_program(space, level, np.full((size, size), Fraction(0), dtype=object))
     count, cells = base.shape
     x = np.repeat(np.arange(size), size)
-    return Program(
+    return LinearProgram(
         [Fraction(0)] * cells + [Fraction(1)],
         np.concatenate([base.rows, count + x, count + np.arange(size)]),
         np.concatenate([base.columns, np.arange(cells), np.full(size, cells)]),

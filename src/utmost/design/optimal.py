@@ -11,24 +11,24 @@ import numpy as np
 
 from utmost.channel import Matrix
 from utmost.consumer import Consumer
-from utmost.design.costs import bounds, check, irrational, rounded
-from utmost.design.count import induced, remapped_geometric
-from utmost.design.designs import (
-    Attempt,
+from utmost.design.cost_matrix import check_problem, cost_bounds, has_irrational_costs, round_costs
+from utmost.design.count_mechanism import remapped_channel, remapped_geometric
+from utmost.design.design import (
     Certificate,
     Design,
-    at_hand,
-    at_the_end,
-    carried,
-    finished,
-    one_reading,
-    passing,
+    DesignAttempt,
+    constant_design,
+    design_if_certified,
+    extreme_level_design,
+    finish_design,
+    rescale_design,
+    simple_design,
 )
-from utmost.design.program import Rate, privacy_program
-from utmost.design.wide import Progress, search
+from utmost.design.interior_point import Progress, interior_point_search
+from utmost.design.privacy_program import Rate, privacy_program
 from utmost.errors import SolverError
-from utmost.exact import Level, Number, Real, alpha, ends
-from utmost.solve import optimum
+from utmost.exact import Level, Number, Real, alpha, ball_ends
+from utmost.lp import certified_optimum
 from utmost.spaces import Space, line
 
 __all__ = ["Certificate", "Design", "by_program", "is_line", "optimal", "solved"]
@@ -43,7 +43,7 @@ SHORT = 64  # denominator of an α that stands for a long one
 FAINT = 1e-3  # ε times the largest distance
 WIDEST = Fraction(1, 10**9)  # of the loss: the gap that is left to nobody if it can be helped
 
-Way: TypeAlias = Callable[[Space, Rate, Matrix], Attempt]
+Way: TypeAlias = Callable[[Space, Rate, Matrix], DesignAttempt]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Rounded:
             return Fraction(1)
         bits = self.bits
         while True:
-            low, high = ends(self.level.power_ball(distance, bits))
+            low, high = ball_ends(self.level.power_ball(distance, bits))
             if low > 0 and high < 1:
                 return (low, high)[self.side]
             bits *= 2
@@ -75,11 +75,11 @@ def optimal(space: Space, level: Level, consumer: Consumer, progress: Progress |
     """The mechanism from the space to readings that minimises the consumer's expected loss, subject to privacy.
 
     On a line the remapped geometric mechanism is tried first; its certificate is closed in exact arithmetic (see
-    `count`), and it always closes for a loss that is monotone on each side of the truth (GRS12 Thm 3.2 for symmetric
-    ones; docs/papers/grs12.md for all). What it does not close goes to the linear program.
+    `count_mechanism`), and it always closes for a loss that is monotone on each side of the truth (GRS12 Thm 3.2 for
+    symmetric ones; docs/papers/grs12.md for all). What it does not close goes to the linear program.
     With rational level, prior and loss the gap is 0 up to thousands of constraints. Larger programs, and irrational
-    ones, are solved by an interior point (see `wide`) and certified in integers; the gap is then below 10⁻⁹ of the
-    loss. `progress` is told the bounds so far; Ctrl-C returns the best mechanism so far, certified.
+    ones, are solved by an interior point (see `interior_point`) and certified in integers; the gap is then below 10⁻⁹
+    of the loss. `progress` is told the bounds so far; Ctrl-C returns the best mechanism so far, certified.
 
     >>> from utmost.consumer import losses, priors
     >>> from utmost.spaces import line
@@ -97,14 +97,14 @@ def by_program(space: Space, level: Level, consumer: Consumer) -> Design:
 
 
 def solved(space: Space, level: Level, consumer: Consumer, attempt: Way, progress: Progress | None = None) -> Design:
-    """A design by one way of solving rational programs, or by `wide` where the way is to take the best."""
-    check(space, level, consumer)
+    """A design by one way of solving rational programs, or by `interior_point` where the way is to take the best."""
+    check_problem(space, level, consumer)
     if not level.is_inner:
-        return at_the_end(space, level, consumer.costs())
+        return extreme_level_design(space, level, consumer.costs())
     step = _step(space)
     if step is not None and step != 1 and len(space) > 1:
         counts = solved(line(len(space)), _counted(level, step), consumer, attempt, progress)
-        return carried(counts, space, level)
+        return rescale_design(counts, space, level)
     try:
         if attempt is best_attempt and _is_wide(space, level, consumer):
             design = wide_design(space, level, consumer, progress)
@@ -112,8 +112,8 @@ def solved(space: Space, level: Level, consumer: Consumer, attempt: Way, progres
                 return design
         return _narrow(space, level, consumer, attempt)
     except KeyboardInterrupt:
-        cheap, dear = bounds(consumer, PRECISIONS[0])
-        return replace(at_hand(space, level, dear, _told_all(cheap)), stopped=True)
+        cheap, dear = cost_bounds(consumer, PRECISIONS[0])
+        return replace(simple_design(space, level, dear, _told_all(cheap)), stopped=True)
 
 
 def _told_all(costs: Matrix) -> Fraction:
@@ -124,13 +124,13 @@ def _told_all(costs: Matrix) -> Fraction:
 def _is_wide(space: Space, level: Level, consumer: Consumer) -> bool:
     """Is the program too large to be solved in fractions, and does no closed form solve it."""
     readings = consumer.loss.matrix(len(space)).shape[1]
-    most = BETWEEN_CELLS if irrational(space, level, consumer) else EXACT_CELLS
+    most = BETWEEN_CELLS if has_irrational_costs(space, level, consumer) else EXACT_CELLS
     if len(space.tight) * readings <= most:
         return False
     if not is_line(space) or readings != len(space):
         return True
     nearby = alpha(Fraction(float(level.alpha)).limit_denominator(SHORT))
-    return remapped_geometric(nearby, _shortened(bounds(consumer, PRECISIONS[0])[1])).objection is not None
+    return remapped_geometric(nearby, _shortened(cost_bounds(consumer, PRECISIONS[0])[1])).objection is not None
 
 
 def _shortened(costs: Matrix) -> Matrix:
@@ -143,15 +143,15 @@ def _shortened(costs: Matrix) -> Matrix:
 
 def wide_design(space: Space, level: Level, consumer: Consumer, progress: Progress | None = None) -> Design:
     """The interior point's mechanism and multipliers, certified; one reading for all where that is as good."""
-    cheap, dear = bounds(consumer, PRECISIONS[-1])
+    cheap, dear = cost_bounds(consumer, PRECISIONS[-1])
     least = _told_all(cheap)
     if least == min(dear.sum(axis=0)):
-        return one_reading(space, level, dear, least)
-    found = search(space, level, dear.astype(float), progress)
+        return constant_design(space, level, dear, least)
+    found = interior_point_search(space, level, dear.astype(float), progress)
     u, prices = found.proof(space, level, cheap)
     lower = sum(u, Fraction(0))
-    silent = (at_hand if found.stopped else one_reading)(space, level, dear, lower)
-    designs = (passing(space, level, dear, (rows, lower, u, None)) for rows in found.mechanisms())
+    silent = (simple_design if found.stopped else constant_design)(space, level, dear, lower)
+    designs = (design_if_certified(space, level, dear, (rows, lower, u, None)) for rows in found.mechanisms())
     best = next((design for design in designs if design is not None), silent)
     best = min(silent, best, key=lambda design: design.loss)
     return replace(best, certificate=replace(best.certificate, multipliers=u, prices=prices), stopped=found.stopped)
@@ -168,30 +168,30 @@ def _narrow(space: Space, level: Level, consumer: Consumer, attempt: Way) -> Des
     costs = consumer.costs()
     counts = is_line(space) and costs.shape[0] == costs.shape[1]
     exact = attempt is best_attempt and counts and len(space) <= EXACT_REALS
-    if not exact and irrational(space, level, consumer):
+    if not exact and has_irrational_costs(space, level, consumer):
         return _between(space, level, costs, attempt)
-    return finished(space, level, costs, attempt(space, level, costs))
+    return finish_design(space, level, costs, attempt(space, level, costs))
 
 
-def best_attempt(space: Space, level: Rate, costs: Matrix) -> Attempt:
+def best_attempt(space: Space, level: Rate, costs: Matrix) -> DesignAttempt:
     """The remapped geometric mechanism where it is optimal, else the program."""
     if isinstance(level, Level) and is_line(space) and costs.shape[0] == costs.shape[1]:
         found = remapped_geometric(level, costs)
         if found.objection is None:
-            return induced(level, found.remap).rows, found.loss, found.multipliers, found.remap
+            return remapped_channel(level, found.remap).rows, found.loss, found.multipliers, found.remap
         if any(isinstance(c, Real) for c in (level.alpha, *costs.flat)):
             return _irrational_program(space, level, costs)
     return program_attempt(space, level, costs)
 
 
-def program_attempt(space: Space, level: Rate, costs: Matrix) -> Attempt:
+def program_attempt(space: Space, level: Rate, costs: Matrix) -> DesignAttempt:
     """The linear program's certified optimum; rational data."""
-    certificate = optimum(privacy_program(space, level, costs))
+    certificate = certified_optimum(privacy_program(space, level, costs))
     rows = np.array(certificate.x, dtype=object).reshape(costs.shape)
     return rows, certificate.lower, None, None
 
 
-def _irrational_program(space: Space, level: Level, costs: Matrix) -> Attempt:
+def _irrational_program(space: Space, level: Level, costs: Matrix) -> DesignAttempt:
     design = _between(space, level, costs, program_attempt)
     return design.channel.rows, design.certificate.lower, None, None
 
@@ -227,10 +227,10 @@ def _between(space: Space, level: Level, costs: Matrix, attempt: Way) -> Design:
     """
     for bits in PRECISIONS:
         below, above = (_side(space, Rounded(level, bits, side)) for side in (0, 1))
-        cheap, dear = (rounded(costs, bits, side) for side in (0, 1))
+        cheap, dear = (round_costs(costs, bits, side) for side in (0, 1))
         rows, _, _, remap = attempt(space, above, dear)
         _, lower, _, _ = attempt(space, below, cheap)
-        design = finished(space, level, dear, (rows, lower, None, remap))
+        design = finish_design(space, level, dear, (rows, lower, None, remap))
         if design.certificate.gap <= GAP * max(design.loss, Fraction(1, 10**6)):
             return design
     raise SolverError(f"the bounds for this irrational program did not meet within {float(GAP):.0e} of the loss")

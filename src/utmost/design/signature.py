@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-from utmost.channel import Channel, entry
+from utmost.channel import Channel, channel_entry
 from utmost.errors import InputError
 from utmost.exact import Level, Number
 
@@ -21,7 +21,7 @@ Place: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LemmaFinding:
     """What a lemma says of a signature: it holds, or `place` (row, column) breaks it and `says` tells how."""
 
     lemma: str
@@ -47,7 +47,7 @@ def signature(mechanism: Channel, level: Level) -> Signature:
 
 
 def _symbol(mechanism: Channel, i: int, j: int, alpha: Number) -> str:
-    here, there = entry(mechanism, i, j), entry(mechanism, i + 1, j)
+    here, there = channel_entry(mechanism, i, j), channel_entry(mechanism, i + 1, j)
     if not here and not there:
         return ZERO
     for symbol, small, large in ((DOWN, there, here), (UP, here, there)):
@@ -61,7 +61,7 @@ def _symbol(mechanism: Channel, i: int, j: int, alpha: Number) -> str:
     return SLACK
 
 
-def lemmas(found: Signature) -> list[Finding]:
+def lemmas(found: Signature) -> list[LemmaFinding]:
     """Lemmas 5.3, 5.5, 5.6, 5.8 and 5.9, in order.
 
     5.3 holds for every private mechanism; 5.5 and 5.6 for every optimal direct one of a consumer with a full-support
@@ -81,8 +81,8 @@ def lemmas(found: Signature) -> list[Finding]:
     return [_finding(name, next(check(found), None)) for name, check in checks]
 
 
-def _finding(name: str, broken: tuple[Place, str] | None) -> Finding:
-    return Finding(name, True) if broken is None else Finding(name, False, *broken)
+def _finding(name: str, broken: tuple[Place, str] | None) -> LemmaFinding:
+    return LemmaFinding(name, True) if broken is None else LemmaFinding(name, False, *broken)
 
 
 def _columns(found: Signature) -> list[str]:
@@ -181,7 +181,7 @@ def remap_of(found: Signature) -> list[int]:
     return [mapping[k] for k in range(len(found) + 1)]
 
 
-def spelled(found: Signature, inputs: Sequence[object], outputs: Sequence[object]) -> str:
+def signature_text(found: Signature, inputs: Sequence[object], outputs: Sequence[object]) -> str:
     """The signature as the paper prints it, with its labels."""
     width = max(len(str(label)) for label in (*inputs, *outputs)) + 1
     head = " " * width + "".join(str(label).rjust(width) for label in outputs)

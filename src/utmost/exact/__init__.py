@@ -1,9 +1,9 @@
 """Exact numbers: fractions where they are fractions, reals with decided comparisons where they are not."""
 
-from utmost.exact.balls import ball, enclosure, ends
+from utmost.exact.balls import ball, ball_ends, enclosure
 from utmost.exact.levels import Level, alpha, epsilon
-from utmost.exact.reals import Number, Real, exponential, nearest, power, refined, sign
-from utmost.exact.text import decimal, is_exact, number, plain, rational, whole
+from utmost.exact.number_text import decimal, integer, is_exact, json_number, number, rational
+from utmost.exact.reals import Number, Real, exponential, nearest_double, power, refine_double, sign
 
 __all__ = [
     "Level",
@@ -11,18 +11,18 @@ __all__ = [
     "Real",
     "alpha",
     "ball",
+    "ball_ends",
     "decimal",
     "enclosure",
-    "ends",
     "epsilon",
     "exponential",
+    "integer",
     "is_exact",
-    "nearest",
+    "json_number",
+    "nearest_double",
     "number",
-    "plain",
     "power",
     "rational",
-    "refined",
+    "refine_double",
     "sign",
-    "whole",
 ]

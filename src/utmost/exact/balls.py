@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from utmost.exact.reals import Number, Real, midpoint
-from utmost.exact.working import workprec
+from utmost.exact.working_precision import working_precision
 
 if TYPE_CHECKING:
     from flint import arb
@@ -18,7 +18,7 @@ def ball(value: Number | int, bits: int) -> arb:
 
     if isinstance(value, Real):
         return value.ball(bits)
-    with workprec(bits):
+    with working_precision(bits):
         return arb(fmpq(value.numerator, value.denominator))
 
 
@@ -32,10 +32,10 @@ def enclosure(value: Number | int, bits: int) -> tuple[Fraction, Fraction]:
     """
     if not isinstance(value, Real):
         return Fraction(value), Fraction(value)
-    return ends(value.ball(bits + 8))
+    return ball_ends(value.ball(bits + 8))
 
 
-def ends(interval: arb) -> tuple[Fraction, Fraction]:
+def ball_ends(interval: arb) -> tuple[Fraction, Fraction]:
     """The rational ends of a ball."""
     middle, radius = midpoint(interval), midpoint(interval.rad())
     return middle - radius, middle + radius

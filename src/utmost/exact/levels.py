@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from utmost.errors import InputError
 from utmost.exact.balls import ball
-from utmost.exact.reals import Number, Real, exponential, power, refined, sign
-from utmost.exact.text import decimal, number, rational, whole
-from utmost.exact.working import workprec
+from utmost.exact.number_text import decimal, integer, number, rational
+from utmost.exact.reals import Number, Real, exponential, power, refine_double, sign
+from utmost.exact.working_precision import working_precision
 
 if TYPE_CHECKING:
     from flint import arb
@@ -51,13 +51,13 @@ class Level:
         if self.exponent is not None:
             return exponential(-self.exponent * exponent)
         if isinstance(self.alpha, Real):
-            return self.alpha ** whole(exponent, "distance")
+            return self.alpha ** integer(exponent, "distance")
         return power(self.alpha, exponent)
 
     def power_ball(self, distance: Number | int, bits: int) -> arb:
         """An interval of about `bits` bits that contains α^distance, for any distance > 0 (α > 0)."""
         self._bounded(distance)
-        with workprec(bits):
+        with working_precision(bits):
             return (-self.epsilon_ball(bits) * ball(distance, bits)).exp()
 
     def _bounded(self, distance: Number | int) -> None:
@@ -72,13 +72,13 @@ class Level:
         """ε as the nearest double; ∞ at α = 0. For more digits: `epsilon_ball`."""
         if self.exponent is not None:
             return float(self.exponent)
-        return float("inf") if not self.alpha else refined(self.epsilon_ball)
+        return float("inf") if not self.alpha else refine_double(self.epsilon_ball)
 
     def epsilon_ball(self, bits: int) -> arb:
         """An interval of `bits` bits that contains ε = −ln α (α > 0)."""
         if self.exponent is not None:
             return ball(self.exponent, bits)
-        with workprec(bits):
+        with working_precision(bits):
             return -ball(self.alpha, bits).log()
 
     @property

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from utmost.errors import InputError, UndecidedError
 from utmost.exact.surds import Exponent, Surd, floor_of_rational_part, parts, surd
-from utmost.exact.working import workprec
+from utmost.exact.working_precision import working_precision
 
 if TYPE_CHECKING:
     from flint import arb
@@ -130,7 +130,7 @@ class Real:
 
     def __float__(self) -> float:
         """The double nearest to it, up to a unit in the last place."""
-        return refined(self.ball)
+        return refine_double(self.ball)
 
     def __str__(self) -> str:
         above = _spell(self._above)
@@ -143,7 +143,7 @@ class Real:
 
     def ball(self, bits: int) -> arb:
         """An interval that contains it, computed with `bits` bits."""
-        with workprec(bits):
+        with working_precision(bits):
             return _ball(self._above) / _ball(self._below)
 
     def logarithm(self) -> Fraction | None:
@@ -254,7 +254,7 @@ def midpoint(interval: arb) -> Fraction:
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
-def nearest(interval: arb) -> float:
+def nearest_double(interval: arb) -> float:
     """The double nearest to the middle of a ball; 0 or ±∞ beyond the range of doubles."""
     middle = midpoint(interval)
     try:
@@ -263,14 +263,14 @@ def nearest(interval: arb) -> float:
         return math.inf if middle > 0 else -math.inf
 
 
-def refined(value: Callable[[int], arb]) -> float:
+def refine_double(value: Callable[[int], arb]) -> float:
     """The double nearest to a number ≠ 0 whose balls can be had at any precision."""
     bits = 96
     while bits <= LARGEST_PRECISION:
-        with workprec(bits):
+        with working_precision(bits):
             interval = value(bits)
         if interval.rel_accuracy_bits() >= 56:
-            return nearest(interval)
+            return nearest_double(interval)
         bits *= 2
     raise UndecidedError("an exact number is too close to zero to be shown as a float")
 
@@ -402,7 +402,7 @@ def _sign(terms: Terms) -> int:
         return sign(next(iter(terms.values())))
     bits = 64
     while bits <= LARGEST_PRECISION:
-        with workprec(bits):
+        with working_precision(bits):
             value = _ball(terms)
         if value > 0:
             return 1

@@ -13,10 +13,10 @@ PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 LONG_KEY = re.compile(rf"(?:\.[ \t]*+{PART}[ \t]*+){{100}}")  # tomllib takes the square of its length in time
 
 
-def toml(text: str, name: str) -> dict[str, Any]:
+def parse_toml(text: str, name: str) -> dict[str, Any]:
     """The content of a text, decimals exact as written; ValueError or RecursionError where it is not TOML.
 
-    >>> toml("epsilon = 0.1", "plan")
+    >>> parse_toml("epsilon = 0.1", "plan")
     {'epsilon': Decimal('0.1')}
     """
     if LONG_KEY.search(text) is not None:

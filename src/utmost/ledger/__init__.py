@@ -1,6 +1,6 @@
 """Ledgers: budgets of ε and what was charged to them, in SQLite or PostgreSQL. There is no data in one."""
 
-from utmost.ledger.book import Ledger, opened
-from utmost.ledger.records import Ask, Budget, Charge, Cost, Entry, State
+from utmost.ledger.ledger import Ledger, open_ledger
+from utmost.ledger.records import Budget, BudgetState, Charge, ChargeReceipt, QueryCost, ReleaseCost
 
-__all__ = ["Ask", "Budget", "Charge", "Cost", "Entry", "Ledger", "State", "opened"]
+__all__ = ["Budget", "BudgetState", "Charge", "ChargeReceipt", "Ledger", "QueryCost", "ReleaseCost", "open_ledger"]

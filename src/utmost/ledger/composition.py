@@ -1,6 +1,7 @@
 """What charges tell together.
 
-`pure`: ε adds up, except over parts of the table that no unit can be in twice. `pld`: see `utmost.ledger.losses`.
+`pure`: ε adds up, except over parts of the table that no unit can be in twice. `pld`: see
+`utmost.ledger.loss_distributions`.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from utmost.ledger import losses
-from utmost.ledger.records import ROW, Ask, Budget, Part
+from utmost.ledger import loss_distributions
+from utmost.ledger.records import ROW, Budget, Part, ReleaseCost
 
 EDGES = " \t\r\n\"'"
 PLAIN_NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})")
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ChargeGroup:
     """So many charges of the same cost on the same part, or on the whole table."""
 
     epsilon: Fraction
@@ -30,20 +31,22 @@ class Item:
     times: int = 1
 
 
-def asked(ask: Ask) -> list[Item]:
+def ask_groups(ask: ReleaseCost) -> list[ChargeGroup]:
     """The items of an ask."""
-    return [Item(cost.epsilon, cost.law, cost.steps, ask.part) for cost in ask.costs]
+    return [ChargeGroup(cost.epsilon, cost.law, cost.steps, ask.part) for cost in ask.costs]
 
 
-def spent(budget: Budget, items: Iterable[Item]) -> Fraction:
+def composed_epsilon(budget: Budget, items: Iterable[ChargeGroup]) -> Fraction:
     """The ε that all these charges tell together, at the budget's δ: exact for `pure`, rounded up for `pld`."""
     counted = list(items)
     if budget.composition == "pld":
-        return losses.spent(((item.epsilon, item.law, item.steps, item.times) for item in counted), budget.delta)
+        return loss_distributions.pld_epsilon(
+            ((item.epsilon, item.law, item.steps, item.times) for item in counted), budget.delta
+        )
     return pure(counted, budget.unit, budget.neighbours)
 
 
-def pure(items: Iterable[Item], unit: str, neighbours: str) -> Fraction:
+def pure(items: Iterable[ChargeGroup], unit: str, neighbours: str) -> Fraction:
     """Σ of the charges on the whole table + for each column, Σ over the largest of its parts.
 
     Let each charge be ε_i-private for neighbouring whole tables, and one on a part depend on that part's rows alone.
@@ -59,7 +62,7 @@ def pure(items: Iterable[Item], unit: str, neighbours: str) -> Fraction:
     For counts by geometric noise this is attained. Values that might be the same to an engine (letter case, spaces
     at the ends, 1 and 1.0) are taken for one part, which can only raise the sum.
 
-    >>> north, south = (Item(Fraction(1, 10), "any", 1, ("region", name)) for name in ("north", "south"))
+    >>> north, south = (ChargeGroup(Fraction(1, 10), "any", 1, ("region", name)) for name in ("north", "south"))
     >>> [str(pure([north, south], unit, to)) for unit, to in (("row", "add-remove"), ("row", "replace"))]
     ['1/10', '1/5']
     """

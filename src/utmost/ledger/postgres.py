@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from utmost.errors import LedgerError
-from utmost.ledger.stores import PATIENCE, Row
+from utmost.ledger.store import LOCK_SECONDS, Row
 
 if TYPE_CHECKING:
     import psycopg
@@ -24,7 +24,7 @@ MAKER = 7_810_921_001  # the advisory lock of whoever makes the tables
 PLACE = re.compile(r"(\[[0-9A-Fa-f:.]*\]|[\w.-]*)(:[0-9]*)?(/[\w-]*)?", re.ASCII)
 
 WORDS = {
-    "55P03": f"is in use by others for more than {PATIENCE} seconds: try again later",
+    "55P03": f"is in use by others for more than {LOCK_SECONDS} seconds: try again later",
     "57014": "took longer than the server allows: try again later",
     "40P01": "is in use by others: try again",
     "25006": "cannot be written: the server or the database is read-only",
@@ -81,7 +81,7 @@ class PostgresStore:
         """A transaction in which each statement sees what was committed before it."""
         with self._transaction("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE") as session:
             session.run("SET LOCAL synchronous_commit TO on")
-            session.run(f"SET LOCAL lock_timeout TO '{PATIENCE}s'")
+            session.run(f"SET LOCAL lock_timeout TO '{LOCK_SECONDS}s'")
             yield session
 
     @contextmanager

@@ -48,7 +48,7 @@ class Budget:
         """Check every field; numbers may be text."""
         object.__setattr__(self, "epsilon", _epsilon(self.epsilon, "epsilon"))
         object.__setattr__(self, "delta", _fraction(self.delta, "delta"))
-        checked_name(self.name)
+        check_name(self.name)
         _one_of(self.composition, COMPOSITIONS, "composition")
         _one_of(self.neighbours, NEIGHBOURS, "neighbours")
         _text(self.unit, "unit")
@@ -56,7 +56,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class QueryCost:
     """What one query tells: `epsilon` in all, and the law of its noise, which pld composition may use.
 
     `geometric`: one number, a whole number of lattice steps, which a unit moves by at most `steps`, with noise
@@ -78,7 +78,7 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class ReleaseCost:
     """What a release would cost: its queries' costs, on the whole table or on the rows where column = value.
 
     `plan` is a digest that stands for all that was asked, `fingerprint` the curator's name for the state of the data.
@@ -87,14 +87,14 @@ class Ask:
     budget: str
     unit: str
     neighbours: str
-    costs: tuple[Cost, ...]
+    costs: tuple[QueryCost, ...]
     part: Part | None = None
     plan: str = ""
     fingerprint: str | None = None
 
     def __post_init__(self) -> None:
         """Check every field."""
-        checked_name(self.budget)
+        check_name(self.budget)
         _one_of(self.neighbours, NEIGHBOURS, "neighbours")
         _text(self.unit, "unit")
         _text(self.plan, "plan", least=0)
@@ -116,7 +116,7 @@ class Charge:
     plan: str
     fingerprint: str | None
     part: Part | None
-    costs: tuple[Cost, ...]
+    costs: tuple[QueryCost, ...]
     kept: bool
 
     @property
@@ -126,7 +126,7 @@ class Charge:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class BudgetState:
     """What the charges of a budget, `charges` in number, have spent together, and what is left."""
 
     spent: Fraction
@@ -135,7 +135,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ChargeReceipt:
     """A charge just made: its number in the ledger, and what its budget has spent and left after it."""
 
     id: int
@@ -143,22 +143,26 @@ class Entry:
     left: Fraction
 
 
-def short(budget: Budget, left: Fraction, cost: Fraction) -> BudgetError:
+def budget_error(budget: Budget, left: Fraction, cost: Fraction) -> BudgetError:
     """The refusal of a plan that costs more than is left.
 
-    >>> short(Budget("survey", Fraction(1)), Fraction(1, 4), Fraction(1, 2)).args[0]
+    >>> budget_error(Budget("survey", Fraction(1)), Fraction(1, 4), Fraction(1, 2)).args[0]
     "budget 'survey' has ε 0.25 left, this plan costs 0.50: lower its epsilons or open a new budget"
     """
-    has, costs = amounts(left, cost)
+    has, costs = format_amounts(left, cost)
     return BudgetError(
         f"budget '{budget.name}' has ε {has} left, this plan costs {costs}: lower its epsilons or open a new budget"
     )
 
 
-def amounts(*values: Fraction) -> list[str]:
+def format_amounts(*values: Fraction) -> list[str]:
     """Amounts in words: decimals with as many places each where all are short decimals, else each by itself.
 
-    >>> amounts(Fraction(1, 4), Fraction(1, 2)), amounts(Fraction(1, 3), Fraction(1, 2)), amounts(Fraction(2))
+    >>> (
+    ...     format_amounts(Fraction(1, 4), Fraction(1, 2)),
+    ...     format_amounts(Fraction(1, 3), Fraction(1, 2)),
+    ...     format_amounts(Fraction(2)),
+    ... )
     (['0.25', '0.50'], ['1/3', '0.5'], ['2'])
     """
     places = [_places(value) for value in values]
@@ -171,7 +175,7 @@ def amounts(*values: Fraction) -> list[str]:
     return [_fixed(value, longest) for value in values]
 
 
-def checked_name(name: str) -> str:
+def check_name(name: str) -> str:
     """A budget's name: 1 to 100 printable characters, no spaces at its ends."""
     if (
         not isinstance(name, str)

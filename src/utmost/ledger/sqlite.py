@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utmost.errors import InputError, LedgerError, UtmostError
-from utmost.ledger.stores import DAMAGED, HOW_TO_OPEN, PATIENCE, Row
+from utmost.ledger.store import DAMAGED, HOW_TO_OPEN, LOCK_SECONDS, Row
 
 if TYPE_CHECKING:
     import sqlite3
@@ -102,7 +102,7 @@ class SqliteStore:
 
         where = f"{self._path.as_uri()}?mode={mode}"
         try:
-            with closing(sqlite3.connect(where, timeout=PATIENCE, isolation_level=None, uri=True)) as connection:
+            with closing(sqlite3.connect(where, timeout=LOCK_SECONDS, isolation_level=None, uri=True)) as connection:
                 connection.execute("PRAGMA synchronous = EXTRA")
                 connection.execute(begin)
                 yield SqliteSession(connection)
@@ -120,7 +120,7 @@ class SqliteStore:
 
 
 WORDS = {
-    "SQLITE_BUSY": f"is in use by others for more than {PATIENCE} seconds: try again later",
+    "SQLITE_BUSY": f"is in use by others for more than {LOCK_SECONDS} seconds: try again later",
     "SQLITE_LOCKED": "is in use by others: try again later",
     "SQLITE_READONLY": "cannot be written: make the file and its directory writable",
     "SQLITE_CANTOPEN": "cannot be opened: make the file and its directory readable and writable",

@@ -3,32 +3,32 @@
 from utmost.mechanisms.exponential import exponential
 from utmost.mechanisms.geometric import (
     Geometric,
-    Untruncated,
-    folded,
+    UntruncatedGeometric,
+    column_weights,
+    folded_geometric,
     geometric,
-    inverse,
+    inverse_geometric,
     truncation,
-    untruncated,
-    weights,
+    untruncated_law,
 )
 from utmost.mechanisms.laplace import laplace
 from utmost.mechanisms.planar import planar
-from utmost.mechanisms.response import response, response_dual
+from utmost.mechanisms.randomised_response import response, response_dual
 from utmost.mechanisms.staircase import staircase
 
 __all__ = [
     "Geometric",
-    "Untruncated",
+    "UntruncatedGeometric",
+    "column_weights",
     "exponential",
-    "folded",
+    "folded_geometric",
     "geometric",
-    "inverse",
+    "inverse_geometric",
     "laplace",
     "planar",
     "response",
     "response_dual",
     "staircase",
     "truncation",
-    "untruncated",
-    "weights",
+    "untruncated_law",
 ]

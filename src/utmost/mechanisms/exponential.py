@@ -14,21 +14,23 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.channel import Channel
-from utmost.channel.channel import trusted
+from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, rational
-from utmost.exact.working import workprec
-from utmost.mechanisms.inputs import exact_number, whole_numbers
-from utmost.noise import checked_level, draw
-from utmost.noise.bits import Source, opened
-from utmost.noise.cuts import GUARD, Cut, ball_cut, complement
-from utmost.noise.tables import Table, cut_table
+from utmost.exact.working_precision import working_precision
+from utmost.mechanisms.input_checks import check_exact_number, check_integers
+from utmost.noise import check_level, draw_samples
+from utmost.noise.entropy import EntropySource, entropy_source
+from utmost.noise.table_sampling import SamplingTable, table_from_thresholds
+from utmost.noise.thresholds import GUARD, Threshold, ball_threshold, complement_threshold
 
 if TYPE_CHECKING:
     from flint import arb
 
-LARGEST = 10**6  # scores in all
-WIDEST = 10**6  # sensitivities between the scores of one input; beyond, the law is a point to any precision of use
+MAX_SCORES = 10**6  # scores in all
+MAX_SCORE_RANGE = (
+    10**6
+)  # sensitivities between the scores of one input; beyond, the law is a point to any precision of use
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Exponential:
         rows = np.empty((len(self.scores), len(self.scores[0])), dtype=object)
         for x in range(len(self.scores)):
             rows[x] = self.law(x)
-        return trusted(tuple(range(rows.shape[0])), tuple(range(rows.shape[1])), rows)
+        return trusted_channel(tuple(range(rows.shape[0])), tuple(range(rows.shape[1])), rows)
 
     def law(self, x: int) -> list[Number]:
         """The law of the answer for input x: weights α^((best − score)/(factor·Δ)), divided by their sum."""
@@ -68,28 +70,28 @@ class Exponential:
         total = sum(weights, Fraction(0))
         return [weight / total for weight in weights]
 
-    def draw(self, inputs: npt.ArrayLike, source: Source | None = None) -> npt.NDArray[np.int64]:
+    def draw(self, inputs: npt.ArrayLike, source: EntropySource | None = None) -> npt.NDArray[np.int64]:
         """One exact draw for each input: the position of the answer.
 
         Rows that no input names are not set up, so the time of a first draw depends on how many rows are named.
         """
-        last, words = len(self.scores) - 1, opened(source)
-        values = whole_numbers(inputs, 0, last, f"whole numbers from 0 to {last}: they number the rows of the scores")
+        last, words = len(self.scores) - 1, entropy_source(source)
+        values = check_integers(inputs, 0, last, f"whole numbers from 0 to {last}: they number the rows of the scores")
         result = np.empty_like(values)
         for x in np.unique(values).tolist():
             here = values == x
-            result[here] = draw(self.table(x), int(here.sum()), words)
+            result[here] = draw_samples(self.table(x), int(here.sum()), words)
         return result
 
-    def table(self, x: int) -> Table:
+    def table(self, x: int) -> SamplingTable:
         """The law of input x ready to draw from, without writing it out: its cumulative weights are known by balls."""
         best, unit = max(self.scores[x]), self.factor * self.sensitivity
-        falls = Falls(tuple((best - score) / unit for score in self.scores[x]), self.level)
-        return cut_table(falls.cut, len(falls.distances))
+        falls = SamplingOrder(tuple((best - score) / unit for score in self.scores[x]), self.level)
+        return table_from_thresholds(falls.cut, len(falls.distances))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Falls:
+class SamplingOrder:
     """Weights α^d for the distances d of the answers, and where their running sums cut the words.
 
     S_y is a running sum over the whole sum. Of the sums from both ends the one from the end that is nearer to y is
@@ -100,13 +102,15 @@ class Falls:
     level: Level
     known: dict[int, tuple[list[arb], list[arb]]] = field(default_factory=dict, repr=False)
 
-    def cut(self, y: int, bits: int) -> Cut:
+    def cut(self, y: int, bits: int) -> Threshold:
         """⌊S_y·2^bits⌋, and whether S_y·2^bits is an integer."""
         sums, _ = self.sums(bits + GUARD)
         if 2 * sums[y] < sums[-1]:
-            return ball_cut(lambda more: _share(self.sums(more)[0], y, more), lambda: self._exact(0, y + 1), bits)
+            return ball_threshold(lambda more: _share(self.sums(more)[0], y, more), lambda: self._exact(0, y + 1), bits)
         beyond = partial(self._exact, y + 1, len(self.distances))
-        return complement(ball_cut(lambda more: _share(self.sums(more)[1], y, more), beyond, bits), bits)
+        return complement_threshold(
+            ball_threshold(lambda more: _share(self.sums(more)[1], y, more), beyond, bits), bits
+        )
 
     def sums(self, bits: int) -> tuple[list[arb], list[arb]]:
         """The running sums of the weights, and what lies beyond each answer; in both the whole sum stands last."""
@@ -128,12 +132,12 @@ class Falls:
 
 
 def _running(weights: list[arb], bits: int) -> list[arb]:
-    with workprec(bits):
+    with working_precision(bits):
         return list(accumulate(weights))
 
 
 def _share(sums: list[arb], y: int, bits: int) -> arb:
-    with workprec(bits):
+    with working_precision(bits):
         return sums[y] / sums[-1]
 
 
@@ -148,9 +152,11 @@ def exponential(
     reach = rational(sensitivity, "sensitivity")
     if reach <= 0:
         raise InputError(f"sensitivity must be > 0, got {reach if abs(reach) < 10**30 else 'a large negative number'}")
-    if any(max(row) - min(row) > WIDEST * reach for row in table):
-        raise InputError(f"scores must be within {WIDEST} sensitivities of each other: divide them by a larger number")
-    return Exponential(table, reach, checked_level(level), 1 if monotone else 2)
+    if any(max(row) - min(row) > MAX_SCORE_RANGE * reach for row in table):
+        raise InputError(
+            f"scores must be within {MAX_SCORE_RANGE} sensitivities of each other: divide them by a larger number"
+        )
+    return Exponential(table, reach, check_level(level), 1 if monotone else 2)
 
 
 def _is_row(value: object) -> bool:
@@ -162,9 +168,9 @@ def _rows(scores: Sequence[Any]) -> tuple[tuple[Fraction, ...], ...]:
     table = list(scores) if nested else [scores]
     if not all(_is_row(row) for row in table):
         raise InputError("scores must be a list of numbers, or a list of such lists, one for each input")
-    rows = tuple(tuple(exact_number(s, "score") for s in row) for row in table)
+    rows = tuple(tuple(check_exact_number(s, "score") for s in row) for row in table)
     if not rows[0] or any(len(row) != len(rows[0]) for row in rows):
         raise InputError("scores must be at least one number, and as many for every input")
-    if len(rows) * len(rows[0]) > LARGEST:
-        raise InputError(f"scores must be at most {LARGEST} in all, got {len(rows) * len(rows[0])}")
+    if len(rows) * len(rows[0]) > MAX_SCORES:
+        raise InputError(f"scores must be at most {MAX_SCORES} in all, got {len(rows) * len(rows[0])}")
     return rows

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.channel import Channel, deterministic
-from utmost.channel.channel import trusted
+from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError
-from utmost.exact import Level, Number, whole
-from utmost.noise import Source, checked_level, geometric_noise
-from utmost.noise.lattice import SAFE
+from utmost.exact import Level, Number, integer
+from utmost.noise import EntropySource, check_level, geometric_noise
+from utmost.noise.geometric import MAX_INT64_NOISE
 
 LARGEST_LAW = 10**6  # upper end of a count whose laws are written out
 LARGEST_MATRIX = 2000  # upper end of a count whose matrix is written out
@@ -48,23 +48,23 @@ class Geometric:
             )
         counts = tuple(range(self.size + 1))
         powers = [self.level.power(k) for k in counts]
-        kappa = weights(self.size, self.level)
+        kappa = column_weights(self.size, self.level)
         rows = np.array([[powers[abs(x - y)] * kappa[y] for y in counts] for x in counts], dtype=object)
-        return trusted(counts, counts, rows)
+        return trusted_channel(counts, counts, rows)
 
     def law(self, x: int) -> list[Number]:
         """The law of the answer when the count is x."""
         count = self._checked(x)
-        return [self.level.power(abs(count - y)) * k for y, k in enumerate(weights(self.size, self.level))]
+        return [self.level.power(abs(count - y)) * k for y, k in enumerate(column_weights(self.size, self.level))]
 
     def cumulative(self, x: int, y: int) -> Number:
         """Pr[answer ≤ y | count x]: α^(x−y)/(1+α) for y < x, 1 − α^(y+1−x)/(1+α) for x ≤ y < size, 1 at the end."""
         count = self._checked(x)
         if y >= self.size or self.level.alpha == 1:
             return Fraction(1)
-        return tail(count - y, self.level) if y < count else 1 - tail(y + 1 - count, self.level)
+        return tail_probability(count - y, self.level) if y < count else 1 - tail_probability(y + 1 - count, self.level)
 
-    def draw(self, inputs: npt.ArrayLike, source: Source | None = None) -> npt.NDArray[np.int64]:
+    def draw(self, inputs: npt.ArrayLike, source: EntropySource | None = None) -> npt.NDArray[np.int64]:
         """One exact draw for each input, min(max(x + Δ, 0), size): the law drawn is `law`, to the last bit.
 
         Δ is drawn before the inputs are looked at, so the words it takes do not depend on them. For 0 ≤ x ≤ size noise
@@ -90,18 +90,18 @@ class Geometric:
 
 
 @dataclass(frozen=True, slots=True)
-class Untruncated:
+class UntruncatedGeometric:
     """The α-geometric mechanism with range ℤ: x + Δ with Pr[Δ = δ] ∝ α^|δ| (GRS12 Ex. 2.1); α = 1 always answers 0."""
 
     level: Level
 
-    def draw(self, inputs: npt.ArrayLike, source: Source | None = None) -> npt.NDArray[Any]:
-        """One exact draw for each input, any integers: the law drawn is `untruncated`.
+    def draw(self, inputs: npt.ArrayLike, source: EntropySource | None = None) -> npt.NDArray[Any]:
+        """One exact draw for each input, any integers: the law drawn is `untruncated_law`.
 
         64-bit integers if every input and all noise lie within ±2^62, else Python's integers: nothing wraps around.
 
         >>> from utmost.exact import alpha
-        >>> Untruncated(alpha(0)).draw([5, 2**70]).tolist() == [5, 2**70]
+        >>> UntruncatedGeometric(alpha(0)).draw([5, 2**70]).tolist() == [5, 2**70]
         True
         """
         secrets = _integers(inputs)
@@ -118,20 +118,20 @@ def _integers(inputs: npt.ArrayLike) -> npt.NDArray[Any]:
         raise InputError("inputs must be a sequence of whole numbers")
     if given.dtype == object and not all(isinstance(x, Integral) and not isinstance(x, bool) for x in given):
         raise InputError("inputs must be a sequence of whole numbers")
-    if not given.size or -SAFE <= int(given.min()) <= int(given.max()) <= SAFE:
+    if not given.size or -MAX_INT64_NOISE <= int(given.min()) <= int(given.max()) <= MAX_INT64_NOISE:
         return given.astype(np.int64, copy=False)
     return np.array([int(x) for x in given], dtype=object)
 
 
 def geometric(size: int, level: Level) -> Geometric:
     """The truncated geometric mechanism for counts from 0 to `size`."""
-    end = whole(size, "size")
+    end = integer(size, "size")
     if end < 0 or end > 10**12:
         raise InputError(f"size must be the count's upper end, from 0 to 10^12, got {end if end < 10**30 else 'more'}")
-    return Geometric(end, checked_level(level))
+    return Geometric(end, check_level(level))
 
 
-def weights(size: int, level: Level) -> Sequence[Number]:
+def column_weights(size: int, level: Level) -> Sequence[Number]:
     """κ_y for y = 0 … size: the factor of column y of the truncated mechanism.
 
     At α = 1 the mechanism always answers 0, so κ is 1 at 0 and 0 elsewhere.
@@ -143,11 +143,11 @@ def weights(size: int, level: Level) -> Sequence[Number]:
     return [end] + [inner] * (size - 1) + [end]
 
 
-def untruncated(x: int, outputs: Sequence[int], level: Level) -> Sequence[Number]:
+def untruncated_law(x: int, outputs: Sequence[int], level: Level) -> Sequence[Number]:
     """Pr[x + Δ = r] for each output r of the geometric mechanism with range ℤ (GRS12 Ex. 2.1).
 
     >>> from utmost.exact import alpha
-    >>> [str(p) for p in untruncated(0, range(-1, 3), alpha("1/2"))]
+    >>> [str(p) for p in untruncated_law(0, range(-1, 3), alpha("1/2"))]
     ['1/6', '1/3', '1/6', '1/12']
     """
     if level.alpha == 1:
@@ -156,7 +156,7 @@ def untruncated(x: int, outputs: Sequence[int], level: Level) -> Sequence[Number
     return [centre * level.power(abs(r - x)) for r in outputs]
 
 
-def tail(distance: int, level: Level) -> Number:
+def tail_probability(distance: int, level: Level) -> Number:
     """Pr[Δ ≥ distance] = α^distance/(1+α) for distance ≥ 1, and 1/(1+α) for 0 (α < 1)."""
     return level.power(distance) / (1 + level.alpha)
 
@@ -170,20 +170,20 @@ def truncation(size: int, reach: int) -> Channel:
     return deterministic([min(max(r, 0), size) for r in outputs], outputs, range(size + 1))
 
 
-def folded(size: int, reach: int, level: Level) -> Channel:
+def folded_geometric(size: int, reach: int, level: Level) -> Channel:
     """The geometric mechanism on −reach … size+reach (reach ≥ 1), each tail beyond that put on its last output."""
     if reach < 1:
         raise InputError(f"reach must be at least 1, got {reach}")
     outputs = tuple(range(-reach, size + reach + 1))
     rows = np.empty((size + 1, len(outputs)), dtype=object)
     for x in range(size + 1):
-        rows[x] = untruncated(x, outputs, level)
-        rows[x, 0] = tail(x + reach, level)
-        rows[x, -1] = tail(size + reach - x, level)
-    return trusted(range(size + 1), outputs, rows)
+        rows[x] = untruncated_law(x, outputs, level)
+        rows[x, 0] = tail_probability(x + reach, level)
+        rows[x, -1] = tail_probability(size + reach - x, level)
+    return trusted_channel(range(size + 1), outputs, rows)
 
 
-def inverse(size: int, level: Level) -> npt.NDArray[np.object_]:
+def inverse_geometric(size: int, level: Level) -> npt.NDArray[np.object_]:
     """T⁻¹ of the truncated geometric mechanism, in closed form; tridiagonal (0 < α < 1).
 
     The matrix K = (α^|x−y|) has K⁻¹ = 1/(1−α²) times: 1 at the two corners, 1+α² on the rest of the diagonal, −α
@@ -192,7 +192,7 @@ def inverse(size: int, level: Level) -> npt.NDArray[np.object_]:
     if not level.is_inner:
         raise InputError("the inverse of the geometric mechanism needs 0 < alpha < 1")
     result = np.full((size + 1, size + 1), Fraction(0), dtype=object)
-    for y, kappa in enumerate(weights(size, level)):
+    for y, kappa in enumerate(column_weights(size, level)):
         for x, value in inverse_kernel_row(y, size, level):
             result[y, x] = value / kappa
     return result

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from utmost.channel import Channel, Leak, least_epsilon
-from utmost.channel.channel import trusted
+from utmost.channel import Channel, PrivacyLoss, least_epsilon
+from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError, UndecidedError
 from utmost.exact import Level, Number, Real, power, rational
-from utmost.exact.working import workprec
+from utmost.exact.working_precision import working_precision
 from utmost.mechanisms.geometric import Geometric
-from utmost.mechanisms.inputs import exact_number
-from utmost.noise import checked_level
-from utmost.noise.bits import Source
+from utmost.mechanisms.input_checks import check_exact_number
+from utmost.noise import check_level
+from utmost.noise.entropy import EntropySource
 from utmost.spaces import line
 
 if TYPE_CHECKING:
@@ -99,9 +99,9 @@ class Laplace:
         """
         positions = self.grid.channel()
         labels = tuple(str(self.value(k)) for k in positions.inputs)
-        return trusted(labels, labels, positions.rows)
+        return trusted_channel(labels, labels, positions.rows)
 
-    def leak(self) -> Leak:
+    def leak(self) -> PrivacyLoss:
         """The ε of one sensitivity, recomputed from the entries.
 
         Values at most a sensitivity apart are at most K steps apart, and the most telling step's ratio to the K-th
@@ -113,7 +113,7 @@ class Laplace:
         if not isinstance(step, Fraction | Real) or step**self.steps != told:
             raise UndecidedError("the truncated geometric mechanism must tell as much at every step, and does not")
         low, high = (str(self.value(k)) for k in (0, self.steps))
-        return Leak(told, Fraction(1), low, low, high)
+        return PrivacyLoss(told, Fraction(1), low, low, high)
 
     def law(self, x: object) -> list[Number]:
         """The law of the answer, grid point by grid point, when the value is x (rounded to the grid)."""
@@ -125,12 +125,12 @@ class Laplace:
 
     def position(self, x: object) -> int:
         """The position of the grid point nearest to an exact number in [low, high]; a tie goes up."""
-        exact = exact_number(x)
+        exact = check_exact_number(x)
         if not self.low <= exact <= self.high:
             raise InputError(f"input must be in the range from {self.low} to {self.high}: clamp it first")
         return floor((exact - self.low) / self.granularity + Fraction(1, 2))
 
-    def draw(self, inputs: Iterable[object], source: Source | None = None) -> npt.NDArray[np.object_]:
+    def draw(self, inputs: Iterable[object], source: EntropySource | None = None) -> npt.NDArray[np.object_]:
         """One exact draw for each input, as fractions on the grid; every input is checked before any word is taken."""
         positions = self.draw_positions([self.position(x) for x in inputs], source)
         kinds, places = np.unique(positions, return_inverse=True)
@@ -138,11 +138,11 @@ class Laplace:
         values[:] = [self.value(int(k)) for k in kinds]
         return values[places]
 
-    def draw_positions(self, positions: Any, source: Source | None = None) -> npt.NDArray[Any]:
+    def draw_positions(self, positions: Any, source: EntropySource | None = None) -> npt.NDArray[Any]:
         """The same from grid positions to grid positions, in whole arrays of integers."""
         return np.asarray(self.grid.draw(positions, source))
 
-    def answer(self, x: object, source: Source | None = None) -> Answer:
+    def answer(self, x: object, source: EntropySource | None = None) -> Answer:
         """One draw, with what the grid costs."""
         return Answer(self.draw([x], source)[0], self.cost)
 
@@ -196,7 +196,7 @@ def laplace(low: object, high: object, granularity: object, sensitivity: object,
         raise InputError(f"granularity must divide the range, got {_short(g)} for a length of {_short(b - a)}")
     if (b - a) / g > LARGEST_GRID:
         raise InputError("granularity must leave at most 10^12 steps in the range: take a coarser one")
-    if not checked_level(level).is_inner:
+    if not check_level(level).is_inner:
         raise InputError("the Laplace mechanism needs a level with 0 < alpha < 1, that is 0 < epsilon < infinity")
     return Laplace(a, b, g, reach, level)
 
@@ -217,7 +217,7 @@ def _quotient(value: Number, level: Level) -> arb:
     """value/ε as a ball of 128 bits."""
     from utmost.exact import ball
 
-    with workprec(128):
+    with working_precision(128):
         return ball(value, 128) / level.epsilon_ball(128)
 
 

@@ -19,17 +19,17 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.errors import InputError
-from utmost.exact import Level, rational, sign, whole
-from utmost.exact.working import workprec
-from utmost.mechanisms.inputs import exact_number, whole_numbers
-from utmost.noise import checked_level
-from utmost.noise.bits import Source
-from utmost.noise.planar import planar_noise, rate
+from utmost.exact import Level, integer, rational, sign
+from utmost.exact.working_precision import working_precision
+from utmost.mechanisms.input_checks import check_exact_number, check_integers
+from utmost.noise import check_level
+from utmost.noise.entropy import EntropySource
+from utmost.noise.planar import planar_noise, planar_rate
 
 if TYPE_CHECKING:
     from flint import arb
 
-FARTHEST = 1 << 53  # of an input's coordinates, in steps
+MAX_COORDINATE_STEPS = 1 << 53  # of an input's coordinates, in steps
 MOST_TERMS = 10**6  # of the sum that normalises the law
 
 
@@ -49,7 +49,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Planar:
+class PlanarLaplace:
     """x + planar Laplace noise on the lattice of step `step`; with a box, its point nearest to that.
 
     The box is chosen without the data, so clamping to it is post-processing and the guarantee stays.
@@ -59,23 +59,23 @@ class Planar:
     level: Level
     box: Box | None = None
 
-    def draw(self, inputs: npt.ArrayLike, source: Source | None = None) -> npt.NDArray[Any]:
+    def draw(self, inputs: npt.ArrayLike, source: EntropySource | None = None) -> npt.NDArray[Any]:
         """One exact draw for each lattice point (i, j), a row each. The noise is there before the inputs are added."""
         words = "pairs of whole numbers between -2^53 and 2^53, in steps of the lattice"
         given = np.asarray(inputs)
         if given.size and given.shape[1:] != (2,):
             raise InputError(f"input must be {words}")
-        points = whole_numbers(given.reshape(-1), -FARTHEST, FARTHEST, words).reshape(-1, 2)
+        points = check_integers(given.reshape(-1), -MAX_COORDINATE_STEPS, MAX_COORDINATE_STEPS, words).reshape(-1, 2)
         moved = planar_noise(self.level, self.step, len(points), source) + points
         return moved if self.box is None else self.box.nearest(moved)
 
     def position(self, place: Iterable[object]) -> tuple[int, int]:
         """The lattice point nearest to a place (two exact numbers); a tie goes up."""
-        found = [floor(exact_number(c) / self.step + Fraction(1, 2)) for c in place]
+        found = [floor(check_exact_number(c) / self.step + Fraction(1, 2)) for c in place]
         if len(found) != 2:
             raise InputError("input must be a place in the plane: two exact numbers")
         i, j = found
-        if max(abs(i), abs(j)) > FARTHEST:
+        if max(abs(i), abs(j)) > MAX_COORDINATE_STEPS:
             raise InputError("input must be within 2^53 steps of the origin")
         return i, j
 
@@ -90,18 +90,18 @@ class Planar:
         They are no closed numbers: e^(−εs√2) is none, and neither is the sum that normalises it.
         """
         total = normaliser(self.level, self.step, bits)
-        with workprec(bits + 32):
+        with working_precision(bits + 32):
             return [self.ratio((y[0] - x[0], y[1] - x[1]), bits + 32) / total for y in outputs]
 
     def ratio(self, noise: tuple[int, int], bits: int) -> arb:
         """Pr[noise]/Pr[(0, 0)] = e^(−ε·s·√(u²+v²)), a ball."""
         from flint import arb
 
-        with workprec(bits):
-            return (-(rate(self.level, self.step).theta(bits) * arb(noise[0] ** 2 + noise[1] ** 2).sqrt())).exp()
+        with working_precision(bits):
+            return (-(planar_rate(self.level, self.step).theta(bits) * arb(noise[0] ** 2 + noise[1] ** 2).sqrt())).exp()
 
 
-def planar(step: object, level: Level, box: Sequence[int] | None = None) -> Planar:
+def planar(step: object, level: Level, box: Sequence[int] | None = None) -> PlanarLaplace:
     """The planar Laplace mechanism on the lattice of this step.
 
     `box` is left, bottom, right, top in whole steps, as `draw` takes and gives its points: `position` turns the corners
@@ -116,16 +116,16 @@ def planar(step: object, level: Level, box: Sequence[int] | None = None) -> Plan
     size = rational(step, "step")
     if sign(size) <= 0:
         raise InputError("step must be > 0: it is the distance of neighbouring lattice points")
-    rate(checked_level(level), size)  # refuses what cannot be drawn
+    planar_rate(check_level(level), size)  # refuses what cannot be drawn
     if box is None:
-        return Planar(size, level)
-    corners = [whole(c, "box in steps") for c in box]
+        return PlanarLaplace(size, level)
+    corners = [integer(c, "box in steps") for c in box]
     if len(corners) != 4:
         raise InputError(f"box must be left,bottom,right,top in steps, got {len(corners)} numbers")
     region = Box(*corners)
     if region.left > region.right or region.bottom > region.top:
         raise InputError("box must be left,bottom,right,top with left <= right and bottom <= top, got an empty one")
-    return Planar(size, level, region)
+    return PlanarLaplace(size, level, region)
 
 
 @lru_cache(maxsize=32)
@@ -137,11 +137,11 @@ def normaliser(level: Level, step: Fraction, bits: int) -> arb:
     """
     from flint import arb
 
-    theta = rate(level, step).theta(bits + 64)
+    theta = planar_rate(level, step).theta(bits + 64)
     reach = int(float(bits + 24) * 0.7 / float(theta)) + 2
     if reach * reach > 2 * MOST_TERMS:
         raise InputError("epsilon times step must be larger to write the law out: draws need no law")
-    with workprec(bits + 64):
+    with working_precision(bits + 64):
         total = arb(1)
         for i in range(1, reach + 1):
             total += sum(

@@ -16,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.channel import Channel
-from utmost.channel.channel import trusted
+from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError
-from utmost.exact import Level, Number, whole
-from utmost.mechanisms.inputs import whole_numbers
-from utmost.noise import checked_level, draw, geometric_noise, row_table
-from utmost.noise.bits import Source, opened
-from utmost.noise.lattice import SAFE
-from utmost.noise.tables import Table
+from utmost.exact import Level, Number, integer
+from utmost.mechanisms.input_checks import check_integers
+from utmost.noise import check_level, draw_samples, geometric_noise, row_sampler
+from utmost.noise.entropy import EntropySource, entropy_source
+from utmost.noise.geometric import MAX_INT64_NOISE
+from utmost.noise.table_sampling import SamplingTable
 from utmost.spaces import Space
 from utmost.spaces.space import integer_distances
 
@@ -84,13 +84,13 @@ class Staircase:
         inside = below + alpha * (Fraction(span * (span - 1), 2) - below)
         return 2 * self.top * (span * alpha * self._block / (1 - alpha) + inside) / (1 - alpha)
 
-    def noise(self, count: int, source: Source | None = None) -> npt.NDArray[Any]:
+    def noise(self, count: int, source: EntropySource | None = None) -> npt.NDArray[Any]:
         """`count` exact draws of N = ±(Δ·G + J): G geometric, J the place in a block, a fair sign, and −0 drawn again.
 
         With D two-sided geometric, G = D where D ≥ 0 and −1 − D where not has Pr[G = g] = (1−α)α^g. Of the pairs (sign,
         i) each i ≥ 1 stands for two values and 0 is kept with one of its signs: Pr[±i] ∝ α^⌊i/Δ⌋·step, as it must be.
         """
-        words, parts, missing = opened(source), [], whole(count, "count")
+        words, parts, missing = entropy_source(source), [], integer(count, "count")
         if missing < 0:
             raise InputError(f"count must be >= 0, got {missing}")
         while missing > 0:
@@ -100,26 +100,26 @@ class Staircase:
             missing -= len(values)
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
-    def _signed(self, count: int, source: Source) -> npt.NDArray[Any]:
+    def _signed(self, count: int, source: EntropySource) -> npt.NDArray[Any]:
         """The draws that are left of `count` without those of −0."""
         two_sided = geometric_noise(self.level, count, source)
         blocks = np.where(two_sided >= 0, two_sided, -1 - two_sided)
-        if blocks.max(initial=0) >= SAFE // self.sensitivity - 1:
+        if blocks.max(initial=0) >= MAX_INT64_NOISE // self.sensitivity - 1:
             blocks = blocks.astype(object)  # 64 bits would not hold the product
-        sizes = blocks * self.sensitivity + draw(_places(self), count, source)
-        negative = draw(_coin(), count, source) == 1
+        sizes = blocks * self.sensitivity + draw_samples(_places(self), count, source)
+        negative = draw_samples(_coin(), count, source) == 1
         signed = np.where(negative, -sizes, sizes)
         kept: npt.NDArray[Any] = signed[~(negative & (sizes == 0).astype(bool))]
         return kept
 
-    def draw(self, inputs: npt.ArrayLike, source: Source | None = None) -> npt.NDArray[Any]:
+    def draw(self, inputs: npt.ArrayLike, source: EntropySource | None = None) -> npt.NDArray[Any]:
         """x + N for each input, whole array; the noise is drawn before the inputs are added."""
-        values = whole_numbers(inputs, -LARGEST_INPUT, LARGEST_INPUT, "whole numbers between -2^53 and 2^53")
+        values = check_integers(inputs, -LARGEST_INPUT, LARGEST_INPUT, "whole numbers between -2^53 and 2^53")
         return self.noise(len(values), source) + values
 
     def truncated(self, size: int) -> TruncatedStaircase:
         """The same for counts 0 … size, what falls outside told as the nearer end."""
-        end = whole(size, "size")
+        end = integer(size, "size")
         if not 0 <= end <= LARGEST_INPUT:
             raise InputError("size must be the count's upper end, from 0 to 2^53")
         return TruncatedStaircase(self, end)
@@ -158,34 +158,34 @@ class TruncatedStaircase:
         rows = np.empty((len(counts), len(counts)), dtype=object)
         for x in counts:
             rows[x] = self.law(x)
-        return trusted(counts, counts, rows)
+        return trusted_channel(counts, counts, rows)
 
-    def draw(self, inputs: npt.ArrayLike, source: Source | None = None) -> npt.NDArray[np.int64]:
+    def draw(self, inputs: npt.ArrayLike, source: EntropySource | None = None) -> npt.NDArray[np.int64]:
         """One exact draw for each input, clamped to 0 … size."""
-        values = whole_numbers(inputs, 0, self.size, f"counts from 0 to {self.size}")
+        values = check_integers(inputs, 0, self.size, f"counts from 0 to {self.size}")
         answers: npt.NDArray[np.int64] = np.clip(self.untruncated.draw(values, source), 0, self.size).astype(np.int64)
         return answers
 
 
 def staircase(sensitivity: int, level: Level, width: int | None = None) -> Staircase:
     """The staircase mechanism; the width left out is the one with the least expected |noise|, decided exactly."""
-    span = whole(sensitivity, "sensitivity")
+    span = integer(sensitivity, "sensitivity")
     if not 1 <= span <= LARGEST_SENSITIVITY:
         raise InputError(f"sensitivity must be a whole number from 1 to {LARGEST_SENSITIVITY}")
-    if not checked_level(level).is_inner:
+    if not check_level(level).is_inner:
         raise InputError("the staircase mechanism needs a level with 0 < alpha < 1, that is 0 < epsilon < infinity")
     if width is None:
         return min((Staircase(span, level, r) for r in range(1, span + 1)), key=Staircase.expected_error)
-    high = whole(width, "width")
+    high = integer(width, "width")
     if not 1 <= high <= span:
         raise InputError(f"width must be from 1 to the sensitivity {span}")
     return Staircase(span, level, high)
 
 
-def neighbours(size: int, sensitivity: int) -> Space:
+def staircase_space(size: int, sensitivity: int) -> Space:
     """The counts 0 … size at distance ⌈|x−x′|/Δ⌉: 1 is what one change can do, and paths of 1s make every distance.
 
-    >>> [str(d) for d in neighbours(4, 2).distances[0]]
+    >>> [str(d) for d in staircase_space(4, 2).distances[0]]
     ['0', '1', '1', '2', '2']
     """
     counts = np.arange(size + 1)
@@ -195,12 +195,12 @@ def neighbours(size: int, sensitivity: int) -> Space:
 
 
 @lru_cache(maxsize=64)
-def _places(mechanism: Staircase) -> Table:
+def _places(mechanism: Staircase) -> SamplingTable:
     """The law of the place in a block: 1 for a high step, α for a low one, divided by their sum."""
     steps = [1 if k < mechanism.width else mechanism.level.alpha for k in range(mechanism.sensitivity)]
-    return row_table([step / mechanism._block for step in steps])
+    return row_sampler([step / mechanism._block for step in steps])
 
 
 @lru_cache(maxsize=1)
-def _coin() -> Table:
-    return row_table([Fraction(1, 2), Fraction(1, 2)])
+def _coin() -> SamplingTable:
+    return row_sampler([Fraction(1, 2), Fraction(1, 2)])

@@ -1,21 +1,21 @@
 """Noise, drawn exactly."""
 
-from utmost.noise.bits import Source, system
-from utmost.noise.lattice import checked_level, geometric_noise
-from utmost.noise.rows import ChannelTable, channel_table, draw_channel, draw_row, row_table
-from utmost.noise.tables import Table, draw, table
+from utmost.noise.entropy import EntropySource, system_source
+from utmost.noise.geometric import check_level, geometric_noise
+from utmost.noise.row_sampling import ChannelSampler, channel_sampler, draw_channel, draw_row, row_sampler
+from utmost.noise.table_sampling import SamplingTable, draw_samples, sampling_table
 
 __all__ = [
-    "ChannelTable",
-    "Source",
-    "Table",
-    "channel_table",
-    "checked_level",
-    "draw",
+    "ChannelSampler",
+    "EntropySource",
+    "SamplingTable",
+    "channel_sampler",
+    "check_level",
     "draw_channel",
     "draw_row",
+    "draw_samples",
     "geometric_noise",
-    "row_table",
-    "system",
-    "table",
+    "row_sampler",
+    "sampling_table",
+    "system_source",
 ]

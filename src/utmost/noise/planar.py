@@ -25,11 +25,11 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.errors import InputError, UndecidedError
-from utmost.exact import Level, ball, ends, epsilon, rational, whole
+from utmost.exact import Level, ball, ball_ends, epsilon, integer, rational
 from utmost.exact.reals import midpoint
-from utmost.exact.working import workprec
-from utmost.noise.bits import Source, opened
-from utmost.noise.lattice import checked_level, geometric_noise
+from utmost.exact.working_precision import working_precision
+from utmost.noise.entropy import EntropySource, entropy_source
+from utmost.noise.geometric import check_level, geometric_noise
 
 if TYPE_CHECKING:
     from flint import arb
@@ -66,30 +66,30 @@ class Rate:
         """A ball that contains θ."""
         if self.level.exponent is not None:
             return ball(self.level.exponent * self.step, bits)
-        with workprec(bits):
+        with working_precision(bits):
             return self.level.epsilon_ball(bits) * ball(self.step, bits)
 
     def gamma(self, i: int, j: int, bits: int) -> arb:
         """A ball that contains γ = θ√(i²+j²) − β(|i|+|j|)."""
         from flint import arb
 
-        with workprec(bits):
+        with working_precision(bits):
             return self.theta(bits) * arb(i * i + j * j).sqrt() - ball(self.beta * (abs(i) + abs(j)), bits)
 
 
 @lru_cache(maxsize=64)
-def rate(level: Level, step: Fraction) -> Rate:
+def planar_rate(level: Level, step: Fraction) -> Rate:
     """The constants of a level and a step: θ to 32 bits and β to 24, rounded as they must be and proved so by balls."""
     from flint import arb
 
     if not level.is_inner:
         raise InputError("planar noise needs a level with 0 < alpha < 1, that is 0 < epsilon < infinity")
     bare = Rate(level, step)
-    low, high = ends(bare.theta(128))
+    low, high = ball_ends(bare.theta(128))
     if high < LEAST_RATE or low > LARGEST_RATE:
         raise InputError("epsilon times step must be from 1e-7 to 1000: take a step nearer to 1/epsilon")
-    with workprec(128):
-        diagonal, _ = ends(bare.theta(128) / arb(2).sqrt())
+    with working_precision(128):
+        diagonal, _ = ball_ends(bare.theta(128) / arb(2).sqrt())
     mantissa, shift = _floating(low, HALF)
     proposal, place = _floating(diagonal, RATE_BITS)
     return Rate(level, step, mantissa, ceil(high * Fraction(2) ** shift), shift, proposal, place)
@@ -102,15 +102,15 @@ def _floating(value: Fraction, bits: int) -> tuple[int, int]:
     return (mantissa, shift) if mantissa < 1 << bits else (mantissa >> 1, shift - 1)
 
 
-def planar_noise(level: Level, step: object, count: int, source: Source | None = None) -> npt.NDArray[Any]:
+def planar_noise(level: Level, step: object, count: int, source: EntropySource | None = None) -> npt.NDArray[Any]:
     """`count` lattice points (i, j), a row each, with Pr ∝ e^(−ε·step·√(i²+j²)): exact, independent of each other.
 
     int64, or Python integers in the event (below e^−76 a draw) that a coordinate needs them.
     """
-    missing, words = whole(count, "count"), opened(source)
+    missing, words = integer(count, "count"), entropy_source(source)
     if missing < 0:
         raise InputError(f"count must be >= 0, got {missing}")
-    scale = rate(checked_level(level), rational(step, "step"))
+    scale = planar_rate(check_level(level), rational(step, "step"))
     proposals, parts = epsilon(scale.beta), []
     while missing:
         size = min(CHUNK, missing + missing // 3 + 8)
@@ -121,7 +121,7 @@ def planar_noise(level: Level, step: object, count: int, source: Source | None =
     return np.concatenate(parts) if parts else np.zeros((0, 2), dtype=np.int64)
 
 
-def accept(scale: Rate, points: npt.NDArray[Any], source: Source) -> npt.NDArray[np.bool_]:
+def accept(scale: Rate, points: npt.NDArray[Any], source: EntropySource) -> npt.NDArray[np.bool_]:
     """For each proposal, true with probability e^(−γ), exactly. One word each, more for the undecided few."""
     words = source.words(len(points))
     near = (np.abs(points) < REACH).all(axis=1).astype(bool)
@@ -205,14 +205,14 @@ def _exponentials(parts: int, count: int) -> Words:
     """min(⌊e^(−k/parts)·2³²⌋, 2³² − 1) for k < count, from balls that leave no other floor."""
     from flint import arb, fmpq
 
-    with workprec(96):
+    with working_precision(96):
         floors = [(arb(fmpq(-k, parts)).exp() * (1 << HALF)).floor() for k in range(count)]
     if not all(floor.is_exact() for floor in floors):
         raise UndecidedError("96 bits must tell the floors of a table of exponentials, and do not")
     return np.array([min(int(midpoint(floor)), (1 << HALF) - 1) for floor in floors], dtype=np.uint64)
 
 
-def settle(scale: Rate, i: int, j: int, word: int, source: Source) -> bool:
+def settle(scale: Rate, i: int, j: int, word: int, source: EntropySource) -> bool:
     """Is U < e^(−γ), the first 64 bits of U being `word`: decided by balls, with more words where it must."""
     known, revealed = word, 64
     while True:
@@ -230,6 +230,6 @@ def _enclosed(scale: Rate, i: int, j: int, bits: int) -> tuple[Fraction, Fractio
     gamma = scale.gamma(i, j, precision)
     if gamma > bits:
         return Fraction(0), Fraction(1)
-    with workprec(precision):
-        low, high = ends((-gamma).exp())
+    with working_precision(precision):
+        low, high = ball_ends((-gamma).exp())
     return low * (1 << bits), high * (1 << bits)

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 def figure(item: Item) -> alt.TopLevelMixin | None:
     """The picture of an item, None where it has none."""
-    from utmost import pictures
+    from utmost import charts
 
     if item.draw is not None:
         made: alt.TopLevelMixin = item.draw()
         return made
     if item.series:
-        lines = [pictures.Curve(s.name, s.x, s.y, s.stems, s.colour, s.filled) for s in item.series]
+        lines = [charts.ChartLine(s.name, s.x, s.y, s.stems, s.colour, s.filled) for s in item.series]
         title, below = (item.claim, f"{item.name}: {item.caption}") if item.claim else (item.name, item.caption)
-        return pictures.curves(lines, title, below, x=item.series[0].x_name, y=item.series[0].y_name)
+        return charts.line_chart(lines, title, below, x=item.series[0].x_name, y=item.series[0].y_name)
     mechanism = _mechanism(item.computed)
-    return None if mechanism is None else pictures.picture(mechanism, item.name, item.caption)
+    return None if mechanism is None else charts.channel_chart(mechanism, item.name, item.caption)
 
 
 def file_name(report: Report, item: Item) -> str:

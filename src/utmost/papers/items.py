@@ -27,7 +27,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One line of a plot: y over x, with the names of both; `stems`, `colour`, `filled` as in `pictures.Curve`."""
+    """One line of a plot: y over x, with the names of both; `stems`, `colour`, `filled` as in `charts.ChartLine`."""
 
     name: str
     x_name: str

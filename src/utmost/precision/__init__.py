@@ -2,13 +2,21 @@
 
 from utmost.precision import laplace, planar
 from utmost.precision.advice import laplace_advice, planar_advice, sum_advice
-from utmost.precision.attacks import Attack, attack
+from utmost.precision.attacks import Attack, run_attack
 from utmost.precision.certificate import Certificate, Implementation, implementation
 from utmost.precision.closeness import Closeness
-from utmost.precision.formats import BINARY16, BINARY32, BINARY64, Format, Generator, fixed, uniform
-from utmost.precision.sums import implemented_sensitivity, sum_error
-from utmost.precision.truth import exact_epsilon, wasserstein
-from utmost.precision.wrapper import Wrapped, WrappedPlanar, wrap, wrap_planar, wrap_shifted
+from utmost.precision.enumeration import exact_epsilon, wasserstein
+from utmost.precision.number_formats import (
+    BINARY16,
+    BINARY32,
+    BINARY64,
+    NumberFormat,
+    UniformGenerator,
+    fixed_point_format,
+    uniform_generator,
+)
+from utmost.precision.rounding_wrapper import WrappedLaplace, WrappedPlanar, wrap_laplace, wrap_planar, wrap_shifted
+from utmost.precision.sum_sensitivity import implemented_sensitivity, sum_error
 
 __all__ = [
     "BINARY16",
@@ -17,25 +25,25 @@ __all__ = [
     "Attack",
     "Certificate",
     "Closeness",
-    "Format",
-    "Generator",
     "Implementation",
-    "Wrapped",
+    "NumberFormat",
+    "UniformGenerator",
+    "WrappedLaplace",
     "WrappedPlanar",
-    "attack",
     "exact_epsilon",
-    "fixed",
+    "fixed_point_format",
     "implementation",
     "implemented_sensitivity",
     "laplace",
     "laplace_advice",
     "planar",
     "planar_advice",
+    "run_attack",
     "sum_advice",
     "sum_error",
-    "uniform",
+    "uniform_generator",
     "wasserstein",
-    "wrap",
+    "wrap_laplace",
     "wrap_planar",
     "wrap_shifted",
 ]

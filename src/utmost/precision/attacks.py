@@ -30,12 +30,12 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any, TypeAlias
 
-from utmost import foreign
+from utmost import user_functions
 from utmost.errors import InputError
 
 Sampler: TypeAlias = Callable[[float, float, int], Sequence[float]]  # secret, scale, how many
 Judge: TypeAlias = Callable[[float, float, float], bool]  # result, secret, scale: is it possible
-MOST = 4096  # values of v that are tried for one result; with more it counts as possible
+MAX_TRIED_VALUES = 4096  # values of v that are tried for one result; with more it counts as possible
 SMALLEST, LARGEST = 1e-5, 1e6  # scale of the noise
 MARGIN = 8  # values of v more on each side, for the rounding of exp
 LEAST_DRAWS = 100  # of each secret, before a judge is believed
@@ -127,7 +127,7 @@ def _drawn(result: float, secret: float, scale: float, sign: float, grain: float
         return False
     first = math.floor(math.exp(-high / scale) / grain) - MARGIN
     last = math.ceil(math.exp(-max(low, 0.0) / scale) / grain) + MARGIN
-    if last - first > MOST:
+    if last - first > MAX_TRIED_VALUES:
         return True
     places = range(max(first, 1), min(last, int(1 / grain)) + 1)
     return any(secret + sign * (-scale * math.log(j * grain)) == result for j in places)
@@ -139,19 +139,21 @@ def fine_quantiles(result: float, secret: float, scale: float) -> bool:
 
 
 def lattice_points(result: float, secret: float, scale: float) -> bool:
-    """Is it a multiple of 2^−10: what `samplers.lattice` gives, each with a positive chance for every secret."""
+    """Is it a multiple of 2^−10: what `float_samplers.lattice_laplace` gives, each with a positive chance for every
+    secret.
+    """
     return (Fraction(result) * 2**10).denominator == 1
 
 
-JUDGES: dict[str, Judge] = {"quantiles": quantiles, "fine quantiles": fine_quantiles, "sums": sums}
+SUPPORT_TESTS: dict[str, Judge] = {"quantiles": quantiles, "fine quantiles": fine_quantiles, "sums": sums}
 
 
-def attack(
+def run_attack(
     sampler: Sampler,
     secrets: tuple[float, float] = (0.0, 1.0),
     scale: float = 1.0,
     draws: int = 1000,
-    judges: Mapping[str, Judge] = JUDGES,
+    judges: Mapping[str, Judge] = SUPPORT_TESTS,
 ) -> Attack:
     """Draw from both secrets; the first judge that fits tells which results only one of them can give."""
     if not SMALLEST <= scale <= LARGEST:
@@ -203,9 +205,9 @@ def _summed(
     return Attack(secrets, scale, len(results[0]), name, (certain[0], certain[1]), tuple(examples))
 
 
-def load(path: str) -> Sampler:
+def load_sampler(path: str) -> Sampler:
     """The sampler `module:function`, called as function(secret, scale, count): `numpy.random:laplace`."""
-    return _guarded(foreign.function(path, "sampler"))
+    return _guarded(user_functions.load_function(path, "sampler"))
 
 
 def _guarded(function: Callable[..., Any]) -> Sampler:

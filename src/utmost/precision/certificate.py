@@ -12,7 +12,7 @@ S^{+δ_t} ∖ S^{−δ_t}. The first part has μ(S^{−δ_t} − r₁) ≤ e^ε�
 x₀ with p(x₀) ≤ P₂/λ(S^{−δ_t}). A point x of the rim − r₁ is at most Δ + L + δ_t away from x₀: so p(x) ≤ e^{ε +
 β(L+δ_t)}·p(x₀), and the rim has at most R·e^{ε+β(L+δ_t)}·P₂. ∎
 
-The paper prints e^{(L+δ_t)/Δ}, without ε: that holds for ε ≤ 1 only, see `truth.beats_the_printed_theorem`.
+The paper prints e^{(L+δ_t)/Δ}, without ε: that holds for ε ≤ 1 only, see `enumeration.beats_the_printed_theorem`.
 
 *What is cut off.* The paper's proof ends before the result ∞. Let the range kept be convex, G(τ) the mass of the
 points further than τ from the range narrowed by δ_t. Along the normals of a convex set volume does not shrink and the
@@ -34,9 +34,9 @@ from typing import TYPE_CHECKING
 
 from utmost.errors import InputError
 from utmost.exact import Level, rational
-from utmost.exact.working import workprec
-from utmost.precision.closeness import BITS, Closeness, ball, up
-from utmost.precision.formats import Format, Generator, usual_generator
+from utmost.exact.working_precision import working_precision
+from utmost.precision.closeness import BALL_BITS, Closeness, rational_ball, round_up
+from utmost.precision.number_formats import NumberFormat, UniformGenerator, usual_generator
 
 if TYPE_CHECKING:
     from flint import arb
@@ -48,8 +48,8 @@ LARGEST_EXPONENT = 10**6  # of e in a certificate; beyond it nothing is finite a
 class Implementation:
     """What runs: a format, a generator, and how many units in the last place its library functions may be wrong."""
 
-    format: Format
-    generator: Generator
+    format: NumberFormat
+    generator: UniformGenerator
     ulps: int = 1
 
     @property
@@ -73,7 +73,7 @@ class Implementation:
         return max(2 * self.ulps, 1) * self.format.rounding(magnitude)
 
 
-def implementation(numbers: Format, generator: Generator | None = None, ulps: int = 1) -> Implementation:
+def implementation(numbers: NumberFormat, generator: UniformGenerator | None = None, ulps: int = 1) -> Implementation:
     """An implementation with the format's usual generator, unless another is given."""
     if not 0 <= ulps <= 2**20:
         raise InputError(f"ulps must be from 0 to {2**20}, got {min(max(ulps, -1), 2**21)}")
@@ -116,17 +116,17 @@ class Certificate:
 
 def rate(level: Level, sensitivity: Fraction) -> arb:
     """β = ε/Δ as a ball."""
-    return level.epsilon_ball(BITS) / ball(sensitivity)
+    return level.epsilon_ball(BALL_BITS) / rational_ball(sensitivity)
 
 
-def inner(level: Level) -> Level:
+def check_inner_level(level: Level) -> Level:
     """The level, refused at its two ends, where there is no noise to speak of."""
     if not level.is_inner:
         raise InputError("epsilon must be > 0 and finite to add Laplace noise: choose a level with 0 < alpha < 1")
     return level
 
 
-def positive(value: Fraction, name: str) -> Fraction:
+def check_positive(value: Fraction, name: str) -> Fraction:
     """The number, refused if it is not > 0."""
     if value <= 0:
         raise InputError(f"{name} must be > 0, got {str(value)[:20]}")
@@ -137,34 +137,34 @@ def theorem_bound(
     level: Level, sensitivity: Fraction, robustness: Fraction, diameter: arb, shift: Fraction, corner: arb
 ) -> Fraction:
     """max(ε + ln(1 + R·e^{ε(L+δ_t)/Δ}), ε + cεδ_t/Δ), rounded up: GMP13 Thm 4.5 as proved above."""
-    with workprec(BITS):
-        beta, epsilon = rate(level, sensitivity), level.epsilon_ball(BITS)
-        cells = (ball(robustness) * (beta * (diameter + ball(shift))).exp()).log1p()
-        return max(up(epsilon + cells), up(epsilon + corner * beta * ball(shift)))
+    with working_precision(BALL_BITS):
+        beta, epsilon = rate(level, sensitivity), level.epsilon_ball(BALL_BITS)
+        cells = (rational_ball(robustness) * (beta * (diameter + rational_ball(shift))).exp()).log1p()
+        return max(round_up(epsilon + cells), round_up(epsilon + corner * beta * rational_ball(shift)))
 
 
 def printed_bound(
     level: Level, sensitivity: Fraction, robustness: Fraction, diameter: Fraction, shift: Fraction
 ) -> arb:
     """ε + ln(1 + R·e^{(L+δ_t)/Δ}): Thm 4.5 as the paper prints it, without ε in the exponent. Not sound for ε > 1."""
-    with workprec(BITS):
-        exponent = ball((diameter + shift) / sensitivity)
-        return level.epsilon_ball(BITS) + (ball(robustness) * exponent.exp()).log1p()
+    with working_precision(BALL_BITS):
+        exponent = rational_ball((diameter + shift) / sensitivity)
+        return level.epsilon_ball(BALL_BITS) + (rational_ball(robustness) * exponent.exp()).log1p()
 
 
-def rates(level: Level, sensitivity: Fraction) -> tuple[Fraction, Fraction]:
+def rate_bounds(level: Level, sensitivity: Fraction) -> tuple[Fraction, Fraction]:
     """Upper bounds of ε and of β = ε/Δ."""
-    with workprec(BITS):
-        return up(level.epsilon_ball(BITS)), up(rate(level, sensitivity))
+    with working_precision(BALL_BITS):
+        return round_up(level.epsilon_ball(BALL_BITS)), round_up(rate(level, sensitivity))
 
 
-def within_format(numbers: Format, edge: Fraction) -> None:
+def check_format(numbers: NumberFormat, edge: Fraction) -> None:
     """Refuse results that a format has no numbers for."""
     if numbers.largest is not None and edge > numbers.largest:
         raise InputError(f"range must stay within the largest number of {numbers.name}: take a wider format")
 
 
-def shifted(shift: object, reach: Fraction) -> Closeness:
+def closeness_of_shift(shift: object, reach: Fraction) -> Closeness:
     """How close a sampler is of which only a bound on the shift of its noise is known."""
     bound = rational(shift, "shift")
     if bound < 0:

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from utmost.exact import ends
+from utmost.exact import ball_ends
 
 if TYPE_CHECKING:
     from flint import arb
 
-BITS = 192  # of the balls that certificates are computed with
-KEPT = 64  # significant bits of a bound that is kept
+BALL_BITS = 192  # of the balls that certificates are computed with
+KEPT_BITS = 64  # significant bits of a bound that is kept
 TURNS = 100  # of a fix-point iteration
 FIRST_NUDGE = 30  # bits: a guess is tried 2^−30 of itself above; more if the iteration is slow
 
@@ -43,53 +43,53 @@ class Closeness:
     reach: Fraction
 
 
-def up(value: arb | Fraction, bits: int = KEPT) -> Fraction:
+def round_up(value: arb | Fraction, bits: int = KEPT_BITS) -> Fraction:
     """A short fraction that is not below the value, nor above it by more than 2^−bits of it.
 
-    >>> up(Fraction(1, 3), 4), up(Fraction(-1, 3), 4)
+    >>> round_up(Fraction(1, 3), 4), round_up(Fraction(-1, 3), 4)
     (Fraction(11, 32), Fraction(-5, 16))
     """
-    top = value if isinstance(value, Fraction) else ends(value)[1]
+    top = value if isinstance(value, Fraction) else ball_ends(value)[1]
     if not top:
         return top
     unit = Fraction(2) ** (top.numerator.bit_length() - top.denominator.bit_length() - bits)
     return -((-top) // unit) * unit
 
 
-def down(value: arb | Fraction, bits: int = KEPT) -> Fraction:
+def round_down(value: arb | Fraction, bits: int = KEPT_BITS) -> Fraction:
     """The same from below."""
-    return -up(-value, bits)
+    return -round_up(-value, bits)
 
 
-def ball(value: Fraction | int) -> arb:
+def rational_ball(value: Fraction | int) -> arb:
     """A ball around a rational, at the precision of the context."""
     from flint import arb, fmpq
 
     return arb(fmpq(value.numerator, value.denominator))
 
 
-def fix_point(step: Callable[[Fraction], Fraction | None]) -> Fraction | None:
+def fixed_point(step: Callable[[Fraction], Fraction | None]) -> Fraction | None:
     """A δ ≥ 0 with step(δ) ≤ δ, close to the least; None if none is found.
 
     `step(δ)` bounds the error on U_r = {‖n‖ ≤ D + 2δ} and grows with δ; None where there is no bound. GMP13's
     iteration from the error on D itself climbs to the least fix point; it is stopped, a hair above, once the
     inequality is *checked*.
 
-    >>> 2 <= fix_point(lambda d: 1 + d / 2) < Fraction("2.0001"), fix_point(lambda d: 1 + d)
+    >>> 2 <= fixed_point(lambda d: 1 + d / 2) < Fraction("2.0001"), fixed_point(lambda d: 1 + d)
     (True, None)
     """
     guess = step(Fraction(0))
     for turn in range(TURNS):
         if guess is None:
             return None
-        widened = up(guess + guess / 2 ** max(FIRST_NUDGE - turn // 3, 4))
+        widened = round_up(guess + guess / 2 ** max(FIRST_NUDGE - turn // 3, 4))
         guess = step(widened)
         if guess is not None and guess <= widened:
             return widened
     return None
 
 
-def close(
+def is_close(
     exact: Callable[[Fraction], Fraction],
     run: Callable[[Fraction], Fraction],
     points: Iterable[Fraction],
@@ -102,9 +102,9 @@ def close(
     somewhere, since then n′(v) would be within δ of n(v) and within k|u − v| + δ of n(u).
 
     >>> third = [Fraction(k, 3) for k in range(4)]
-    >>> close(lambda u: 2 * u, lambda u: 2 * u + 1, third, Fraction(2), Fraction(1))
+    >>> is_close(lambda u: 2 * u, lambda u: 2 * u + 1, third, Fraction(2), Fraction(1))
     True
-    >>> close(lambda u: 3 * u, lambda u: 3 * u, third, Fraction(2), Fraction(1, 3))
+    >>> is_close(lambda u: 3 * u, lambda u: 3 * u, third, Fraction(2), Fraction(1, 3))
     False
     """
     places = list(points)
@@ -113,12 +113,12 @@ def close(
     return all(abs(meant[i] - made[j]) <= k * abs(places[i] - places[j]) + delta for i, j in pairs)
 
 
-def hopeless(
+def closeness_counterexample(
     exact: Callable[[Fraction], Fraction], points: Iterable[Fraction], k: Fraction, delta: Fraction
 ) -> tuple[Fraction, Fraction] | None:
     """A pair u, v with |n(u) − n(v)| > k|u − v| + 2δ, for which no n′ is (k, δ)-close (GMP13 Thm 4.2); or None.
 
-    >>> hopeless(lambda u: 3 * u, [Fraction(0), Fraction(1)], Fraction(2), Fraction(1, 3))
+    >>> closeness_counterexample(lambda u: 3 * u, [Fraction(0), Fraction(1)], Fraction(2), Fraction(1, 3))
     (Fraction(0, 1), Fraction(1, 1))
     """
     places = list(points)

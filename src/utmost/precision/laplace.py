@@ -19,26 +19,26 @@ from fractions import Fraction
 
 from utmost.errors import InputError
 from utmost.exact import Level, decimal, epsilon, rational
-from utmost.exact.working import workprec
+from utmost.exact.working_precision import working_precision
 from utmost.precision.certificate import (
     Certificate,
     Implementation,
-    inner,
-    positive,
+    check_format,
+    check_inner_level,
+    check_positive,
+    closeness_of_shift,
     rate,
-    rates,
-    shifted,
+    rate_bounds,
     theorem_bound,
-    within_format,
 )
-from utmost.precision.closeness import BITS, Closeness, ball, fix_point, up
+from utmost.precision.closeness import BALL_BITS, Closeness, fixed_point, rational_ball, round_up
 
 MOST_CELLS = 10**15
 REACH_BITS = 10**5  # bits of the exponent of e^{βD} that are still computed
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class LaplaceSetting:
     """What is released: an answer in [low, high], Laplace noise of scale Δ/ε, rounded to multiples of `rounding`.
 
     The ends are multiples of `rounding`; a rounded value outside them is cut off (∞, or the nearer end).
@@ -56,49 +56,51 @@ class Setting:
         return self.high - self.low + self.rounding / 2
 
 
-def setting(level: Level, sensitivity: object, low: object, high: object, rounding: object) -> Setting:
+def laplace_setting(level: Level, sensitivity: object, low: object, high: object, rounding: object) -> LaplaceSetting:
     """A checked setting; the ends are moved outwards to multiples of `rounding`.
 
     >>> from utmost.exact import epsilon
-    >>> made = setting(epsilon(1), 1, "0.3", 2, "1/4")
+    >>> made = laplace_setting(epsilon(1), 1, "0.3", 2, "1/4")
     >>> made.low, made.high, made.reach
     (Fraction(1, 4), Fraction(2, 1), Fraction(15, 8))
     """
-    step = positive(rational(rounding, "round"), "round")
+    step = check_positive(rational(rounding, "round"), "round")
     bottom, top = rational(low, "range"), rational(high, "range")
     if bottom >= top:
         raise InputError("range must be two numbers LOW,HIGH with LOW < HIGH")
     if (top - bottom) / step > MOST_CELLS:
         raise InputError(f"round must cut the range in at most {MOST_CELLS} cells: take a larger step")
     ends = (bottom // step * step, -(-top // step) * step)
-    return Setting(inner(level), positive(rational(sensitivity, "sensitivity"), "sensitivity"), *ends, step)
+    return LaplaceSetting(
+        check_inner_level(level), check_positive(rational(sensitivity, "sensitivity"), "sensitivity"), *ends, step
+    )
 
 
-def step_error(task: Setting, delta0: Fraction, noise: Fraction) -> Fraction | None:
+def step_error(task: LaplaceSetting, delta0: Fraction, noise: Fraction) -> Fraction | None:
     """How far n moves when u moves by δ₀ from a place where |n(u)| ≤ noise: −b·ln(1 − 2δ₀e^{noise/b}), rounded up.
 
     The tail masses q = ½e^{−|n|/b} before and after differ by at most δ₀, and −b·ln(2q) is convex and falling: the
     step outwards from the smallest q is the largest. (A step across u = ½ is covered: there both parts are steps in q
     of δ₀ altogether.)
     """
-    with workprec(BITS):
+    with working_precision(BALL_BITS):
         beta = rate(task.level, task.sensitivity)
-        exponent = beta * ball(noise)
+        exponent = beta * rational_ball(noise)
         if exponent > REACH_BITS:
             return None
-        used = 2 * ball(delta0) * exponent.exp()
-        return up(-(-used).log1p() / beta) if used < 1 else None
+        used = 2 * rational_ball(delta0) * exponent.exp()
+        return round_up(-(-used).log1p() / beta) if used < 1 else None
 
 
-def slope(task: Setting) -> Fraction | None:
+def inverse_slope(task: LaplaceSetting) -> Fraction | None:
     """2b·e^{D/b}, the paper's k, rounded up; None where it is not even worth writing down."""
-    with workprec(BITS):
+    with working_precision(BALL_BITS):
         beta = rate(task.level, task.sensitivity)
-        exponent = beta * ball(task.reach)
-        return up(2 * exponent.exp() / beta) if exponent < REACH_BITS else None
+        exponent = beta * rational_ball(task.reach)
+        return round_up(2 * exponent.exp() / beta) if exponent < REACH_BITS else None
 
 
-def arithmetic_error(task: Setting, run: Implementation, noise: Fraction) -> Fraction:
+def arithmetic_error(task: LaplaceSetting, run: Implementation, noise: Fraction) -> Fraction:
     """δ_n where |n(u′)| ≤ noise: scale, logarithm, product and the sum with the answer, each rounded.
 
     With ℓ = ln(1 − 2|u − ½|), |ℓ| = |n|/b: the computed logarithm is off by at most `ulps` steps, the scale by a
@@ -106,33 +108,33 @@ def arithmetic_error(task: Setting, run: Implementation, noise: Fraction) -> Fra
     rounding of at most |answer| + |noise|.
     """
     numbers = run.format
-    with workprec(BITS):
-        scale = up(1 / rate(task.level, task.sensitivity))
-        logarithm = up(ball(noise) * rate(task.level, task.sensitivity))
+    with working_precision(BALL_BITS):
+        scale = round_up(1 / rate(task.level, task.sensitivity))
+        logarithm = round_up(rational_ball(noise) * rate(task.level, task.sensitivity))
     off_scale = numbers.rounding(scale)
     product = (scale + off_scale) * run.off(logarithm) + logarithm * off_scale
     product += numbers.rounding(noise + product)
-    return up(product + numbers.rounding(max(abs(task.low), abs(task.high)) + noise + product))
+    return round_up(product + numbers.rounding(max(abs(task.low), abs(task.high)) + noise + product))
 
 
-def closeness(task: Setting, run: Implementation) -> Closeness | None:
+def closeness(task: LaplaceSetting, run: Implementation) -> Closeness | None:
     """The least δ_t that is found with: error on {|n| ≤ D + 2δ_t} ≤ δ_t; None if there is none (see `closeness`)."""
     delta0 = run.delta0
 
     def error(delta: Fraction) -> Fraction | None:
         edge = task.reach + 2 * delta
         moved = step_error(task, delta0, edge)
-        return None if moved is None else up(moved + arithmetic_error(task, run, edge + moved))
+        return None if moved is None else round_up(moved + arithmetic_error(task, run, edge + moved))
 
-    shift = fix_point(error)
+    shift = fixed_point(error)
     if shift is None:
         return None
     moved = step_error(task, delta0, task.reach + 2 * shift) or Fraction(0)
     wrong = arithmetic_error(task, run, task.reach + 2 * shift + moved)
-    return Closeness(up(moved / delta0), delta0, wrong, shift, task.reach)
+    return Closeness(round_up(moved / delta0), delta0, wrong, shift, task.reach)
 
 
-def sharp_bound(task: Setting, shift: Fraction) -> Fraction:
+def sharp_bound(task: LaplaceSetting, shift: Fraction) -> Fraction:
     """ε + ln(sinh(β(L+2δ)/2)/sinh(β(L−2δ)/2)), rounded up: all that W_∞ ≤ δ lets happen to a cell of Laplace noise.
 
     *Proof.* Put the cell at [a, a+L] relative to the answer. To the right of 0 the masses of [a−δ, a+L+δ] and [a+δ,
@@ -142,62 +144,62 @@ def sharp_bound(task: Setting, shift: Fraction) -> Fraction:
     mass is at most that of the first case, since 2 − e^{−t} ≤ e^t. The cut-off ends cost 2βδ, which is less, for coth
     ≥ 1. ∎
     """
-    with workprec(BITS):
+    with working_precision(BALL_BITS):
         beta = rate(task.level, task.sensitivity) / 2
-        wide, narrow = (beta * ball(task.rounding + sign * 2 * shift) for sign in (1, -1))
+        wide, narrow = (beta * rational_ball(task.rounding + sign * 2 * shift) for sign in (1, -1))
         grown = (wide - narrow) + (-2 * wide).expm1().__neg__().log() - (-2 * narrow).expm1().__neg__().log()
-        return up(task.level.epsilon_ball(BITS) + grown)
+        return round_up(task.level.epsilon_ball(BALL_BITS) + grown)
 
 
-def robustness(rounding: Fraction, shift: Fraction) -> Fraction | None:
+def rounding_robustness(rounding: Fraction, shift: Fraction) -> Fraction | None:
     """R = 4δ/(L − 2δ), or None if L ≤ 2δ.
 
-    >>> robustness(Fraction(1), Fraction(1, 10)), robustness(Fraction(1), Fraction(1, 2))
+    >>> rounding_robustness(Fraction(1), Fraction(1, 10)), rounding_robustness(Fraction(1), Fraction(1, 2))
     (Fraction(1, 2), None)
     """
     return None if rounding <= 2 * shift else 4 * shift / (rounding - 2 * shift)
 
 
-def certify(task: Setting, run: Implementation) -> Certificate:
+def certify_laplace(task: LaplaceSetting, run: Implementation) -> Certificate:
     """ε′ of the textbook implementation on this machine.
 
     >>> from utmost.exact import epsilon
     >>> from utmost.precision.certificate import implementation
-    >>> from utmost.precision.formats import BINARY64
-    >>> made = certify(setting(epsilon(1), 1, 0, 10, "1/1024"), implementation(BINARY64))
+    >>> from utmost.precision.number_formats import BINARY64
+    >>> made = certify_laplace(laplace_setting(epsilon(1), 1, 0, 10, "1/1024"), implementation(BINARY64))
     >>> 1 < made.sharp == made.epsilon_prime < made.theorem < 1 + Fraction(1, 10**6)
     True
     """
-    within_format(run.format, max(abs(task.low), abs(task.high)) + task.rounding)
+    check_format(run.format, max(abs(task.low), abs(task.high)) + task.rounding)
     return from_closeness(task, closeness(task, run))
 
 
-def from_shift(task: Setting, shift: object) -> Certificate:
+def from_shift(task: LaplaceSetting, shift: object) -> Certificate:
     """ε′ of any sampler whose noise is within `shift` of Laplace noise wherever the result is kept."""
-    return from_closeness(task, shifted(shift, task.reach))
+    return from_closeness(task, closeness_of_shift(shift, task.reach))
 
 
-def from_closeness(task: Setting, near: Closeness | None) -> Certificate:
+def from_closeness(task: LaplaceSetting, near: Closeness | None) -> Certificate:
     """ε′ where the noise is known to be so close."""
     from flint import arb
 
-    top, beta = rates(task.level, task.sensitivity)
-    with workprec(BITS):
-        diameter = ball(task.rounding)
-    ratio = None if near is None else robustness(task.rounding, near.delta_t)
+    top, beta = rate_bounds(task.level, task.sensitivity)
+    with working_precision(BALL_BITS):
+        diameter = rational_ball(task.rounding)
+    ratio = None if near is None else rounding_robustness(task.rounding, near.delta_t)
     if near is None or ratio is None:
         return Certificate(top, beta, task.rounding, task.rounding, near, None, None)
     bound = theorem_bound(task.level, task.sensitivity, ratio, diameter, near.delta_t, arb(2))
     sharp = sharp_bound(task, near.delta_t)
-    return Certificate(top, beta, task.rounding, task.rounding, near, up(ratio), bound, sharp)
+    return Certificate(top, beta, task.rounding, task.rounding, near, round_up(ratio), bound, sharp)
 
 
-def within(made: Certificate, target: Fraction | None) -> bool:
+def promises_target(made: Certificate, target: Fraction | None) -> bool:
     """Does the certificate promise `target`; anything finite if that is None."""
     return made.epsilon_prime is not None and (target is None or made.epsilon_prime <= target)
 
 
-def widest(task: Setting, run: Implementation, target: Fraction | None = None) -> Fraction | None:
+def widest_range(task: LaplaceSetting, run: Implementation, target: Fraction | None = None) -> Fraction | None:
     """The widest range (a multiple of the rounding step) with ε′ ≤ target; None if not even one cell will do.
 
     The bound grows with the range, so the number of cells is found by bisection. The range starts at `low`; where it
@@ -207,11 +209,11 @@ def widest(task: Setting, run: Implementation, target: Fraction | None = None) -
     while bad - good > 1:
         middle = (good + bad) // 2
         wide = replace(task, high=task.low + middle * task.rounding)
-        good, bad = (middle, bad) if within(certify(wide, run), target) else (good, middle)
+        good, bad = (middle, bad) if promises_target(certify_laplace(wide, run), target) else (good, middle)
     return good * task.rounding or None
 
 
-def best_rounding(task: Setting, run: Implementation, target: Fraction | None = None) -> Certificate | None:
+def best_rounding(task: LaplaceSetting, run: Implementation, target: Fraction | None = None) -> Certificate | None:
     """The certificate with a step of a power of two: the finest that promises `target`, the least ε′ if that is None.
 
     Steps from about 2^−40 of the range to the whole range are tried. None if no step gives a finite ε′ (or reaches
@@ -221,17 +223,17 @@ def best_rounding(task: Setting, run: Implementation, target: Fraction | None = 
     best: Certificate | None = None
     for exponent in range(top - 40, top + 1):
         step = Fraction(2) ** exponent
-        made = certify(setting(task.level, task.sensitivity, task.low, task.high, step), run)
-        if target is not None and within(made, target):
+        made = certify_laplace(laplace_setting(task.level, task.sensitivity, task.low, task.high, step), run)
+        if target is not None and promises_target(made, target):
             return made
         if target is None and made.epsilon_prime is not None:
-            best = made if best is None or within(made, best.epsilon_prime) else best
+            best = made if best is None or promises_target(made, best.epsilon_prime) else best
     return best
 
 
-def planned(
+def plan_setting(
     promised: object, sensitivity: object, low: object, high: object, run: Implementation, share: object = "1/100"
-) -> tuple[Setting, Certificate]:
+) -> tuple[LaplaceSetting, Certificate]:
     """The setting that keeps ε′ ≤ promised: noise for (1 − share)·promised, the finest rounding that the rest pays for.
 
     Refused, with the widest range that will do (its first three digits), if no rounding pays.
@@ -241,14 +243,14 @@ def planned(
         raise InputError("epsilon-prime must be > 0 and share in (0, 1)")
     level = epsilon(target * (1 - part))
     ends = rational(low, "range"), rational(high, "range")
-    task = replace(setting(level, sensitivity, *ends, ends[1] - ends[0] or 1), low=ends[0], high=ends[1])
+    task = replace(laplace_setting(level, sensitivity, *ends, ends[1] - ends[0] or 1), low=ends[0], high=ends[1])
     made = best_rounding(task, run, target)
     if made is None:
         raise InputError(_impossible(task, run, target))
-    return setting(level, sensitivity, low, high, made.rounding), made
+    return laplace_setting(level, sensitivity, low, high, made.rounding), made
 
 
-def _impossible(task: Setting, run: Implementation, target: Fraction) -> str:
+def _impossible(task: LaplaceSetting, run: Implementation, target: Fraction) -> str:
     width = task.high - task.low
 
     def fits(narrow: Fraction) -> bool:

@@ -12,10 +12,10 @@ from fractions import Fraction
 
 from utmost.errors import InputError
 from utmost.precision.certificate import Implementation
-from utmost.precision.laplace import Setting
-from utmost.precision.truth import Law, law, noise_table
+from utmost.precision.enumeration import Law, noise_table, result_law
+from utmost.precision.laplace import LaplaceSetting
 
-MOST = 1 << 10  # values of a generator whose results are all looked at
+MAX_GENERATOR_VALUES = 1 << 10  # values of a generator whose results are all looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ class Supports:
     rounded: tuple[Law, Law]
 
 
-def given_away(laws: tuple[Law, Law]) -> Fraction:
+def disclosure_probability(laws: tuple[Law, Law]) -> Fraction:
     """The chance that a result tells its secret for sure, each secret drawn half of the time.
 
     >>> half = Fraction(1, 2)
-    >>> given_away(({Fraction(0): half, Fraction(1): half}, {Fraction(1): Fraction(1)}))
+    >>> disclosure_probability(({Fraction(0): half, Fraction(1): half}, {Fraction(1): Fraction(1)}))
     Fraction(1, 4)
     """
     first, second = laws
@@ -39,25 +39,26 @@ def given_away(laws: tuple[Law, Law]) -> Fraction:
     return sum(alone, Fraction(0)) / 2
 
 
-def supports(task: Setting, run: Implementation, secrets: tuple[Fraction, Fraction]) -> Supports:
+def enumerate_supports(task: LaplaceSetting, run: Implementation, secrets: tuple[Fraction, Fraction]) -> Supports:
     """Both supports of Laplace noise added to either secret on this machine, enumerated.
 
     >>> from utmost.exact import epsilon
-    >>> from utmost.precision import BINARY16, laplace, uniform
-    >>> run = Implementation(BINARY16, uniform(256))
-    >>> found = supports(laplace.setting(epsilon(1), 1, 0, 8, 1), run, (Fraction(1), Fraction(2)))
-    >>> given_away(found.raw) > Fraction(1, 2), given_away(found.rounded)
+    >>> from utmost.precision import BINARY16, laplace, uniform_generator
+    >>> run = Implementation(BINARY16, uniform_generator(256))
+    >>> found = enumerate_supports(laplace.laplace_setting(epsilon(1), 1, 0, 8, 1), run, (Fraction(1), Fraction(2)))
+    >>> disclosure_probability(found.raw) > Fraction(1, 2), disclosure_probability(found.rounded)
     (True, Fraction(1, 512))
     """
-    if run.generator.count > MOST:
+    if run.generator.count > MAX_GENERATOR_VALUES:
         raise InputError(
-            f"generator must have at most {MOST} values to be looked at whole, got more: take a smaller one"
+            f"generator must have at most {MAX_GENERATOR_VALUES} values to be looked at whole, got more: "
+            "take a smaller one"
         )
-    rounded = (law(task, run, secrets[0]), law(task, run, secrets[1]))
+    rounded = (result_law(task, run, secrets[0]), result_law(task, run, secrets[1]))
     return Supports(secrets, (_raw(task, run, secrets[0]), _raw(task, run, secrets[1])), rounded)
 
 
-def _raw(task: Setting, run: Implementation, secret: Fraction) -> Law:
+def _raw(task: LaplaceSetting, run: Implementation, secret: Fraction) -> Law:
     """The law of secret + noise in the format; infinite noise is told apart by its sign, as a machine does."""
     table = noise_table(task.level, task.sensitivity, run)
     sums = (str(noise) if isinstance(noise, float) else run.format.nearest(secret + noise) for noise in table)

@@ -10,21 +10,21 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-from utmost.data.asked import Mean, Quantile, Query
+from utmost.data.queries import Mean, Quantile, Query
 from utmost.exact import Level, decimal
 from utmost.exact import epsilon as level_of
-from utmost.mechanisms.geometric import tail
-from utmost.publish.record import Choice, Error, Lattice, Mechanism, Ratio
+from utmost.mechanisms.geometric import tail_probability
+from utmost.publish.release_model import ChoiceMechanism, ErrorLaw, LatticeMechanism, Mechanism, RatioMechanism
 
 SMALL = 0.02  # an ε of the rows below which their noise is taken for Laplace's
 TWICE = 4.11301  # u with e^(−u)·(1 + u/2) = 1/20: the sum of two Laplace noises of scale 1 is beyond ±u so often
 MISS = Fraction(1, 20)  # how often an answer may lie outside the 95 % interval
 
 
-def spread(level: Level) -> float:
+def noise_spread(level: Level) -> float:
     """E|Δ| = 2α/(1 − α²) of two-sided geometric noise, as the nearest double.
 
-    >>> spread(level_of("0.1"))
+    >>> noise_spread(level_of("0.1"))
     9.98335275729611
     """
     return float(2 * level.alpha / (1 - level.alpha * level.alpha))
@@ -37,11 +37,11 @@ def half_width(level: Level, miss: Fraction = MISS) -> int:
     30
     """
     low, high = 0, max(math.ceil(Fraction(math.log(2 / miss)) / Fraction(level.epsilon)), 1)
-    while 2 * tail(high + 1, level) > miss:
+    while 2 * tail_probability(high + 1, level) > miss:
         low, high = high, 2 * high
     while low < high:
         middle = (low + high) // 2
-        low, high = (middle + 1, high) if 2 * tail(middle + 1, level) > miss else (low, middle)
+        low, high = (middle + 1, high) if 2 * tail_probability(middle + 1, level) > miss else (low, middle)
     return low
 
 
@@ -50,28 +50,28 @@ def rounded(value: float) -> float:
     return float(f"{value:.12g}")
 
 
-def error(mechanism: Mechanism, query: Query) -> Error:
+def error_law(mechanism: Mechanism, query: Query) -> ErrorLaw:
     """The error law of the mechanism that answers a query."""
-    if isinstance(mechanism, Lattice):
+    if isinstance(mechanism, LatticeMechanism):
         return _lattice(mechanism)
-    if isinstance(mechanism, Choice) and isinstance(query, Quantile):
+    if isinstance(mechanism, ChoiceMechanism) and isinstance(query, Quantile):
         return _choice(mechanism, query.probability.denominator)
-    assert isinstance(mechanism, Ratio)
+    assert isinstance(mechanism, RatioMechanism)
     assert isinstance(query, Mean)
     return _ratio(mechanism, query.grid.size)
 
 
 @lru_cache(maxsize=4096)  # pages ask again and again while somebody thinks
-def _lattice(law: Lattice) -> Error:
+def _lattice(law: LatticeMechanism) -> ErrorLaw:
     """Geometric noise: an end that absorbs only brings an answer nearer to a truth within the ends."""
     level = level_of(law.epsilon)
-    expected, half = rounded(float(law.unit) * spread(level)), law.unit * half_width(level)
-    return Error(
+    expected, half = rounded(float(law.unit) * noise_spread(level)), law.unit * half_width(level)
+    return ErrorLaw(
         expected, half, f"noise: {decimal(expected, 4)} on average, within ±{decimal(half, 4)} in 95 % of cases"
     )
 
 
-def _choice(law: Choice, whole: int) -> Error:
+def _choice(law: ChoiceMechanism, whole: int) -> ErrorLaw:
     """Pr[loss ≥ t] ≤ candidates·e^(−rate·t), since a candidate of loss 0 exists; so E[loss] ≤ (1 + ln candidates)/rate.
 
     The loss is `whole` times the number of rows on the wrong side.
@@ -79,14 +79,14 @@ def _choice(law: Choice, whole: int) -> Error:
     rate, crowd = float(law.rate) * whole, math.log(law.candidates)
     expected, half = rounded((1 + crowd) / rate), rounded((crowd + math.log(float(1 / MISS))) / rate)
     words = f"noise: at most {decimal(expected, 4)} rows of rank on average, within {decimal(half, 4)} in 95 % of cases"
-    return Error(expected, half, words)
+    return ErrorLaw(expected, half, words)
 
 
-def _ratio(law: Ratio, steps: int) -> Error:
+def _ratio(law: RatioMechanism, steps: int) -> ErrorLaw:
     """How far off the mean of r rows is, times r, at its worst: for a mean at an end of the grid. In doubles.
 
-    m̂ − m = unit·(Δ_T − t·Δ_R)/(r + Δ_R) for the noises Δ_T, Δ_R of total and rows, t = T/r between −N and N; so r times
-    it is about unit·(Δ_T − N·Δ_R) at worst. Its law is that of Δ_T moved by N·j, over the j of Δ_R.
+    m̂ − m = unit·(Δ_T − t·Δ_R)/(r + Δ_R) for the noises Δ_T, Δ_R of total and rows, t = T/r between −N and N; so r
+    times it is about unit·(Δ_T − N·Δ_R) at worst. Its law is that of Δ_T moved by N·j, over the j of Δ_R.
     """
     total, rows = level_of(law.total.epsilon), level_of(law.rows.epsilon)
     if rows.epsilon < SMALL:  # both noises are Laplace's of the same scale, as good as
@@ -95,7 +95,7 @@ def _ratio(law: Ratio, steps: int) -> Error:
         expected, half = _mixed(total, steps, rows)
     expected, wide = rounded(float(law.total.unit) * expected), law.total.unit * half
     words = f"noise: at most {decimal(expected, 4)}/rows on average, within ±{decimal(wide, 4)}/rows in 95 % of cases"
-    return Error(expected, wide, words, over_rows=True)
+    return ErrorLaw(expected, wide, words, over_rows=True)
 
 
 def _mixed(total: Level, steps: int, rows: Level) -> tuple[float, int]:
@@ -109,7 +109,7 @@ def _mixed(total: Level, steps: int, rows: Level) -> tuple[float, int]:
     jumps = np.arange(-most, most + 1)
     chances = math.tanh(rows.epsilon / 2) * np.exp(-rows.epsilon * np.abs(jumps))
     away, rate = steps * jumps, total.epsilon
-    expected = float(chances @ (np.abs(away) + np.exp(-rate * np.abs(away)) * spread(total)))
+    expected = float(chances @ (np.abs(away) + np.exp(-rate * np.abs(away)) * noise_spread(total)))
     share = 1 / (1 + float(total.alpha))
 
     def outside(reach: int) -> float:

@@ -1,7 +1,8 @@
 """The consumer's side of a release: the best reading of an answer for a prior and a loss, and how good it is.
 
-A count, a cell, a sum and a mean of a public number of rows are lattice numbers (`reading.lattice`); a mean of a secret
-number of rows is a ratio of two (`reading.ratio`); a quantile has no posterior, and is read at face value.
+A count, a cell, a sum and a mean of a public number of rows are lattice numbers (`reading.lattice_reading`); a mean of
+a secret number of rows is a ratio of two (`reading.ratio_reading`); a quantile has no posterior, and is read at face
+value.
 """
 
 from __future__ import annotations
@@ -12,25 +13,36 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.consumer import losses
-from utmost.consumer.drawn import Drawn
-from utmost.consumer.kernel.search import FEASIBLE
+from utmost.consumer.counts.reading_search import MAX_SEARCH_WORK
 from utmost.consumer.losses import Loss
+from utmost.consumer.piecewise_losses import PiecewiseLoss
 from utmost.consumer.priors import Prior
-from utmost.data.asked import Grid
+from utmost.data.queries import Grid
 from utmost.errors import InputError
-from utmost.exact import decimal, rational, whole
-from utmost.publish.reading import axis, lattice, points, ratio
-from utmost.publish.reading.axis import Wish
-from utmost.publish.reading.points import Points
+from utmost.exact import decimal, integer, rational
+from utmost.publish.reading import lattice_reading, point_selection, prior_axis, ratio_reading
+from utmost.publish.reading.estimates import Belief, Estimate, ExpectedLosses, Reading
+from utmost.publish.reading.point_selection import PointChoice
+from utmost.publish.reading.prior_axis import AxisRequest
 from utmost.publish.reading.reader import Floats, Reader
-from utmost.publish.reading.result import Belief, Estimate, Losses, Reading
-from utmost.publish.reading.sound import checked
-from utmost.publish.reading.unbiased import total
-from utmost.publish.record import Answer, Choice, Lattice, Ratio
+from utmost.publish.reading.sound import check_answer
+from utmost.publish.reading.unbiased_estimates import unbiased_total
+from utmost.publish.release_model import Answer, ChoiceMechanism, LatticeMechanism, RatioMechanism
 
-__all__ = ["Belief", "Estimate", "Losses", "Reading", "belief", "cells", "estimate", "read", "reader_of", "remap"]
+__all__ = [
+    "Belief",
+    "Estimate",
+    "ExpectedLosses",
+    "Reading",
+    "belief_curves",
+    "cell_names",
+    "estimate",
+    "make_reader",
+    "read_answer",
+    "remap_values",
+]
 
-ANY = Wish()
+ANY = AxisRequest()
 MOST_CELLS = 12  # that a message lists
 BY_THEOREM = (
     "optimal: no mechanism with ε = {0} gives this reader a smaller expected loss, not even one made for her ({1})"
@@ -63,17 +75,19 @@ def estimate(
 
     `at_least` and `at_most` bound what she holds possible, in the value's unit; they are needed where the release has
     no public end. `grid` is how many points between them carry her prior; by default every value there is, up to 10⁷
-    for a count and 10⁶ otherwise, else those that matter (`reading.points`). `cell` picks one of a histogram.
+    for a count and 10⁶ otherwise, else those that matter (`reading.point_selection`). `cell` picks one of a histogram.
     """
-    wish = Wish(_bound(at_least, "at-least"), _bound(at_most, "at-most"), None if grid is None else whole(grid, "grid"))
-    return read(answer, reader_of(answer, prior, loss, wish, coverage, cell), coverage, cell)
+    wish = AxisRequest(
+        _bound(at_least, "at-least"), _bound(at_most, "at-most"), None if grid is None else integer(grid, "grid")
+    )
+    return read_answer(answer, make_reader(answer, prior, loss, wish, coverage, cell), coverage, cell)
 
 
-def reader_of(
+def make_reader(
     answer: Answer,
     prior: Prior | str,
     loss: Loss | str,
-    wish: Wish = ANY,
+    wish: AxisRequest = ANY,
     coverage: object = 0.95,
     cell: str | None = None,
 ) -> Reader | None:
@@ -83,23 +97,23 @@ def reader_of(
     """
     fear = losses.parse(loss) if isinstance(loss, str) else loss
     share = _share(coverage)
-    checked(answer)
-    if isinstance(answer.mechanism, Choice):
+    check_answer(answer)
+    if isinstance(answer.mechanism, ChoiceMechanism):
         return None
-    listed = axis.listed_prior(prior)
+    listed = prior_axis.listed_prior(prior)
     numbers, _ = _numbers(answer, cell)
     found = _points(answer, numbers, wish, None if listed is None else listed.size, prior == "uniform")
     step = found.axis.step
-    on_points = fear.stretched(step) if isinstance(fear, Drawn) and step != 1 else fear
-    return Reader(found.axis, axis.prior_on(found.axis, prior, listed), on_points, share, found.near)
+    on_points = fear.stretched(step) if isinstance(fear, PiecewiseLoss) and step != 1 else fear
+    return Reader(found.axis, prior_axis.prior_on(found.axis, prior, listed), on_points, share, found.near)
 
 
-def read(
+def read_answer(
     answer: Answer,
     reader: Reader | None,
     coverage: object = 0.95,
     cell: str | None = None,
-    effort: float = FEASIBLE,
+    effort: float = MAX_SEARCH_WORK,
 ) -> Estimate:
     """What this reader makes of the answer, or of one cell of it.
 
@@ -107,17 +121,17 @@ def read(
     """
     law = answer.mechanism
     if reader is None:
-        assert isinstance(law, Choice)
+        assert isinstance(law, ChoiceMechanism)
         return _face_value(answer, law, _share(coverage))
-    if isinstance(law, Ratio):
+    if isinstance(law, RatioMechanism):
         return _of_ratio(answer, law, reader)
-    assert isinstance(law, Lattice)
+    assert isinstance(law, LatticeMechanism)
     numbers, names = _numbers(answer, cell)
-    found = lattice.read(reader, law, numbers, effort)
-    both = total(law, numbers) if names and cell is None else None
+    found = lattice_reading.read_lattice(reader, law, numbers, effort)
+    both = unbiased_total(law, numbers) if names and cell is None else None
     before = None if reader.near else found.before
     remark = _remark(reader, max(law.unit, law.unit / law.epsilon))
-    told = claim(answer, reader)
+    told = optimality_claim(answer, reader)
     return Estimate(answer, reader, found.readings, before, told, remark, names, both, every=found.every)
 
 
@@ -138,9 +152,9 @@ def _numbers(answer: Answer, cell: str | None) -> tuple[list[int], tuple[str, ..
     if not isinstance(answer.value, tuple):
         if cell is not None:
             raise InputError(f"cell must not be given for a {answer.kind}, which has no cells: leave it out")
-        return [law.number(Fraction(answer.value))] if isinstance(law, Lattice) else [], ()
-    assert isinstance(law, Lattice)
-    names, numbers = cells(answer), [law.number(Fraction(value)) for value in answer.value]
+        return [law.number(Fraction(answer.value))] if isinstance(law, LatticeMechanism) else [], ()
+    assert isinstance(law, LatticeMechanism)
+    names, numbers = cell_names(answer), [law.number(Fraction(value)) for value in answer.value]
     if cell is None:
         return numbers, names
     if cell not in names:
@@ -149,13 +163,13 @@ def _numbers(answer: Answer, cell: str | None) -> tuple[list[int], tuple[str, ..
     return [numbers[names.index(cell)]], (cell,)
 
 
-def _points(answer: Answer, numbers: list[int], wish: Wish, weights: int | None, uniform: bool) -> Points:
+def _points(answer: Answer, numbers: list[int], wish: AxisRequest, weights: int | None, uniform: bool) -> PointChoice:
     law = answer.mechanism
-    if isinstance(law, Lattice):
-        return points.of_lattice(law, answer.kind, numbers, wish, weights, uniform)
-    assert isinstance(law, Ratio)
+    if isinstance(law, LatticeMechanism):
+        return point_selection.lattice_points(law, answer.kind, numbers, wish, weights, uniform)
+    assert isinstance(law, RatioMechanism)
     grid = Grid(*(rational(answer.asked[name], name) for name in ("low", "high", "step")))
-    return points.of_ratio(law, grid, _parts(answer), wish, weights, uniform)
+    return point_selection.ratio_points(law, grid, _parts(answer), wish, weights, uniform)
 
 
 def _parts(answer: Answer) -> tuple[int, int]:
@@ -163,10 +177,10 @@ def _parts(answer: Answer) -> tuple[int, int]:
     return answer.parts
 
 
-def _of_ratio(answer: Answer, law: Ratio, reader: Reader) -> Estimate:
+def _of_ratio(answer: Answer, law: RatioMechanism, reader: Reader) -> Estimate:
     assert not isinstance(answer.value, tuple)
     parts = _parts(answer)
-    reading = ratio.read(reader, law, parts, answer.value)
+    reading = ratio_reading.read_ratio(reader, law, parts, answer.value)
     remark = _remark(reader, law.total.unit / law.total.epsilon / max(parts[1], 1))
     return Estimate(answer, reader, (reading,), None, answer.optimal, f"{FLAT_ROWS} {remark}".rstrip())
 
@@ -186,13 +200,13 @@ def _spelt(key: object) -> str:
     return str(key["date"]) if isinstance(key, dict) else str(key)
 
 
-def cells(answer: Answer) -> tuple[str, ...]:
+def cell_names(answer: Answer) -> tuple[str, ...]:
     """The names of a histogram's cells: their keys, with a comma between the keys of one cell."""
     return tuple(",".join(_spelt(key) for key in keys) for keys in answer.asked.get("cells", []))
 
 
-def _face_value(answer: Answer, law: Choice, coverage: float) -> Estimate:
-    """A quantile: its value, and the rank that Pr[loss ≥ t] ≤ candidates·e^(−rate·t) bounds (`laws`)."""
+def _face_value(answer: Answer, law: ChoiceMechanism, coverage: float) -> Estimate:
+    """A quantile: its value, and the rank that Pr[loss ≥ t] ≤ candidates·e^(−rate·t) bounds (`mechanism_selection`)."""
     assert not isinstance(answer.value, tuple)
     row = rational(answer.asked["probability"], "probability").denominator
     rank = (math.log(law.candidates) - math.log1p(-coverage)) / (float(law.rate) * row)
@@ -200,16 +214,16 @@ def _face_value(answer: Answer, law: Choice, coverage: float) -> Estimate:
     return Estimate(answer, None, (Reading(answer.value, answer.value),), None, answer.optimal, words, rank=rank)
 
 
-def claim(answer: Answer, reader: Reader) -> str:
+def optimality_claim(answer: Answer, reader: Reader) -> str:
     """In which sense no mechanism would serve this reader better: by GRS12 Thm 3.2 for a count that a unit moves by 1.
 
     Her remapped loss is then the least of all mechanisms with this ε. For other answers the release says what is
     claimed; nothing is for a loss that falls away from the truth, or for a prior on points of her own.
     """
     law = answer.mechanism
-    if not isinstance(law, Lattice) or answer.optimal.startswith("none"):
+    if not isinstance(law, LatticeMechanism) or answer.optimal.startswith("none"):
         return answer.optimal
-    if not lattice.on_lattice(reader.axis, law):
+    if not lattice_reading.on_lattice(reader.axis, law):
         return OWN_POINTS
     if not reader.monotone:
         return NOT_MONOTONE
@@ -223,27 +237,29 @@ def _legal(reader: Reader) -> bool:
     return fear.under == fear.over if isinstance(fear, losses.Linear) else losses.legality(fear, reader.axis.size).legal
 
 
-def belief(found: Estimate, place: int = 0) -> Belief:
+def belief_curves(found: Estimate, place: int = 0) -> Belief:
     """Prior, likelihood and posterior over the points of her axis, for the reading at this place among the cells."""
     if found.reader is None:
         raise InputError(f"a {found.answer.kind} has no posterior: its law depends on all the rows")
     law, reader = found.answer.mechanism, found.reader
-    if isinstance(law, Ratio):
-        logs = ratio.likelihood(reader, law, _parts(found.answer))
+    if isinstance(law, RatioMechanism):
+        logs = ratio_reading.ratio_likelihood(reader, law, _parts(found.answer))
     else:
-        assert isinstance(law, Lattice)
-        logs = lattice.likelihood(reader.axis, law, law.number(Fraction(found.readings[place].value)))
+        assert isinstance(law, LatticeMechanism)
+        logs = lattice_reading.lattice_likelihood(reader.axis, law, law.number(Fraction(found.readings[place].value)))
     alone = np.exp(logs - logs.max())
     return Belief(reader.axis, np.exp(reader.prior.logs()), alone / alone.sum(), reader.after(logs))
 
 
-def remap(found: Estimate, values: list[Fraction]) -> Floats:
+def remap_values(found: Estimate, values: list[Fraction]) -> Floats:
     """w(y) of the answers that stand for these values: how she would have read them."""
     law, reader = found.answer.mechanism, found.reader
-    if reader is None or not isinstance(law, Lattice):
+    if reader is None or not isinstance(law, LatticeMechanism):
         raise InputError(f"only a lattice number has a reading for each answer, not a {found.answer.kind}")
     numbers = [law.number(value) for value in values]
     if found.every is None:
-        return np.array([float(reading.estimate) for reading in lattice.read(reader, law, numbers).readings])
-    best = found.every.remap[lattice.places(reader.axis, law, numbers)]
+        return np.array(
+            [float(reading.estimate) for reading in lattice_reading.read_lattice(reader, law, numbers).readings]
+        )
+    best = found.every.remap[lattice_reading.axis_positions(reader.axis, law, numbers)]
     return np.array([float(reader.value(place)) for place in best.tolist()])

@@ -16,28 +16,40 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from utmost.continuous.coarsest import whole_step
-from utmost.data.asked import Count, Grid, Histogram, Key, Mean, Neighbours, Quantile, Query, Sum, Total, Unit
-from utmost.data.parts import Part
+from utmost.continuous.grid_selection import common_step
+from utmost.data.partitions import Partition
+from utmost.data.queries import (
+    Count,
+    Grid,
+    Histogram,
+    Key,
+    Mean,
+    NeighbourRelation,
+    NumberTotal,
+    PrivacyUnit,
+    Quantile,
+    Query,
+    Sum,
+)
 from utmost.data.sources import Source
 from utmost.errors import InputError
 from utmost.exact import epsilon as level_of
-from utmost.exact.toml import toml
+from utmost.exact.toml import parse_toml
 from utmost.ledger.records import LONGEST_AMOUNT
-from utmost.publish.fields import Fields, reason
+from utmost.publish.field_reader import Fields, file_error_reason
 
-LARGEST = 1 << 20  # bytes of a plan
+MAX_PLAN_BYTES = 1 << 20  # bytes of a plan
 MOST_QUERIES = 1000
 LONGEST_NAME = 100
-LEDGER = "ledger.sqlite"
+DEFAULT_LEDGER = "ledger.sqlite"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuerySpec:
     """One query of a plan: its name, what it may cost, and what it asks.
 
     A sum or a mean may say what extra loss is accepted instead of its step. It then has the coarsest grid there is,
-    until the number of rows is known and `laws.refined` gives it the step.
+    until the number of rows is known and `mechanism_selection.refine_grid` gives it the step.
     """
 
     name: str
@@ -51,15 +63,15 @@ class Plan:
     """Everything a release needs but the data. Locations are relative to `folder`, where the plan was found."""
 
     title: str | None
-    neighbours: Neighbours
+    neighbours: NeighbourRelation
     budget: str
     ledger: str
     output: Path | None
     source: Source
     fingerprint: str | None
-    unit: Unit
-    part: Part | None
-    queries: tuple[Asked, ...]
+    unit: PrivacyUnit
+    part: Partition | None
+    queries: tuple[QuerySpec, ...]
     folder: Path
 
     @property
@@ -68,25 +80,27 @@ class Plan:
         return sum((asked.epsilon for asked in self.queries), Fraction(0))
 
 
-def read(path: str | Path) -> Plan:
+def read_plan(path: str | Path) -> Plan:
     """The plan in a TOML file."""
     place = Path(path)
     try:
         with place.open("rb") as stream:
-            raw = stream.read(LARGEST + 1)
+            raw = stream.read(MAX_PLAN_BYTES + 1)
         text = raw.decode("utf-8")
     except (OSError, ValueError) as problem:
-        raise InputError(f"plan must name a readable text file, got {place.name}: {reason(problem)}") from None
-    if len(raw) > LARGEST:
-        raise InputError(f"plan must be at most {LARGEST >> 20} MiB, got a larger file")
-    found = parsed(text, place.absolute().parent)
+        raise InputError(
+            f"plan must name a readable text file, got {place.name}: {file_error_reason(problem)}"
+        ) from None
+    if len(raw) > MAX_PLAN_BYTES:
+        raise InputError(f"plan must be at most {MAX_PLAN_BYTES >> 20} MiB, got a larger file")
+    found = parse_plan(text, place.absolute().parent)
     return replace(found, output=found.output or found.folder / f"{place.stem}.release.json")
 
 
-def parsed(text: str, folder: Path | None = None) -> Plan:
+def parse_plan(text: str, folder: Path | None = None) -> Plan:
     """The plan in a text of TOML; refused with one line that names the key.
 
-    >>> plan = parsed('''
+    >>> plan = parse_plan('''
     ... neighbours = "replace"
     ... budget = "survey"
     ... source = {location = "bundled:anes96"}
@@ -100,15 +114,15 @@ def parsed(text: str, folder: Path | None = None) -> Plan:
     (Fraction(1, 10), Count(where='vote = 1'))
     """
     try:
-        content = toml(text, "plan")
+        content = parse_toml(text, "plan")
     except InputError:
         raise
     except (ValueError, RecursionError) as problem:
         raise InputError(f"plan must be TOML: {_short(str(problem))}") from None
-    return from_mapping(content, folder)
+    return plan_from_mapping(content, folder)
 
 
-def from_mapping(content: Mapping[str, Any], folder: Path | None = None) -> Plan:
+def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) -> Plan:
     """The plan in a mapping, as TOML has it."""
     top, here = Fields(content, "plan"), (folder or Path.cwd()).absolute()
     output = top.text("output", None)
@@ -116,7 +130,7 @@ def from_mapping(content: Mapping[str, Any], folder: Path | None = None) -> Plan
         title=top.text("title", None),
         neighbours=_neighbours(top.text("neighbours")),
         budget=top.text("budget"),
-        ledger=top.text("ledger", LEDGER),
+        ledger=top.text("ledger", DEFAULT_LEDGER),
         output=None if output is None else here / output,
         **_source(top.table("source")),
         unit=_unit(top.table("unit", {})),
@@ -128,9 +142,9 @@ def from_mapping(content: Mapping[str, Any], folder: Path | None = None) -> Plan
     return found
 
 
-def _neighbours(word: str) -> Neighbours:
+def _neighbours(word: str) -> NeighbourRelation:
     try:
-        return Neighbours(word)
+        return NeighbourRelation(word)
     except ValueError:
         raise InputError(f'neighbours must be "replace" or "add-remove", got "{_short(word)}"') from None
 
@@ -144,23 +158,23 @@ def _source(fields: Fields) -> dict[str, Any]:
     return {"source": Source(location, table, engine, columns), "fingerprint": fingerprint}
 
 
-def _unit(fields: Fields) -> Unit:
-    unit = Unit(fields.text("column", None), fields.whole("rows", None), fields.whole("groups", None))
+def _unit(fields: Fields) -> PrivacyUnit:
+    unit = PrivacyUnit(fields.text("column", None), fields.whole("rows", None), fields.whole("groups", None))
     fields.finish()
     if unit.column == "row":
         raise InputError("[unit]: column must not be called row, which in a ledger means each row: rename it in a view")
     return unit
 
 
-def _part(fields: Fields | None) -> Part | None:
+def _part(fields: Fields | None) -> Partition | None:
     if fields is None:
         return None
-    part = Part(fields.text("column"), key(fields.value("equals"), "part equals"))
+    part = Partition(fields.text("column"), key(fields.value("equals"), "part equals"))
     fields.finish()
     return part
 
 
-def _queries(tables: list[Fields]) -> tuple[Asked, ...]:
+def _queries(tables: list[Fields]) -> tuple[QuerySpec, ...]:
     if not 1 <= len(tables) <= MOST_QUERIES:
         raise InputError(f"plan must have from 1 to {MOST_QUERIES} queries, got {len(tables)}: add [[query]] tables")
     queries = tuple(_asked(fields) for fields in tables)
@@ -171,7 +185,7 @@ def _queries(tables: list[Fields]) -> tuple[Asked, ...]:
     return queries
 
 
-def _asked(fields: Fields) -> Asked:
+def _asked(fields: Fields) -> QuerySpec:
     name = fields.text("name")
     if not name.isprintable() or not 1 <= len(name) <= LONGEST_NAME:
         raise InputError(f"query name must be 1 to {LONGEST_NAME} printable characters")
@@ -180,11 +194,11 @@ def _asked(fields: Fields) -> Asked:
     if kind not in _KINDS:
         raise InputError(f'{named.place}: kind must be one of {", ".join(_KINDS)}, got "{_short(kind)}"')
     epsilon = _epsilon(named)
-    with naming(name):
+    with name_query_in_errors(name):
         query = _KINDS[kind](named)
-    extra = _positive(named, "extra_loss") if isinstance(query, Total) and _accepts(named) else None
+    extra = _positive(named, "extra_loss") if isinstance(query, NumberTotal) and _accepts(named) else None
     named.finish()
-    return Asked(name, epsilon, query, extra)
+    return QuerySpec(name, epsilon, query, extra)
 
 
 def _positive(fields: Fields, key: str) -> Fraction:
@@ -225,7 +239,7 @@ def _summed(fields: Fields) -> Grid:
     if stepped:
         return _grid(fields)
     low, high = fields.number("low"), fields.number("high")
-    return Grid(low, high, whole_step(low, high))
+    return Grid(low, high, common_step(low, high))
 
 
 def _nulls(fields: Fields) -> Fraction | None:
@@ -262,7 +276,7 @@ _KINDS: dict[str, Callable[[Fields], Query]] = {
     "mean": _mean,
     "quantile": _quantile,
 }
-KIND_OF: dict[type, str] = {Count: "count", Histogram: "histogram", Sum: "sum", Mean: "mean", Quantile: "quantile"}
+QUERY_KINDS: dict[type, str] = {Count: "count", Histogram: "histogram", Sum: "sum", Mean: "mean", Quantile: "quantile"}
 
 
 def key(value: object, name: str) -> Key:
@@ -277,15 +291,15 @@ def key(value: object, name: str) -> Key:
     )
 
 
-def planned(given: Plan | Mapping[str, Any] | str | Path) -> Plan:
+def load_plan(given: Plan | Mapping[str, Any] | str | Path) -> Plan:
     """The plan itself, or the one in a mapping or in the file of this name."""
     if isinstance(given, Plan):
         return given
-    return from_mapping(given) if isinstance(given, Mapping) else read(given)
+    return plan_from_mapping(given) if isinstance(given, Mapping) else read_plan(given)
 
 
 @contextmanager
-def naming(name: str) -> Iterator[None]:
+def name_query_in_errors(name: str) -> Iterator[None]:
     """Complaints from within say which query they are about."""
     try:
         yield
@@ -294,11 +308,11 @@ def naming(name: str) -> Iterator[None]:
         raise problem if str(problem).startswith(place) else InputError(f"{place}: {problem}") from None
 
 
-def described(query: Query) -> dict[str, Any]:
+def query_content(query: Query) -> dict[str, Any]:
     """What belongs to a query's kind, as a release has it."""
     if isinstance(query, Histogram):
-        keys = {column: [key_out(value) for value in values] for column, values in query.keys.items()}
-        return {"keys": keys, "cells": [[key_out(value) for value in cell] for cell in query.cells]}
+        keys = {column: [key_to_json(value) for value in values] for column, values in query.keys.items()}
+        return {"keys": keys, "cells": [[key_to_json(value) for value in cell] for cell in query.cells]}
     if isinstance(query, Count):
         return {}
     grid, nulls = query.grid, "drop" if query.nulls is None else str(query.nulls)
@@ -307,17 +321,17 @@ def described(query: Query) -> dict[str, Any]:
     return {"column": query.column, **bounds, "nulls": nulls, **share}
 
 
-def key_out(value: Key) -> Any:
+def key_to_json(value: Key) -> Any:
     """A key as JSON has it; a date is a table with one entry, so that it is not taken for a text."""
     return {"date": value.isoformat()} if isinstance(value, date) else value
 
 
-def spelt(value: Key) -> str:
+def key_to_text(value: Key) -> str:
     """A key as one text, told apart by its type."""
-    return json.dumps(key_out(value), ensure_ascii=False)
+    return json.dumps(key_to_json(value), ensure_ascii=False)
 
 
-def digest(plan: Plan) -> str:
+def plan_digest(plan: Plan) -> str:
     """A fingerprint of everything that decides what is asked of which data; the same plan has the same one."""
     source, unit, part = plan.source, plan.unit, plan.part
     location = str(plan.folder / source.location)
@@ -325,9 +339,15 @@ def digest(plan: Plan) -> str:
         "source": [location, source.table, source.engine, dict(source.columns)],
         "neighbours": str(plan.neighbours),
         "unit": [unit.column, unit.rows, unit.groups],
-        "part": None if part is None else [part.column, spelt(part.equals)],
+        "part": None if part is None else [part.column, key_to_text(part.equals)],
         "queries": [
-            [asked.name, KIND_OF[type(asked.query)], str(asked.epsilon), asked.query.where, described(asked.query)]
+            [
+                asked.name,
+                QUERY_KINDS[type(asked.query)],
+                str(asked.epsilon),
+                asked.query.where,
+                query_content(asked.query),
+            ]
             for asked in plan.queries
         ],
     }

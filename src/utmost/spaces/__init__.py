@@ -1,12 +1,12 @@
 """Spaces: secrets with a metric."""
 
-from utmost.spaces.combined import product, scaled, subspace
+from utmost.spaces.compound_spaces import product_space, scale_space, sub_space
+from utmost.spaces.distance_tables import space
 from utmost.spaces.graphs import graph
-from utmost.spaces.matrices import space
-from utmost.spaces.shapes import cycle, databases, discrete, grid, hamming, line
+from utmost.spaces.parser import parse_space
 from utmost.spaces.space import Label, Space
+from utmost.spaces.standard_spaces import cycle, databases, discrete, grid, hamming, line
 from utmost.spaces.symmetry import Symmetries, symmetries
-from utmost.spaces.words import parse
 
 __all__ = [
     "Label",
@@ -19,10 +19,10 @@ __all__ = [
     "grid",
     "hamming",
     "line",
-    "parse",
-    "product",
-    "scaled",
+    "parse_space",
+    "product_space",
+    "scale_space",
     "space",
-    "subspace",
+    "sub_space",
     "symmetries",
 ]

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from utmost.spaces.lengths import Whole
-from utmost.spaces.space import Generated
+from utmost.spaces.distance_order import Whole
+from utmost.spaces.space import SymmetryGenerators
 
 MOST_WORK = 3 * 10**8  # table entries that are looked at: about ten seconds
 
@@ -76,7 +76,7 @@ class _Search:
                 return _Colouring(colours, hash(tuple(marks)))
             classes = len(counts)
 
-    def run(self) -> Generated:
+    def run(self) -> SymmetryGenerators:
         """Generators and order; what was found so far, and no order, if the work is too much."""
         order = 1
         try:
@@ -84,8 +84,8 @@ class _Search:
             for depth in reversed(range(len(self.base))):
                 order *= self._orbit(depth)
         except _Exhausted:
-            return Generated(tuple(self.found), None)
-        return Generated(tuple(self.found), order)
+            return SymmetryGenerators(tuple(self.found), None)
+        return SymmetryGenerators(tuple(self.found), order)
 
     def _fix_base(self) -> None:
         self.chain.append(self.refined(np.zeros(len(self.codes), dtype=np.int64)))
@@ -139,7 +139,7 @@ class _Search:
         return moved if np.array_equal(self.codes[np.ix_(moved, moved)], self.codes) else None
 
 
-def automorphisms(codes: Whole) -> Generated:
+def automorphisms(codes: Whole) -> SymmetryGenerators:
     """Generators of the group of permutations g with codes[g(x), g(y)] = codes[x, y], and its order.
 
     If that takes more than about ten seconds, those found by then (perhaps none) and no order.

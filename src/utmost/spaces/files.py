@@ -17,8 +17,8 @@ from typing import Any
 from utmost.errors import InputError, MetricError
 from utmost.exact import Number, number
 from utmost.spaces import graphs
-from utmost.spaces.matrices import space
-from utmost.spaces.space import LARGEST, TABLE, Label, Space
+from utmost.spaces.distance_tables import space
+from utmost.spaces.space import MAX_TABLE_POINTS, TABLE_LIMIT_TEXT, Label, Space
 
 LARGEST_FILE = 1 << 26  # bytes
 LONGEST_LABEL = 200  # characters
@@ -26,7 +26,7 @@ WHOLE = re.compile(r"-?(0|[1-9]\d*)")
 HEADERS = ({"from", "to"}, {"source", "target"})
 
 
-def matrix(path: str | Path) -> Space:
+def read_distances(path: str | Path) -> Space:
     """The space of a .csv or .json file with one row of distances for each point.
 
     CSV: the numbers alone, or with a header of labels, or a first column of labels, or both and a corner cell that is
@@ -38,7 +38,7 @@ def matrix(path: str | Path) -> Space:
     return space(rows, labels, name)
 
 
-def graph(path: str | Path) -> Space:
+def read_graph(path: str | Path) -> Space:
     """The space of shortest paths of a graph: CSV lines `a,b` or `a,b,weight`, a weight left out is 1.
 
     A first line that begins with from,to or source,target is a header.
@@ -77,8 +77,8 @@ def _text(path: Path, name: str) -> str:
     if len(content) > LARGEST_FILE:
         first, end, _ = text.partition("\n")
         wide = 0 if first.lstrip().startswith(("[", "{")) else first.count(",") + 1
-        words = f", got {'' if end else 'at least '}{wide} columns" if wide > LARGEST else ""
-        raise InputError(f"{name} must have at most {LARGEST_FILE >> 20} MiB{words}: {TABLE}")
+        words = f", got {'' if end else 'at least '}{wide} columns" if wide > MAX_TABLE_POINTS else ""
+        raise InputError(f"{name} must have at most {LARGEST_FILE >> 20} MiB{words}: {TABLE_LIMIT_TEXT}")
     return text
 
 
@@ -95,8 +95,10 @@ def _from_csv(text: str, name: str) -> tuple[list[list[Number]], list[Label] | N
     """The rows and the labels, if it has any."""
     lines = _cells(text, name)
     height, width = len(lines), len(lines[0][1]) if lines else 0
-    if not lines or max(height, width) > LARGEST + 1:
-        raise InputError(f"{name} must have 1 to {LARGEST} rows of distances, got {max(height, width)}: {TABLE}")
+    if not lines or max(height, width) > MAX_TABLE_POINTS + 1:
+        raise InputError(
+            f"{name} must have 1 to {MAX_TABLE_POINTS} rows of distances, got {max(height, width)}: {TABLE_LIMIT_TEXT}"
+        )
     for k, cells in lines:
         if len(cells) != width:
             raise MetricError(f"{name}: line {k} must have {width} cells as the first line, got {len(cells)}")
@@ -124,8 +126,10 @@ def _from_json(text: str, name: str) -> tuple[list[list[Number]], list[Label] | 
     rows, labels = content.get("distances"), content.get("labels")
     if not isinstance(rows, list) or not rows or not all(isinstance(row, list) for row in rows):
         raise InputError(f"{name} must hold a list of rows, or an object with distances (a list of rows) and labels")
-    if max(len(rows), *(len(row) for row in rows)) > LARGEST:
-        raise InputError(f"{name} must have 1 to {LARGEST} rows of distances, got {len(rows)}: {TABLE}")
+    if max(len(rows), *(len(row) for row in rows)) > MAX_TABLE_POINTS:
+        raise InputError(
+            f"{name} must have 1 to {MAX_TABLE_POINTS} rows of distances, got {len(rows)}: {TABLE_LIMIT_TEXT}"
+        )
     if labels is not None and not _are_labels(labels):
         raise InputError(f"{name} must have labels that are a list of short names or whole numbers")
     read = _Numbers(name)

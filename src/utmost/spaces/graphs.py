@@ -14,9 +14,18 @@ import numpy.typing as npt
 
 from utmost.errors import InputError, MetricError
 from utmost.exact import Number, Real, number, sign
-from utmost.spaces.lengths import Triangles, Whole, doubles, ordered, tight
-from utmost.spaces.matrices import brief, distinct
-from utmost.spaces.space import LARGEST, TABLE, Label, Space, Written, column, frozen, shown
+from utmost.spaces.distance_order import Triangles, Whole, edge_pairs, scaled_doubles, sort_distinct
+from utmost.spaces.distance_tables import brief_number, check_labels
+from utmost.spaces.space import (
+    MAX_TABLE_POINTS,
+    TABLE_LIMIT_TEXT,
+    Label,
+    Space,
+    TableShape,
+    freeze_array,
+    label_text,
+    object_array,
+)
 
 Weights: TypeAlias = dict[tuple[int, int], Number]
 EXACT_DOUBLE = 1 << 53  # whole numbers up to here are doubles, and so are their sums
@@ -34,13 +43,13 @@ def graph(edges: Iterable[Sequence[Any]], labels: Iterable[Label] | None = None,
     """
     listed = [_edge(edge, name) for edge in edges]
     names = tuple(labels) if labels is not None else _appearing(listed)
-    if not 1 <= len(names) <= LARGEST:
-        raise InputError(f"{name} must have 1 to {LARGEST} points, got {len(names)}: {TABLE}")
-    distinct(names, len(names), name)
+    if not 1 <= len(names) <= MAX_TABLE_POINTS:
+        raise InputError(f"{name} must have 1 to {MAX_TABLE_POINTS} points, got {len(names)}: {TABLE_LIMIT_TEXT}")
+    check_labels(names, len(names), name)
     weights = _weights(listed, names, name)
     values, codes = _lengths(len(names), weights, names, name)
-    pairs = tight(Triangles.of(values, codes), _candidates(weights, values, codes))
-    return Space.shaped(name, Written(names, frozen(column(values)[codes]), pairs))
+    pairs = edge_pairs(Triangles.of(values, codes), _candidates(weights, values, codes))
+    return Space.shaped(name, TableShape(names, freeze_array(object_array(values)[codes]), pairs))
 
 
 def _edge(edge: Sequence[Any], name: str) -> tuple[Label, Label, Number]:
@@ -50,11 +59,12 @@ def _edge(edge: Sequence[Any], name: str) -> tuple[Label, Label, Number]:
     weight = number(edge[2], f"weight of an edge of {name}") if len(edge) == 3 else Fraction(1)
     if first == second:
         raise MetricError(
-            f"an edge of {name} must join two points, got one from {shown(first)} to itself: leave it out"
+            f"an edge of {name} must join two points, got one from {label_text(first)} to itself: leave it out"
         )
     if sign(weight) <= 0:
         raise MetricError(
-            f"weights of {name} must be > 0, got {brief(weight)} between {shown(first)} and {shown(second)}"
+            f"weights of {name} must be > 0, got {brief_number(weight)} between {label_text(first)} and "
+            f"{label_text(second)}"
         )
     return first, second, weight
 
@@ -72,7 +82,7 @@ def _weights(edges: Sequence[tuple[Label, Label, Number]], names: Sequence[Label
     for first, second, weight in edges:
         for end in (first, second):
             if end not in place:
-                raise InputError(f"an edge of {name} ends at {shown(end)}, which is not among its labels")
+                raise InputError(f"an edge of {name} ends at {label_text(end)}, which is not among its labels")
         x, y = sorted((place[first], place[second]))
         weights[x, y] = min(weight, weights.get((x, y), weight))
     return weights
@@ -89,12 +99,12 @@ def _lengths(size: int, weights: Weights, names: Sequence[Label], name: str) -> 
         missing = np.argwhere(np.isinf(table))
     for x, y in missing[:1].tolist():
         raise MetricError(
-            f"{name} must be connected, got no path from {shown(names[x])} to {shown(names[y])}: "
+            f"{name} must be connected, got no path from {label_text(names[x])} to {label_text(names[y])}: "
             f"join its parts, or take one of them"
         )
     if found is None:
         upper = np.triu_indices(size, 1)
-        values, places = ordered([Fraction(0), *table[upper].tolist()])
+        values, places = sort_distinct([Fraction(0), *table[upper].tolist()])
         codes = np.zeros((size, size), dtype=np.int64)
         codes[upper] = places[1:]
         return values, codes + codes.T
@@ -148,7 +158,7 @@ class _Length:
 def _exact_lengths(size: int, weights: Weights) -> npt.NDArray[np.object_]:
     """Shortest paths from each point (Dijkstra); None where there is none."""
     near: list[list[tuple[int, _Length]]] = [[] for _ in range(size)]
-    for ((x, y), weight), about in zip(weights.items(), doubles(list(weights.values())).tolist(), strict=True):
+    for ((x, y), weight), about in zip(weights.items(), scaled_doubles(list(weights.values())).tolist(), strict=True):
         near[x].append((y, _Length(about, weight)))
         near[y].append((x, _Length(about, weight)))
     table = np.empty((size, size), dtype=object)

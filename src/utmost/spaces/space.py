@@ -16,18 +16,20 @@ import numpy.typing as npt
 
 from utmost.errors import InputError
 from utmost.exact import Number
-from utmost.spaces.lengths import Triangles, Whole, coded, examined, ordered
+from utmost.spaces.distance_order import Triangles, Whole, check_triangles, code_distances, sort_distinct
 
 Label: TypeAlias = str | int
 Pair: TypeAlias = tuple[int, int]
 Profile: TypeAlias = tuple[tuple[Number, int], ...]
-LARGEST = 4096  # points of a space whose distances are written out
-TABLE = f"a table has n² distances and at most {LARGEST} points; named spaces such as cycle:100000 may be larger"
-LARGEST_PROFILE = 1 << 20  # distinct distances of a profile
+MAX_TABLE_POINTS = 4096  # points of a space whose distances are written out
+TABLE_LIMIT_TEXT = (
+    f"a table has n² distances and at most {MAX_TABLE_POINTS} points; named spaces such as cycle:100000 may be larger"
+)
+MAX_PROFILE_POINTS = 1 << 20  # distinct distances of a profile
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Generated:
+class SymmetryGenerators:
     """Some symmetries that generate a group, as permutations of the positions, and the group's order if it is known."""
 
     permutations: tuple[Whole, ...]
@@ -71,7 +73,7 @@ class Shape(ABC):
         """The number of points at each distance, where it is the same from every point, else None."""
         return None
 
-    def symmetries(self) -> Generated | None:
+    def symmetries(self) -> SymmetryGenerators | None:
         """Symmetries in closed form, else None."""
         return None
 
@@ -92,7 +94,7 @@ class Space:
     ) -> None:
         """A space written out: the distances are taken to be a metric and the edges to generate it."""
         tight = np.array(list(edges), dtype=np.int64).reshape(-1, 2)
-        self._set(name, Written(tuple(labels), distances, tight))
+        self._set(name, TableShape(tuple(labels), distances, tight))
 
     def _set(self, name: str, shape: Shape) -> None:
         object.__setattr__(self, "name", name)
@@ -102,7 +104,7 @@ class Space:
     def shaped(cls, name: str, shape: Shape) -> Space:
         """The space of a shape, nothing of it written out yet."""
         if not 1 <= shape.size <= sys.maxsize:
-            raise InputError(f"{name} must have 1 to {sys.maxsize} points, got {counted(shape.size)}")
+            raise InputError(f"{name} must have 1 to {sys.maxsize} points, got {point_count_text(shape.size)}")
         made = cls.__new__(cls)
         made._set(name, shape)
         return made
@@ -127,7 +129,7 @@ class Space:
         try:
             return self._positions[label]
         except (KeyError, TypeError):
-            raise InputError(f"{shown(label)!r} is not a point of {self.name}") from None
+            raise InputError(f"{label_text(label)!r} is not a point of {self.name}") from None
 
     @cached_property
     def profile(self) -> Profile | None:
@@ -147,10 +149,10 @@ class Space:
     def distances(self) -> npt.NDArray[np.object_]:
         """d(x, x′) for all pairs, exact; one object for each distinct value."""
         self.small()
-        if isinstance(self.shape, Written):
+        if isinstance(self.shape, TableShape):
             return self.shape.matrix
         values, codes = self._coded
-        return frozen(column(values)[codes])
+        return freeze_array(object_array(values)[codes])
 
     @property
     def values(self) -> tuple[Number, ...]:
@@ -165,11 +167,11 @@ class Space:
     @cached_property
     def _coded(self) -> tuple[tuple[Number, ...], Whole]:
         self.small()
-        if isinstance(self.shape, Written):
+        if isinstance(self.shape, TableShape):
             return self.shape.coded
         points = np.arange(len(self))
         keys, where = np.unique(self.shape.keys(points[:, None], points[None, :]), return_inverse=True)
-        values, places = ordered([self.shape.value(key) for key in keys.tolist()])
+        values, places = sort_distinct([self.shape.value(key) for key in keys.tolist()])
         codes = places[where].reshape(len(self), len(self))
         codes.flags.writeable = False
         return values, codes
@@ -180,7 +182,7 @@ class Space:
         self.small()
         pairs = self.shape.edges()
         if pairs is None:
-            pairs = examined(Triangles.of(*self._coded))[1]
+            pairs = check_triangles(Triangles.of(*self._coded))[1]
         pairs.flags.writeable = False
         return pairs
 
@@ -198,15 +200,16 @@ class Space:
 
     def small(self) -> None:
         """Refuse a space that is too large to be written out, and say what does work."""
-        if len(self) > LARGEST:
+        if len(self) > MAX_TABLE_POINTS:
             raise InputError(
-                f"{self.name} has {counted(len(self))} points and at most {LARGEST} can be written out, "
+                f"{self.name} has {point_count_text(len(self))} points and at most {MAX_TABLE_POINTS} can "
+                "be written out, "
                 f"since that takes n² distances: {self.shape.instead}"
             )
 
 
 @dataclass(frozen=True, eq=False)
-class Written(Shape):
+class TableShape(Shape):
     """Distances given as a table; `pairs` are its edges."""
 
     names: tuple[Label, ...]
@@ -225,7 +228,7 @@ class Written(Shape):
     @cached_property
     def coded(self) -> tuple[tuple[Number, ...], Whole]:
         """The distinct distances, and which of them each entry is."""
-        return coded(self.matrix)
+        return code_distances(self.matrix)
 
     def keys(self, x: Whole, other: Whole) -> Whole:
         """Which of the distinct distances."""
@@ -246,13 +249,13 @@ class Written(Shape):
         return self.pairs
 
 
-def frozen(matrix: npt.NDArray[np.object_]) -> npt.NDArray[np.object_]:
+def freeze_array(matrix: npt.NDArray[np.object_]) -> npt.NDArray[np.object_]:
     """The same array, closed for writing."""
     matrix.flags.writeable = False
     return matrix
 
 
-def column(values: Iterable[Number]) -> npt.NDArray[np.object_]:
+def object_array(values: Iterable[Number]) -> npt.NDArray[np.object_]:
     """Exact numbers as an array of objects."""
     listed = list(values)
     made = np.empty(len(listed), dtype=object)
@@ -262,15 +265,15 @@ def column(values: Iterable[Number]) -> npt.NDArray[np.object_]:
 
 def integer_distances(values: npt.NDArray[np.int64]) -> npt.NDArray[np.object_]:
     """Distances that are whole numbers, as fractions (one object for each value)."""
-    return frozen(column(Fraction(k) for k in range(int(values.max(initial=0)) + 1))[values])
+    return freeze_array(object_array(Fraction(k) for k in range(int(values.max(initial=0)) + 1))[values])
 
 
-def counted(size: int) -> str:
+def point_count_text(size: int) -> str:
     """A number of points, in words that stay short."""
     return str(size) if size < 10**15 else f"about 10^{math.floor(math.log10(size))}"
 
 
-def shown(label: object) -> str:
+def label_text(label: object) -> str:
     """A label, in words that stay short."""
     text = str(label)
     return text if len(text) <= 40 else text[:37] + "..."

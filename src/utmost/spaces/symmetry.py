@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from utmost.spaces.automorphisms import automorphisms, orbits
-from utmost.spaces.lengths import Whole
-from utmost.spaces.space import Generated, Space
+from utmost.spaces.distance_order import Whole
+from utmost.spaces.space import Space, SymmetryGenerators
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,13 +37,13 @@ def symmetries(space: Space) -> Symmetries:
     (48, [0, 0, 0, 0, 0, 0, 0, 0], 4)
     """
     space.small()
-    known = generated(space)
+    known = symmetry_generators(space)
     size = len(space)
     moved = ((image[:, None] * size + image[None, :]).ravel() for image in known.permutations)
     pairs = orbits(size * size, moved).reshape(size, size)
     return Symmetries(known.permutations, orbits(size, known.permutations), pairs, known.order)
 
 
-def generated(space: Space) -> Generated:
+def symmetry_generators(space: Space) -> SymmetryGenerators:
     """Generators and order: in closed form where the shape has one, else by search."""
     return space.shape.symmetries() or automorphisms(space.codes)

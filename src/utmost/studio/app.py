@@ -16,12 +16,12 @@ from starlette.responses import Response
 
 from utmost import __version__
 from utmost.errors import UtmostError
-from utmost.studio import house as houses
-from utmost.studio import pages, problems
-from utmost.studio.guard import Guard
-from utmost.studio.house import House
-from utmost.studio.problems import Problem, Refusal
+from utmost.studio import form_errors, rendering
+from utmost.studio import state as houses
+from utmost.studio.form_errors import Problem, Refusal
+from utmost.studio.middleware import GuardMiddleware
 from utmost.studio.settings import Settings
+from utmost.studio.state import AppState
 
 WARM = 1.0  # seconds after the start
 PARTS = ("core", "curator", "consumer", "designer", "precision", "papers")  # each module has `routers`
@@ -39,9 +39,9 @@ REFUSALS = {
 UNREADABLE = "a request must be one that can be read, got another: send JSON or a form, in UTF-8"
 
 
-def application(settings: Settings) -> FastAPI:
+def make_app(settings: Settings) -> FastAPI:
     """The studio for these settings, to be served by any ASGI server in one process."""
-    house = houses.built(settings)
+    house = houses.build_state(settings)
     app = FastAPI(
         title="utmost studio",
         version=__version__,
@@ -52,19 +52,19 @@ def application(settings: Settings) -> FastAPI:
         lifespan=lambda _: _open(house),
     )
     app.state.house = house
-    pages.environment().get_template("core/home.html")  # compiled before it is asked for
+    rendering.template_environment().get_template("core/home.html")  # compiled before it is asked for
     for router in _routers():
         app.include_router(router)
     app.mount("/static", StaticFiles(packages=[("utmost.studio", "static")]), name="static")
     app.add_exception_handler(UtmostError, _error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refusal)
-    app.add_middleware(Guard, house=house)
+    app.add_middleware(GuardMiddleware, house=house)
     return app
 
 
 @asynccontextmanager
-async def _open(house: House) -> AsyncIterator[None]:
+async def _open(house: AppState) -> AsyncIterator[None]:
     """From the first request to the last: helpers are begun before, and ended after."""
     house.bundle.prepare()
     later = threading.Timer(WARM, _warm)
@@ -78,7 +78,7 @@ async def _open(house: House) -> AsyncIterator[None]:
 
 def _warm() -> None:
     """Import what the first chart needs, while the first page is being read."""
-    for module in ("altair", "utmost.pictures"):
+    for module in ("altair", "utmost.charts"):
         import_module(module)
 
 
@@ -89,19 +89,21 @@ def _routers() -> list[APIRouter]:
 def _error(request: Request, error: Exception) -> Response:
     assert isinstance(error, UtmostError)
     if isinstance(error, Refusal):
-        return pages.refused(request, error)
+        return rendering.refusal_response(request, error)
     fields = [*request.query_params, *request.path_params]
-    return pages.failed(request, problems.status_of(error), problems.problem_of(error, fields))
+    return rendering.error_response(
+        request, form_errors.status_code(error), form_errors.problem_from_error(error, fields)
+    )
 
 
 def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return pages.failed(request, 422, problems.invalid(error))
+    return rendering.error_response(request, 422, form_errors.validation_problem(error))
 
 
 def _refusal(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    answer = pages.refused(request, Refusal(error.status_code, _words(error)))
+    answer = rendering.refusal_response(request, Refusal(error.status_code, _words(error)))
     answer.headers.update(error.headers or {})
     return answer
 
@@ -112,4 +114,4 @@ def _words(error: HTTPException) -> str:
         404: "there is no such page: start again at the first",
         405: "this address does not take that method",
     }
-    return known.get(error.status_code, problems.line(str(error.detail)))
+    return known.get(error.status_code, form_errors.one_line(str(error.detail)))

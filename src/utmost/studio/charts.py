@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from utmost.pictures.curves import PALETTE
+from utmost.charts.curves import PALETTE
 
 if TYPE_CHECKING:
     import altair as alt
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
-Spec: TypeAlias = dict[str, Any]
+VegaSpec: TypeAlias = dict[str, Any]
 
 INKS = {
     "#222": "var(--ink)",
@@ -38,7 +38,7 @@ INKS = {
 CONCATENATED = ("vconcat", "hconcat", "concat", "facet", "repeat")
 
 
-class Picture(BaseModel):
+class Chart(BaseModel):
     """A chart: its Vega-Lite spec, the rows by the names that the spec gives them, and what it says in words."""
 
     spec: dict[str, Any]
@@ -46,30 +46,30 @@ class Picture(BaseModel):
     words: str = Field(description="What the picture shows, for those who do not see it")
 
 
-def shell(chart: alt.TopLevelMixin, *, wide: bool = True) -> Spec:
+def chart_spec(chart: alt.TopLevelMixin, *, wide: bool = True) -> VegaSpec:
     """The spec of a chart without its rows: themed, as wide as its place unless it is made of several or `wide` is not.
 
-    Altair takes milliseconds for it: keep it (functools.cache) where only the rows change, and give it to `picture`.
+    Altair takes milliseconds for it: keep it (functools.cache) where only the rows change, and give it to `make_chart`.
     """
     return themed(chart.to_dict(validate=False), wide=wide)
 
 
-def picture(spec: Spec, words: str, **data: Rows) -> Picture:
+def make_chart(spec: VegaSpec, words: str, **data: Rows) -> Chart:
     """A picture of rows by name; the spec's marks say {"data": {"name": …}}."""
-    return Picture(spec=spec, data={name: [dict(row) for row in rows] for name, rows in data.items()}, words=words)
+    return Chart(spec=spec, data={name: [dict(row) for row in rows] for name, rows in data.items()}, words=words)
 
 
-def drawn(chart: alt.TopLevelMixin, words: str, *, wide: bool = True) -> Picture:
-    """A chart of `utmost.pictures`, as it is: the rows inside it become data with names."""
+def chart_from_altair(chart: alt.TopLevelMixin, words: str, *, wide: bool = True) -> Chart:
+    """A chart of `utmost.charts`, as it is: the rows inside it become data with names."""
     spec = themed(chart.to_dict(validate=False), wide=wide)
     data: dict[str, list[dict[str, Any]]] = {name: list(rows) for name, rows in spec.pop("datasets", {}).items()}
     _name_values(spec, data)
-    return Picture(spec=spec, data=data, words=words)
+    return Chart(spec=spec, data=data, words=words)
 
 
-def themed(spec: Spec, *, wide: bool = True) -> Spec:
+def themed(spec: VegaSpec, *, wide: bool = True) -> VegaSpec:
     """The spec with the page's colours, without its own config, title and size where the page has those."""
-    found: Spec = _inked({key: value for key, value in spec.items() if key not in ("config", "title", "$schema")})
+    found: VegaSpec = _inked({key: value for key, value in spec.items() if key not in ("config", "title", "$schema")})
     for layer in found.get("layer", ()):
         layer.pop("title", None)
     if wide and not any(key in found for key in CONCATENATED):

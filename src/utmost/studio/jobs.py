@@ -22,15 +22,15 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from utmost.studio.problems import Refusal
-from utmost.studio.sessions import fresh_word
+from utmost.studio.form_errors import Refusal
+from utmost.studio.sessions import random_token
 from utmost.studio.settings import Limits
 
-NAME = re.compile(r"[A-Za-z0-9_-]{43}")
+JOB_ID_PATTERN = re.compile(r"[A-Za-z0-9_-]{43}")
 State = Literal["waiting", "running", "done", "failed", "cancelled", "interrupted"]
-ENDS = ("result.json", "error.json", "stopped")
-OVER = ("done", "failed", "cancelled", "interrupted")
-GRACE = 3  # seconds for a process to end when it is told to
+END_FILES = ("result.json", "error.json", "stopped")
+FINAL_STATES = ("done", "failed", "cancelled", "interrupted")
+STOP_SECONDS = 3  # seconds for a process to end when it is told to
 
 
 class Job(BaseModel):
@@ -52,7 +52,7 @@ class Job(BaseModel):
     @property
     def over(self) -> bool:
         """Will nothing change any more."""
-        return self.state in OVER
+        return self.state in FINAL_STATES
 
 
 class Jobs:
@@ -68,7 +68,7 @@ class Jobs:
     def begin(self, owner: str, title: str, work: str, arguments: Mapping[str, Any], page: str) -> Job:
         """Begin work, and give its job. The same work of the same owner that is still going on is not begun twice.
 
-        `work` names a function, "utmost.studio.designer.work:kernels", that takes the arguments and a report and
+        `work` names a function, "utmost.studio.designer.tasks:kernels", that takes the arguments and a report and
         returns a dict; arguments and result are JSON. `page` is where its result is shown; {job} in it is the job's id.
         """
         assert page.startswith("/")
@@ -82,10 +82,10 @@ class Jobs:
                 raise Refusal(429, "you have as many jobs as one may: wait for one to end, or cancel one", wait=30)
             if self._closed or len(self._active) >= self._limits.jobs + self._limits.waiting:
                 raise Refusal(429, "too much is being computed already: wait for a job to end, or cancel one", wait=30)
-            name = fresh_word()
+            name = random_token()
             place = self._folder / name
             place.mkdir(mode=0o700)
-            write(place / "task.json", {**task, "begun": _now()})
+            write_json(place / "task.json", {**task, "begun": _now()})
             self._active[name] = None
             self._threads.submit(self._run, name)
         self._tidy()
@@ -93,7 +93,7 @@ class Jobs:
 
     def find(self, owner: str, name: str) -> Job:
         """A job of this owner's; refused with 404 where she has none of that name."""
-        if NAME.fullmatch(name) is None or not (self._folder / name / "task.json").is_file():
+        if JOB_ID_PATTERN.fullmatch(name) is None or not (self._folder / name / "task.json").is_file():
             raise Refusal(404, "job must be one of yours, got another: see the list of jobs")
         if self._task(name)["owner"] != owner:
             raise Refusal(404, "job must be one of yours, got another: see the list of jobs")
@@ -133,7 +133,7 @@ class Jobs:
                 with process:  # its pipe is closed at the end
                     self._attended(process, place)
         finally:
-            if not any((place / file).exists() for file in ENDS):
+            if not any((place / file).exists() for file in END_FILES):
                 _fail(place, "it ended without a result, perhaps for want of memory: ask for less")
             with self._lock:
                 self._active.pop(name, None)
@@ -151,7 +151,7 @@ class Jobs:
             if self._closed or (place / "stopped").exists():
                 return None
             quiet = subprocess.DEVNULL  # a library may print what it was given
-            command = [sys.executable, "-P", "-m", "utmost.studio.worker", str(place)]
+            command = [sys.executable, "-P", "-m", "utmost.studio.job_worker", str(place)]
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
             self._active[name] = process
         return process
@@ -167,8 +167,8 @@ class Jobs:
         place, task = self._folder / name, self._task(name)
         going = name in self._active
         running = self._active.get(name) is not None
-        progress = read(place / "progress.json") or {}
-        result, error = read(place / "result.json"), read(place / "error.json")
+        progress = read_json(place / "progress.json") or {}
+        result, error = read_json(place / "result.json"), read_json(place / "error.json")
         state = _state(place, result, error, going, running)
         return Job(
             id=name,
@@ -182,7 +182,7 @@ class Jobs:
         )
 
     def _task(self, name: str) -> dict[str, Any]:
-        return read(self._folder / name / "task.json") or {"owner": None}
+        return read_json(self._folder / name / "task.json") or {"owner": None}
 
     def _names(self) -> list[str]:
         """All jobs, the latest first."""
@@ -211,24 +211,24 @@ def _state(place: Path, result: object, error: object, going: bool, running: boo
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
-        process.wait(GRACE)
+        process.wait(STOP_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
 
 
 def _fail(place: Path, message: str) -> None:
-    write(place / "error.json", {"message": message})
+    write_json(place / "error.json", {"message": message})
 
 
-def write(path: Path, content: Mapping[str, Any]) -> None:
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """JSON in a file, whole or not at all."""
     room = path.with_suffix(".part")
     room.write_text(json.dumps(content), encoding="utf-8")
     os.replace(room, path)
 
 
-def read(path: Path) -> dict[str, Any] | None:
+def read_json(path: Path) -> dict[str, Any] | None:
     """The JSON in a file; None where there is no file."""
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

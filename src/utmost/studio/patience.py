@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 
-def protocol(seconds: float) -> type[asyncio.Protocol]:
+def timeout_protocol(seconds: float) -> type[asyncio.Protocol]:
     """Uvicorn's protocol of HTTP, with so many seconds for the head of a request: its first line and its headers.
 
     Time runs from the connection's first moment, or from the first byte after an answer; a body has the guard's time,

@@ -17,10 +17,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from utmost.studio.settings import private
+from utmost.studio.settings import private_folder
 
 KEY, ENDED = "key", "ended"
-HOURS = 12
+SESSION_HOURS = 12
 ANONYMOUS = "anonymous"
 
 
@@ -39,12 +39,12 @@ class Visitor:
 
 def fresh_bytes(count: int) -> bytes:
     """So many bytes of the operating system's entropy, through the one door."""
-    from utmost.noise.bits import system
+    from utmost.noise.entropy import system_source
 
-    return system().words(-(-count // 8)).tobytes()[:count]
+    return system_source().words(-(-count // 8)).tobytes()[:count]
 
 
-def fresh_word() -> str:
+def random_token() -> str:
     """A word that nobody guesses: 32 random bytes in letters that fit a URL."""
     return base64.urlsafe_b64encode(fresh_bytes(32)).decode().rstrip("=")
 
@@ -53,12 +53,12 @@ class Sessions:
     """Signs and reads cookies with the key of a state folder, made there when it is first needed."""
 
     def __init__(self, state: Path) -> None:
-        self._key, self._ended = _key(private(state) / KEY), private(state / ENDED)
+        self._key, self._ended = _key(private_folder(state) / KEY), private_folder(state / ENDED)
         self.cookie = f"utmost-{hashlib.sha256(self._key).hexdigest()[:8]}"
 
     def made(self, name: str, role: str, mark: str = "") -> Visitor:
         """A new session for this name."""
-        return Visitor(name, role, fresh_word(), mark, int(time.time()) + HOURS * 3600, fresh=True)
+        return Visitor(name, role, random_token(), mark, int(time.time()) + SESSION_HOURS * 3600, fresh=True)
 
     def text(self, visitor: Visitor) -> str:
         """The cookie's value."""
@@ -80,7 +80,7 @@ class Sessions:
         if visitor.role == ANONYMOUS or not visitor.session:
             return
         for place in self._ended.iterdir():
-            if place.stat().st_mtime + HOURS * 3600 < time.time():
+            if place.stat().st_mtime + SESSION_HOURS * 3600 < time.time():
                 place.unlink(missing_ok=True)
         self._end_of(visitor.session).touch(mode=0o600)
 

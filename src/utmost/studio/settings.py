@@ -64,13 +64,13 @@ class Settings:
         return (self.releases, self.folder) if self.tokens is None else (self.releases,)
 
 
-def located(folder: str | Path, port: int = 8650) -> Settings:
+def local_settings(folder: str | Path, port: int = 8650) -> Settings:
     """A studio of one user on a folder that exists."""
     place = _existing(folder)
     return Settings(folder=place, state=_state("studio", place), port=port)
 
 
-def for_team(
+def team_settings(
     folder: str | Path, *, ledger: str, tokens: Path, host: str, port: int, names: tuple[str, ...] = ()
 ) -> Settings:
     """A studio of a team on a folder that exists; it may be called by its address, the loopback's, and these names."""
@@ -110,7 +110,7 @@ def _own(variable: str, default: str) -> Path:
     return (Path(given) if os.path.isabs(given) else Path.home() / default) / "utmost"
 
 
-def private(folder: Path) -> Path:
+def private_folder(folder: Path) -> Path:
     """The folder, made where it is missing, for this user's eyes alone."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

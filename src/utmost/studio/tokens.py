@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from utmost.errors import InputError
-from utmost.studio.sessions import fresh_word
+from utmost.studio.sessions import random_token
 
 ROLES = ("curator", "consumer")
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}")
-DIGEST = re.compile(r"[0-9a-f]{64}")
-LARGEST = 1 << 20  # bytes of the file
-HOW = "make one with utmost serve token NAME --role curator"
+NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}")
+DIGEST_PATTERN = re.compile(r"[0-9a-f]{64}")
+MAX_TOKEN_FILE_BYTES = 1 << 20  # bytes of the file
+HOW_TO_MAKE_TOKEN = "make one with utmost serve token NAME --role curator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,29 +31,29 @@ class Holder:
     digest: str
 
 
-def read(path: Path) -> tuple[Holder, ...]:
+def read_tokens(path: Path) -> tuple[Holder, ...]:
     """The holders in a file of lines role:name:hash; empty lines and those that start with # are left out."""
     try:
-        raw = path.read_bytes()[: LARGEST + 1]
+        raw = path.read_bytes()[: MAX_TOKEN_FILE_BYTES + 1]
         lines = raw.decode("ascii").splitlines()
     except OSError as problem:
         raise InputError(
-            f"--tokens must be a file that can be read, got {path.name[:60]}: {problem.strerror}; {HOW}"
+            f"--tokens must be a file that can be read, got {path.name[:60]}: {problem.strerror}; {HOW_TO_MAKE_TOKEN}"
         ) from None
     except UnicodeDecodeError:
         raise InputError("--tokens must be a text file of lines role:name:hash, got other bytes") from None
-    if len(raw) > LARGEST:
-        raise InputError(f"--tokens must be a file of at most {LARGEST >> 20} MiB, got a larger one")
+    if len(raw) > MAX_TOKEN_FILE_BYTES:
+        raise InputError(f"--tokens must be a file of at most {MAX_TOKEN_FILE_BYTES >> 20} MiB, got a larger one")
     return tuple(_holder(k, line.strip()) for k, line in enumerate(lines, 1) if line.strip() and line[0] != "#")
 
 
 def _holder(number: int, line: str) -> Holder:
     role, _, rest = line.partition(":")
     name, _, digest = rest.partition(":")
-    if role not in ROLES or NAME.fullmatch(name) is None or DIGEST.fullmatch(digest) is None:
+    if role not in ROLES or NAME_PATTERN.fullmatch(name) is None or DIGEST_PATTERN.fullmatch(digest) is None:
         raise InputError(
             f"--tokens must have lines role:name:hash, the role curator or consumer, got another in line {number}: "
-            f"{HOW}"
+            f"{HOW_TO_MAKE_TOKEN}"
         )
     return Holder(role, name, digest)
 
@@ -68,22 +68,22 @@ def holder(token: str, holders: tuple[Holder, ...]) -> Holder | None:
     return found
 
 
-def mark(one: Holder) -> str:
+def token_mark(one: Holder) -> str:
     """What a session remembers of the token that opened it: enough to see that it was withdrawn."""
     return one.digest[:16]
 
 
-def made(path: Path, name: str, role: str) -> str:
+def add_token(path: Path, name: str, role: str) -> str:
     """A new token for a name. Its hash is added to the file, which only its owner can read; the token is not kept."""
     if role not in ROLES:
         raise InputError(f'--role must be curator or consumer, got "{role[:40]}"')
-    if NAME.fullmatch(name) is None:
+    if NAME_PATTERN.fullmatch(name) is None:
         raise InputError("NAME must be letters, digits and _ . @ -, at most 64, got another: choose a plain one")
-    if path.exists() and any(one.name == name for one in read(path)):
+    if path.exists() and any(one.name == name for one in read_tokens(path)):
         raise InputError(
             f'NAME must be new in {path.name[:60]}, got "{name}": take its line out first, or choose another'
         )
-    token = fresh_word()
+    token = random_token()
     line = f"{role}:{name}:{hashlib.sha256(token.encode()).hexdigest()}\n"
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -96,7 +96,7 @@ def made(path: Path, name: str, role: str) -> str:
     return token
 
 
-class Register:
+class TokenRegister:
     """The holders of a file, read again when it has changed; a file that went bad lets nobody in."""
 
     def __init__(self, path: Path) -> None:
@@ -110,7 +110,7 @@ class Register:
             status = self._path.stat()
             seen = (status.st_mtime_ns, status.st_size)
             if seen != self._seen:
-                self._holders, self._seen = read(self._path), seen
+                self._holders, self._seen = read_tokens(self._path), seen
         except (OSError, InputError):
             self._holders, self._seen = (), None
         return self._holders
@@ -121,4 +121,4 @@ class Register:
 
     def stands(self, name: str, role: str, digest_mark: str) -> bool:
         """Does the token that opened a session still stand in the file, with the same name and role."""
-        return any((one.name, one.role, mark(one)) == (name, role, digest_mark) for one in self.holders())
+        return any((one.name, one.role, token_mark(one)) == (name, role, digest_mark) for one in self.holders())

@@ -13,7 +13,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from data.predicates.reference import plain
-from utmost.data.predicates import tree as t
+from utmost.data.predicates import syntax_tree as t
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def values(draw: st.DrawFn, sorts: Mapping[str, Sort], family: str, depth: int =
     if depth and family in ("exact", "float") and choice >= 4:
         sides = [draw(values(sorts, family, depth - 1)) for _ in range(2)]
         if choice == 5 and draw(st.booleans()) and not isinstance(sides[0], t.Literal):
-            return t.Negative(sides[0])
+            return t.Minus(sides[0])
         return t.Arithmetic(draw(st.sampled_from("+-*")), *sides)
     return draw(CONSTANTS[family]) if choice == 3 else t.Column(draw(st.sampled_from(names)))
 
@@ -185,17 +185,17 @@ def atoms(draw: st.DrawFn, sorts: Mapping[str, Sort]) -> t.Node:
         signs = ["=", "!="] if family in ("text", "truth") else ["=", "!=", "<", "<=", ">", ">="]
         return t.Comparison(draw(st.sampled_from(signs)), left, draw(side))
     if form == "between" and family not in ("text", "truth"):
-        return t.Every((t.Comparison(">=", left, draw(side)), t.Comparison("<=", left, draw(side))))
+        return t.And((t.Comparison(">=", left, draw(side)), t.Comparison("<=", left, draw(side))))
     if form in ("within", "between"):
-        return t.Within(left, tuple(draw(st.lists(side | CONSTANTS[family], min_size=1, max_size=4))))
-    return left if form == "alone" else t.Missing(left)
+        return t.In(left, tuple(draw(st.lists(side | CONSTANTS[family], min_size=1, max_size=4))))
+    return left if form == "alone" else t.IsNull(left)
 
 
 def trees(sorts: Mapping[str, Sort]) -> st.SearchStrategy[t.Node]:
     def grown(inside: st.SearchStrategy[t.Node]) -> st.SearchStrategy[t.Node]:
         parts = st.lists(inside, min_size=2, max_size=3).map(tuple)
         same = st.builds(t.Comparison, st.sampled_from(["=", "!="]), inside, inside)
-        return st.one_of(parts.map(t.Every), parts.map(t.Some), inside.map(t.Not), inside.map(t.Missing), same)
+        return st.one_of(parts.map(t.And), parts.map(t.Or), inside.map(t.Not), inside.map(t.IsNull), same)
 
     return st.recursive(atoms(sorts), grown, max_leaves=4)
 
@@ -212,22 +212,22 @@ def _written(node: t.Node) -> tuple[int, str]:
             return 7, name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
         case t.Literal(value):
             return 6 if isinstance(value, Fraction) and value < 0 else 7, constant(value)
-        case t.Negative(inside):
+        case t.Minus(inside):
             return 6, f"- {written(inside, 6)}"
         case t.Arithmetic(sign, left, right):
             level = 5 if sign == "*" else 4
             return level, f"{written(left, level)} {sign} {written(right, level + 1)}"
         case t.Comparison(sign, left, right):
             return 3, f"{written(left, 4)} {sign} {written(right, 4)}"
-        case t.Within(left, items):
+        case t.In(left, items):
             return 3, f"{written(left, 4)} in ({', '.join(written(item, 4) for item in items)})"
-        case t.Missing(inside):
+        case t.IsNull(inside):
             return 3, f"{written(inside, 4)} is null"
         case t.Not(inside):
             return 2, f"not {written(inside, 2)}"
-        case t.Every(parts):
+        case t.And(parts):
             return 1, " and ".join(written(part, 2) for part in parts)
-        case t.Some(parts):
+        case t.Or(parts):
             return 0, " or ".join(written(part, 1) for part in parts)
     raise AssertionError
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from data.predicates.drawn import FLOATS, Sort, written
 from data.predicates.reference import holds, plain
-from utmost.data.kinds import kind_of
-from utmost.data.predicates import compiled, parse
-from utmost.data.predicates.tree import Node
+from utmost.data.column_kinds import column_kind
+from utmost.data.predicates import compile_predicate, parse_predicate
+from utmost.data.predicates.syntax_tree import Node
 from utmost.errors import InputError
 
 Rows = Sequence[Mapping[str, Any]]
@@ -57,7 +57,7 @@ def texts(rows: Rows, sorts: Mapping[str, Sort]) -> list[tuple[Any, ...]]:
 
 
 def kinds(table: Any) -> dict[str, Any]:
-    return {name: kind_of(dtype) for name, dtype in table.schema().items()}
+    return {name: column_kind(dtype) for name, dtype in table.schema().items()}
 
 
 def answers(backend: Any, table: Any, predicates: Mapping[str, Any]) -> dict[str, list[bool]]:
@@ -79,7 +79,7 @@ def disagreements(backend: Any, table: Any, rows: Rows, trees: Sequence[Node], n
     asked, of = {}, {}
     for i, tree in enumerate(trees):
         try:
-            asked[f"p{i}"] = compiled(parse(written(tree)), table, kinds(table))
+            asked[f"p{i}"] = compile_predicate(parse_predicate(written(tree)), table, kinds(table))
             of[f"p{i}"] = tree
         except InputError as refusal:
             if none_refused or not any(words in str(refusal) for words in ("digits", "float", "at most 10000")):

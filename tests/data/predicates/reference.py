@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from utmost.data.predicates import tree as t
+from utmost.data.predicates import syntax_tree as t
 
 TYPES = {"double": np.float64, "single": np.float32}
 
@@ -41,20 +41,20 @@ def value(node: t.Node, row: Mapping[str, Any], types: Mapping[str, str]) -> Any
         return _read(row[node.name], types.get(node.name, "exact"))
     if isinstance(node, t.Literal):
         return Number("constant", node.value) if isinstance(node.value, Fraction) else node.value
-    if isinstance(node, t.Negative):
+    if isinstance(node, t.Minus):
         return _calculated("*", Number("constant", Fraction(-1)), of(node.inside))
     if isinstance(node, t.Arithmetic):
         return _calculated(node.sign, of(node.left), of(node.right))
     if isinstance(node, t.Comparison):
         return _compared(node.sign, of(node.left), of(node.right))
-    if isinstance(node, t.Within):
+    if isinstance(node, t.In):
         return _any([_compared("=", of(node.left), of(item)) for item in node.items])
-    if isinstance(node, t.Missing):
+    if isinstance(node, t.IsNull):
         return of(node.inside) is None
     if isinstance(node, t.Not):
         return _not(of(node.inside))
     parts = [of(part) for part in node.parts]
-    return _any(parts) if isinstance(node, t.Some) else _not(_any([_not(part) for part in parts]))
+    return _any(parts) if isinstance(node, t.Or) else _not(_any([_not(part) for part in parts]))
 
 
 def _read(raw: Any, kind: str) -> Any:

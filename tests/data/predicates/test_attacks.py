@@ -20,8 +20,8 @@ from data.predicates.engines import (
     spark_table,
 )
 from spark import quiet
-from utmost.data.kinds import Kind
-from utmost.data.predicates import check, compiled, parse
+from utmost.data.column_kinds import ColumnKind
+from utmost.data.predicates import check_types, compile_predicate, parse_predicate
 from utmost.errors import InputError
 
 pytestmark = quiet
@@ -66,7 +66,9 @@ def strings(backend: Any, texts: list[str]) -> list[str]:
     table = MAKE[backend.name](backend, [{"s": text} for text in texts], {"s": SORTS["name"]})
     asked = {f"p{i}": f"s = {constant(text)}" for i, text in enumerate(texts)}
     asked["even"] = f"s in ({', '.join(constant(text) for text in texts[::2])})"
-    found = answers(backend, table, {name: compiled(parse(p), table, kinds(table)) for name, p in asked.items()})
+    found = answers(
+        backend, table, {name: compile_predicate(parse_predicate(p), table, kinds(table)) for name, p in asked.items()}
+    )
     even = found.pop("even")
     return [
         text
@@ -101,7 +103,10 @@ def test_hostile_column_names_are_only_ever_names(engine: Any) -> None:
     sorts = dict.fromkeys(NAMES, SORTS["middle"])
     rows = [{name: place if place == row else -1 for place, name in enumerate(NAMES)} for row in range(len(NAMES))]
     table = MAKE[engine.name](engine, rows, sorts)
-    asked = {f"p{i}": compiled(parse(f"{quoted(name)} = {i}"), table, kinds(table)) for i, name in enumerate(NAMES)}
+    asked = {
+        f"p{i}": compile_predicate(parse_predicate(f"{quoted(name)} = {i}"), table, kinds(table))
+        for i, name in enumerate(NAMES)
+    }
     expected = {f"p{i}": [row == i for row in range(len(NAMES))] for i in range(len(NAMES))}
     assert answers(engine, table, asked) == expected
 
@@ -131,7 +136,7 @@ def test_rows_at_the_ends_of_their_types_fail_in_no_arithmetic(engine: Any) -> N
     sorts = {name: EVERYWHERE[name] for name in ENDS}
     rows = [{name: ends[i % len(ends)] for name, ends in ENDS.items()} for i in range(18)]
     pairs = [f"{one} {sign} {other} > 0.5" for sign in "+-*" for one in sorts for other in sorts if one <= other]
-    predicates = [parse(text).tree for text in pairs + CHAINS]
+    predicates = [parse_predicate(text).tree for text in pairs + CHAINS]
     assert not disagreements(engine, MAKE[engine.name](engine, rows, sorts), rows, predicates)
 
 
@@ -157,7 +162,7 @@ def runs(backend: Any, text: str) -> bool:
     sorts = {"i": SORTS["big"], "f": SORTS["double"], "s": SORTS["name"], "b": SORTS["flag"]}
     rows = [{"i": 1, "f": 1.0, "s": "1", "b": True}, dict.fromkeys("ifsb")]
     table = MAKE[backend.name](backend, rows, sorts)
-    return not disagreements(backend, table, rows, [parse(text).tree], none_refused=True)
+    return not disagreements(backend, table, rows, [parse_predicate(text).tree], none_refused=True)
 
 
 @pytest.mark.parametrize("text", DEEP)
@@ -174,7 +179,7 @@ def test_what_stands_before_a_long_list_is_not_repeated_without_bound(duckdb: An
     assert runs(duckdb, f"f{' + f' * 40} in ({', '.join(map(str, range(1800)))})")
     assert runs(duckdb, f"f * 1 in ({', '.join(['f'] * 600)})")
     with pytest.raises(InputError, match="too many columns"):
-        parse(f"f{' + f' * 40} in ({', '.join(['f'] * 600)})")
+        parse_predicate(f"f{' + f' * 40} in ({', '.join(['f'] * 600)})")
 
 
 def test_long_predicates_run_on_spark(spark: Any) -> None:
@@ -185,7 +190,7 @@ def test_long_predicates_run_on_spark(spark: Any) -> None:
 def test_an_error_repeats_at_most_a_piece_of_the_predicate_on_one_line(name: str, text: str) -> None:
     for predicate in (f'"{name}" = 1', f"a = '{text}'", f"{text} = a", text):
         try:
-            check(parse(predicate), {"a": Kind.INTEGER, name: Kind.TEXT})
+            check_types(parse_predicate(predicate), {"a": ColumnKind.INTEGER, name: ColumnKind.TEXT})
         except InputError as problem:
             said = str(problem)
             assert said.isprintable()

@@ -20,9 +20,9 @@ from data.predicates.engines import (
     spark_table,
 )
 from spark import quiet
-from utmost.data.kinds import Kind
-from utmost.data.predicates import compiled, parse
-from utmost.data.predicates.tree import Node
+from utmost.data.column_kinds import ColumnKind
+from utmost.data.predicates import compile_predicate, parse_predicate
+from utmost.data.predicates.syntax_tree import Node
 from utmost.errors import InputError
 
 pytestmark = quiet
@@ -55,7 +55,7 @@ def test_spark_and_the_reference_agree_on_any_table_and_predicate(
 
 
 def test_every_engine_and_the_reference_agree_on_the_corpus(engine: Any) -> None:
-    predicates = [parse(text).tree for text in PREDICATES]
+    predicates = [parse_predicate(text).tree for text in PREDICATES]
     assert not disagreements(engine, MAKE[engine.name](engine, ROWS, EVERYWHERE), ROWS, predicates, none_refused=True)
 
 
@@ -82,15 +82,15 @@ def test_what_could_fail_or_differ_on_some_row_is_refused_before_any_is_read(
 ) -> None:
     table = duckdb_table(duckdb, ROWS, EVERYWHERE)
     with pytest.raises(InputError, match=f"^where, at character .*{words}"):
-        compiled(parse(text), table, kinds(table))
+        compile_predicate(parse_predicate(text), table, kinds(table))
 
 
 def test_kinds_that_are_not_the_tables_are_refused(duckdb: Any) -> None:
     table = duckdb_table(duckdb, ROWS, EVERYWHERE)
     with pytest.raises(InputError, match="kinds must be those of the table's columns"):
-        compiled(parse("small = 'x'"), table, {"small": Kind.TEXT})
+        compile_predicate(parse_predicate("small = 'x'"), table, {"small": ColumnKind.TEXT})
     with pytest.raises(InputError, match="there is no column absent"):
-        compiled(parse("absent = 1"), table, kinds(table))
+        compile_predicate(parse_predicate("absent = 1"), table, kinds(table))
 
 
 # Values that only one engine has.
@@ -98,7 +98,9 @@ def test_kinds_that_are_not_the_tables_are_refused(duckdb: Any) -> None:
 
 def assert_asked(backend: Any, table: Any, expected: dict[str, str]) -> None:
     """Each predicate is true of exactly the rows whose numbers are given."""
-    predicates = {f"p{i}": compiled(parse(text), table, kinds(table)) for i, text in enumerate(expected)}
+    predicates = {
+        f"p{i}": compile_predicate(parse_predicate(text), table, kinds(table)) for i, text in enumerate(expected)
+    }
     found = answers(backend, table, predicates).values()
     true = ["".join(str(place) for place, truth in enumerate(column) if truth) for column in found]
     assert dict(zip(expected, true, strict=True)) == expected
@@ -214,7 +216,7 @@ def test_arithmetic_of_unbounded_decimals_is_refused(postgres: Any) -> None:
     table = postgres.table("unbounded")
     for text in ("x + 1 > 2", "x > f", "x * x > x"):
         with pytest.raises(InputError, match=r"^where, at character"):
-            compiled(parse(text), table, kinds(table))
+            compile_predicate(parse_predicate(text), table, kinds(table))
 
 
 @settings(max_examples=20)
@@ -224,5 +226,5 @@ def test_whole_numbers_become_the_nearest_double_in_every_comparison_with_floats
 ) -> None:
     sorts = {name: SORTS[name] for name in ("big", "double")}
     table = [{"big": value, "double": float(value)} for value in values]
-    predicates = [parse(text).tree for text in ("double = big", "big < double", "double * 1 = big * 1")]
+    predicates = [parse_predicate(text).tree for text in ("double = big", "big < double", "double * 1 = big * 1")]
     assert not disagreements(duckdb, duckdb_table(duckdb, table, sorts), table, predicates)

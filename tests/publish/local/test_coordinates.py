@@ -11,7 +11,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import InputError
-from utmost.publish.local.coordinates import DEGREE, Axis, Degrees, Plane, axes, checked_box, checked_unit
+from utmost.publish.local.coordinates import (
+    METRES_PER_DEGREE,
+    Axis,
+    DegreeCoordinates,
+    PlaneCoordinates,
+    check_box,
+    check_unit,
+    lattice_axes,
+)
 
 TENTHS = 10
 
@@ -20,7 +28,7 @@ def great_circle(p: tuple[float, float], q: tuple[float, float]) -> float:
     """Metres by the haversine formula, on the sphere whose degree of arc is DEGREE."""
     (l1, f1), (l2, f2) = [tuple(map(radians, place)) for place in (p, q)]
     h = sin((f2 - f1) / 2) ** 2 + cos(f1) * cos(f2) * sin((l2 - l1) / 2) ** 2
-    return float(DEGREE) * 2 * asin(min(1.0, sqrt(h))) / radians(1)
+    return float(METRES_PER_DEGREE) * 2 * asin(min(1.0, sqrt(h))) / radians(1)
 
 
 @st.composite
@@ -41,11 +49,11 @@ def test_the_plane_and_the_sphere_agree_within_the_bounds_in_the_box(box, data) 
     origin = data.draw(
         st.sampled_from([((box[0] + box[2]) / 2, (box[1] + box[3]) / 2), (box[0], box[3]), (box[2], box[1])])
     )
-    frame = Degrees(origin)
+    frame = DegreeCoordinates(origin)
     stretch, shrink = float(frame.stretch(box)), float(frame.shrink(box))
     share = st.sampled_from([0.0, 1.0]) | st.floats(0, 1)
     p, q = ((left + data.draw(share) * (right - left), bottom + data.draw(share) * (top - bottom)) for _ in range(2))
-    plane = float(DEGREE) * hypot(float(frame.cosine) * (p[0] - q[0]), p[1] - q[1])
+    plane = float(METRES_PER_DEGREE) * hypot(float(frame.cosine) * (p[0] - q[0]), p[1] - q[1])
     sphere = great_circle(p, q)
     assert plane <= stretch * sphere * (1 + 1e-9) + 1e-3
     assert sphere <= shrink * plane * (1 + 1e-9) + 1e-3
@@ -54,17 +62,20 @@ def test_the_plane_and_the_sphere_agree_within_the_bounds_in_the_box(box, data) 
 def test_the_bounds_are_attained_where_they_are_simple() -> None:
     """Close together on the northern edge the plane is c/cos φ times too long; on the southern, too short."""
     box = (Fraction(2), Fraction(40), Fraction("2.001"), Fraction(50))
-    frame = Degrees((Fraction(2), Fraction(45)))
+    frame = DegreeCoordinates((Fraction(2), Fraction(45)))
     assert float(frame.stretch(box)) == pytest.approx(cos(radians(45)) / cos(radians(50)), rel=1e-8)
     assert float(frame.shrink(box)) == pytest.approx(cos(radians(40)) / cos(radians(45)), rel=1e-8)
     north = great_circle((2.0, 50.0), (2.001, 50.0))
-    assert float(DEGREE * frame.cosine) * 0.001 == pytest.approx(float(frame.stretch(box)) * north, rel=1e-6)
-    assert Degrees((Fraction(2), Fraction(50))).stretch(box) < Fraction(1000001, 1000000)
+    assert float(METRES_PER_DEGREE * frame.cosine) * 0.001 == pytest.approx(float(frame.stretch(box)) * north, rel=1e-6)
+    assert DegreeCoordinates((Fraction(2), Fraction(50))).stretch(box) < Fraction(1000001, 1000000)
 
 
 def test_the_cosine_and_the_sphere_are_those_written_down() -> None:
-    assert Degrees((Fraction(0), Fraction(60))).cosine in (Fraction(1, 2), Fraction(1, 2) - Fraction(1, 10**12))
-    assert float(DEGREE) * 180 / np.pi == pytest.approx(6371008.8, abs=0.05)
+    assert DegreeCoordinates((Fraction(0), Fraction(60))).cosine in (
+        Fraction(1, 2),
+        Fraction(1, 2) - Fraction(1, 10**12),
+    )
+    assert float(METRES_PER_DEGREE) * 180 / np.pi == pytest.approx(6371008.8, abs=0.05)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +88,7 @@ def test_the_cosine_and_the_sphere_are_those_written_down() -> None:
     ],
 )
 def test_units_convert_exactly(unit: str, coordinates: str, size: Fraction) -> None:
-    x, y = axes(Plane(coordinates), Fraction(1, 100), unit, None)
+    x, y = lattice_axes(PlaneCoordinates(coordinates), Fraction(1, 100), unit, None)
     assert x == y == Axis(Fraction(0), size)
 
 
@@ -89,19 +100,19 @@ def test_lattice_numbers_become_the_nearest_doubles(k: int, size: str) -> None:
 
 @given(st.integers(-(10**7), 10**7))
 def test_degrees_come_back_to_their_lattice_number(k: int) -> None:
-    for axis in axes(Degrees((Fraction("2.35"), Fraction("48.85"))), Fraction(1), "m", None):
+    for axis in lattice_axes(DegreeCoordinates((Fraction("2.35"), Fraction("48.85"))), Fraction(1), "m", None):
         value = float(axis.coordinates(np.array([k], dtype=object))[0])
         assert axis.position(Fraction(value)) == k
 
 
 def test_a_box_is_kept_to_the_lattice_points_inside() -> None:
-    x, y = axes(Plane("m"), Fraction(3), "m", (Fraction(-1), Fraction(2), Fraction(10), Fraction(9)))
+    x, y = lattice_axes(PlaneCoordinates("m"), Fraction(3), "m", (Fraction(-1), Fraction(2), Fraction(10), Fraction(9)))
     assert (x.low, x.high, y.low, y.high) == (0, 3, 1, 3)
     assert [x.position(Fraction(c)) for c in (-100, 4, 5, 100)] == [0, 1, 2, 3]
     with pytest.raises(InputError, match="--box must contain a point of the lattice"):
-        axes(Plane("m"), Fraction(3), "m", (Fraction(1), Fraction(0), Fraction(2), Fraction(9)))
+        lattice_axes(PlaneCoordinates("m"), Fraction(3), "m", (Fraction(1), Fraction(0), Fraction(2), Fraction(9)))
     with pytest.raises(InputError, match=r"within 2\^53 steps"):
-        axes(Plane("m"), Fraction(1), "m", (Fraction(0), Fraction(0), Fraction(10**17), Fraction(9)))
+        lattice_axes(PlaneCoordinates("m"), Fraction(1), "m", (Fraction(0), Fraction(0), Fraction(10**17), Fraction(9)))
 
 
 def test_bad_boxes_origins_and_units_are_refused() -> None:
@@ -115,11 +126,11 @@ def test_bad_boxes_origins_and_units_are_refused() -> None:
         (box(-90, 0, 90, 1), True, "less than 180 degrees wide, got 180"),
     ):
         with pytest.raises(InputError, match=words):
-            checked_box(corners, degrees)
+            check_box(corners, degrees)
     for origin in ((0, 90), (0, -90), (181, 0)):
         with pytest.raises(InputError, match="--origin"):
-            Degrees((Fraction(origin[0]), Fraction(origin[1])))
+            DegreeCoordinates((Fraction(origin[0]), Fraction(origin[1])))
     with pytest.raises(InputError, match="--origin must be farther from the pole"):
-        Degrees((Fraction(0), 90 - Fraction(1, 10**12)))
+        DegreeCoordinates((Fraction(0), 90 - Fraction(1, 10**12)))
     with pytest.raises(InputError, match="--unit must be one of m, km, ft, mi"):
-        checked_unit("parsec", "--unit")
+        check_unit("parsec", "--unit")

@@ -15,15 +15,23 @@ from scipy import stats
 from strategies import inner_alphas
 from utmost.errors import InputError
 from utmost.exact import Number, alpha, epsilon
-from utmost.mechanisms.response import Response
-from utmost.publish.local import Answers, Places, Plane, Record, frequencies, obfuscate, recovered
-from utmost.publish.local.frequencies import intervals, likeliest, standard_errors, unbiased
+from utmost.mechanisms.randomised_response import RandomisedResponse
+from utmost.publish.local import (
+    CategoryMechanism,
+    LocationMechanism,
+    PlaneCoordinates,
+    TableMetadata,
+    estimate_frequencies,
+    obfuscate,
+    recover_frequencies,
+)
+from utmost.publish.local.frequencies import intervals, likeliest_frequencies, standard_errors, unbiased
 
 NAMES = tuple("abcdef")
 
 
-def law_of(level: str | Fraction, size: int, dual: bool = False) -> Response:
-    return Answers("v", alpha(level), NAMES[:size], dual=dual).noise
+def law_of(level: str | Fraction, size: int, dual: bool = False) -> RandomisedResponse:
+    return CategoryMechanism("v", alpha(level), NAMES[:size], dual=dual).noise
 
 
 LAWS = st.builds(law_of, inner_alphas(), st.integers(2, 5), st.booleans())
@@ -31,7 +39,7 @@ LAWS = st.builds(law_of, inner_alphas(), st.integers(2, 5), st.booleans())
 
 @given(LAWS, st.data())
 @settings(max_examples=60)
-def test_the_estimate_undoes_the_channel_exactly(law: Response, data) -> None:
+def test_the_estimate_undoes_the_channel_exactly(law: RandomisedResponse, data) -> None:
     """Counts proportional to f·C give back f, as fractions; and any counts give shares that sum to 1."""
     weights = data.draw(st.lists(st.integers(0, 9), min_size=law.size, max_size=law.size).filter(any))
     truth = [Fraction(w, sum(weights)) for w in weights]
@@ -39,7 +47,7 @@ def test_the_estimate_undoes_the_channel_exactly(law: Response, data) -> None:
     scale = np.lcm.reduce([p.denominator for p in answered], dtype=object)
     counts = [int(p * scale) for p in answered]
     assert unbiased(law, counts) == truth
-    assert likeliest(law, counts) == truth
+    assert likeliest_frequencies(law, counts) == truth
     assert sum(unbiased(law, [c + 1 for c in weights])) == 1
 
 
@@ -55,7 +63,7 @@ def test_the_estimate_is_unbiased_over_all_answers_of_three_rows(dual: bool) -> 
 
 
 def test_an_irrational_level_gives_exact_reals_that_sum_to_1() -> None:
-    found = frequencies(Answers("v", epsilon(1), NAMES[:3]), [50, 30, 20])
+    found = estimate_frequencies(CategoryMechanism("v", epsilon(1), NAMES[:3]), [50, 30, 20])
     level = np.exp(-1)
     assert float(found.estimate[0]) == pytest.approx((0.5 * (1 + 2 * level) - level) / (1 - level))
     total: Number = Fraction(0)
@@ -68,12 +76,12 @@ def test_an_irrational_level_gives_exact_reals_that_sum_to_1() -> None:
     assert total == 1
 
 
-def likelihood(law: Response, counts: list[int], shares: list[Number]) -> float:
+def likelihood(law: RandomisedResponse, counts: list[int], shares: list[Number]) -> float:
     p = np.array([float(f) for f in shares]) @ law.channel().floats()
     return sum(c * log(q) for c, q in zip(counts, p, strict=True) if c)
 
 
-def climbed(law: Response, counts: list[int]) -> np.ndarray:
+def climbed(law: RandomisedResponse, counts: list[int]) -> np.ndarray:
     """The maximum by another algorithm: EM, which never looks at the shape of the channel."""
     rows, f = law.channel().floats(), np.full(law.size, 1 / law.size)
     for _ in range(4000):
@@ -83,9 +91,9 @@ def climbed(law: Response, counts: list[int]) -> np.ndarray:
 
 @given(LAWS, st.data())
 @settings(max_examples=40)
-def test_the_likeliest_law_is_on_the_simplex_and_no_other_is_likelier(law: Response, data) -> None:
+def test_the_likeliest_law_is_on_the_simplex_and_no_other_is_likelier(law: RandomisedResponse, data) -> None:
     counts = data.draw(st.lists(st.integers(0, 30), min_size=law.size, max_size=law.size).filter(any))
-    found = likeliest(law, counts)
+    found = likeliest_frequencies(law, counts)
     assert sum(found) == 1
     assert all(share >= 0 for share in found)
     best = likelihood(law, counts, found)
@@ -96,7 +104,7 @@ def test_the_likeliest_law_is_on_the_simplex_and_no_other_is_likelier(law: Respo
         assert best >= likelihood(law, counts, mixed) - 1e-9
 
 
-def misses(law: Response, truth: list[int], miss: float) -> float:
+def misses(law: RandomisedResponse, truth: list[int], miss: float) -> float:
     """The exact probability that an interval fails to hold the share of value 0, for rows as they are (two values)."""
     n, held = len(truth), 0.0
     channel = law.channel().floats()
@@ -128,7 +136,7 @@ def test_the_intervals_are_not_much_wider_than_they_must_be() -> None:
 
 
 @given(LAWS, st.integers(0, 20), st.integers(1, 20))
-def test_an_interval_reaches_one_count_beyond_what_was_seen(law: Response, seen: int, others: int) -> None:
+def test_an_interval_reaches_one_count_beyond_what_was_seen(law: RandomisedResponse, seen: int, others: int) -> None:
     """So that the tails of unlike rows are below the binomial's: without it the argument has a hole at small counts."""
     n = seen + others
     low, high = intervals(law, [seen, others] + [0] * (law.size - 2), 0.9)[0]
@@ -150,25 +158,27 @@ def test_frequencies_come_back_from_a_file_and_a_scale_five_per_cent_wrong_would
     """400 000 rows at ε = 1: each share within 6 standard errors, false alarm below 1e-8; at ε = 1.05 it is 13 away."""
     rows = ["a"] * 360_000 + ["b"] * 40_000
     (tmp_path / "in.csv").write_text("v\n" + "\n".join(rows) + "\n")
-    law = Answers("v", epsilon(1), ("a", "b", "c"))
-    for made, right in ((law, True), (Answers("v", epsilon("1.05"), ("a", "b", "c")), False)):
+    law = CategoryMechanism("v", epsilon(1), ("a", "b", "c"))
+    for made, right in ((law, True), (CategoryMechanism("v", epsilon("1.05"), ("a", "b", "c")), False)):
         note = obfuscate(made, tmp_path / "in.csv", tmp_path / "out.csv")
-        found = recovered(Record(law, note.rows, note.order, (), note.library), tmp_path / "out.csv")
+        found = recover_frequencies(TableMetadata(law, note.rows, note.order, (), note.library), tmp_path / "out.csv")
         off = [abs(float(f) - t) / e for f, t, e in zip(found.estimate, (0.9, 0.1, 0.0), found.errors, strict=True)]
         assert (max(off) < 6) == right
 
 
 def test_a_table_that_is_not_its_notes_is_refused(tmp_path) -> None:
     (tmp_path / "in.csv").write_text("v\na\nb\n")
-    note = obfuscate(Answers("v", epsilon(1), ("a", "b")), tmp_path / "in.csv", tmp_path / "out.csv")
+    note = obfuscate(CategoryMechanism("v", epsilon(1), ("a", "b")), tmp_path / "in.csv", tmp_path / "out.csv")
     for content, words in (("v\na\n", "must have the 2 rows"), ("v\na\nsecret\n", "values of its note alone")):
         (tmp_path / "out.csv").write_text(content)
         with pytest.raises(InputError, match=words) as problem:
-            recovered(note, tmp_path / "out.csv")
+            recover_frequencies(note, tmp_path / "out.csv")
         assert "secret" not in str(problem.value)
-    places = Record(Places("x", "y", epsilon(1), "m", Fraction(1), Plane("m")), 1, "kept", (), "")
+    places = TableMetadata(
+        LocationMechanism("x", "y", epsilon(1), "m", Fraction(1), PlaneCoordinates("m")), 1, "kept", (), ""
+    )
     with pytest.raises(InputError, match="must be of randomised response"):
-        recovered(places, tmp_path / "out.csv")
+        recover_frequencies(places, tmp_path / "out.csv")
     for counts, confidence in (([0, 0], "0.95"), ([1], "0.95"), ([1, 2], "1"), ([1, 2], "0")):
         with pytest.raises(InputError, match="must be"):
-            frequencies(Answers("v", epsilon(1), ("a", "b")), counts, confidence)
+            estimate_frequencies(CategoryMechanism("v", epsilon(1), ("a", "b")), counts, confidence)

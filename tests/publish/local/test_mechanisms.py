@@ -16,14 +16,14 @@ from scipy import stats
 from noise.played import Played, fixed
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon, power
-from utmost.publish.local import Answers, Degrees, Places, Plane
+from utmost.publish.local import CategoryMechanism, DegreeCoordinates, LocationMechanism, PlaneCoordinates
 
 DOUBLE = [pa.float64(), pa.float64()]
 
 
-def places(**changes: object) -> Places:
+def places(**changes: object) -> LocationMechanism:
     made: dict[str, object] = {"x": "x", "y": "y", "level": epsilon("1/2"), "unit": "km", "step": Fraction(1, 10)}
-    return Places(**(made | {"frame": Plane("km")} | changes))  # type: ignore[arg-type]
+    return LocationMechanism(**(made | {"frame": PlaneCoordinates("km")} | changes))  # type: ignore[arg-type]
 
 
 COORDINATE = st.decimals(-50, 50, places=3).map(Fraction)
@@ -44,7 +44,7 @@ def test_rounding_and_the_box_put_two_places_at_most_s_root_2_farther_apart(c: l
     assert gap <= bound
 
 
-def rings(law: Places, size: int, source=None) -> float:
+def rings(law: LocationMechanism, size: int, source=None) -> float:
     """Pearson's χ² of the squared length of the noise in steps over rings of equal mass, as its probability."""
     cells = [pa.array(np.full(size, 3.04)), pa.array(np.full(size, -1.26))]
     (x, y), _ = law.answer(cells, DOUBLE, source)
@@ -69,7 +69,7 @@ def test_the_noise_has_its_scale_and_one_five_per_cent_wrong_would_be_seen() -> 
 
 def test_metres_and_kilometres_are_the_same_mechanism() -> None:
     """ε = 1/2 per km is 1/2000 per m: the same words move the same place by the same lattice steps."""
-    metres = places(unit="m", level=epsilon("1/2000"), step=Fraction(100), frame=Plane("km"))
+    metres = places(unit="m", level=epsilon("1/2000"), step=Fraction(100), frame=PlaneCoordinates("km"))
     cells = [pa.array(["1.26", "7"]), pa.array(["-3", "0.04"])]
     first, second = (law.answer(cells, DOUBLE, fixed(5))[0] for law in (places(), metres))
     assert [column.to_pylist() for column in first] == [column.to_pylist() for column in second]
@@ -77,7 +77,7 @@ def test_metres_and_kilometres_are_the_same_mechanism() -> None:
 
 def test_degrees_are_moved_on_the_projected_lattice() -> None:
     box = tuple(map(Fraction, ("2.2", "48.8", "2.5", "48.95")))
-    law = places(frame=Degrees((Fraction("2.35"), Fraction("48.85"))), box=box, step=Fraction(1, 100))
+    law = places(frame=DegreeCoordinates((Fraction("2.35"), Fraction("48.85"))), box=box, step=Fraction(1, 100))
     cells = [pa.array([2.3522, 10.0]), pa.array([48.8566, -10.0])]
     points, _ = law.points(cells)
     axis, other = law.axes()
@@ -124,7 +124,7 @@ def test_places_too_far_are_kept_to_the_box_or_to_two_to_the_53_steps() -> None:
     assert places(box=box).points(cells)[0].tolist() == [[20, 0], [-10, 20]]
 
 
-def measured(law: Answers, x: int, tops: tuple[int, int]) -> list[Fraction]:
+def measured(law: CategoryMechanism, x: int, tops: tuple[int, int]) -> list[Fraction]:
     """The law of the answer to value x: every choice of the leading bits of the two words, each with its measure."""
     found = [Fraction(0)] * len(law.values)
     for lie, shift in product(range(1 << tops[0]), range(1 << tops[1])):
@@ -146,7 +146,7 @@ def measured(law: Answers, x: int, tops: tuple[int, int]) -> list[Fraction]:
 )
 def test_the_answers_have_exactly_the_law_of_the_channel(level: str, size: int, dual: bool, tops) -> None:
     """Levels whose probabilities are multiples of the words' leading bits, so that enumeration is exact."""
-    law = Answers("vote", alpha(level), tuple("abcde"[:size]), dual=dual)
+    law = CategoryMechanism("vote", alpha(level), tuple("abcde"[:size]), dual=dual)
     channel = law.noise.channel()
     for x in range(size):
         assert measured(law, x, tops) == channel.row(x).tolist()
@@ -161,10 +161,10 @@ VALUES = st.sampled_from(["a", "b", "c", "z", " a", "", None])
 def test_a_value_that_is_not_listed_counts_as_the_stand_in_or_stops_everything(rows) -> None:
     cells = pa.array(rows, type=pa.string())
     listed = [value is not None and value.strip() in ("a", "b", "c") for value in rows]
-    law = Answers("vote", epsilon(1), ("a", "b", "c"), others="c")
+    law = CategoryMechanism("vote", epsilon(1), ("a", "b", "c"), others="c")
     expected = ["abc".index(v.strip()) if ok else 2 for v, ok in zip(rows, listed, strict=True)]
     assert law.numbers(cells).tolist() == expected
-    strict = Answers("vote", epsilon(1), ("a", "b", "c"))
+    strict = CategoryMechanism("vote", epsilon(1), ("a", "b", "c"))
     if all(listed):
         assert strict.numbers(cells).tolist() == expected
     else:
@@ -184,7 +184,7 @@ def test_a_value_that_is_not_listed_counts_as_the_stand_in_or_stops_everything(r
     ids=["integers", "floats", "truths", "texts", "dates"],
 )
 def test_values_are_matched_by_the_type_of_the_column(cells, values, expected) -> None:
-    assert Answers("v", epsilon(1), values).found(cells).tolist() == expected
+    assert CategoryMechanism("v", epsilon(1), values).found(cells).tolist() == expected
 
 
 def test_values_that_do_not_fit_the_column_are_refused() -> None:
@@ -194,20 +194,20 @@ def test_values_that_do_not_fit_the_column_are_refused() -> None:
         (pa.list_(pa.int64()), ("0", "1"), "texts, numbers, truths or dates"),
     ):
         with pytest.raises(InputError, match=words):
-            Answers("v", epsilon(1), values).listed(kind)
+            CategoryMechanism("v", epsilon(1), values).listed(kind)
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"unit": "parsec"}, "--unit"),
-        ({"frame": Plane("parsec")}, "--coordinates"),
+        ({"frame": PlaneCoordinates("parsec")}, "--coordinates"),
         ({"y": "x"}, "two columns"),
         ({"missing": "guess"}, "--missing"),
         ({"step": Fraction(0)}, "step must be > 0"),
         ({"level": epsilon(0)}, "0 < alpha < 1"),
         ({"level": epsilon("1e-9")}, "epsilon times step"),
-        ({"frame": Degrees((Fraction(0), Fraction(0)))}, "--box must be given with --degrees"),
+        ({"frame": DegreeCoordinates((Fraction(0), Fraction(0)))}, "--box must be given with --degrees"),
     ],
 )
 def test_places_that_cannot_be_drawn_are_refused_at_once(changes, words: str) -> None:
@@ -229,4 +229,4 @@ def test_places_that_cannot_be_drawn_are_refused_at_once(changes, words: str) ->
 )
 def test_answers_that_cannot_be_drawn_are_refused_at_once(values, level, others, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        Answers("v", level, values, others)
+        CategoryMechanism("v", level, values, others)

@@ -14,8 +14,19 @@ from scipy import optimize
 
 from utmost.errors import InputError
 from utmost.exact import epsilon
-from utmost.publish.local import Answers, Degrees, Grid, Places, Plane, Record, obfuscate, read_places, remap, reports
-from utmost.publish.local.remap import deconvolved, gathered, rectangle, remapped, weighted
+from utmost.publish.local import (
+    CategoryMechanism,
+    DegreeCoordinates,
+    LocationMechanism,
+    LocationPrior,
+    PlaneCoordinates,
+    TableMetadata,
+    location_estimates,
+    obfuscate,
+    read_locations,
+    remap,
+)
+from utmost.publish.local.remap import deconvolve, gather_reports, rectangle_cells, remap_reports, weighted_grid
 
 GRID = [(0.0, 0.0), (1.0, 0.0), (0.0, 2.0), (3.0, 3.0)]
 COORDINATE = st.floats(-6, 6, allow_subnormal=False)
@@ -31,7 +42,7 @@ LOSSES = {
 @settings(max_examples=80)
 def test_the_guess_has_the_least_expected_loss_by_bayes_rule(points, weights, loss: str) -> None:
     rate, total = 0.7, sum(weights)
-    found = remapped(points, weighted(GRID, weights), loss, rate)
+    found = remap_reports(points, weighted_grid(GRID, weights), loss, rate)
     for k, y in enumerate(points):
         joint = [w / total * exp(-rate * dist(y, g)) for w, g in zip(weights, GRID, strict=True)]
         belief = [j / sum(joint) for j in joint]
@@ -41,21 +52,21 @@ def test_the_guess_has_the_least_expected_loss_by_bayes_rule(points, weights, lo
 
 
 def test_far_reports_and_places_without_weight_are_no_trouble() -> None:
-    grid = weighted(GRID, [0, 1, 0, 1])
-    found = remapped([[1e5, 1e5], [-1e5, -1e5]], grid, "euclidean", 5.0)
+    grid = weighted_grid(GRID, [0, 1, 0, 1])
+    found = remap_reports([[1e5, 1e5], [-1e5, -1e5]], grid, "euclidean", 5.0)
     assert found.guesses.tolist() == [3, 1]
     assert np.isfinite(found.losses).all()
 
 
 def test_chunks_do_not_change_the_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     points = np.random.default_rng(1).normal(size=(50, 2))
-    whole = remapped(points, weighted(GRID, [1, 2, 3, 4]), "squared", 1.0)
-    estimate = deconvolved(points, np.array(GRID), 1.0)
+    whole = remap_reports(points, weighted_grid(GRID, [1, 2, 3, 4]), "squared", 1.0)
+    estimate = deconvolve(points, np.array(GRID), 1.0)
     monkeypatch.setattr(remap, "ENTRIES", 12)
-    monkeypatch.setattr(remap, "HELD", 0)
-    again = remapped(points, weighted(GRID, [1, 2, 3, 4]), "squared", 1.0)
+    monkeypatch.setattr(remap, "MAX_KEPT_ENTRIES", 0)
+    again = remap_reports(points, weighted_grid(GRID, [1, 2, 3, 4]), "squared", 1.0)
     assert again.guesses.tolist() == whole.guesses.tolist()
-    assert deconvolved(points, np.array(GRID), 1.0).weights == pytest.approx(estimate.weights)
+    assert deconvolve(points, np.array(GRID), 1.0).weights == pytest.approx(estimate.weights)
 
 
 def log_likelihood(points: np.ndarray, weights: np.ndarray, rate: float) -> float:
@@ -80,7 +91,7 @@ def test_em_finds_the_largest_likelihood_and_its_gap_is_a_bound(seed: int) -> No
     )
     best = -float(solved.fun)
     for gap in (0.1, 0.01, 1e-6):
-        found = deconvolved(points, places, rate, rounds=20_000, gap=gap)
+        found = deconvolve(points, places, rate, rounds=20_000, gap=gap)
         reached = log_likelihood(points, found.weights, rate)
         assert found.gap <= gap
         assert best - 1e-7 <= reached + found.gap
@@ -91,7 +102,7 @@ def test_em_finds_the_largest_likelihood_and_its_gap_is_a_bound(seed: int) -> No
 def test_em_rounds_never_lower_the_likelihood() -> None:
     points = np.random.default_rng(5).normal(size=(40, 2))
     values = [
-        log_likelihood(points, deconvolved(points, np.array(GRID), 1.0, rounds=k, gap=0.0).weights, 1.0)
+        log_likelihood(points, deconvolve(points, np.array(GRID), 1.0, rounds=k, gap=0.0).weights, 1.0)
         for k in range(1, 12)
     ]
     assert all(after >= before - 1e-12 for before, after in itertools.pairwise(values))
@@ -102,19 +113,19 @@ def test_a_round_of_em_is_the_formula() -> None:
     points = [(0.5, 0.5), (3.0, 2.0)]
     likely = [[exp(-dist(y, g)) for g in GRID] for y in points]
     wanted = [sum(row[k] / sum(row) for row in likely) / len(points) for k in range(len(GRID))]
-    assert deconvolved(points, np.array(GRID), 1.0, rounds=1, gap=0.0).weights == pytest.approx(wanted)
+    assert deconvolve(points, np.array(GRID), 1.0, rounds=1, gap=0.0).weights == pytest.approx(wanted)
 
 
 def test_counts_stand_for_repeated_reports() -> None:
     points = np.array([[0.1, 0.2], [2.5, 2.0], [0.0, 1.5]])
     repeated = np.repeat(points, [3, 1, 2], axis=0)
-    once, more = deconvolved(points, np.array(GRID), 1.0, [3, 1, 2]), deconvolved(repeated, np.array(GRID), 1.0)
+    once, more = deconvolve(points, np.array(GRID), 1.0, [3, 1, 2]), deconvolve(repeated, np.array(GRID), 1.0)
     assert once.weights == pytest.approx(more.weights)
 
 
 @given(st.lists(st.tuples(COORDINATE, COORDINATE), min_size=1, max_size=40), st.sampled_from([0.1, 0.7, 3.0]))
 def test_reports_are_put_together_within_half_a_diagonal(points, width: float) -> None:
-    middles, counts = gathered(points, width)
+    middles, counts = gather_reports(points, width)
     assert counts.sum() == len(points)
     gaps = remap.distances(np.array(points), middles).min(axis=1)
     assert (gaps <= width / 2**0.5 + 1e-9).all()
@@ -122,9 +133,9 @@ def test_reports_are_put_together_within_half_a_diagonal(points, width: float) -
 
 
 def test_a_rectangle_has_square_cells() -> None:
-    cells = rectangle(0, 0, 4, 2, 4)
+    cells = rectangle_cells(0, 0, 4, 2, 4)
     assert cells.tolist() == [[x + 0.5, y + 0.5] for y in (0, 1) for x in (0, 1, 2, 3)]
-    assert rectangle(1, 2, 1, 2, 5).tolist() == [[1, 2]]
+    assert rectangle_cells(1, 2, 1, 2, 5).tolist() == [[1, 2]]
 
 
 def test_bad_grids_points_and_losses_are_refused() -> None:
@@ -137,28 +148,28 @@ def test_bad_grids_points_and_losses_are_refused() -> None:
         ([[0]], [1]),
     ):
         with pytest.raises(InputError, match="grid"):
-            weighted(places, weights)
+            weighted_grid(places, weights)
     with pytest.raises(InputError, match="sum to 1"):
-        Grid(np.zeros((2, 2)), np.array([0.5, 0.6]))
-    grid = weighted(GRID, [1, 1, 1, 1])
+        LocationPrior(np.zeros((2, 2)), np.array([0.5, 0.6]))
+    grid = weighted_grid(GRID, [1, 1, 1, 1])
     with pytest.raises(InputError, match="loss must be one of"):
-        remapped([[0, 0]], grid, "hinge", 1.0)
+        remap_reports([[0, 0]], grid, "hinge", 1.0)
     for points in ([[0, 0, 0]], [[0, np.nan]], [1, 2]):
         with pytest.raises(InputError, match="points must be"):
-            remapped(points, grid, "binary", 1.0)
+            remap_reports(points, grid, "binary", 1.0)
     with pytest.raises(InputError, match="got none"):
-        deconvolved(np.zeros((0, 2)), np.array(GRID), 1.0)
+        deconvolve(np.zeros((0, 2)), np.array(GRID), 1.0)
     with pytest.raises(InputError, match="within"):
-        gathered([[0, 0], [1e12, 1e12]], 1e-3)
+        gather_reports([[0, 0], [1e12, 1e12]], 1e-3)
 
 
-CITY = Places(
+CITY = LocationMechanism(
     "lon",
     "lat",
     epsilon(4),
     "km",
     Fraction(1, 100),
-    Degrees((Fraction(0), Fraction(50))),
+    DegreeCoordinates((Fraction(0), Fraction(50))),
     tuple(map(Fraction, (-1, 49, 1, 51))),
 )  # type: ignore[arg-type]
 
@@ -168,7 +179,7 @@ def test_two_towns_come_back_from_their_obfuscated_people_in_degrees(tmp_path) -
     rows = ["0.5,50.5"] * 1500 + ["-0.5,49.5"] * 500
     (tmp_path / "in.csv").write_text("lon,lat\n" + "\n".join(rows) + "\n")
     note = obfuscate(CITY, tmp_path / "in.csv", tmp_path / "out.csv", in_order=True)
-    found = read_places(note, tmp_path / "out.csv", "euclidean", None, 20)
+    found = read_locations(note, tmp_path / "out.csv", "euclidean", None, 20)
     north = found.weights[(found.places[:, 1] > 50)].sum()
     assert north == pytest.approx(0.75, abs=0.01)
     assert found.estimated
@@ -178,11 +189,11 @@ def test_two_towns_come_back_from_their_obfuscated_people_in_degrees(tmp_path) -
 
 
 def test_a_given_prior_is_used_as_it_is(tmp_path) -> None:
-    law = Places("x", "y", epsilon(1), "km", Fraction(1, 10), Plane("m"))
+    law = LocationMechanism("x", "y", epsilon(1), "km", Fraction(1, 10), PlaneCoordinates("m"))
     (tmp_path / "in.csv").write_text("x,y\n1000,2000\n5000,5000\n")
     (tmp_path / "map.csv").write_text("weight,x,y,name\n3,1000,2000,a\n1,5031,5000,b\n")
     note = obfuscate(law, tmp_path / "in.csv", tmp_path / "out.csv")
-    found = read_places(note, tmp_path / "out.csv", "binary", tmp_path / "map.csv")
+    found = read_locations(note, tmp_path / "out.csv", "binary", tmp_path / "map.csv")
     assert found.places.tolist() == [[1000, 2000], [5000, 5000]]  # moved to the lattice, as a row's place is
     assert found.weights.tolist() == [0.75, 0.25]
     assert not found.estimated
@@ -191,29 +202,31 @@ def test_a_given_prior_is_used_as_it_is(tmp_path) -> None:
 
 @pytest.mark.parametrize("many", [True, False])
 def test_very_many_reports_are_put_together_for_the_map(many: bool, tmp_path, monkeypatch) -> None:
-    law = Places("x", "y", epsilon(2), "km", Fraction(1, 100), Plane("km"))
+    law = LocationMechanism("x", "y", epsilon(2), "km", Fraction(1, 100), PlaneCoordinates("km"))
     (tmp_path / "in.csv").write_text("x,y\n" + "1,1\n" * 300 + "9,9\n" * 100)
     note = obfuscate(law, tmp_path / "in.csv", tmp_path / "out.parquet")
-    monkeypatch.setattr(reports, "MANY", 0 if many else 1 << 40)
-    found = read_places(note, tmp_path / "out.parquet", "squared", None, 5)
+    monkeypatch.setattr(location_estimates, "MANY", 0 if many else 1 << 40)
+    found = read_locations(note, tmp_path / "out.parquet", "squared", None, 5)
     assert found.weights[found.places.sum(axis=1) < 10].sum() == pytest.approx(0.75, abs=0.03)
 
 
 def test_a_table_or_prior_that_is_not_what_it_must_be_is_refused(tmp_path) -> None:
-    law = Places("x", "y", epsilon(1), "km", Fraction(1, 10), Plane("km"))
-    note = Record(law, 1, "kept", (), "")
+    law = LocationMechanism("x", "y", epsilon(1), "km", Fraction(1, 10), PlaneCoordinates("km"))
+    note = TableMetadata(law, 1, "kept", (), "")
     for content, words in (("x,y\n1,2\n3,4\n", "1 rows of its note"), ("x,y\nsecret,1\n", "two finite numbers")):
         (tmp_path / "out.csv").write_text(content)
         with pytest.raises(InputError, match=words) as problem:
-            read_places(note, tmp_path / "out.csv")
+            read_locations(note, tmp_path / "out.csv")
         assert "secret" not in str(problem.value)
     (tmp_path / "out.csv").write_text("x,y\n")
     with pytest.raises(InputError, match="some rows"):
-        read_places(Record(law, 0, "kept", (), ""), tmp_path / "out.csv")
+        read_locations(TableMetadata(law, 0, "kept", (), ""), tmp_path / "out.csv")
     (tmp_path / "out.csv").write_text("x,y\n1,2\n")
     for content in ("x,y\n1,2\n", "x,y,weight\n", "x,y,weight\n1,2,x\n", "x,y,weight\n1,2,-1\n"):
         (tmp_path / "map.csv").write_text(content)
         with pytest.raises(InputError, match=r"must have|must be"):
-            read_places(note, tmp_path / "out.csv", prior=tmp_path / "map.csv")
+            read_locations(note, tmp_path / "out.csv", prior=tmp_path / "map.csv")
     with pytest.raises(InputError, match="must be of places"):
-        read_places(Record(Answers("v", epsilon(1), ("a", "b")), 1, "kept", (), ""), tmp_path / "out.csv")
+        read_locations(
+            TableMetadata(CategoryMechanism("v", epsilon(1), ("a", "b")), 1, "kept", (), ""), tmp_path / "out.csv"
+        )

@@ -17,17 +17,17 @@ from walking import Walk, walking
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The studio, not served yet; the charts' script is made."""
-    from utmost.studio import bundle
-    from utmost.studio.app import application
+    from utmost.studio import vega_bundle
+    from utmost.studio.app import make_app
     from utmost.studio.settings import Limits, Settings
 
     place = tmp_path_factory.mktemp("story")
     (place / "folder").mkdir()
     settings = Settings(folder=place / "folder", state=place / "state", limits=Limits(rate=(10**6, 10**6)))
-    app = application(settings)
+    app = make_app(settings)
     path = app.state.house.bundle.path
     if not path.exists():
-        bundle.make(path)
+        vega_bundle.make(path)
     return app
 
 

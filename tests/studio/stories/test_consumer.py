@@ -19,14 +19,16 @@ def release(house: Any) -> str:
     """A release that a curator made."""
     from dataclasses import replace
 
-    from utmost.publish import run
-    from utmost.studio.curator import planning
+    from utmost.publish import execute
+    from utmost.studio.curator import plan_builder
 
     settings = house.state.house.settings
     open_budget(settings)
     settings.releases.mkdir(exist_ok=True)
     place = settings.releases / "voters.release.json"
-    with run.prepared(replace(planning.accepted(SURVEY, settings), ledger=settings.ledger, output=place)) as ready:
+    with execute.prepare_release(
+        replace(plan_builder.accept_plan(SURVEY, settings), ledger=settings.ledger, output=place)
+    ) as ready:
         ready.spend(lambda words, done, total: None)
     return place.name
 

@@ -12,13 +12,13 @@ import pytest
 
 from browser import until
 from utmost import ledger
-from utmost.publish import document
+from utmost.publish import release_file
 from walking import WIDTHS, Walk
 
 
 def charges(app: Any, budget: str) -> list[Fraction]:
     settings = app.state.house.settings
-    with ledger.opened(settings.ledger, settings.folder) as books:
+    with ledger.open_ledger(settings.ledger, settings.folder) as books:
         return [Fraction(one.epsilon) for one in books.history(budget)]
 
 
@@ -121,7 +121,10 @@ def downloads(walk: Walk, name: str, path: Path) -> Path:
 
 def without_noise(release: Path) -> Any:
     """The answers of a release file but for what the noise decides."""
-    return [(one.name, one.kind, one.where, one.epsilon, one.mechanism, one.error) for one in document.read(release)]
+    return [
+        (one.name, one.kind, one.where, one.epsilon, one.mechanism, one.error)
+        for one in release_file.read_release(release)
+    ]
 
 
 def runs_the_same_plan(app: Any, plan: Path, release: Path, budget: str) -> None:

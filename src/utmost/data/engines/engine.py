@@ -16,7 +16,7 @@ Row = tuple[Any, ...]
 Result = TypeVar("Result")
 
 
-def guarded(task: Callable[[], Result], words: str) -> Result:
+def run_guarded(task: Callable[[], Result], words: str) -> Result:
     """What the task returns; if it fails, a DataError with these words and no trace of what the engine said.
 
     The error is raised after the handler has ended: raised inside it, even `from None`, it would still carry the
@@ -56,7 +56,7 @@ class Engine:
 
     def rows(self, asked: Any) -> list[Row]:
         """The rows of an ibis table. Integers and decimals come back exact, whatever their size."""
-        return guarded(
+        return run_guarded(
             lambda: self.fetch(self.sql(asked)),
             f"table must be readable, but {self.name} failed on a query: read the whole table outside utmost to see "
             "why (what it said is withheld, since it may quote a row)",

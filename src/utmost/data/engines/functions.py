@@ -10,7 +10,7 @@ from typing import Any
 SEPARATOR = "|"
 
 
-def mixed(engine: str, values: Sequence[Any]) -> Any:
+def hash_values(engine: str, values: Sequence[Any]) -> Any:
     """64 bits that depend on all the values, as an integer to sort by; the values are not NULL.
 
     DuckDB's hash of several values leaves the last one unmixed, so its result is hashed once more.
@@ -22,33 +22,33 @@ def mixed(engine: str, values: Sequence[Any]) -> Any:
         return first.hash()
     types = tuple(value.type() for value in values)
     if engine == "spark":
-        return builtin("xxhash64", types, "int64")(*values)
-    return builtin("hash", ("uint64",), "uint64")(builtin("hash", types, "uint64")(*values))
+        return builtin_function("xxhash64", types, "int64")(*values)
+    return builtin_function("hash", ("uint64",), "uint64")(builtin_function("hash", types, "uint64")(*values))
 
 
-def quotient(engine: str, number: Any, divisor: int) -> Any:
+def floor_quotient(engine: str, number: Any, divisor: int) -> Any:
     """⌊number/divisor⌋ of an int64 that is ≥ 0, exactly; of a negative one, some integer ≤ 0. The divisor is ≥ 1."""
     if divisor == 1:
         return number
     name, result = {"duckdb": ("divide", "int64"), "postgres": ("div", "decimal"), "spark": ("div", "int64")}[engine]
-    return builtin(name, ("int64", "int64"), result)(number, divisor).cast("int64")
+    return builtin_function(name, ("int64", "int64"), result)(number, divisor).cast("int64")
 
 
 def floor(number: Any) -> Any:
     """The largest integer that is not above a decimal or a double; it must fit an int64."""
-    return builtin("floor", (number.type(),), "decimal(38, 0)")(number).cast("int64")
+    return builtin_function("floor", (number.type(),), "decimal(38, 0)")(number).cast("int64")
 
 
-def product(left: Any, right: Any) -> Any:
+def decimal_product(left: Any, right: Any) -> Any:
     """left·right of two decimals, in the type that the engine gives it: ibis has none where their scales differ.
 
     ibis is told that the right one is of the left one's type; coalesce, with one argument, leaves it as it is.
     """
-    return left * builtin("coalesce", (right.type(),), left.type())(right)
+    return left * builtin_function("coalesce", (right.type(),), left.type())(right)
 
 
 @cache
-def builtin(name: str, types: tuple[Any, ...], result: Any) -> Callable[..., Any]:
+def builtin_function(name: str, types: tuple[Any, ...], result: Any) -> Callable[..., Any]:
     """The engine's own function of that name, with arguments of these types."""
     import ibis
 

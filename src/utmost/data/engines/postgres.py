@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from utmost.data.engines.engine import Engine, Row, guarded
-from utmost.data.engines.names import named
+from utmost.data.engines.engine import Engine, Row, run_guarded
+from utmost.data.engines.table_names import find_table
 from utmost.errors import InputError
 
-PATIENCE = 10  # seconds to connect
+CONNECT_SECONDS = 10  # seconds to connect
 TABLES = """
     SELECT n.nspname, c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
@@ -32,14 +32,14 @@ COLUMNS = """
 
 
 @contextmanager
-def database(url: str, table: str | None) -> Iterator[tuple[Engine, Any]]:
+def open_database(url: str, table: str | None) -> Iterator[tuple[Engine, Any]]:
     """A table or view of a database; `table` may name its schema, as in public.people."""
     words = "location must be a PostgreSQL database whose catalogue can be read: check the user's rights"
     with _engine(url) as engine:
         run = engine.backend.con.execute
-        (current,) = guarded(lambda: run("SELECT current_schema()").fetchone(), words)
-        schema, name = named(table, guarded(lambda: run(TABLES).fetchall(), words), current or "public")
-        columns = guarded(lambda: run(COLUMNS, (schema, name)).fetchall(), words)
+        (current,) = run_guarded(lambda: run("SELECT current_schema()").fetchone(), words)
+        schema, name = find_table(table, run_guarded(lambda: run(TABLES).fetchall(), words), current or "public")
+        columns = run_guarded(lambda: run(COLUMNS, (schema, name)).fetchall(), words)
         yield engine, engine.table({column: _dtype(kind) for column, kind in columns}, name, schema)
 
 
@@ -49,15 +49,15 @@ def _engine(url: str) -> Iterator[Engine]:
         import psycopg
     except ImportError:
         raise InputError("location needs PostgreSQL's client: pip install 'utmost[postgres]'") from None
-    connection = guarded(
-        lambda: psycopg.connect(url, connect_timeout=PATIENCE),
+    connection = run_guarded(
+        lambda: psycopg.connect(url, connect_timeout=CONNECT_SECONDS),
         "location must be a PostgreSQL database that answers: check host, port, name, user and password, "
         "as in postgresql://user@host:5432/name",
     )
     try:
         connection.read_only, connection.isolation_level = True, psycopg.IsolationLevel.REPEATABLE_READ
         words = "location must be a PostgreSQL database that takes backslashes in texts for what they are"
-        guarded(lambda: connection.execute("SET standard_conforming_strings = on"), words)
+        run_guarded(lambda: connection.execute("SET standard_conforming_strings = on"), words)
         yield _wrapped(connection)
     finally:
         connection.close()

@@ -15,9 +15,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from utmost.data.engines.engine import Engine, Row, guarded
-from utmost.data.engines.names import named
-from utmost.data.engines.texts import Layout, typed
+from utmost.data.engines.csv_types import CsvLayout, typed_columns
+from utmost.data.engines.engine import Engine, Row, run_guarded
+from utmost.data.engines.table_names import find_table
 from utmost.errors import InputError
 
 QUIET = {
@@ -49,18 +49,18 @@ _numbers = count()
 
 
 @contextmanager
-def parquet(path: Path) -> Iterator[tuple[Engine, Any]]:
+def open_parquet(path: Path) -> Iterator[tuple[Engine, Any]]:
     """A Parquet file, or a directory of them."""
     words = f"location must be a Parquet file that can be read, got {path.name!r}: write it again"
     with _session() as session:
-        made = guarded(lambda: session.read.option("recursiveFileLookup", True).parquet(_literal(path)), words)
+        made = run_guarded(lambda: session.read.option("recursiveFileLookup", True).parquet(_literal(path)), words)
         with _viewed(session, made) as name:
             engine = _engine(session)
             yield engine, _described(engine, made, name)
 
 
 @contextmanager
-def csv(path: Path, layout: Layout) -> Iterator[tuple[Engine, Any]]:
+def open_csv(path: Path, layout: CsvLayout) -> Iterator[tuple[Engine, Any]]:
     """A CSV file; the kinds of the columns are found where they are not declared."""
     words = f"location must be a CSV file that can be read, got {path.name!r}: see that it is text in UTF-8"
     with _session() as session:
@@ -68,24 +68,24 @@ def csv(path: Path, layout: Layout) -> Iterator[tuple[Engine, Any]]:
 
         texts = StructType([StructField(name, StringType()) for name in layout.names])
         reader = session.read.schema(texts).options(**READER).option("recursiveFileLookup", True)
-        made = guarded(lambda: reader.csv(_literal(path)), words)
+        made = run_guarded(lambda: reader.csv(_literal(path)), words)
         with _viewed(session, made) as name:
             engine = _engine(session)
-            yield engine, typed(_described(engine, made, name), layout, engine)
+            yield engine, typed_columns(_described(engine, made, name), layout, engine)
 
 
 @contextmanager
-def catalogue(table: str | None) -> Iterator[tuple[Engine, Any]]:
+def open_catalogue(table: str | None) -> Iterator[tuple[Engine, Any]]:
     """A table or view of the session's current database; `table` may name another database, as in old.people."""
     words = "table must be one that Spark can open: read it outside utmost to see why it cannot"
     with _session() as session:
         current = session.catalog.currentDatabase()
         here = [(entry.namespace[-1] if entry.namespace else current, entry.name) for entry in _tables(session, table)]
-        schema, name = named(table, here, current)
+        schema, name = find_table(table, here, current)
         temporary = any(entry.isTemporary for entry in session.catalog.listTables() if entry.name == name)
         place = [name] if temporary and schema == current else [schema, name]
         quoted = ".".join(f"`{part.replace('`', '``')}`" for part in place)
-        made = guarded(lambda: session.table(quoted), words)
+        made = run_guarded(lambda: session.table(quoted), words)
         engine = _engine(session)
         yield engine, _described(engine, made, name, None if len(place) == 1 else schema)
 
@@ -148,7 +148,9 @@ def _started(builder: Any) -> Any:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     for name, value in QUIET.items():
         builder = builder.config(name, value)
-    return guarded(builder.getOrCreate, "engine cannot start Spark: see that a Java runtime, 17 or later, is installed")
+    return run_guarded(
+        builder.getOrCreate, "engine cannot start Spark: see that a Java runtime, 17 or later, is installed"
+    )
 
 
 @contextmanager

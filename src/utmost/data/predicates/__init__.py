@@ -1,12 +1,12 @@
 """The language of `where`: predicates over the rows of a table.
 
-`parse` reads a text, `check` compares it with the kinds of a table's columns, `compiled` turns it into an ibis
-expression that means the same rows on every engine and fails on none of them. `docs/predicates.md` describes the
-language.
+`parse_predicate` reads a text, `check_types` compares it with the kinds of a table's columns, `compile_predicate` turns
+it into an ibis expression that means the same rows on every engine and fails on none of them. `docs/predicates.md`
+describes the language.
 """
 
-from utmost.data.predicates.compiled import compiled
-from utmost.data.predicates.grammar import Predicate, parse
-from utmost.data.predicates.types import check
+from utmost.data.predicates.compiler import compile_predicate
+from utmost.data.predicates.parser import Predicate, parse_predicate
+from utmost.data.predicates.type_check import check_types
 
-__all__ = ["Predicate", "check", "compiled", "parse"]
+__all__ = ["Predicate", "check_types", "compile_predicate", "parse_predicate"]

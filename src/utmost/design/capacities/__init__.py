@@ -1,8 +1,8 @@
 """What a privacy type can deliver at most: its multiplicative and additive capacity, certified (FMPD23 §V).
 
-`total` has the bound that everything rests on; `closed` the formulas; `weights` the linear
-program over points, which is exact where its answer can be made a channel; `program` the one over pairs, which
-always is.
+`capacity_bounds` has the bound that everything rests on; `closed_form_capacity` the formulas; `point_weights` the
+linear program over points, which is exact where its answer can be made a channel; `pair_program` the one over pairs,
+which always is.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import TypeAlias
 import numpy as np
 
 from utmost.channel import Channel, Matrix, identity
-from utmost.channel.channel import trusted
-from utmost.design.capacities.closed import closed, factors
-from utmost.design.capacities.program import best, cells
-from utmost.design.capacities.rates import rates
-from utmost.design.capacities.total import WRITTEN, Total, tensor
-from utmost.design.capacities.weights import Weighting, weighting, without_slack
+from utmost.channel.channel import trusted_channel
+from utmost.design.capacities.alpha_powers import alpha_powers
+from utmost.design.capacities.capacity_bounds import MAX_WRITTEN_POINTS, SumBounds, product_bounds
+from utmost.design.capacities.closed_form import closed_form_capacity, space_factors
+from utmost.design.capacities.pair_program import best_channel, program_cells
+from utmost.design.capacities.point_weights import PointWeights, optimal_weights, without_slack
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, Number, decimal
 from utmost.spaces import Space, symmetries
@@ -93,63 +93,65 @@ def capacity(space: Space, level: Level, progress: Progress | None = None) -> Ca
     return Capacities(_multiplicative(space, largest), _additive(space, smallest))
 
 
-def _multiplicative(space: Space, total: Total) -> Capacity:
+def _multiplicative(space: Space, total: SumBounds) -> Capacity:
     return Capacity(total.lower, total.upper, total.lower, _channel(space, total), total.how, total.weights)
 
 
-def _additive(space: Space, total: Total) -> Capacity:
+def _additive(space: Space, total: SumBounds) -> Capacity:
     lower, upper = 1 - total.upper, 1 - total.lower
     return Capacity(lower, upper, lower, _channel(space, total), total.how, total.weights)
 
 
-def _channel(space: Space, total: Total) -> Channel | None:
+def _channel(space: Space, total: SumBounds) -> Channel | None:
     if total.columns is None or total.rows is None:
         return None
-    return trusted(space.labels, [space.labels[y] for y in total.columns], total.rows)
+    return trusted_channel(space.labels, [space.labels[y] for y in total.columns], total.rows)
 
 
-def _total(space: Space, level: Level, least: bool, progress: Progress | None) -> Total:
+def _total(space: Space, level: Level, least: bool, progress: Progress | None) -> SumBounds:
     if not level.is_inner or len(space) == 1:
         return _at_the_end(space, level, least)
-    parts = [part for part in factors(space) if len(part) > 1]
+    parts = [part for part in space_factors(space) if len(part) > 1]
     if parts != [space]:
         totals = [_total(part, level, least, progress if len(parts) == 1 else None) for part in parts]
         if all(total.weighted for total in totals):
-            return tensor(totals, [len(part) for part in parts])
-    return closed(space, level, least) or _found(space, level, least, progress)
+            return product_bounds(totals, [len(part) for part in parts])
+    return closed_form_capacity(space, level, least) or _found(space, level, least, progress)
 
 
-def _at_the_end(space: Space, level: Level, least: bool) -> Total:
+def _at_the_end(space: Space, level: Level, least: bool) -> SumBounds:
     """α = 0: everything may be told. α = 1, or one point: nothing is."""
     size, told = len(space), level.alpha == 0 and len(space) > 1
     total = Fraction(0 if least else size) if told else Fraction(1)
     how = "α = 0: everything may be told" if told else "nothing can be told"
-    if size > WRITTEN:
-        return Total(total, total, how, True)
+    if size > MAX_WRITTEN_POINTS:
+        return SumBounds(total, total, how, True)
     if told:
         weights = (Fraction(0 if least else 1),) * size
-        return Total(total, total, how, True, tuple(range(size)), identity(range(size)).rows, weights)
+        return SumBounds(total, total, how, True, tuple(range(size)), identity(range(size)).rows, weights)
     rows = np.full((size, 1), Fraction(1), dtype=object)
-    return Total(total, total, how, True, (0,), rows, (Fraction(1), *[Fraction(0)] * (size - 1)))
+    return SumBounds(total, total, how, True, (0,), rows, (Fraction(1), *[Fraction(0)] * (size - 1)))
 
 
-def _found(space: Space, level: Level, least: bool, progress: Progress | None) -> Total:
+def _found(space: Space, level: Level, least: bool, progress: Progress | None) -> SumBounds:
     """By weights, if they can be made a channel; else by the program over pairs."""
-    group, bounds = symmetries(space), rates(space, level)
-    weights = weighting(space, group, bounds, least)
+    group, bounds = symmetries(space), alpha_powers(space, level)
+    weights = optimal_weights(space, group, bounds, least)
     if not weights.slack:
         made = without_slack(space, group, bounds, weights)
         return _weighted(*made, weights, f"weights on points, {group.points.max() + 1} up to symmetry")
     _tell(progress, least, weights.bound)
     support = tuple(y for y, weight in enumerate(weights.diagonal) if weight)
-    answer = best(space, cells(space, group, support), bounds, least, lambda value: None, float(weights.bound))
+    answer = best_channel(
+        space, program_cells(space, group, support), bounds, least, lambda value: None, float(weights.bound)
+    )
     if answer is not None:
         how = f"weights on points, attained by {len(support)} columns"
         total = _weighted(answer.columns, answer.rows, weights, how)
         if total.upper - total.lower <= CLOSE * total.lower:
             return total
-    every = cells(space, group, tuple(range(len(space))))
-    answer = best(space, every, bounds, least, lambda value: _tell(progress, least, value))
+    every = program_cells(space, group, tuple(range(len(space))))
+    answer = best_channel(space, every, bounds, least, lambda value: _tell(progress, least, value))
     assert answer is not None  # nothing was hoped for
     how = f"a linear program over pairs of points, {group.pairs.max() + 1} up to symmetry"
     total = _bounded(answer.columns, answer.rows, answer.bound, least, how)
@@ -158,19 +160,19 @@ def _found(space: Space, level: Level, least: bool, progress: Progress | None) -
     return total
 
 
-def _weighted(columns: tuple[int, ...], rows: Matrix, weights: Weighting, how: str) -> Total:
+def _weighted(columns: tuple[int, ...], rows: Matrix, weights: PointWeights, how: str) -> SumBounds:
     """A channel and the bound of weights as a total."""
     total = _bounded(columns, rows, weights.bound, weights.least, how)
     return replace(total, weighted=True, weights=weights.weights)
 
 
-def _bounded(columns: tuple[int, ...], rows: Matrix, bound: Fraction, least: bool, how: str) -> Total:
+def _bounded(columns: tuple[int, ...], rows: Matrix, bound: Fraction, least: bool, how: str) -> SumBounds:
     """A channel and a bound as a total. After rounding, a column's largest entry may stand a hair beside its point."""
     attained: Fraction = (rows.min(axis=0) if least else rows.max(axis=0)).sum()
     lower, upper = (bound, attained) if least else (attained, bound)
     if lower > upper:
         raise SolverError("a channel passed the bound of its own type; nothing is returned")
-    return Total(lower, upper, how, False, columns, rows)
+    return SumBounds(lower, upper, how, False, columns, rows)
 
 
 def _tell(progress: Progress | None, least: bool, bound: Fraction | float) -> None:

@@ -4,6 +4,7 @@ Two independent methods: `universally_optimal` looks at the priors where the mec
 kernel mechanisms of the type. Both end in evidence that is checked without a solver.
 """
 
+from utmost.design.universal.cell_corners import cell_corners
 from utmost.design.universal.constructions import (
     binary_mechanism,
     closest_pair,
@@ -12,42 +13,48 @@ from utmost.design.universal.constructions import (
     pair_loss,
     pulled_back,
 )
-from utmost.design.universal.corners import corners
-from utmost.design.universal.decide import universally_optimal
-from utmost.design.universal.directs import Direct, Simulation, Step, cheapest, simulates, simulation
+from utmost.design.universal.decision import universally_optimal
 from utmost.design.universal.existence import Existence, universal_mechanism
 from utmost.design.universal.extension import Extension, extension, retraction
-from utmost.design.universal.question import uncertainty
+from utmost.design.universal.kernel_simulation import (
+    RemappedKernel,
+    Simulation,
+    SimulationStep,
+    minimal_remaps,
+    simulation,
+    verify_simulation,
+)
+from utmost.design.universal.optimality_question import uncertainty
 from utmost.design.universal.trees import TreeProof, binary_proof, nib_proof, tree_mechanism
-from utmost.design.universal.verdict import Corner, Objection, Verdict, verify
+from utmost.design.universal.verdict import CornerProof, Counterexample, Verdict, verify
 
 __all__ = [
-    "Corner",
-    "Direct",
+    "CornerProof",
+    "Counterexample",
     "Existence",
     "Extension",
-    "Objection",
+    "RemappedKernel",
     "Simulation",
-    "Step",
+    "SimulationStep",
     "TreeProof",
     "Verdict",
     "binary_mechanism",
     "binary_proof",
-    "cheapest",
+    "cell_corners",
     "closest_pair",
-    "corners",
     "extension",
     "isolating",
+    "minimal_remaps",
     "nearest",
     "nib_proof",
     "pair_loss",
     "pulled_back",
     "retraction",
-    "simulates",
     "simulation",
     "tree_mechanism",
     "uncertainty",
     "universal_mechanism",
     "universally_optimal",
     "verify",
+    "verify_simulation",
 ]

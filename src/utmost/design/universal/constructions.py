@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 
 from utmost.channel import Channel, Mechanism, channel_of
-from utmost.channel.channel import trusted
-from utmost.consumer.lifting import Exacts
+from utmost.channel.channel import trusted_channel
+from utmost.consumer.loss_operations import Exacts
 from utmost.errors import InputError
 from utmost.exact import Level, Number
 from utmost.spaces import Label, Space
@@ -29,7 +29,7 @@ def binary_mechanism(space: Space, level: Level) -> Channel:
     if len(space) != 2:
         raise InputError(f"space must have 2 points here, got {len(space)}: only there one mechanism is best for all")
     first, second = space.labels
-    return trusted(space.labels, (first, second), isolating(space, level, first).rows)
+    return trusted_channel(space.labels, (first, second), isolating(space, level, first).rows)
 
 
 def nearest(space: Space, label: Label) -> Label:
@@ -70,7 +70,7 @@ def isolating(space: Space, level: Level, label: Label) -> Channel:
     loud, quiet = 1 / (1 + beta), beta / (1 + beta)
     rows = np.empty((len(space), 2), dtype=object)
     rows[:] = [(loud, quiet) if x == label else (quiet, loud) for x in space.labels]
-    return trusted(space.labels, (label, f"not {label}"), rows)
+    return trusted_channel(space.labels, (label, f"not {label}"), rows)
 
 
 def _gap(space: Space, label: Label) -> Number:
@@ -103,4 +103,4 @@ def pulled_back(mechanism: Channel | Mechanism, mapping: Mapping[Label, Label], 
     unknown = [x for x in images if x not in source.inputs]
     if unknown:
         raise InputError(f"mapping must lead to inputs of the mechanism, got {len(unknown)} that are not")
-    return trusted(space.labels, source.outputs, source.rows[[source.inputs.index(x) for x in images]])
+    return trusted_channel(space.labels, source.outputs, source.rows[[source.inputs.index(x) for x in images]])

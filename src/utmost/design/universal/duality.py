@@ -14,13 +14,13 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.channel import Channel
-from utmost.channel.channel import trusted
+from utmost.channel.channel import trusted_channel
 from utmost.channel.choice import choice
-from utmost.consumer.classes import triviality
-from utmost.consumer.lifting import Given, lifted
-from utmost.design.universal.decide import universally_optimal
+from utmost.consumer.loss_classes import is_trivial
+from utmost.consumer.loss_operations import LossLike, lift_loss
+from utmost.design.universal.decision import universally_optimal
 from utmost.exact import Level
-from utmost.spaces import Label, Space, subspace
+from utmost.spaces import Label, Space, sub_space
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,37 +32,39 @@ class Statement:
     holds: bool
 
 
-def trivial_is_optimal(space: Space, level: Level, loss: Given, mechanism: Channel) -> Statement:
+def trivial_is_optimal(space: Space, level: Level, loss: LossLike, mechanism: Channel) -> Statement:
     """(1) L* ⊆ L_M: if the loss is trivial (left), M is optimal for it (right)."""
-    left = triviality(loss, len(space)).dominated
+    left = is_trivial(loss, len(space)).dominated
     right = universally_optimal(space, level, loss, mechanism).optimal
     return Statement(left, right, right or not left)
 
 
-def refinement_keeps(space: Space, level: Level, loss: Given, mechanism: Channel, post: Channel) -> Statement:
+def refinement_keeps(space: Space, level: Level, loss: LossLike, mechanism: Channel, post: Channel) -> Statement:
     """(2) M ⊑ M′ = M·R implies L_M ⊇ L_M′: if M′ is optimal (left), so is M (right)."""
     left = universally_optimal(space, level, loss, mechanism.then(post)).optimal
     right = universally_optimal(space, level, loss, mechanism).optimal
     return Statement(left, right, right or not left)
 
 
-def nothing_told(space: Space, level: Level, loss: Given) -> Statement:
+def check_constant(space: Space, level: Level, loss: LossLike) -> Statement:
     """(3) L_𝕀 = L*: the mechanism that tells nothing is optimal (left) exactly for trivial losses (right); α < 1."""
-    silent = trusted(space.labels, (0,), np.full((len(space), 1), Fraction(1), dtype=object))
+    silent = trusted_channel(space.labels, (0,), np.full((len(space), 1), Fraction(1), dtype=object))
     left = universally_optimal(space, level, loss, silent).optimal
-    right = triviality(loss, len(space)).dominated
+    right = is_trivial(loss, len(space)).dominated
     return Statement(left, right, left == right)
 
 
-def choice_meets(space: Space, level: Level, loss: Given, first: Channel, second: Channel, weight: object) -> Statement:
+def check_choice(
+    space: Space, level: Level, loss: LossLike, first: Channel, second: Channel, weight: object
+) -> Statement:
     """(4) L_{M ⊕_p M′} = L_M ∩ L_M′ for 0 < p < 1: the choice is optimal (left) exactly when both are (right)."""
     left = universally_optimal(space, level, loss, choice(first, second, weight)).optimal
     right = all(universally_optimal(space, level, loss, part).optimal for part in (first, second))
     return Statement(left, right, left == right)
 
 
-def restriction_lifts(
-    space: Space, level: Level, loss: Given, labels: Sequence[Label], mechanism: Channel
+def check_restriction(
+    space: Space, level: Level, loss: LossLike, labels: Sequence[Label], mechanism: Channel
 ) -> Statement:
     """(5) ℓ ∈ L_{M↓X′} (left) if and only if ℓ↑X ∈ L_M (right), X′ = `labels`.
 
@@ -71,7 +73,7 @@ def restriction_lifts(
     geometric mechanism is optimal for ℓ_bin on {0, 2}, lifted, but its restriction is not for ℓ_bin, since T, which is,
     extends to no private mechanism on the line (`extension`). Where X has a `retraction` onto X′ both directions hold.
     """
-    part = subspace(space, labels)
+    part = sub_space(space, labels)
     left = universally_optimal(part, level, loss, mechanism.restrict(labels)).optimal
-    right = universally_optimal(space, level, lifted(loss, labels, space), mechanism).optimal
+    right = universally_optimal(space, level, lift_loss(loss, labels, space), mechanism).optimal
     return Statement(left, right, left == right)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from utmost.channel import Channel, Mechanism, channel_of
-from utmost.consumer.lifting import Given
-from utmost.design.universal.decide import universally_optimal
-from utmost.design.universal.question import Progress, Question, question
-from utmost.design.universal.verdict import Objection, Verdict
+from utmost.consumer.loss_operations import LossLike
+from utmost.design.universal.decision import universally_optimal
+from utmost.design.universal.optimality_question import OptimalityQuestion, Progress, optimality_question
+from utmost.design.universal.verdict import Counterexample, Verdict
 from utmost.exact import Level
 from utmost.spaces import Space
 
@@ -21,7 +21,7 @@ class Existence:
 
     mechanism: Channel | None
     verdict: Verdict | None
-    objections: tuple[Objection, ...]
+    objections: tuple[Counterexample, ...]
 
     @property
     def exists(self) -> bool:
@@ -30,7 +30,7 @@ class Existence:
 
 
 def universal_mechanism(
-    space: Space, level: Level, loss: Given, kernels: Iterable[Channel | Mechanism], progress: Progress | None = None
+    space: Space, level: Level, loss: LossLike, kernels: Iterable[Channel | Mechanism], progress: Progress | None = None
 ) -> Existence:
     """The first universally ℓ-optimal mechanism among `kernels`, or why each is not one.
 
@@ -38,12 +38,12 @@ def universal_mechanism(
     visible choice of kernels (FMPD23 Thm 3), which is then universally ℓ-optimal too, and so is each kernel in it
     (Thm 6(2), 6(4)): FMPD23 Cor. 7. A consumer who objected to one kernel is asked about the next ones first.
     """
-    known: list[Objection] = []
-    objections: list[Objection] = []
+    known: list[Counterexample] = []
+    objections: list[Counterexample] = []
     for k, kernel in enumerate(kernels):
         if progress is not None:
             progress("kernel mechanisms refuted", k, 0)
-        asked = question(space, level, loss, kernel)
+        asked = optimality_question(space, level, loss, kernel)
         again = next((o for o in known if asked.uncertainty(o.prior) > o.better_loss), None)
         if again is not None:
             objections.append(_repeated(asked, again))
@@ -56,6 +56,6 @@ def universal_mechanism(
     return Existence(None, None, tuple(objections))
 
 
-def _repeated(asked: Question, objection: Objection) -> Objection:
+def _repeated(asked: OptimalityQuestion, objection: Counterexample) -> Counterexample:
     loss: Fraction = asked.uncertainty(objection.prior)
-    return Objection(objection.prior, loss, objection.better, objection.better_loss)
+    return Counterexample(objection.prior, loss, objection.better, objection.better_loss)

@@ -10,11 +10,11 @@ from itertools import product
 import numpy as np
 
 from utmost.channel import Channel, Matrix, Mechanism, channel_of, is_private
-from utmost.channel.channel import trusted
-from utmost.design.universal.question import require_rational
+from utmost.channel.channel import trusted_channel
+from utmost.design.universal.optimality_question import require_rational
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, rational
-from utmost.solve import Farkas, Program, infeasibility, optimum
+from utmost.lp import Farkas, LinearProgram, certified_optimum, infeasibility
 from utmost.spaces import Label, Space
 
 
@@ -49,16 +49,16 @@ def extension(mechanism: Channel | Mechanism, space: Space, level: Level) -> Ext
     if refutation is not None:
         return Extension(None, refutation)
     rows = np.empty((len(space), len(source.outputs)), dtype=object)
-    filled = iter(np.array(optimum(program).x, dtype=object).reshape(-1, len(source.outputs)))
+    filled = iter(np.array(certified_optimum(program).x, dtype=object).reshape(-1, len(source.outputs)))
     for x, label in enumerate(space.labels):
         rows[x] = source.rows[source.inputs.index(label)] if label in source.inputs else next(filled)
-    whole = trusted(space.labels, source.outputs, rows)
+    whole = trusted_channel(space.labels, source.outputs, rows)
     if not is_private(whole, space, level):
         raise SolverError("the extension found is not private; was the mechanism, on its own secrets?")
     return Extension(whole, None)
 
 
-def extension_program(source: Channel, space: Space, level: Level) -> Program:
+def extension_program(source: Channel, space: Space, level: Level) -> LinearProgram:
     """Find the missing rows: those of the secrets that the channel lacks, in the order of the space.
 
     Variables: the rows one after another. Rows: for each generating pair with a missing secret, both ways, and each
@@ -74,7 +74,7 @@ def extension_program(source: Channel, space: Space, level: Level) -> Program:
     count = len(rhs)
     entries += [(count + k, k * width + y, Fraction(1)) for k in missing.values() for y in range(width)]
     rows, columns, values = zip(*entries, strict=True) if entries else ((), (), ())
-    return Program(
+    return LinearProgram(
         [Fraction(0)] * (len(missing) * width),
         np.array(rows, dtype=np.int64),
         np.array(columns, dtype=np.int64),

@@ -12,9 +12,9 @@ suspects it, having seen it attain the additive capacity (where the prior is uni
 not alone in having universally ℓ_bin-optimal mechanisms, as FMPD23 §I has it: a star with three leaves has one at
 α = 1/2.
 
-*Proof.* P is the cone of private columns, P* its dual, and c_w[x] = π_x·ℓ(w,x). As in `design.count`, let h_k be what
-the column K_k costs, read in the best way, and suppose that u has Ku = h and c_w − u ∈ P* for all actions w. Then no
-mechanism of the type costs less than Σ u, by weak duality; and T costs κ·h = κ·Ku = Σ u. It remains to find u.
+*Proof.* P is the cone of private columns, P* its dual, and c_w[x] = π_x·ℓ(w,x). As in `design.count_mechanism`, let h_k
+be what the column K_k costs, read in the best way, and suppose that u has Ku = h and c_w − u ∈ P* for all actions w.
+Then no mechanism of the type costs less than Σ u, by weak duality; and T costs κ·h = κ·Ku = Σ u. It remains to find u.
 
 *ℓ_bin.* The gain of K_k is g_k = max_w π_w·α^d(w,k). Take u = π − K⁻¹g. Since c_w = π − π_w·e_w, it is to show that
 gᵀK⁻¹x ≥ π_w·x_w for every x in P. Root the tree at w. K is the covariance of a process on the tree in which each child
@@ -43,7 +43,7 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.channel import Channel, Matrix
-from utmost.channel.channel import trusted
+from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, sign
 from utmost.spaces import Space
@@ -81,7 +81,7 @@ def tree_mechanism(space: Space, level: Level) -> Channel:
         )
     kept = [y for y, weight in enumerate(weights) if weight]
     rows = _kernel(space, level)[:, kept] * np.array([weights[y] for y in kept], dtype=object)
-    return trusted(space.labels, (space.labels[y] for y in kept), rows)
+    return trusted_channel(space.labels, (space.labels[y] for y in kept), rows)
 
 
 def binary_proof(space: Space, level: Level, prior: Sequence[Number]) -> TreeProof:

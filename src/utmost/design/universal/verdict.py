@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from utmost.channel import Channel, Mechanism, exactly_aligned, is_private
-from utmost.consumer.lifting import Given
-from utmost.design.universal.corners import corners
-from utmost.design.universal.question import Prior, Question, question, uncertainty
+from utmost.channel import Channel, Mechanism, align_exact_inputs, is_private
+from utmost.consumer.loss_operations import LossLike
+from utmost.design.universal.cell_corners import cell_corners
+from utmost.design.universal.optimality_question import OptimalityQuestion, Prior, optimality_question, uncertainty
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level
-from utmost.solve import verify as verify_program
+from utmost.lp import verify_certificate as verify_program
 from utmost.spaces import Space
 
 
 @dataclass(frozen=True, slots=True)
-class Corner:
+class CornerProof:
     """A prior at which the mechanism's loss is the least of the type: `multipliers` solve the dual with that value."""
 
     prior: Prior
@@ -25,7 +25,7 @@ class Corner:
 
 
 @dataclass(frozen=True, slots=True)
-class Objection:
+class Counterexample:
     """A consumer who is better served: with `prior` she loses `loss` by the mechanism, `better_loss` by `better`."""
 
     prior: Prior
@@ -41,8 +41,8 @@ class Verdict:
     At α = 1 there are no corners to prove: every mechanism of the type tells nothing.
     """
 
-    corners: tuple[Corner, ...]
-    objection: Objection | None
+    corners: tuple[CornerProof, ...]
+    objection: Counterexample | None
 
     @property
     def optimal(self) -> bool:
@@ -50,23 +50,25 @@ class Verdict:
         return self.objection is None
 
 
-def verify(space: Space, level: Level, loss: Given, mechanism: Channel | Mechanism, verdict: Verdict) -> bool:
+def verify(space: Space, level: Level, loss: LossLike, mechanism: Channel | Mechanism, verdict: Verdict) -> bool:
     """Does the verdict prove what it says; no solver is asked.
 
     An objection: the other mechanism is private, and the two losses are as said, the second one less. Corners: they are
     all the corners of the mechanism's cells (enumerated afresh), and at each the loss is as said and the multipliers
     bound every mechanism of the type from below by it (weak duality, multiplied out).
     """
-    asked = question(space, level, loss, mechanism)
+    asked = optimality_question(space, level, loss, mechanism)
     if verdict.objection is not None:
         return _refuted(asked, verdict.objection)
     if level.alpha == 1:
         return True
     listed = {corner.prior for corner in verdict.corners}
-    return listed >= set(corners(asked.rows, asked.losses)) and all(_attained(asked, one) for one in verdict.corners)
+    return listed >= set(cell_corners(asked.rows, asked.losses)) and all(
+        _attained(asked, one) for one in verdict.corners
+    )
 
 
-def _attained(asked: Question, corner: Corner) -> bool:
+def _attained(asked: OptimalityQuestion, corner: CornerProof) -> bool:
     try:
         checked = verify_program(asked.program(corner.prior), asked.induced(corner.prior), corner.multipliers)
     except (InputError, SolverError):  # multipliers that are negative, or not as many as there are rows
@@ -74,8 +76,8 @@ def _attained(asked: Question, corner: Corner) -> bool:
     return checked.lower == checked.upper == corner.loss == asked.uncertainty(corner.prior)
 
 
-def _refuted(asked: Question, objection: Objection) -> bool:
-    better = exactly_aligned(objection.better, asked.space)
+def _refuted(asked: OptimalityQuestion, objection: Counterexample) -> bool:
+    better = align_exact_inputs(objection.better, asked.space)
     prior = objection.prior
     return (
         is_private(better, asked.space, asked.level)

@@ -1,7 +1,7 @@
 """FMM21, checked: its matrices, example, figure and definitions, its lemmas and theorems with their constants."""
 
 from utmost.papers import KEYS
-from utmost.papers.fmm21 import margins, matrices, pixelation, refining, steps
+from utmost.papers.fmm21 import laplace_refinement, margins, matrices, pixelation, step_losses
 from utmost.papers.fmm21.errata import ERRATA, REMARKS
 from utmost.papers.items import Report
 
@@ -10,5 +10,5 @@ __all__ = ["report"]
 
 def report() -> Report:
     """All items, computed now: matrices and definitions, pixelation, refinement, losses, their limits."""
-    parts = (matrices, pixelation, refining, margins, steps)
+    parts = (matrices, pixelation, laplace_refinement, margins, step_losses)
     return Report("FMM21", KEYS["FMM21"], tuple(item for part in parts for item in part.items()), ERRATA, REMARKS)

@@ -12,14 +12,20 @@ from itertools import pairwise
 from utmost.consumer import Consumer, losses, priors
 from utmost.consumer.priors import Prior
 from utmost.continuous import geometric_loss, laplace_factor, laplace_loss
-from utmost.continuous.hull import loss_margin, move_margin, post, posterior_gaps, printed_margin
-from utmost.continuous.pixels import Pixels, grid_geometric
+from utmost.continuous.laplace_from_geometric import (
+    loss_margin,
+    move_margin,
+    post_processing,
+    posterior_gaps,
+    printed_margin,
+)
+from utmost.continuous.pixelation import PixelGrid, grid_geometric
 from utmost.design import optimal
 from utmost.exact import Level, Number, alpha, decimal, epsilon
-from utmost.flow import hyper, hyper_distance, refining_move
 from utmost.papers.fmm21.matrices import unit
 from utmost.papers.fmm21.pixelation import on_grid
 from utmost.papers.items import Claim, Grid, Item, Series, Value, claims, exactly, found, statement
+from utmost.qif import hyper, hyper_distance, refining_move
 from utmost.spaces import line
 
 COUNTS = (1, 2, 4, 8, 16, 32)
@@ -64,11 +70,11 @@ class Margin:
     proved: Number
 
 
-def margin(prior: Prior, grid: Pixels, level: Level) -> Margin:
+def margin(prior: Prior, grid: PixelGrid, level: Level) -> Margin:
     """All columns of Theorem 13's table for ℓ = |w−x|, exact but for square roots."""
     costs, step = Consumer(prior, on_grid(grid)).costs(), grid.level(level)
     laplace, base = laplace_loss(costs, step), geometric_loss(costs, step)
-    source, shares = grid_geometric(grid, level), post(grid, CELLS, level)
+    source, shares = grid_geometric(grid, level), post_processing(grid, CELLS, level)
     move = refining_move(prior, source, shares, grid.points).cost if grid.count <= LARGEST_MOVE else None
     least = None
     if grid.count <= LARGEST_DISTANCE:
@@ -189,7 +195,7 @@ def theorem14() -> Item:
     )
 
 
-def _tanh(grid: Pixels, level: Level) -> Number:
+def _tanh(grid: PixelGrid, level: Level) -> Number:
     ratio = level.power(grid.step)
     return (1 - ratio) / (1 + ratio)
 
@@ -213,7 +219,7 @@ def theorem14_reduction() -> Item:
     return claims("Theorem 14, proof", "N = 4, ε = 4 ln 2, the prior is 1/2 at 0 and 1/2 at 1", lines, note)
 
 
-def steepest(table: Sequence[Sequence[Number]], grid: Pixels) -> Number:
+def steepest(table: Sequence[Sequence[Number]], grid: PixelGrid) -> Number:
     """The least Lipschitz constant in x of a loss on U_N; rows are the points, columns the readings."""
     rises = [b - a for above, below in pairwise(table) for a, b in zip(above, below, strict=True)]
     return max(max(rise, -rise) for rise in rises) / grid.step
@@ -281,7 +287,7 @@ def corollary17() -> Item:
 COMPARED = ("least on U_N", "Laplace", "ratio", "cosh(ε/2N)")
 
 
-def against_the_best(user: Consumer, grid: Pixels, level: Level) -> tuple[list[Value], bool]:
+def against_the_best(user: Consumer, grid: PixelGrid, level: Level) -> tuple[list[Value], bool]:
     """The columns COMPARED, and whether all that is claimed of them is certified."""
     step = grid.level(level)
     design = optimal(line(grid.count + 1), step, user)

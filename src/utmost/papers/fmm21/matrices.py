@@ -8,9 +8,16 @@ from fractions import Fraction
 from utmost.channel import Channel, channel
 from utmost.consumer import Consumer, losses, priors
 from utmost.continuous.interval import interval
-from utmost.continuous.pixels import Pixels, cell_laplace, grid_geometric, laplace_below, output_edges, pixels
+from utmost.continuous.pixelation import (
+    PixelGrid,
+    cell_laplace,
+    grid_geometric,
+    laplace_below,
+    output_edges,
+    pixel_grid,
+)
 from utmost.exact import Level, Number, alpha
-from utmost.mechanisms.geometric import geometric, untruncated
+from utmost.mechanisms.geometric import geometric, untruncated_law
 from utmost.papers.items import Claim, Grid, Item, claims, compared, exactly
 
 SECTION_4C = ("2/3 1/6 1/12 1/24 1/24", "1/6 1/6 1/3 1/6 1/6", "1/24 1/24 1/12 1/6 2/3")
@@ -40,9 +47,9 @@ def items() -> tuple[Item, ...]:
     )
 
 
-def unit(count: int) -> Pixels:
+def unit(count: int) -> PixelGrid:
     """U_N on [0, 1]."""
-    return pixels(interval(0, 1), count)
+    return pixel_grid(interval(0, 1), count)
 
 
 def sixteen() -> Level:
@@ -58,7 +65,7 @@ def numbers(rows: Sequence[str]) -> list[list[Fraction]]:
 def section2d1() -> Item:
     """What is left when n stays as it is."""
     level = alpha("1/2")
-    stays = untruncated(0, [0], level)[0]
+    stays = untruncated_law(0, [0], level)[0]
     ratio = level.alpha
     lines: list[Claim] = [
         ("n is left as it is, (1−α)/(1+α)", (1 - ratio) / (1 + ratio), stays),

@@ -8,20 +8,20 @@ from itertools import pairwise
 from utmost.channel import Channel
 from utmost.consumer import Consumer, losses, priors
 from utmost.consumer.losses import Table, legality
-from utmost.continuous.densities import Density, linear, uniform
+from utmost.continuous.densities.density import Density, linear_density, uniform_density
 from utmost.continuous.interval import interval
-from utmost.continuous.pixels import (
-    Pixels,
+from utmost.continuous.pixelation import (
+    PixelGrid,
     Stepped,
     SteppedLoss,
     averaged_laplace,
     cell_laplace,
     grid_geometric,
-    pixelated,
+    pixelate,
 )
 from utmost.design import by_program
 from utmost.exact import Number, alpha, decimal, epsilon
-from utmost.mechanisms.response import response
+from utmost.mechanisms.randomised_response import response
 from utmost.papers.fmm21.matrices import sixteen, unit
 from utmost.papers.items import Claim, Grid, Item, Value, claims, exactly, statement
 from utmost.spaces import line
@@ -36,10 +36,10 @@ def items() -> tuple[Item, ...]:
 
 def densities() -> tuple[Density, ...]:
     """A flat one and one with a peak off every grid."""
-    return uniform(interval(0, 1)), linear([(0, 0), ("2/7", 2), (1, 0)])
+    return uniform_density(interval(0, 1)), linear_density([(0, 0), ("2/7", 2), (1, 0)])
 
 
-def on_grid(grid: Pixels, square: bool = False) -> Table:
+def on_grid(grid: PixelGrid, square: bool = False) -> Table:
     """|w − x| on the points of the grid, or its square."""
     power = 2 if square else 1
     return losses.matrix([[abs(x - w) ** power for w in grid.points] for x in grid.points])
@@ -47,7 +47,7 @@ def on_grid(grid: Pixels, square: bool = False) -> Table:
 
 def section6b() -> Item:
     """π_2 of the uniform density."""
-    found = pixelated(uniform(interval(0, 1)), unit(2)).exact()
+    found = pixelate(uniform_density(interval(0, 1)), unit(2)).exact()
     printed = (Fraction(1, 2), Fraction(1, 2), Fraction(0))
     lines: list[Claim] = [(f"π_2({x})", p, weight) for x, p, weight in zip(unit(2).points, printed, found, strict=True)]
     return claims("Section VI-B", "the uniform density on U_2", lines)
@@ -86,7 +86,7 @@ def lemma8() -> Item:
             for name, mechanism in others:
                 table = on_grid(grid, square=name == "response")
                 left = continuous_loss(density, Stepped(grid, mechanism), SteppedLoss(grid, table))
-                right = Consumer(pixelated(density, grid), table).expected_loss(mechanism)
+                right = Consumer(pixelate(density, grid), table).expected_loss(mechanism)
                 rows.append([left, exactly(right)])
                 labels.append(f"N = {count}, {density.name}, {name}")
     return statement(
@@ -101,7 +101,7 @@ def lemma8() -> Item:
 def sandwich(count: int, cells: int, rate: str) -> tuple[Number, Number, Number]:
     """e^(−ε/N)·$(π_N, K_N, ℓ), $(π, K, ℓ) and e^(ε/N)·$(π_N, K_N, ℓ) for K = ᵀL, uniform π and |w − ⌊x⌋_N|."""
     grid, level = unit(count), epsilon(rate)
-    user = Consumer(pixelated(uniform(grid.interval), grid), on_grid(grid))
+    user = Consumer(pixelate(uniform_density(grid.interval), grid), on_grid(grid))
     outer = exactly(user.expected_loss(cell_laplace(grid, cells, level)))
     middle = exactly(user.expected_loss(averaged_laplace(grid, cells, level)))
     ratio = level.power(grid.step)
@@ -124,7 +124,7 @@ def lemma9() -> Item:
     )
 
 
-def off_grid(grid: Pixels, parts: int) -> Table:
+def off_grid(grid: PixelGrid, parts: int) -> Table:
     """|w − x|² on U_N for readings `parts` times as dense."""
     return losses.matrix([[abs(x - w) ** 2 for w in grid.interval.grid(parts * grid.count)] for x in grid.points])
 
@@ -136,7 +136,7 @@ def lemma10() -> Item:
     gaps: list[Number] = []
     for count in (2, 4):
         grid = unit(count)
-        step, uneven = grid.level(sixteen()), pixelated(densities()[1], grid)
+        step, uneven = grid.level(sixteen()), pixelate(densities()[1], grid)
         cases = {
             "uniform, |w−x|": Consumer(priors.uniform(count + 1), on_grid(grid)),
             "peak, |w−x|²": Consumer(uneven, on_grid(grid, square=True)),
@@ -168,7 +168,7 @@ def lemma16() -> Item:
         ("ℓ_N is monotone on U_N", True, legality(losses.matrix(rows), grid.count + 1).legal),
         ("ℓ_N is monotone on U_N without 1", True, legality(losses.matrix(inner), grid.count).legal),
         ("ℓ_N(w, x) = ℓ(w, x) at w = x = 1", Fraction(0), stepped.exact(1, grid.count)),
-        ("π_N(1), uniform density", Fraction(0), pixelated(densities()[0], grid).exact()[-1]),
+        ("π_N(1), uniform density", Fraction(0), pixelate(densities()[0], grid).exact()[-1]),
     ]
     note = (
         "⌊1⌋_N = 1, but Def. 7 takes ℓ_N(w, 1) from 1 − 1/N. It does no harm: π_N(1) = 0, so what a reading costs "

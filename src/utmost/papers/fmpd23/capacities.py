@@ -8,15 +8,15 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.design import capacity
-from utmost.design.program import privacy_program
+from utmost.design.privacy_program import privacy_program
 from utmost.exact import Level, Number, alpha
-from utmost.flow import capacity as leakage
-from utmost.geometry import kernels
+from utmost.lp import certified_optimum
 from utmost.mechanisms.geometric import geometric
-from utmost.mechanisms.response import response, response_dual
+from utmost.mechanisms.randomised_response import response, response_dual
 from utmost.papers.fmpd23.channels import half
 from utmost.papers.items import Grid, Item, Value, compared, exactly, statement
-from utmost.solve import optimum
+from utmost.polytopes import kernels
+from utmost.qif import capacity as leakage
 from utmost.spaces import Space, cycle, discrete, line
 
 LEVELS = tuple(alpha(text) for text in ("1/3", "1/2", "2/3"))
@@ -40,7 +40,7 @@ def by_program(space: Space, level: Level, least: bool) -> Number:
     size = len(space)
     costs = np.full((size, size), Fraction(0), dtype=object)
     np.fill_diagonal(costs, Fraction(1 if least else -1))
-    return abs(optimum(privacy_program(space, level, costs)).upper)
+    return abs(certified_optimum(privacy_program(space, level, costs)).upper)
 
 
 def three_ways() -> Item:

@@ -11,7 +11,10 @@ from utmost.channel import Channel, channel
 from utmost.consumer import losses, priors
 from utmost.design.universal import binary_mechanism, isolating
 from utmost.exact import Level, Number, alpha
-from utmost.flow import (
+from utmost.mechanisms.geometric import geometric
+from utmost.mechanisms.randomised_response import response, response_dual
+from utmost.papers.items import Claim, Grid, Item, Value, claims, compared, statement
+from utmost.qif import (
     Hyper,
     capacity,
     hyper,
@@ -22,9 +25,6 @@ from utmost.flow import (
     refinement,
     vulnerability,
 )
-from utmost.mechanisms.geometric import geometric
-from utmost.mechanisms.response import response, response_dual
-from utmost.papers.items import Claim, Grid, Item, Value, claims, compared, statement
 from utmost.spaces import discrete, line
 
 FIGURE_1 = ("2/3 1/6 1/6", "1/3 1/3 1/3", "1/6 1/6 2/3")
@@ -67,16 +67,16 @@ def figure1() -> Item:
 
 
 def _figure1_drawn(found: Hyper) -> Any:
-    from utmost import pictures
+    from utmost import charts
 
     dots = [
-        pictures.Posterior(f"y{y}", tuple(map(float, found.inners[:, y])), float(outer))
+        charts.Posterior(f"y{y}", tuple(map(float, found.inners[:, y])), float(outer))
         for y, outer in enumerate(found.outers)
     ]
     prior = tuple(map(float, found.prior()))
     title = "A channel is its posteriors and their weights, which average to the prior"
     below = f"FMPD23 Figure 1; areas are weights: {', '.join(map(str, found.outers))}"
-    return pictures.simplex(("x0", "x1", "x2"), title, below, posteriors=dots, prior=prior)
+    return charts.simplex_chart(("x0", "x1", "x2"), title, below, posteriors=dots, prior=prior)
 
 
 def definition2() -> Item:

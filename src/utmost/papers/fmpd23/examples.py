@@ -10,16 +10,16 @@ from typing import Any
 from utmost.channel import Channel, is_private
 from utmost.channel.choice import choice
 from utmost.consumer import losses, priors
-from utmost.consumer.lifting import Given, lifted
+from utmost.consumer.loss_operations import LossLike, lift_loss
 from utmost.design.universal import binary_mechanism, isolating, pulled_back, universally_optimal
 from utmost.exact import Number, alpha
-from utmost.flow import hyper
-from utmost.geometry import count_vertices, is_kernel_mechanism
 from utmost.mechanisms.geometric import geometric
-from utmost.mechanisms.response import response, response_dual
+from utmost.mechanisms.randomised_response import response, response_dual
 from utmost.papers.fmpd23.channels import half, numbers
 from utmost.papers.fmpd23.regions import PATH, inners, posteriors
 from utmost.papers.items import Claim, Grid, Item, Value, claims, compared, statement
+from utmost.polytopes import count_vertices, is_kernel_mechanism
+from utmost.qif import hyper
 from utmost.spaces import Space, discrete, hamming, line
 
 FIGURE_8 = {  # Δ_K and, below it, its outers; the rows as far as they can be told apart
@@ -144,7 +144,7 @@ def _ends(metric: Space) -> list[Claim]:
     both = first, second = isolating(metric, half(), ends[1]), isolating(metric, half(), ends[0])
     best = sorted(map(tuple, binary_mechanism(line(2), half()).rows.T))
     same = all(sorted(map(tuple, made.restrict(ends).rows.T)) == best for made in both)
-    loss = lifted(losses.nib, ends, metric)
+    loss = lift_loss(losses.nib, ends, metric)
     chosen = {p: choice(first, second, p) for p in ("0", "1/3", "1")}
     return [
         (
@@ -160,7 +160,7 @@ def _ends(metric: Space) -> list[Claim]:
     ]
 
 
-def _optimal(metric: Space, loss: Given, made: Channel) -> bool:
+def _optimal(metric: Space, loss: LossLike, made: Channel) -> bool:
     return universally_optimal(metric, half(), loss, made).optimal
 
 
@@ -207,10 +207,10 @@ def figure8() -> Item:
 
 
 def _cube_drawn(mechanism: Channel) -> Any:
-    from utmost import pictures
+    from utmost import charts
 
     title = "K is the geometric mechanism of the number of ones"
-    return pictures.picture(mechanism, title, "FMPD23 Figure 8, K, ε = ln 2")
+    return charts.channel_chart(mechanism, title, "FMPD23 Figure 8, K, ε = ln 2")
 
 
 def figure8_claims() -> Item:
@@ -231,7 +231,7 @@ def figure8_claims() -> Item:
         (
             "K is universally optimal for ℓ_bin on these, lifted",
             True,
-            _optimal(cube, lifted(losses.binary, PATH, cube), mechanism),
+            _optimal(cube, lift_loss(losses.binary, PATH, cube), mechanism),
         ),
     ]
     note = "K depends on the number of ones alone: row x is the geometric mechanism's row for it"

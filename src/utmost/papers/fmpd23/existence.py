@@ -7,8 +7,8 @@ from itertools import combinations, product
 
 from utmost.channel import is_private
 from utmost.consumer import losses, priors
-from utmost.consumer.classes import monotone, strictly_monotone, triviality
-from utmost.consumer.lifting import Given, lifted
+from utmost.consumer.loss_classes import is_monotone, is_strictly_monotone, is_trivial
+from utmost.consumer.loss_operations import LossLike, lift_loss
 from utmost.design.universal import (
     binary_mechanism,
     closest_pair,
@@ -17,15 +17,15 @@ from utmost.design.universal import (
     universal_mechanism,
     universally_optimal,
 )
-from utmost.design.universal.duality import choice_meets, nothing_told, restriction_lifts
+from utmost.design.universal.duality import check_choice, check_constant, check_restriction
 from utmost.exact import Level, alpha
-from utmost.flow import posterior_uncertainty, refinement, uncertainty
-from utmost.geometry import count_kernels, decomposition, kernels
 from utmost.mechanisms.geometric import geometric
-from utmost.mechanisms.response import response, response_dual
+from utmost.mechanisms.randomised_response import response, response_dual
 from utmost.papers.fmpd23.channels import half, silent
 from utmost.papers.items import Claim, Grid, Item, Value, claims, compared, statement
-from utmost.spaces import Space, cycle, discrete, graph, line, scaled, space
+from utmost.polytopes import count_kernels, decomposition, kernels
+from utmost.qif import posterior_uncertainty, refinement, uncertainty
+from utmost.spaces import Space, cycle, discrete, graph, line, scale_space, space
 
 
 def items() -> tuple[Item, ...]:
@@ -89,19 +89,19 @@ def theorem6() -> Item:
     level, three = half(), discrete(3)
     two, dominated = line(2), [[Fraction(0), Fraction(1)]] * 2
     first, second = (isolating(three, level, three.labels[k]) for k in (0, 2))
-    pair = lifted(losses.binary, [three.labels[0], three.labels[2]], three)
+    pair = lift_loss(losses.binary, [three.labels[0], three.labels[2]], three)
     steep, uniform = [[Fraction(0), Fraction(1)], [Fraction(100), Fraction(0)]], priors.uniform(2)
     told = posterior_uncertainty(uniform, steep, binary_mechanism(two, level)) < uncertainty(uniform, steep)
-    ends = restriction_lifts(line(3), level, losses.binary, [0, 2], geometric(2, level).channel())
+    ends = check_restriction(line(3), level, losses.binary, [0, 2], geometric(2, level).channel())
     lines: list[Claim] = [
         (
             "(3) 𝕀 is optimal for ℓ = (0, 1), (0, 1), not trivial by Def. 6",
             False,
-            nothing_told(two, level, dominated).left,
+            check_constant(two, level, dominated).left,
         ),
-        ("(3) 𝕀 is optimal exactly for losses trivial by Def. A1", True, nothing_told(two, level, dominated).holds),
+        ("(3) 𝕀 is optimal exactly for losses trivial by Def. A1", True, check_constant(two, level, dominated).holds),
         ("(3), proof: at the uniform prior T beats 𝕀 for a non-trivial ℓ", True, bool(told)),
-        ("(4) K_A ⊕ K_B: optimal iff both are", True, choice_meets(three, level, pair, first, second, "1/3").holds),
+        ("(4) K_A ⊕ K_B: optimal iff both are", True, check_choice(three, level, pair, first, second, "1/3").holds),
         ("(5) ℓ_bin ∈ L_{G↓{0,2}} iff ℓ_bin↑ ∈ L_G, on line:3", True, ends.holds),
     ]
     note = (
@@ -122,7 +122,7 @@ def corollary9() -> Item:
     """T is the only kernel mechanism on two secrets, and best for every loss."""
     lines: list[Claim] = []
     for distance, level in ((1, half()), (2, half()), (1, alpha("1/5"))):
-        pair = scaled(line(2), distance)
+        pair = scale_space(line(2), distance)
         best = binary_mechanism(pair, level)
         tried = [universally_optimal(pair, level, loss, best).optimal for loss in two_losses()]
         name = f"d = {distance}, α = {level.alpha}"
@@ -145,10 +145,10 @@ def theorem10() -> Item:
     for metric in spaces():
         pair = closest_pair(metric)
         mechanism, whole = isolating(metric, half(), pair[0]), pair_loss(metric, *pair)
-        parts = (lifted(losses.binary, pair, metric), whole)
+        parts = (lift_loss(losses.binary, pair, metric), whole)
         best = [universally_optimal(metric, half(), loss, mechanism).optimal for loss in parts]
-        trivial = triviality(whole, len(metric)).dominated
-        rows.append([is_private(mechanism, metric, half()), *best, monotone(whole, metric).holds and not trivial])
+        trivial = is_trivial(whole, len(metric)).dominated
+        rows.append([is_private(mechanism, metric, half()), *best, is_monotone(whole, metric).holds and not trivial])
     columns = ("K is private", "K is optimal for ℓ_bin↑", "and for [x ≠ a(w)]", "which is monotone")
     return statement(
         "Theorem 10",
@@ -164,8 +164,8 @@ def theorem10_loss() -> Item:
     """Thm 10, A4: is the lifted loss monotone."""
     lines: list[Claim] = []
     for metric in spaces():
-        loss = lifted(losses.binary, closest_pair(metric), metric)
-        lines.append((f"{metric.name}: ℓ_bin↑ is monotone in d", True, monotone(loss, metric).holds))
+        loss = lift_loss(losses.binary, closest_pair(metric), metric)
+        lines.append((f"{metric.name}: ℓ_bin↑ is monotone in d", True, is_monotone(loss, metric).holds))
     note = (
         "proof: padded with 1 instead of 0 it is, in every metric, and the same mechanisms are optimal: see Theorem 10"
     )
@@ -197,7 +197,7 @@ def theorem11() -> Item:
     )
 
 
-def exists(metric: Space, level: Level, loss: Given) -> bool:
+def exists(metric: Space, level: Level, loss: LossLike) -> bool:
     """Has the type any universally ℓ-optimal mechanism: every kernel mechanism is asked (Cor. 7)."""
     made = (kernel.channel() for kernel in kernels(metric, level))
     return universal_mechanism(metric, level, loss, made).exists
@@ -208,11 +208,15 @@ def theorem12() -> Item:
     three = discrete(3)
     fewer = pair_loss(three, *closest_pair(three))
     lines: list[Claim] = [
-        ("ℓ_bin: strictly monotone in d_D", True, strictly_monotone(losses.binary, three).holds),
+        ("ℓ_bin: strictly monotone in d_D", True, is_strictly_monotone(losses.binary, three).holds),
         ("ℓ_bin: some mechanism is optimal", False, exists(three, half(), losses.binary)),
-        ("ℓ_Avg: strictly monotone in d₂", True, strictly_monotone(losses.absolute, line(3)).holds),
+        ("ℓ_Avg: strictly monotone in d₂", True, is_strictly_monotone(losses.absolute, line(3)).holds),
         ("ℓ_Avg: some mechanism is optimal", False, exists(three, half(), losses.absolute)),
-        ("ℓ_bin with two of the three actions: strictly monotone in d_D", True, strictly_monotone(fewer, three).holds),
+        (
+            "ℓ_bin with two of the three actions: strictly monotone in d_D",
+            True,
+            is_strictly_monotone(fewer, three).holds,
+        ),
         ("ℓ_bin with two of the three actions: some mechanism is optimal", False, exists(three, half(), fewer)),
     ]
     note = (

@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 
 from utmost.channel import Channel
 from utmost.consumer import losses, priors
-from utmost.consumer.classes import monotone, strictly_monotone, triviality
+from utmost.consumer.loss_classes import is_monotone, is_strictly_monotone, is_trivial
 from utmost.exact import Level, Number
-from utmost.flow import hyper, uncertainty
-from utmost.geometry import vertices
 from utmost.mechanisms.geometric import geometric
-from utmost.mechanisms.response import response, response_dual
+from utmost.mechanisms.randomised_response import response, response_dual
 from utmost.papers.fmpd23.channels import half
 from utmost.papers.items import Claim, Grid, Item, Value, claims, found
+from utmost.polytopes import vertices
+from utmost.qif import hyper, uncertainty
 from utmost.spaces import Space, cycle, discrete, grid, hamming, line
 
 Point: TypeAlias = tuple[Number, ...]
@@ -77,17 +77,17 @@ def _triangle(
     space: Space, spots: dict[str, Point], labels: Sequence[str], title: str, below: str, groups: dict[str, Channel]
 ) -> Any:
     """The simplex with the region, its constraints, and mechanisms that sit on its vertices."""
-    from utmost import pictures
+    from utmost import charts
 
     dots = []
     for group, mechanism in groups.items():
         seen = hyper(priors.uniform(3), mechanism)
         for point, outer in zip(seen.inners.T, seen.outers, strict=True):
             letter = next(name for name, spot in spots.items() if spot == tuple(point))
-            dots.append(pictures.Posterior(letter, tuple(map(float, point)), float(outer), group))
+            dots.append(charts.Posterior(letter, tuple(map(float, point)), float(outer), group))
     taken = {dot.name for dot in dots}
     dots += [
-        pictures.Posterior(letter, tuple(map(float, spot)), None, "other vertex" if groups else "vertex")
+        charts.Posterior(letter, tuple(map(float, spot)), None, "other vertex" if groups else "vertex")
         for letter, spot in spots.items()
         if letter not in taken
     ]
@@ -95,7 +95,7 @@ def _triangle(
         (a, b, 1 / float(half().power(space.distance(a, b)))) for x, z in space.edges for a, b in ((x, z), (z, x))
     ]
     region = [tuple(map(float, spot)) for spot in spots.values()]
-    return pictures.simplex(
+    return charts.simplex_chart(
         labels, title, below, region=region, ratios=ratios, posteriors=dots, prior=(1 / 3, 1 / 3, 1 / 3)
     )
 
@@ -107,8 +107,8 @@ def figure3() -> Item:
     flat = middle == sum(uncertainty(corner, losses.nib) for corner in corners) / 3
     lines: list[Claim] = [
         ("U_nib is planar", False, flat),
-        ("ℓ_nib is trivial by Def. 6, on three secrets", False, triviality(losses.nib, 3).constant),
-        ("ℓ_nib is trivial by Def. A1, on three secrets", False, triviality(losses.nib, 3).dominated),
+        ("ℓ_nib is trivial by Def. 6, on three secrets", False, is_trivial(losses.nib, 3).constant),
+        ("ℓ_nib is trivial by Def. A1, on three secrets", False, is_trivial(losses.nib, 3).dominated),
     ]
     note = f"U_nib(π) = min_x π_x: 0 at the corners, {middle} in the middle"
     made = claims("Figure 3", "U_nib over the distributions on three secrets", lines, note)
@@ -116,28 +116,38 @@ def figure3() -> Item:
 
 
 def _entropy_drawn() -> Any:
-    from utmost import pictures
+    from utmost import charts
 
     table = [[float(value) for value in row] for row in losses.nib.matrix(3)]
     title = "U of ℓ_nib is no plane, so ℓ_nib is not trivial"
     names = tuple(f"not x{k}" for k in (1, 2, 3))
-    return pictures.entropy(("x1", "x2", "x3"), table, title, "FMPD23 Figure 3: min p(x); dark is high", actions=names)
+    return charts.uncertainty_chart(
+        ("x1", "x2", "x3"), table, title, "FMPD23 Figure 3: min p(x); dark is high", actions=names
+    )
 
 
 def loss_classes() -> Item:
     """§IV-B and Def. 6: which losses are monotone in which metric."""
     constant = [[Fraction(1)] * 3] * 3
     lines: list[Claim] = [
-        ("ℓ_bin is monotone in d₂ (line:3)", True, monotone(losses.binary, line(3)).holds),
-        ("ℓ_bin is strictly monotone in d₂ (line:3)", False, strictly_monotone(losses.binary, line(3)).holds),
-        ("ℓ_bin is strictly monotone in d_D (discrete:3)", True, strictly_monotone(losses.binary, discrete(3)).holds),
-        ("ℓ_Avg is strictly monotone in d₂ (line:3)", True, strictly_monotone(losses.absolute, line(3)).holds),
-        ("ℓ_Avg is monotone in d_D (discrete:3)", False, monotone(losses.absolute, discrete(3)).holds),
-        ("ℓ_nib is monotone (line:3)", False, monotone(losses.nib, line(3)).holds),
-        ("ℓ_nib is monotone (line:2)", False, monotone(losses.nib, line(2)).holds),
-        ("ℓ_nib is monotone (cycle:4)", False, monotone(losses.nib, cycle(4)).holds),
-        ("ℓ_nib is monotone (hamming:3)", False, monotone(losses.nib, hamming(3)).holds),
-        ("trivial losses are strictly monotone (constant, line:3)", True, strictly_monotone(constant, line(3)).holds),
+        ("ℓ_bin is monotone in d₂ (line:3)", True, is_monotone(losses.binary, line(3)).holds),
+        ("ℓ_bin is strictly monotone in d₂ (line:3)", False, is_strictly_monotone(losses.binary, line(3)).holds),
+        (
+            "ℓ_bin is strictly monotone in d_D (discrete:3)",
+            True,
+            is_strictly_monotone(losses.binary, discrete(3)).holds,
+        ),
+        ("ℓ_Avg is strictly monotone in d₂ (line:3)", True, is_strictly_monotone(losses.absolute, line(3)).holds),
+        ("ℓ_Avg is monotone in d_D (discrete:3)", False, is_monotone(losses.absolute, discrete(3)).holds),
+        ("ℓ_nib is monotone (line:3)", False, is_monotone(losses.nib, line(3)).holds),
+        ("ℓ_nib is monotone (line:2)", False, is_monotone(losses.nib, line(2)).holds),
+        ("ℓ_nib is monotone (cycle:4)", False, is_monotone(losses.nib, cycle(4)).holds),
+        ("ℓ_nib is monotone (hamming:3)", False, is_monotone(losses.nib, hamming(3)).holds),
+        (
+            "trivial losses are strictly monotone (constant, line:3)",
+            True,
+            is_strictly_monotone(constant, line(3)).holds,
+        ),
     ]
     note = (
         "statement: ℓ_nib is monotone where each secret has one farthest other, and a(w) is that one: an even cycle, "
@@ -195,14 +205,16 @@ def figure6b() -> Item:
 
 
 def _tetrahedron(space: Space, spots: Sequence[Point]) -> Any:
-    from utmost import pictures
+    from utmost import charts
 
     region = [tuple(map(float, spot)) for spot in spots]
     title = f"On a square of four places {len(spots)} vertices bound the private posteriors"
     below = (
         "FMPD23 Figure 6b, Euclidean distance, ε = ln 2; the tetrahedron of all distributions, and the region enlarged"
     )
-    return pictures.tetrahedron([str(label) for label in space.labels], title, below, region=region, prior=(0.25,) * 4)
+    return charts.tetrahedron_chart(
+        [str(label) for label in space.labels], title, below, region=region, prior=(0.25,) * 4
+    )
 
 
 def figure7b() -> Item:
@@ -219,7 +231,7 @@ def figure7b() -> Item:
 
 
 def _cube_drawn() -> Any:
-    from utmost import pictures
+    from utmost import charts
 
     cube = hamming(3)
     labels = [str(label) for label in cube.labels]
@@ -227,4 +239,4 @@ def _cube_drawn() -> Any:
     path = [cube.position(label) for label in PATH]
     title = "Along 000, 100, 110, 111 the Hamming cube is a line"
     below = "FMPD23 Figure 7b: the pairs that generate the metric, the path in orange"
-    return pictures.network(labels, spots, cube.edges, title, below, path=path)
+    return charts.network_chart(labels, spots, cube.edges, title, below, path=path)

@@ -10,9 +10,9 @@ from typing import Any
 from utmost.design import Capacity, capacity
 from utmost.errors import SolverError
 from utmost.exact import Level, Number, alpha, decimal
-from utmost.geometry import count_kernels, count_vertices
 from utmost.papers.fmpd23.channels import half
 from utmost.papers.items import Grid, Item, Value, found, rounds_to
+from utmost.polytopes import count_kernels, count_vertices
 from utmost.spaces import Space, cycle, discrete, grid, hamming, line
 
 HEADER = ("vertices", "kernel mechanisms", "mult. capacity", "add. capacity")
@@ -87,14 +87,14 @@ def grids() -> list[Row]:
 
 
 def _map_drawn() -> Any:
-    from utmost import pictures
+    from utmost import charts
 
     best = capacity(grid(3, 3), half()).multiplicative
     if best.channel is None:
         raise SolverError("the capacity of nine places must come with its mechanism")
     title = f"A guess among 3 × 3 places becomes {decimal(best.value, 4)} times likelier, and no more"
     below = "FMPD23 Table 6a, ε = ln 2 per unit of Euclidean distance: the mechanism that attains it"
-    return pictures.grid_map(best.channel, (3, 3), title, below)
+    return charts.location_maps(best.channel, (3, 3), title, below)
 
 
 def table7a() -> Item:

@@ -1,7 +1,7 @@
 """GMP13, checked: both figures, both applications, the main theorem against the truth, and what it has wrong."""
 
 from utmost.papers import KEYS
-from utmost.papers.gmp13 import applications, figures, theorem
+from utmost.papers.gmp13 import applications, figures, main_theorem
 from utmost.papers.gmp13.errata import ERRATA, REMARKS
 from utmost.papers.items import Report
 
@@ -10,5 +10,5 @@ __all__ = ["report"]
 
 def report() -> Report:
     """All items, computed now: examples and figures, the theorem, the two applications."""
-    items = (*figures.items(), *theorem.items(), *applications.items())
+    items = (*figures.items(), *main_theorem.items(), *applications.items())
     return Report("GMP13", KEYS["GMP13"], items, ERRATA, REMARKS)

@@ -7,12 +7,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 from utmost.exact import Number, decimal, epsilon, power
-from utmost.exact.working import workprec
+from utmost.exact.working_precision import working_precision
 from utmost.papers.items import Claim, Grid, Item, Series, Value, claims, found
 from utmost.precision import laplace, planar
 from utmost.precision.certificate import Certificate, implementation
-from utmost.precision.closeness import BITS, ball
-from utmost.precision.formats import BINARY64
+from utmost.precision.closeness import BALL_BITS, rational_ball
+from utmost.precision.number_formats import BINARY64
 
 STEP = Fraction(1, 1024)
 SQUARE_STEP = Fraction(1, 64)
@@ -32,7 +32,7 @@ def section5_ratio() -> Item:
     wide, narrow = rounding + 2 * shift, rounding - 2 * shift
     lines: list[Claim] = [
         ("R of eq. (5), L = 1, δ_t = 1/10", wide / narrow, (wide - narrow) / narrow),
-        ("R as δ_t → 0", Fraction(1), laplace.robustness(rounding, Fraction(0)) or Fraction(0)),
+        ("R as δ_t → 0", Fraction(1), laplace.rounding_robustness(rounding, Fraction(0)) or Fraction(0)),
     ]
     note = "S^{+δ} ∖ S^{−δ} has length 4δ_t: R = 4δ_t/(L − 2δ_t); with the ratio ε′ would never be below ε + ln 2"
     return claims("Section 5, R", "R = (L + 2δ_t)/(L − 2δ_t) as published, and as eq. (5) defines it", lines, note)
@@ -40,8 +40,8 @@ def section5_ratio() -> Item:
 
 def section5() -> Item:
     """Laplace noise in binary64, ε = Δ = 1: δ_t, R and ε′ over the width of the range."""
-    made = [laplace.certify(laplace.setting(epsilon(1), 1, 0, width, STEP), RUN) for width in WIDTHS]
-    widest = laplace.widest(laplace.setting(epsilon(1), 1, 0, 100, STEP), RUN) or Fraction(0)
+    made = [laplace.certify_laplace(laplace.laplace_setting(epsilon(1), 1, 0, width, STEP), RUN) for width in WIDTHS]
+    widest = laplace.widest_range(laplace.laplace_setting(epsilon(1), 1, 0, 100, STEP), RUN) or Fraction(0)
     columns = ("k", "δ_n", "δ_t", "R", "ε′ − ε", "sharper")  # ε′ is that of the theorem
     grid = Grid("range", columns, WIDTHS, [_row(c) for c in made])
     note = (
@@ -92,10 +92,10 @@ def section6_centre() -> Item:
     exponents = (10, 20, 53)
     rows: list[list[Value]] = []
     for bits in exponents:
-        task = planar.setting(epsilon(1), 1, (0, 1), (0, 1), 1)
+        task = planar.planar_setting(epsilon(1), 1, (0, 1), (0, 1), 1)
         moved = planar.radius_error(task, Fraction(1, 2**bits), Fraction(1)) or Fraction(0)
-        with workprec(BITS):
-            printed = ball(Fraction(1)).exp() / 3 * ball(Fraction(1, 2**bits))
+        with working_precision(BALL_BITS):
+            printed = rational_ball(Fraction(1)).exp() / 3 * rational_ball(Fraction(1, 2**bits))
         rows.append([decimal(Fraction(str(float(printed))), 4), decimal(moved, 4)])
     grid = Grid("δ₀", ("K_C·δ₀ as published", "modulus of C⁻¹"), [f"2^-{bits}" for bits in exponents], rows)
     note = "C′(0) = 0, so C⁻¹ moves by about √(2δ₀)/ε: K_C = e^{εD}/(2ε + rε²) is no Lipschitz constant (ε = D = r = 1)"
@@ -104,8 +104,12 @@ def section6_centre() -> Item:
 
 def section6() -> Item:
     """Planar noise in binary64, ε = Δ = 1: δ_t, R and ε′ over the side of the square."""
-    made = [planar.certify(planar.setting(epsilon(1), 1, (0, s), (0, s), SQUARE_STEP), RUN) for s in SIDES]
-    widest = planar.widest(planar.setting(epsilon(1), 1, (0, 100), (0, 100), SQUARE_STEP), RUN) or Fraction(0)
+    made = [
+        planar.certify_planar(planar.planar_setting(epsilon(1), 1, (0, s), (0, s), SQUARE_STEP), RUN) for s in SIDES
+    ]
+    widest = planar.widest_square(
+        planar.planar_setting(epsilon(1), 1, (0, 100), (0, 100), SQUARE_STEP), RUN
+    ) or Fraction(0)
     columns = ("k", "δ_n", "δ_t", "R", "ε′ − ε")
     grid = Grid("side", columns, SIDES, [_row(c)[:5] for c in made])
     note = f"up to a side of about 15 the centre decides: δ_t ≈ √(2δ₀)/ε = 1.5e-8; no ε′ beyond {decimal(widest, 5)}"

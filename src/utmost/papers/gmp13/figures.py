@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from utmost.exact import Level, alpha, decimal, nearest
+from utmost.exact import Level, alpha, decimal, nearest_double
 from utmost.papers.items import Claim, Grid, Item, Series, Value, claims, found
-from utmost.precision.formats import Generator, uniform
-from utmost.precision.samplers import ideal_step, largest_ratio, last_digits, scaled_law, stepped_law
-from utmost.precision.truth import Law
+from utmost.precision.enumeration import Law
+from utmost.precision.float_samplers import ideal_step, largest_ratio, last_digits, scaled_law, stepped_law
+from utmost.precision.number_formats import UniformGenerator, uniform_generator
 
 DIGITS, DOUBLINGS = 6, 2  # d = 6 and b = 2^2
 SECOND = Fraction(7, 32)  # 3·2^−4 + 2^−5
@@ -83,9 +83,9 @@ def level() -> Level:
     return alpha("3/4")
 
 
-def generator() -> Generator:
+def generator() -> UniformGenerator:
     """z/N with both ends, as Example 4.1 has it."""
-    return uniform(VALUES, "closed")
+    return uniform_generator(VALUES, "closed")
 
 
 def example41() -> Item:
@@ -110,7 +110,7 @@ def figure2() -> Item:
     places = range(-4, REACH + 1)
     rows: list[Sequence[Value]] = [
         [law[Fraction(k)] * VALUES for law in laws]
-        + [decimal(nearest(ideal_step(level(), r, k) * VALUES), 4) for r in (0, 1)]
+        + [decimal(nearest_double(ideal_step(level(), r, k) * VALUES), 4) for r in (0, 1)]
         for k in places
     ]
     grid = Grid("result", ("secret 0", "secret 1", "meant, 0", "meant, 1"), places, rows)
@@ -125,7 +125,7 @@ def _steps(laws: Sequence[Law]) -> tuple[Series, ...]:
     for r, law in enumerate(laws):
         side = (2 * r - 1) * ASIDE
         runs = [(k + side, float(law[Fraction(k)] * VALUES)) for k in places if law[Fraction(k)]]
-        meant = [(float(k), nearest(ideal_step(level(), r, k) * VALUES)) for k in places]
+        meant = [(float(k), nearest_double(ideal_step(level(), r, k) * VALUES)) for k in places]
         for name, points, stems in (("as it runs (points)", runs, True), ("as meant (line)", meant, False)):
             x, y = zip(*points, strict=True)
             made.append(Series(f"secret {r}, {name}", "result", axis, x, y, stems, r))

@@ -12,20 +12,20 @@ from utmost.channel.channel import Label
 from utmost.consumer import Consumer, losses, priors
 from utmost.consumer.losses import Loss
 from utmost.design import optimal
-from utmost.design.databases import (
+from utmost.design.database_mechanisms import (
     DatabaseDesign,
-    Setting,
-    averaged,
+    DatabaseSetting,
+    average_rows,
     common_source,
     count_query,
     optimal_for_prior,
     optimal_for_worst,
     worst_case_loss,
 )
-from utmost.design.program import privacy_program
+from utmost.design.privacy_program import privacy_program
+from utmost.lp import certified_optimum, infeasibility, is_unique
 from utmost.papers.grs12.figures import half, numbers
 from utmost.papers.items import Claim, Grid, Item, Value, claims, compared, found, statement
-from utmost.solve import infeasibility, optimum, unique
 from utmost.spaces import Space, databases, line, space
 
 SHOWN = {"{1}": "100", "{2}": "010", "{1, 3}": "101", "{2, 3}": "011"}  # the databases of Figure 6, row by row
@@ -78,16 +78,16 @@ def prior(labels: Sequence[Label], small: Fraction, exchanged: bool) -> list[Fra
     return [weights.get(str(label), Fraction(0)) for label in labels]
 
 
-def over_all(delta: str, small: Fraction, exchanged: bool) -> tuple[Setting, list[Fraction]]:
+def over_all(delta: str, small: Fraction, exchanged: bool) -> tuple[DatabaseSetting, list[Fraction]]:
     """The user's problem over all eight databases."""
     whole = cube()
-    return Setting(whole, count_query(whole, "1"), loss(delta)), prior(whole.labels, small, exchanged)
+    return DatabaseSetting(whole, count_query(whole, "1"), loss(delta)), prior(whole.labels, small, exchanged)
 
 
-def is_only(setting: Setting, weights: Sequence[Fraction], design: DatabaseDesign) -> bool:
+def is_only(setting: DatabaseSetting, weights: Sequence[Fraction], design: DatabaseDesign) -> bool:
     """Is a design for objective (8) the only optimal one: decided."""
     costs = np.array(weights, dtype=object)[:, None] * setting.losses()
-    return unique(privacy_program(setting.space, half(), costs), design.certificate).unique
+    return is_unique(privacy_program(setting.space, half(), costs), design.certificate).unique
 
 
 def shown(mechanism: Channel) -> list[list[Value]]:
@@ -116,7 +116,7 @@ def figure6_four() -> Item:
     rows: list[list[Value]] = []
     for exchanged in (False, True):
         setting, weights = over_all("1/10", SMALL, exchanged)
-        small = Setting(four, count_query(four, "1"), loss("1/10", 3))
+        small = DatabaseSetting(four, count_query(four, "1"), loss("1/10", 3))
         rows.append(
             [
                 optimal_for_prior(small, half(), prior(four.labels, SMALL, exchanged)).loss,
@@ -193,15 +193,15 @@ def forced(labels: tuple[str, str]) -> Value:
     """The probability that both users read 1 on the first of two databases, where only one value is possible."""
     first, second = (each.restrict(labels) for each in figure6_channels())
     program = common_source(subspace(labels), half(), first, second)
-    certificate = optimum(program)
-    return certificate.x[0] if unique(program, certificate).unique else "not determined"
+    certificate = certified_optimum(program)
+    return certificate.x[0] if is_unique(program, certificate).unique else "not determined"
 
 
 def proposition61() -> Item:
     """Averaging: a mechanism that is best for user 1 becomes oblivious, stays private, and its objective (9) falls."""
     setting, weights = over_all("0", SMALL, exchanged=False)
     best = optimal_for_prior(setting, half(), weights).channel
-    oblivious = averaged(setting, best)
+    oblivious = average_rows(setting, best)
     counts = [sum((p for p, f in zip(weights, setting.answers, strict=True) if f == i), Fraction(0)) for i in range(4)]
     before, after = (worst_case_loss(setting, each, counts) for each in (best, oblivious))
     robust = optimal_for_worst(setting, half(), counts).loss

@@ -11,11 +11,11 @@ import numpy as np
 from utmost.channel import Channel, channel, is_private
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import by_program, derivation, optimal, signature
-from utmost.design.program import privacy_program
+from utmost.design.privacy_program import privacy_program
 from utmost.exact import Level, alpha
-from utmost.mechanisms.geometric import geometric, untruncated
+from utmost.lp import LinearProgram, activity, certified_optimum, is_unique
+from utmost.mechanisms.geometric import geometric, untruncated_law
 from utmost.papers.items import Grid, Item, claims, compared, exactly
-from utmost.solve import Program, activity, optimum, unique
 from utmost.spaces import line
 
 CORNER = "input/output"
@@ -71,7 +71,7 @@ def half() -> Level:
 
 def figure1a() -> Item:
     """The geometric mechanism, outputs −1 … 6 of all the integers."""
-    computed = [untruncated(x, range(-1, 7), half()) for x in range(6)]
+    computed = [untruncated_law(x, range(-1, 7), half()) for x in range(6)]
     caption = "the 1/2-geometric mechanism, n = 5 (outputs -1 to 6 of all integers)"
     return compared("Figure 1(a)", caption, grid(numbers(FIGURE_1A), -1), computed)
 
@@ -126,15 +126,15 @@ def figure5a() -> Item:
     """The vertex, found again as the only private mechanism with the same tight constraints."""
     printed = channel(numbers(FIGURE_5A))
     program = tight_program(printed, half())
-    certificate = optimum(program)
+    certificate = certified_optimum(program)
     computed = np.array(certificate.x, dtype=object).reshape(4, 4).tolist()
     note = "computed: the only private mechanism for which every constraint binds that binds in the published one"
-    if not unique(program, certificate).unique:
+    if not is_unique(program, certificate).unique:
         note = "the tight constraints do not determine it: not a vertex"
     return compared("Figure 5(a)", "a vertex for n = 3", grid(numbers(FIGURE_5A)), computed, note)
 
 
-def tight_program(mechanism: Channel, level: Level) -> Program:
+def tight_program(mechanism: Channel, level: Level) -> LinearProgram:
     """Minimises the sum of the slacks of the constraints that are tight at the mechanism, over private mechanisms.
 
     The minimum is 0 and is attained where the same constraints bind; the mechanism is a vertex exactly when it is the
@@ -162,7 +162,7 @@ def figure5_claims() -> Item:
     derived = derivation(printed, half())
     geometric_loss = consumer.expected_loss(geometric(3, half()))
     lines = [
-        ("is a vertex", True, unique(program, optimum(program)).unique),
+        ("is a vertex", True, is_unique(program, certified_optimum(program)).unique),
         ("is a remap of the geometric mechanism", False, derived.derivable),
         ("is optimal for the user of (b)", True, consumer.face_value_loss(printed) == best.loss),
         ("the loss of (b) is legal", False, consumer.legality().legal),

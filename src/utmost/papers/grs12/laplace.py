@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from utmost.consumer import Consumer, losses, priors
-from utmost.continuous import Price, laplace_factor, laplace_loss, price, rounded_laplace
+from utmost.continuous import LaplacePrice, laplace_factor, laplace_loss, laplace_price, rounded_laplace
 from utmost.exact import Level, Number, alpha, decimal, epsilon, power
-from utmost.mechanisms.geometric import geometric, untruncated
+from utmost.mechanisms.geometric import geometric, untruncated_law
 from utmost.papers.items import Claim, Grid, Item, Series, claims, exactly, found, rounds_to, statement
 
 EPSILONS = ("1/10", "1/4", "1/2", "1", "3/2", "2", "3", "4")
@@ -55,13 +55,13 @@ def theorem_a2() -> Item:
     return claims("Theorem A.2", "Laplace noise is (1+α)/(2√α)-approximately optimal", lines, note)
 
 
-def prices(user: Consumer, levels: list[Level]) -> list[Price]:
+def prices(user: Consumer, levels: list[Level]) -> list[LaplacePrice]:
     """The two losses of one consumer at each level."""
     costs = user.costs()
-    return [price(costs, level) for level in levels]
+    return [laplace_price(costs, level) for level in levels]
 
 
-def within(row: Price) -> bool:
+def within(row: LaplacePrice) -> bool:
     """Is the Laplace loss at least the geometric one and at most the factor times it: decided."""
     return bool(row.laplace.upper >= row.geometric and row.laplace.lower <= row.bound * row.geometric)
 
@@ -80,7 +80,7 @@ def rounded_noise() -> Item:
 
 
 def _as_proved(rounded: list[Number], level: Level) -> bool:
-    factor, plain = laplace_factor(level), untruncated(0, range(len(rounded)), level)
+    factor, plain = laplace_factor(level), untruncated_law(0, range(len(rounded)), level)
     at_zero = bool(rounded[0] < plain[0])
     return at_zero and all(ours == factor * theirs for ours, theirs in zip(rounded[1:], plain[1:], strict=True))
 
@@ -101,7 +101,7 @@ def price_table() -> Item:
     )
 
 
-def _row(row: Price) -> tuple[float, float, float]:
+def _row(row: LaplacePrice) -> tuple[float, float, float]:
     return float(row.geometric), float(row.laplace), row.ratio
 
 

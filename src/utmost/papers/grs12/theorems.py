@@ -12,13 +12,13 @@ from utmost.channel import Channel, channel, deterministic
 from utmost.consumer import Consumer, Minimax, losses, priors
 from utmost.consumer.losses import Table
 from utmost.design import by_program, lemmas, optimal, signature
-from utmost.design.count import induced, remapped_geometric
+from utmost.design.count_mechanism import remapped_channel, remapped_geometric
 from utmost.design.minimax import minimax_optimal
-from utmost.design.program import privacy_program
+from utmost.design.privacy_program import privacy_program
 from utmost.exact import Level, Number, alpha
-from utmost.mechanisms.geometric import geometric, untruncated
+from utmost.lp import certified_optimum, is_unique
+from utmost.mechanisms.geometric import geometric, untruncated_law
 from utmost.papers.items import Claim, Grid, Item, Value, claims, compared, exactly, found, statement
-from utmost.solve import optimum, unique
 from utmost.spaces import line
 
 LEVELS = tuple(alpha(text) for text in ("1/4", "1/2", "3/4"))
@@ -65,7 +65,7 @@ def example23() -> Item:
 
 def face_value(level: Level) -> Number:
     """Pr[Δ ≠ 0] of the untruncated mechanism."""
-    return 1 - untruncated(0, [0], level)[0]
+    return 1 - untruncated_law(0, [0], level)[0]
 
 
 def example23_even() -> Item:
@@ -167,18 +167,18 @@ def minimax_consumers() -> Item:
 def best_deterministic(size: int, level: Level, user: Minimax) -> Number:
     """The least worst-case loss over all (n+1)^(n+1) deterministic remaps of T."""
     remaps = product(range(size + 1), repeat=size + 1)
-    return min(user.worst_loss(induced(level, list(remap))) for remap in remaps)
+    return min(user.worst_loss(remapped_channel(level, list(remap))) for remap in remaps)
 
 
 def lemma59() -> Item:
     """A unique optimal vertex whose signature does not begin with the row r_1 of the lemma's proof."""
     level, user, space = alpha("3/4"), Consumer(priors.uniform(4), losses.absolute), line(4)
     program = privacy_program(space, level, user.costs())
-    certificate = optimum(program)
+    certificate = certified_optimum(program)
     rows = np.array(certificate.x, dtype=object).reshape(4, 4)
     symbols = signature(Channel(space.labels, space.labels, rows), level)
     lines = [
-        ("the optimal vertex is the only optimum", True, unique(program, certificate).unique),
+        ("the optimal vertex is the only optimum", True, is_unique(program, certificate).unique),
         ("its signature has the properties of Lemmas 5.3 to 5.9", True, all(f.holds for f in lemmas(symbols))),
         ("its first row is strictly unimodal", True, "S" not in symbols[0]),
     ]
@@ -196,9 +196,9 @@ def lemma512_user(size: int, gamma: Fraction) -> Consumer:
 def only_the_geometric(size: int, level: Level, gamma: Fraction) -> bool:
     """Is the truncated geometric mechanism the unique optimal direct mechanism of Lemma 5.12's user: decided."""
     program = privacy_program(line(size + 1), level, lemma512_user(size, gamma).costs())
-    certificate = optimum(program)
+    certificate = certified_optimum(program)
     same = bool(np.all(np.array(certificate.x, dtype=object) == geometric(size, level).channel().rows.ravel()))
-    return same and unique(program, certificate).unique
+    return same and is_unique(program, certificate).unique
 
 
 def gamma_limit(size: int, level: Level) -> Number | None:

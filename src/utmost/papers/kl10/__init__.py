@@ -2,7 +2,7 @@
 
 from utmost.papers import KEYS
 from utmost.papers.items import Report
-from utmost.papers.kl10 import bounds, ergodicity, graphs, moves, predicates, splits, theorems, utility
+from utmost.papers.kl10 import bounds, ergodicity, graphs, odds_bounds, output_splits, predicates, theorems, utility
 from utmost.papers.kl10.errata import ERRATA, REMARKS
 
 __all__ = ["report"]
@@ -10,6 +10,6 @@ __all__ = ["report"]
 
 def report() -> Report:
     """All items, computed now, in the order of the paper; each appendix with what it proves."""
-    parts = (bounds, moves, predicates, theorems, utility, graphs, splits, ergodicity)
+    parts = (bounds, odds_bounds, predicates, theorems, utility, graphs, output_splits, ergodicity)
     items = tuple(item for part in parts for item in part.items())
     return Report("KL10", KEYS["KL10"], items, ERRATA, REMARKS)

@@ -7,10 +7,10 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from utmost.axioms import curve_of, predicate, profile, satisfaction, subsampling
+from utmost.axioms import parse_bound, predicate, profile, satisfaction, subsampling
 from utmost.axioms.definition import definition_of
 from utmost.axioms.regions import region
-from utmost.axioms.relation import read
+from utmost.axioms.relation import parse_relation
 from utmost.axioms.rules import permits
 from utmost.channel import Channel, channel, identity
 from utmost.exact import Number, alpha
@@ -36,10 +36,10 @@ def definition213() -> Item:
     made = {"line:4": geometric(3, half).channel(), "discrete:3": response(3, half).channel()}
     rows: list[list[Value]] = []
     for name, source in made.items():
-        related = read(name)
+        related = parse_relation(name)
         for words in WORDS:
             decided = satisfaction(source, definition_of(words, related)).holds
-            curve = curve_of(words)
+            curve = parse_bound(words)
             every = all(permits(curve, a, b) for pair in related.pairs for a, b in events(source, *pair))
             rows.append([words, decided, every])
     labels = [f"{kind}, {name}" for kind, name in (("geometric", "line:4"), ("response", "discrete:3")) for _ in WORDS]
@@ -56,10 +56,10 @@ def definition213() -> Item:
 
 def _drawn() -> Any:
     """A profile under a bound that it touches."""
-    from utmost.pictures.profile import profile_chart
+    from utmost.charts.profile import profile_chart
 
     shown = profile(response(3, alpha("1/2")), (0, 1))
-    bound = curve_of("points:0 1/8,7/20 13/20,7/8 1,1 1")
+    bound = parse_bound("points:0 1/8,7/20 13/20,7/8 1,1 1")
     title = "A mechanism meets a definition when no event is above M"
     below = "KL10 Def. 2.1.3: randomised response on three secrets, α = 1/2, under (ε, δ) = (ln 3/2, 1/8)"
     return profile_chart(shown, bound, (), title, below)
@@ -112,14 +112,18 @@ def approximate() -> Item:
 
 def lax() -> Item:
     """M = 1 allows the mechanism that tells its input, and nothing less does."""
-    told, related = identity((0, 1)), read("discrete:2")
+    told, related = identity((0, 1)), parse_relation("discrete:2")
 
     def allowed(words: str) -> bool:
         return satisfaction(told, definition_of(words, related)).holds
 
     lines: list[Claim] = [
         ("M = 1 allows it", True, allowed("identity")),
-        ("its profile is M = 1, so no smaller M allows it", True, profile(told, (0, 1)).curve == curve_of("identity")),
+        (
+            "its profile is M = 1, so no smaller M allows it",
+            True,
+            profile(told, (0, 1)).curve == parse_bound("identity"),
+        ),
         ("M(a) = min(1, a + 99/100) allows it", False, allowed("variation:99/100")),
         ("differential privacy with e^ε = 100 allows it", False, allowed("alpha:1/100")),
     ]

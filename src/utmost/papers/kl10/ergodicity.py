@@ -6,14 +6,22 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
 
-from utmost.axioms import ascent, best_mechanism, best_value, ergodicity, generalize, is_best, row_graphs
+from utmost.axioms import (
+    best_coefficient,
+    best_mechanism,
+    ergodicity,
+    generalize,
+    is_dobrushin_optimal,
+    row_graphs,
+    steepest_path,
+)
 from utmost.axioms.dobrushin import least_overlap
-from utmost.axioms.relation import Relation, read
+from utmost.axioms.relation import Relation, parse_relation
 from utmost.channel import Channel, channel
 from utmost.mechanisms import geometric, response
 from utmost.papers.items import Claim, Grid, Item, Series, Value, claims, compared, found, statement
 from utmost.papers.kl10.graphs import half
-from utmost.papers.kl10.lemmas import (
+from utmost.papers.kl10.lemma_conditions import (
     along,
     corrected338,
     first_lemma,
@@ -141,11 +149,11 @@ def lemma337() -> Item:
     """The least overlap of two secrets depends on their distance, and falls with it."""
     rows: list[list[Value]] = []
     for words in GRAPHS:
-        relation = read(words)
+        relation = parse_relation(words)
         least = overlaps(relation)
         falls = all(len(values) == 1 for values in least) and all(max(b) < min(a) for a, b in pairwise(least))
         shown = ", ".join(str(min(values)) for values in least)
-        rows.append([relation.diameter or 0, shown, falls, -best_value(relation, half())])
+        rows.append([relation.diameter or 0, shown, falls, -best_coefficient(relation, half())])
     return statement(
         "Lemma 3.3.7",
         "the least overlap of two secrets at distance 1, 2, … under any private mechanism: certified programs, e^ε = 2",
@@ -157,7 +165,7 @@ def lemma337() -> Item:
 
 def layers() -> Item:
     """The proof's groups G_1, …, G_{t+1} leave out the secret they are counted from."""
-    steps = read("line:4").distances(0)
+    steps = parse_relation("line:4").distances(0)
     printed = [sum(step == k for step in steps) for k in (1, 2)] + [sum((step or 0) >= 3 for step in steps)]
     lines: list[Claim] = [("secrets in G₁, …, G_{t+1} together, of 4", 4, sum(printed))]
     note = "proof: u₂ itself, at distance 0, is in none of them; the groups begin with G₀, and P(·|u₂) = P(·|i₀)"
@@ -166,14 +174,17 @@ def layers() -> Item:
 
 def lemma338_printed() -> Item:
     """The lemma's conditions as printed, on mechanisms whose standing is known."""
-    flat, best = channel([[1], [1]]), best_mechanism(read("line:3"), half())
+    flat, best = channel([[1], [1]]), best_mechanism(parse_relation("line:3"), half())
     late = two_rows([Fraction(1, 3), Fraction(1, 3), Fraction(2, 3)])
     lines: list[Claim] = []
     steep = geometric(3, half()).channel()
     named = {"silence, d = 1": flat, "(1, 2, 3)/4, d = 2": best, "(1, 1, 2)/3, d = 2": late, "geometric, d = 3": steep}
     for name, source in named.items():
-        relation = read(f"line:{len(source.inputs)}")
-        optimal, passes = is_best(source, relation, half()), printed338(source, tuple(range(len(source.inputs))))
+        relation = parse_relation(f"line:{len(source.inputs)}")
+        optimal, passes = (
+            is_dobrushin_optimal(source, relation, half()),
+            printed338(source, tuple(range(len(source.inputs)))),
+        )
         lines.append((f"{name}: is optimal, by the printed condition", passes, optimal))
     note = (
         "statement: the indices are those of Lemma 3.3.5, where n = d + 1 inputs are counted from 1; here the path is "
@@ -188,11 +199,11 @@ def candidates() -> dict[str, tuple[Channel, str]]:
     return {
         "geometric, line:4": (geometric(3, rate).channel(), "line:4"),
         "geometric, line:5": (geometric(4, rate).channel(), "line:5"),
-        "best, line:3": (best_mechanism(read("line:3"), rate), "line:3"),
-        "best, cycle:5": (best_mechanism(read("cycle:5"), rate), "cycle:5"),
-        "best, hamming:3": (best_mechanism(read("hamming:3"), rate), "hamming:3"),
+        "best, line:3": (best_mechanism(parse_relation("line:3"), rate), "line:3"),
+        "best, cycle:5": (best_mechanism(parse_relation("cycle:5"), rate), "cycle:5"),
+        "best, hamming:3": (best_mechanism(parse_relation("hamming:3"), rate), "hamming:3"),
         "generalized, grid:2x3": (
-            generalize(best_mechanism(read("grid:2x3"), rate), read("grid:2x3"), rate).channel,
+            generalize(best_mechanism(parse_relation("grid:2x3"), rate), parse_relation("grid:2x3"), rate).channel,
             "grid:2x3",
         ),
         "response, discrete:3": (response(3, rate).channel(), "discrete:3"),
@@ -205,12 +216,12 @@ def lemma338() -> Item:
     """Put right: optimal exactly when each output rises, or falls, as fast as it may on half of a shortest path."""
     rows: list[list[Value]] = []
     for source, words in candidates().values():
-        relation = read(words)
-        shown = ascent(source, relation, half())
+        relation = parse_relation(words)
+        shown = steepest_path(source, relation, half())
         rows.append(
             [
                 ergodicity(source).value,
-                best_value(relation, half()),
+                best_coefficient(relation, half()),
                 corrected338(source, relation),
                 "" if shown is None else f"{len(shown.rising)} rise, {len(shown.falling)} fall",
             ]
@@ -227,11 +238,11 @@ def lemma338() -> Item:
 
 def common_structure() -> Item:
     """§3.3: "a graph structure that is common to the subgraphs of all" outputs."""
-    best = best_mechanism(read("line:3"), half())
-    graphs = row_graphs(best, read("line:3"), half())
+    best = best_mechanism(parse_relation("line:3"), half())
+    graphs = row_graphs(best, parse_relation("line:3"), half())
     shared = set.intersection(*({frozenset(edge) for edge in graph.edges} for graph in graphs))
     lines: list[Claim] = [
-        ("it maximises μ_Dob", True, is_best(best, read("line:3"), half())),
+        ("it maximises μ_Dob", True, is_dobrushin_optimal(best, parse_relation("line:3"), half())),
         ("its row graphs have an edge in common", True, bool(shared)),
     ]
     note = (
@@ -243,7 +254,7 @@ def common_structure() -> Item:
 
 def still_best() -> Item:
     """§3.3: an optimum that is not maximally general, before and after the construction."""
-    relation = read("line:3")
+    relation = parse_relation("line:3")
     before = best_mechanism(relation, half())
     after = generalize(before, relation, half()).channel
     rows: list[list[Value]] = []

@@ -8,14 +8,14 @@ from typing import Any
 
 from utmost.axioms import generalize, maximally_general, row_graphs
 from utmost.axioms.generality import at_least_as_general
-from utmost.axioms.relation import from_pairs, from_space
+from utmost.axioms.relation import relation_from_pairs, relation_from_space
 from utmost.channel import Channel, channel
 from utmost.exact import Level, alpha
-from utmost.geometry import vertices
 from utmost.mechanisms import geometric, response
 from utmost.papers.items import Claim, Grid, Item, Value, claims, compared, found, statement
 from utmost.papers.kl10.matrices import stacked
 from utmost.papers.kl10.utility import figure5
+from utmost.polytopes import vertices
 from utmost.spaces import Space, cycle, discrete, line
 
 LAST = 4  # the inputs of Def. 3.3.1 are 1 … 4
@@ -72,7 +72,7 @@ def definition332() -> Item:
     labels: list[str] = []
     rows: list[list[Value]] = []
     for name, (source, space) in examples().items():
-        for graph in row_graphs(source, from_space(space), half()):
+        for graph in row_graphs(source, relation_from_space(space), half()):
             edges = ", ".join(f"{high}→{low}" for high, low in graph.edges)
             parts = " | ".join(" ".join(str(x) for x in part) for part in graph.parts)
             labels.append(name)
@@ -87,15 +87,15 @@ def definition332() -> Item:
 
 def _drawn(source: Channel, space: Space, name: str) -> Any:
     """The row graphs, side by side."""
-    from utmost import pictures
+    from utmost import charts
 
     labels = tuple(str(x) for x in space.labels)
-    graphs = row_graphs(source, from_space(space), half())
-    panels = [pictures.Panel(f"output {graph.output}", graph.edges, labels) for graph in graphs]
-    spots = pictures.places(len(labels), space.edges)
+    graphs = row_graphs(source, relation_from_space(space), half())
+    panels = [charts.RowGraphPanel(f"output {graph.output}", graph.edges, labels) for graph in graphs]
+    spots = charts.point_positions(len(labels), space.edges)
     title = "Outputs of a maximally general mechanism have connected row graphs"
     below = f"KL10 Def. 3.3.2, Thm 3.3.3: {name} on {space.name}, α = 1/2; arrows lead to the secret half as likely"
-    return pictures.row_graph_panels(spots, space.edges, panels, title, below)
+    return charts.row_graph_panels(spots, space.edges, panels, title, below)
 
 
 def is_made_of_vertices(source: Channel, space: Space) -> bool:
@@ -109,7 +109,7 @@ def theorem333() -> Item:
     """Connected row graphs, extreme columns, and a strictly more general mechanism where there is one."""
     rows: list[list[Value]] = []
     for source, space in examples().values():
-        graphs = row_graphs(source, from_space(space), half())
+        graphs = row_graphs(source, relation_from_space(space), half())
         more = generalize(source, space, half()).channel
         strictly = not at_least_as_general(more, source).refines
         rows.append([all(g.connected for g in graphs), is_made_of_vertices(source, space), strictly])
@@ -143,7 +143,7 @@ def before_and_after() -> Item:
 
 def unconnected() -> Item:
     """A relation that is not connected: no row graph is, and maximally general mechanisms exist."""
-    related = from_pairs([("a", "b"), ("b", "a")], labels=("a", "b", "c"))
+    related = relation_from_pairs([("a", "b"), ("b", "a")], labels=("a", "b", "c"))
     best = generalize(channel([[1]] * 3, "abc", ["?"]), related, half()).channel
     whole = [len(graph.parts) == 1 and len(graph.parts[0]) == 3 for graph in row_graphs(best, related, half())]
     lines: list[Claim] = [
@@ -161,7 +161,7 @@ def trees() -> Item:
     """The number of spanning trees bounds neither the outputs nor the steps."""
     lines: list[Claim] = []
     for size in (3, 4):
-        count = from_space(line(size)).spanning_trees
+        count = relation_from_space(line(size)).spanning_trees
         silent = generalize(channel([[1]] * size), line(size), half())
         kinds = {
             "outputs of the geometric mechanism": len(geometric(size - 1, half()).channel().outputs),

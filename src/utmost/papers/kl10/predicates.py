@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from utmost.axioms import curve_of, forced, predicate, soundness
+from utmost.axioms import allowed_range, parse_bound, predicate, soundness
 from utmost.axioms.predicate import Predicate
 from utmost.axioms.regions import Region, region
 from utmost.axioms.rules import permits
@@ -44,7 +44,7 @@ def between(a: Fraction, b: Fraction, low_half: bool) -> Fraction:
 
 def printed222() -> Item:
     """The items as they are printed, on differential privacy with e^ε = 2, which satisfies both axioms."""
-    curve = curve_of("alpha:1/2")
+    curve = parse_bound("alpha:1/2")
     lines: list[Claim] = []
     for a, b, low_half in ((Fraction(3, 4), Fraction(1, 2), True), (Fraction(1, 4), Fraction(1, 2), False)):
         end = between(a, b, low_half)
@@ -65,7 +65,7 @@ def transformed(source: Channel, kept: Fraction, made: Fraction) -> Channel:
 
 
 def exchanged222() -> Item:
-    """The proof's post-processings: a stays, b′ goes from b to the end of the interval; `forced` has both."""
+    """The proof's post-processings: a stays, b′ goes from b to the end of the interval; `allowed_range` has both."""
     rows: list[list[Value]] = []
     right, labels = True, []
     for a, b in ((Fraction(1, 4), Fraction(3, 4)), (Fraction(1, 3), Fraction(1, 5)), (Fraction(3, 4), Fraction(1, 2))):
@@ -73,7 +73,9 @@ def exchanged222() -> Item:
         p, q = (1 - a, 1 - b) if swap else (a, b)
         results = [transformed(witness(p, q), c, (1 - c) * p / (1 - p)).rows[:, 0].tolist() for c in STEPS]
         reached: list[Number] = [1 - second if swap else second for _, second in results]
-        right = right and all(first == p for first, _ in results) and forced(a, b) == (min(reached), max(reached))
+        right = (
+            right and all(first == p for first, _ in results) and allowed_range(a, b) == (min(reached), max(reached))
+        )
         labels.append(f"({a}, {b})")
         rows.append([between(a, b, not swap), *reached])
     return statement(

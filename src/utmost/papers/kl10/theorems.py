@@ -8,11 +8,11 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
 
-from utmost.axioms import Candidate, Curve, closure, curve_of, from_pairs, predicate, soundness
-from utmost.axioms.failures import Mixture, Processing
+from utmost.axioms import Candidate, Curve, closure, parse_bound, predicate, relation_from_pairs, soundness
+from utmost.axioms.counterexamples import Mixture, Processing
 from utmost.axioms.predicate import Predicate
 from utmost.axioms.regions import region
-from utmost.axioms.rules import Allowed, permits
+from utmost.axioms.rules import AllowedPairs, permits
 from utmost.channel import Channel, channel, mix
 from utmost.exact import Number
 from utmost.papers.items import Claim, Grid, Item, Value, claims, found, statement
@@ -53,7 +53,7 @@ def failing(name: str, axiom: str) -> Item:
     shown = verdict.transformation if axiom == "2.1.1" else verdict.choice
     assert shown is not None
     parts = _processed(shown) if isinstance(shown, Processing) else _mixed(shown)
-    bad = next((a, b) for a, b in events(shown.result, 0, 1) if not Allowed(rule)(a, b))
+    bad = next((a, b) for a, b in events(shown.result, 0, 1) if not AllowedPairs(rule)(a, b))
     made = found(
         f"Axiom {axiom}, {name}",
         f"q: {rule}. What meets it, and what is made of that and does not",
@@ -73,13 +73,13 @@ def _mixed(shown: Mixture) -> list[tuple[str, Channel]]:
 
 def _drawn(rule: Predicate) -> Any:
     """What the predicate allows, and the point that is missing."""
-    from utmost.axioms.outline import outline
-    from utmost.pictures import definition
+    from utmost.axioms.region_outline import region_outline
+    from utmost.charts import definition
 
-    shape, gap = outline(Allowed(rule)), soundness(rule).gap
+    shape, gap = region_outline(AllowedPairs(rule)), soundness(rule).gap
     assert gap is not None
     named = [("M", line) for line in shape.upper] + [("m", line) for line in shape.lower]
-    return definition.allowed(
+    return definition.allowed_region_chart(
         [[_floats(side) for side in cell] for cell in shape.cells],
         [(name, [_floats(point) for point in line]) for name, line in named],
         [_floats(spot) for spot in shape.spots],
@@ -132,7 +132,7 @@ def monotone225() -> Item:
     """(v) says that m does not increase."""
     lines: list[Claim] = []
     for words in ("alpha:1/2", "variation:1/10", "subsampling:1/4"):
-        lower = curve_of(words).reflected
+        lower = parse_bound(words).reflected
         lines.append((f"{words}: m(9/10) ≤ m(1/2)", True, bool(lower("9/10") <= lower("1/2"))))
     note = "misprint: m(a) = 1 − M(1−a) is non-decreasing, and strictly increasing where m(a) > 0 (printed: M(a) > 0)"
     return claims("Theorem 2.2.5 (v), as printed", "m is nonincreasing", lines, note)
@@ -142,10 +142,10 @@ def closed225() -> Item:
     """The proof of (iv) and (v) takes mechanisms on the boundary for mechanisms of q."""
     rule, closed = closing()
     quarter = Fraction(1, 4)
-    made = witness(quarter, curve_of("variation:1/10")(quarter))
+    made = witness(quarter, parse_bound("variation:1/10")(quarter))
     lines: list[Claim] = [
-        ("P(o₁|i₁) = 1/4, P(o₁|i₂) = M(1/4) is a mechanism for q", True, _meets(made, Allowed(rule))),
-        ("and for q*", True, _meets(made, Allowed(closed))),
+        ("P(o₁|i₁) = 1/4, P(o₁|i₂) = M(1/4) is a mechanism for q", True, _meets(made, AllowedPairs(rule))),
+        ("and for q*", True, _meets(made, AllowedPairs(closed))),
     ]
     note = (
         "proof: it is one for q*, and Prop. 2.2.4 does not show that q* keeps the axioms. It does: what q allows is "
@@ -154,13 +154,13 @@ def closed225() -> Item:
     return claims("Theorem 2.2.5 (iv), proof", "q: b < a + 1/10 or a = b, M(a) = min(1, a + 1/10)", lines, note)
 
 
-def _meets(source: Channel, rule: Allowed) -> bool:
+def _meets(source: Channel, rule: AllowedPairs) -> bool:
     return all(rule(a, b) for a, b in events(source, 0, 1))
 
 
 def several() -> Item:
     """Prop. 2.2.3, and with it Thm 2.2.5, for one of several pairs, where another one leaves nothing."""
-    both = Candidate(from_pairs([(1, 2), (2, 1)]), predicate("a = b"), {(0, 1): predicate(STRANGE)})
+    both = Candidate(relation_from_pairs([(1, 2), (2, 1)]), predicate("a = b"), {(0, 1): predicate(STRANGE)})
     verdict = soundness(both)
     lines: list[Claim] = [
         (
@@ -195,7 +195,7 @@ def theorem231() -> Item:
     """The sufficient conditions on several M: decided, and tried on post-processings and mixtures."""
     rows: list[list[Value]] = []
     for words in WORDS:
-        curve = curve_of(words)
+        curve = parse_bound(words)
         made = list(products(tightest(curve)))
         mixed = [
             mix(one, other, "1/3")

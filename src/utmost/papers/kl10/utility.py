@@ -9,14 +9,20 @@ from utmost.axioms import (
     absolute_determinant,
     at_least_as_general,
     canonical,
+    curve_from_points,
     equivalent,
     ergodicity,
-    from_points,
-    refutation,
+    rename_counterexample,
     soundness,
 )
-from utmost.axioms.measures import Refutation, dobrushin, negative_expected_loss, reread, tried
 from utmost.axioms.rules import permits
+from utmost.axioms.utility_measures import (
+    Refutation,
+    check_measure,
+    dobrushin,
+    negative_expected_loss,
+    remap_counterexample,
+)
 from utmost.channel import Channel, channel, deterministic
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import by_program
@@ -96,7 +102,7 @@ def definition312() -> Item:
 
 def definition313() -> Item:
     """A definition that satisfies both axioms and has no maximally general mechanism."""
-    curve = from_points([(0, 1), (1, 1)], at_zero=0)
+    curve = curve_from_points([(0, 1), (1, 1)], at_zero=0)
     rows: list[list[Value]] = []
     for k in (2, 3, 10, 100):
         made, more = witness(Fraction(1, k), Fraction(1)), witness(Fraction(1, k + 1), Fraction(1))
@@ -116,7 +122,7 @@ def definition313() -> Item:
 
 def example321() -> Item:
     """Negative expected loss, refuted: the mechanism and the post-processing."""
-    shown = refutation([[0, 1], [1, 0]], line(2), alpha("1/2"))
+    shown = rename_counterexample([[0, 1], [1, 0]], line(2), alpha("1/2"))
     assert shown is not None
     assert shown.holds(negative_expected_loss([[0, 1], [1, 0]]))
     return _refuted(
@@ -127,7 +133,7 @@ def example321() -> Item:
 def example321_geometric() -> Item:
     """The paper's own reason: the geometric mechanism and a user who merges its answers."""
     reader = Consumer(priors.parse("1/8,3/4,1/8", 3), losses.absolute)
-    shown = reread(geometric(2, alpha("1/2")), reader)
+    shown = remap_counterexample(geometric(2, alpha("1/2")), reader)
     assert shown is not None
     caption = "the geometric mechanism, prior (1/8, 3/4, 1/8), absolute loss: her best reading of every answer is 1"
     return _refuted("Example 3.2.1, after GRS12", caption, shown)
@@ -210,7 +216,7 @@ def example323() -> Item:
         width = len(source.outputs)
         values = [dobrushin(source.then(post)) for post in maps(width)]
         rows.append([dobrushin(source), len(values), max(values), sum(value > dobrushin(source) for value in values)])
-    trial = tried(dobrushin, discrete(3), alpha("1/2"))
+    trial = check_measure(dobrushin, discrete(3), alpha("1/2"))
     columns = ("μ_Dob(M)", "processings", "largest after", "larger than before")
     return statement(
         "Example 3.2.3, Appendix A",

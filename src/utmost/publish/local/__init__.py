@@ -1,33 +1,33 @@
 """The local model: every row is obfuscated by itself, before anything is counted; and what a reader makes of it.
 
-`obfuscate` writes a table of `Places` or `Answers` with a note beside it; `read` gives the note, `recovered` the shares
-of values and `read_places` the best guesses of places.
+`obfuscate` writes a table of `LocationMechanism` or `CategoryMechanism` with a note beside it; `read_metadata` gives
+the note, `recover_frequencies` the shares of values and `read_locations` the best guesses of places.
 """
 
-from utmost.publish.local.answers import Answers
-from utmost.publish.local.coordinates import Degrees, Plane
-from utmost.publish.local.frequencies import Frequencies, frequencies, recovered
-from utmost.publish.local.places import Places
-from utmost.publish.local.record import Record, read
-from utmost.publish.local.remap import Grid, deconvolved, remapped, weighted
-from utmost.publish.local.reports import Reading, read_places
-from utmost.publish.local.run import obfuscate
+from utmost.publish.local.categories import CategoryMechanism
+from utmost.publish.local.coordinates import DegreeCoordinates, PlaneCoordinates
+from utmost.publish.local.execute import obfuscate
+from utmost.publish.local.frequencies import Frequencies, estimate_frequencies, recover_frequencies
+from utmost.publish.local.location_estimates import LocationReading, read_locations
+from utmost.publish.local.locations import LocationMechanism
+from utmost.publish.local.metadata import TableMetadata, read_metadata
+from utmost.publish.local.remap import LocationPrior, deconvolve, remap_reports, weighted_grid
 
 __all__ = [
-    "Answers",
-    "Degrees",
+    "CategoryMechanism",
+    "DegreeCoordinates",
     "Frequencies",
-    "Grid",
-    "Places",
-    "Plane",
-    "Reading",
-    "Record",
-    "deconvolved",
-    "frequencies",
+    "LocationMechanism",
+    "LocationPrior",
+    "LocationReading",
+    "PlaneCoordinates",
+    "TableMetadata",
+    "deconvolve",
+    "estimate_frequencies",
     "obfuscate",
-    "read",
-    "read_places",
-    "recovered",
-    "remapped",
-    "weighted",
+    "read_locations",
+    "read_metadata",
+    "recover_frequencies",
+    "remap_reports",
+    "weighted_grid",
 ]

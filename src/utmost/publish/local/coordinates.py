@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.errors import InputError
-from utmost.exact import decimal, ends
-from utmost.exact.working import workprec
-from utmost.mechanisms.planar import FARTHEST
+from utmost.exact import ball_ends, decimal
+from utmost.exact.working_precision import working_precision
+from utmost.mechanisms.planar import MAX_COORDINATE_STEPS
 
 if TYPE_CHECKING:
     from flint import arb
@@ -31,7 +31,7 @@ Pair = tuple[Fraction, Fraction]
 Corners = tuple[Fraction, Fraction, Fraction, Fraction]
 
 METRES = {"m": Fraction(1), "km": Fraction(1000), "ft": Fraction("0.3048"), "mi": Fraction("1609.344")}
-DEGREE = Fraction("111195.08")  # metres
+METRES_PER_DEGREE = Fraction("111195.08")  # metres
 PLACES = 10**12  # of the cosine
 EXACT = 1 << 53  # whole numbers up to here are doubles
 BITS = 160  # of the balls around sines and cosines
@@ -43,8 +43,8 @@ class Axis:
 
     zero: Fraction
     size: Fraction
-    low: int = -FARTHEST
-    high: int = FARTHEST
+    low: int = -MAX_COORDINATE_STEPS
+    high: int = MAX_COORDINATE_STEPS
 
     def position(self, coordinate: Fraction) -> int:
         """The nearest lattice number, a tie going up; then the nearest to that from low to high."""
@@ -73,13 +73,13 @@ class Axis:
             raise InputError(
                 f"--box must contain a point of the lattice along {name}: widen it, or make --step smaller"
             )
-        if max(abs(first), abs(last)) > FARTHEST:
+        if max(abs(first), abs(last)) > MAX_COORDINATE_STEPS:
             raise InputError("--box must lie within 2^53 steps of the lattice's origin: take a larger --step")
         return Axis(self.zero, self.size, first, last)
 
 
 @dataclass(frozen=True, slots=True)
-class Plane:
+class PlaneCoordinates:
     """Coordinates in a plane, in a unit of length."""
 
     unit: str
@@ -94,7 +94,7 @@ class Plane:
 
 
 @dataclass(frozen=True, slots=True)
-class Degrees:
+class DegreeCoordinates:
     """Longitude and latitude in degrees, projected about a public origin."""
 
     origin: Pair
@@ -109,12 +109,12 @@ class Degrees:
     @property
     def cosine(self) -> Fraction:
         """c: cos φ₀ from below, to 12 places; any c makes a projection, and the bounds below are for this one."""
-        low, _ = ends(_cos(self.origin[1]))
+        low, _ = ball_ends(_cos(self.origin[1]))
         return Fraction(floor(low * PLACES), PLACES)
 
     def per_metre(self) -> Pair:
         """How many degrees a metre is, east and north."""
-        return 1 / (DEGREE * self.cosine), 1 / DEGREE
+        return 1 / (METRES_PER_DEGREE * self.cosine), 1 / METRES_PER_DEGREE
 
     def zero(self) -> Pair:
         """Where the lattice begins: the origin."""
@@ -130,10 +130,10 @@ class Degrees:
         arc cos φ ≥ cos Φ′, and the plane's straight line is no longer than the arc's image. ∎ Rounded up to 9 places.
         """
         left, bottom, right, top = box
-        with workprec(BITS):
+        with working_precision(BITS):
             widest = _cos(max(abs(bottom), abs(top)))
             tangent = (1 - widest**2).sqrt() / widest / _cos((right - left) / 2)
-            _, high = ends((1 + tangent**2).sqrt())
+            _, high = ball_ends((1 + tangent**2).sqrt())
         return max(Fraction(1), _up(self.cosine * high))
 
     def shrink(self, box: Corners) -> Fraction:
@@ -144,13 +144,13 @@ class Degrees:
         """
         _, bottom, _, top = box
         nearest = Fraction(0) if bottom <= 0 <= top else min(abs(bottom), abs(top))
-        return max(Fraction(1), _up(ends(_cos(nearest))[1] / self.cosine))
+        return max(Fraction(1), _up(ball_ends(_cos(nearest))[1] / self.cosine))
 
 
-Frame = Plane | Degrees
+CoordinateSystem = PlaneCoordinates | DegreeCoordinates
 
 
-def axes(frame: Frame, step: Fraction, unit: str, box: Corners | None) -> tuple[Axis, Axis]:
+def lattice_axes(frame: CoordinateSystem, step: Fraction, unit: str, box: Corners | None) -> tuple[Axis, Axis]:
     """The two axes of a lattice of this step, given in `unit`, over coordinates of a frame, kept to a box."""
     metres = step * METRES[unit]
     x, y = (Axis(zero, metres * per) for zero, per in zip(frame.zero(), frame.per_metre(), strict=True))
@@ -160,14 +160,14 @@ def axes(frame: Frame, step: Fraction, unit: str, box: Corners | None) -> tuple[
     return x.within(left, right, "x"), y.within(bottom, top, "y")
 
 
-def checked_unit(unit: str, name: str) -> str:
+def check_unit(unit: str, name: str) -> str:
     """The name of a unit of length."""
     if unit not in METRES:
         raise InputError(f'{name} must be one of {", ".join(METRES)}, got "{unit[:20]}"')
     return unit
 
 
-def checked_box(box: Corners, degrees: bool) -> Corners:
+def check_box(box: Corners, degrees: bool) -> Corners:
     """Left, bottom, right, top in this order; degrees on a sphere, less than half of it wide."""
     left, bottom, right, top = box
     if left > right or bottom > top:
@@ -183,7 +183,7 @@ def _cos(degrees: Fraction) -> arb:
     """A ball around the cosine of an angle in degrees."""
     from flint import arb, fmpq
 
-    with workprec(BITS):
+    with working_precision(BITS):
         return arb.cos_pi_fmpq(fmpq(degrees.numerator, degrees.denominator) / 180)
 
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from utmost.errors import InputError
 from utmost.exact import Number, rational, sign
-from utmost.mechanisms.response import Response
-from utmost.publish.local.answers import Answers
-from utmost.publish.local.files import opened
-from utmost.publish.local.record import Record
+from utmost.mechanisms.randomised_response import RandomisedResponse
+from utmost.publish.local.categories import CategoryMechanism
+from utmost.publish.local.metadata import TableMetadata
+from utmost.publish.local.table_files import open_table
 
 OUTWARD = 1e-9  # by which floating-point ends are moved outward
 
@@ -40,20 +40,20 @@ class Frequencies:
     confidence: Fraction
 
 
-def recovered(record: Record, table: str | Path, confidence: object = "0.95") -> Frequencies:
+def recover_frequencies(record: TableMetadata, table: str | Path, confidence: object = "0.95") -> Frequencies:
     """The shares of the values among the rows of an obfuscated table, from its noisy column."""
     law = record.mechanism
-    if not isinstance(law, Answers):
+    if not isinstance(law, CategoryMechanism):
         raise InputError("the table must be of randomised response to recover frequencies, got one of places")
-    return frequencies(law, counted(law, Path(table), record.rows), confidence)
+    return estimate_frequencies(law, counted(law, Path(table), record.rows), confidence)
 
 
-def counted(law: Answers, table: Path, rows: int) -> list[int]:
+def counted(law: CategoryMechanism, table: Path, rows: int) -> list[int]:
     """How often each value is answered in a table."""
     import numpy as np
 
     totals = np.zeros(len(law.values), dtype=np.int64)
-    with opened(table, law.columns, "OUT") as reader:
+    with open_table(table, law.columns, "OUT") as reader:
         for piece in reader.pieces:
             found = law.found(piece.column(law.column))
             if (found < 0).any():
@@ -64,11 +64,11 @@ def counted(law: Answers, table: Path, rows: int) -> list[int]:
     return [int(n) for n in totals]
 
 
-def frequencies(law: Answers, counts: Sequence[int], confidence: object = "0.95") -> Frequencies:
+def estimate_frequencies(law: CategoryMechanism, counts: Sequence[int], confidence: object = "0.95") -> Frequencies:
     """The same from the counts.
 
     >>> from utmost.exact import alpha
-    >>> found = frequencies(Answers("vote", alpha("1/2"), ("no", "yes", "none")), [50, 30, 20])
+    >>> found = estimate_frequencies(CategoryMechanism("vote", alpha("1/2"), ("no", "yes", "none")), [50, 30, 20])
     >>> [str(f) for f in found.estimate], [str(f) for f in found.likeliest]
     (['1', '1/5', '-1/5'], ['7/8', '1/8', '0'])
     """
@@ -82,21 +82,21 @@ def frequencies(law: Answers, counts: Sequence[int], confidence: object = "0.95"
         law.values,
         tuple(counts),
         tuple(unbiased(made, counts)),
-        tuple(likeliest(made, counts)),
+        tuple(likeliest_frequencies(made, counts)),
         tuple(standard_errors(made, counts)),
         tuple(intervals(made, counts, float(1 - share))),
         share,
     )
 
 
-def unbiased(law: Response, counts: Sequence[int]) -> list[Number]:
+def unbiased(law: RandomisedResponse, counts: Sequence[int]) -> list[Number]:
     """f̂ = (S·c/n − b)/(a − b): the inverse of the channel applied to the shares c/n of the answers. Sums to 1."""
     total, (a, b) = sum(counts), (law.same, law.other)
     weight = a + (law.size - 1) * b
     return [(weight * Fraction(c, total) - b) / (a - b) for c in counts]
 
 
-def likeliest(law: Response, counts: Sequence[int]) -> list[Number]:
+def likeliest_frequencies(law: RandomisedResponse, counts: Sequence[int]) -> list[Number]:
     """The law f that makes the counts most likely: maximises Σ c·log p over the simplex, p = (b + (a − b)f)/S.
 
     Where f > 0, p is proportional to c; where f = 0, p = b/S (Karush–Kuhn–Tucker; the problem is concave). The values
@@ -122,18 +122,18 @@ def likeliest(law: Response, counts: Sequence[int]) -> list[Number]:
     return found
 
 
-def standard_errors(law: Response, counts: Sequence[int]) -> list[float]:
+def standard_errors(law: RandomisedResponse, counts: Sequence[int]) -> list[float]:
     """√(p(1−p)/n)·S/|a − b|, p the share of the answers: of f̂ if the rows are a sample; larger than for fixed rows."""
     n, scale = sum(counts), _scale(law)
     return [math.sqrt(c / n * (1 - c / n) / n) * scale for c in counts]
 
 
-def _scale(law: Response) -> float:
+def _scale(law: RandomisedResponse) -> float:
     """S/|a − b|."""
     return abs(float((law.same + (law.size - 1) * law.other) / (law.same - law.other)))
 
 
-def intervals(law: Response, counts: Sequence[int], miss: float) -> list[tuple[float, float]]:
+def intervals(law: RandomisedResponse, counts: Sequence[int], miss: float) -> list[tuple[float, float]]:
     """Intervals that hold the shares of all values at once, but for a probability `miss`.
 
     Each end of p is Clopper and Pearson's for miss/2k, at least one count away from the count seen. The number of rows
@@ -153,6 +153,6 @@ def intervals(law: Response, counts: Sequence[int], miss: float) -> list[tuple[f
     return found
 
 
-def _share(law: Response, p: float) -> float:
+def _share(law: RandomisedResponse, p: float) -> float:
     a, b = float(law.same), float(law.other)
     return ((a + (law.size - 1) * b) * p - b) / (a - b)

@@ -22,7 +22,7 @@ Doubles = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
 
 ENTRIES = 1 << 20  # of a matrix of reports by grid points that is made at a time
-HELD = 1 << 25  # entries that are kept from one round of EM to the next rather than made again
+MAX_KEPT_ENTRIES = 1 << 25  # entries that are kept from one round of EM to the next rather than made again
 LOSSES = ("euclidean", "squared", "binary")
 MOST_POINTS = 20_000  # of a grid
 ROUNDS, GAP = 200, 1e-3
@@ -30,7 +30,7 @@ TINY = 1e-300  # in place of a likelihood that underflows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Grid:
+class LocationPrior:
     """Places as rows (x, y), in the unit that ε is for, and their weights, which sum to 1."""
 
     places: Doubles
@@ -48,7 +48,7 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Remapped:
+class RemapResult:
     """For each report the number of the grid's point to guess, and what that guess costs on average."""
 
     guesses: npt.NDArray[np.intp]
@@ -56,7 +56,7 @@ class Remapped:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Deconvolved:
+class DeconvolutionResult:
     """Estimated weights, the rounds it took, and a bound on what is missing to the largest log-likelihood a report."""
 
     weights: Doubles
@@ -64,20 +64,20 @@ class Deconvolved:
     gap: float
 
 
-def weighted(places: npt.ArrayLike, weights: npt.ArrayLike) -> Grid:
+def weighted_grid(places: npt.ArrayLike, weights: npt.ArrayLike) -> LocationPrior:
     """A grid with these weights, scaled to sum to 1.
 
-    >>> weighted([[0, 0], [1, 0]], [1, 3]).weights.tolist()
+    >>> weighted_grid([[0, 0], [1, 0]], [1, 3]).weights.tolist()
     [0.25, 0.75]
     """
     mass = np.asarray(weights, dtype=np.float64)
     total = float(mass.sum()) if mass.size and np.isfinite(mass).all() else 0.0
     if not total > 0 or not np.isfinite(total):
         raise InputError("the weights of a grid must be finite, none below 0, and some above")
-    return Grid(np.asarray(places, dtype=np.float64), mass / total)
+    return LocationPrior(np.asarray(places, dtype=np.float64), mass / total)
 
 
-def rectangle(left: float, bottom: float, right: float, top: float, cells: int) -> Doubles:
+def rectangle_cells(left: float, bottom: float, right: float, top: float, cells: int) -> Doubles:
     """The middles of equal cells on a rectangle, `cells` of them along its longer side, rows from the bottom."""
     width, height = right - left, top - bottom
     size = max(width, height) / cells if max(width, height) > 0 else 1.0
@@ -106,11 +106,11 @@ def likelihoods(points: Doubles, places: Doubles, epsilon: float) -> Doubles:
     return result
 
 
-def remapped(points: npt.ArrayLike, prior: Grid, loss: str, epsilon: float) -> Remapped:
+def remap_reports(points: npt.ArrayLike, prior: LocationPrior, loss: str, epsilon: float) -> RemapResult:
     """The best guess for each report under a loss: `euclidean` (distance), `squared` (its square), `binary` (a miss).
 
-    >>> grid = weighted([[0, 0], [1, 0]], [1, 3])
-    >>> remapped([[0.2, 0.0], [-3.0, 0.0]], grid, "binary", 1.0).guesses.tolist()
+    >>> grid = weighted_grid([[0, 0], [1, 0]], [1, 3])
+    >>> remap_reports([[0.2, 0.0], [-3.0, 0.0]], grid, "binary", 1.0).guesses.tolist()
     [1, 1]
     """
     if loss not in LOSSES:
@@ -122,10 +122,10 @@ def remapped(points: npt.ArrayLike, prior: Grid, loss: str, epsilon: float) -> R
         expected = beliefs(reports[part], prior, epsilon) @ costs
         guesses[part] = expected.argmin(axis=1)
         losses[part] = expected.min(axis=1)
-    return Remapped(guesses, losses)
+    return RemapResult(guesses, losses)
 
 
-def beliefs(points: Doubles, prior: Grid, epsilon: float) -> Singles:
+def beliefs(points: Doubles, prior: LocationPrior, epsilon: float) -> Singles:
     """Bayes' rule: the belief in each of the grid's points after each report."""
     logs = distances(points, prior.places)
     logs *= -epsilon
@@ -145,14 +145,14 @@ def _costs(places: Doubles, loss: str) -> Doubles:
     return gaps if loss == "euclidean" else gaps**2
 
 
-def deconvolved(
+def deconvolve(
     points: npt.ArrayLike,
     places: Doubles,
     epsilon: float,
     counts: npt.ArrayLike | None = None,
     rounds: int = ROUNDS,
     gap: float = GAP,
-) -> Deconvolved:
+) -> DeconvolutionResult:
     """The weights π on places under which the reports are most likely, from equal weights on, by EM.
 
     A round multiplies π_g by r_g = mean over the reports of K_g/Σ_h π_h·K_h, K = e^(−ε·d). The log-likelihood never
@@ -174,7 +174,7 @@ def deconvolved(
         if short > gap:
             weights = weights * ratios
             weights /= weights.sum()
-    return Deconvolved(weights, done, max(short, 0.0))
+    return DeconvolutionResult(weights, done, max(short, 0.0))
 
 
 @dataclass(slots=True)
@@ -188,14 +188,14 @@ class _Likelihoods:
 
     def __iter__(self) -> Iterator[tuple[slice, Doubles]]:
         parts = chunks(len(self.points), len(self.places))
-        if self.kept is None and len(self.points) * len(self.places) <= HELD:
+        if self.kept is None and len(self.points) * len(self.places) <= MAX_KEPT_ENTRIES:
             self.kept = [likelihoods(self.points[part], self.places, self.epsilon) for part in parts]
         for k, part in enumerate(parts):
             made = self.kept[k] if self.kept else likelihoods(self.points[part], self.places, self.epsilon)
             yield part, made
 
 
-def gathered(points: npt.ArrayLike, width: float) -> tuple[Doubles, npt.NDArray[np.int64]]:
+def gather_reports(points: npt.ArrayLike, width: float) -> tuple[Doubles, npt.NDArray[np.int64]]:
     """Reports put together: the middles of the squares of this width that hold some, and how many each holds.
 
     A report moves by at most width/√2, so each log-likelihood by at most ε·width/√2.

@@ -47,7 +47,7 @@ class Line:
         return found
 
 
-def line(slope: Fraction, offset: Fraction, low: int, high: int) -> Line:
+def integer_line(slope: Fraction, offset: Fraction, low: int, high: int) -> Line:
     """slope·c + offset with whole coefficients."""
     u = lcm(slope.denominator, offset.denominator)
     return Line(int(slope * u), int(offset * u), u, low, high)
@@ -63,7 +63,7 @@ def number(cell: Any) -> Any:
     return float(cell) if abs(found.adjusted()) > LONGEST else found
 
 
-def settled(cells: pa.Array, values: Doubles, near: Doubles, law: Line) -> Numbers:
+def exact_floors(cells: pa.Array, values: Doubles, near: Doubles, law: Line) -> Numbers:
     """The floors of cells whose nearest doubles are `values`, with the whole numbers m in `near`."""
     import pyarrow as pa
 

@@ -1,8 +1,18 @@
 """A released number read by a consumer: her points, her posterior, her best reading and what it is worth."""
 
-from utmost.publish.reading.axis import Axis, Wish
+from utmost.publish.reading.estimates import Belief, Estimate, ExpectedLosses, Reading
+from utmost.publish.reading.prior_axis import Axis, AxisRequest
 from utmost.publish.reading.reader import Reader
-from utmost.publish.reading.result import Belief, Estimate, Losses, Reading
-from utmost.publish.reading.unbiased import total, unbiased
+from utmost.publish.reading.unbiased_estimates import unbiased_estimate, unbiased_total
 
-__all__ = ["Axis", "Belief", "Estimate", "Losses", "Reader", "Reading", "Wish", "total", "unbiased"]
+__all__ = [
+    "Axis",
+    "AxisRequest",
+    "Belief",
+    "Estimate",
+    "ExpectedLosses",
+    "Reader",
+    "Reading",
+    "unbiased_estimate",
+    "unbiased_total",
+]

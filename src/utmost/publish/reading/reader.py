@@ -9,12 +9,12 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from utmost.consumer.drawn import Drawn
-from utmost.consumer.kernel import single
+from utmost.consumer.counts import single_answer
 from utmost.consumer.losses import Linear, Loss, Power, Squared, Table
+from utmost.consumer.piecewise_losses import PiecewiseLoss
 from utmost.consumer.priors import Prior
 from utmost.errors import InputError
-from utmost.publish.reading.axis import Axis
+from utmost.publish.reading.prior_axis import Axis
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = int | Fraction
@@ -61,14 +61,14 @@ class Reader:
 
     def best(self, chances: Floats, face: int) -> tuple[tuple[int, int, int], tuple[float, float]]:
         """Of a posterior: the places of the best reading and of the interval's ends; the losses of it and of `face`."""
-        place, least = single.best(chances, self.loss)
+        place, least = single_answer.best_reading(chances, self.loss)
         faced = float(chances @ self.loss.array(np.arange(len(chances)), face))
-        return (place, *single.interval(chances, self.coverage)), (least, faced)
+        return (place, *single_answer.credible_interval(chances, self.coverage)), (least, faced)
 
     @property
     def monotone(self) -> bool:
         """Does her loss not fall away from the truth on either side: what GRS12 Thm 3.2 and its extension ask for."""
-        if isinstance(self.loss, Drawn):
+        if isinstance(self.loss, PiecewiseLoss):
             return self.loss.monotone
         if not isinstance(self.loss, Table):
             return True

@@ -8,25 +8,25 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from utmost.consumer.priors import Prior
-from utmost.publish.estimate import cells
-from utmost.publish.record import Answer, Lattice, Release
-from utmost.studio import files
-from utmost.studio.consumer import board, found, shelf
-from utmost.studio.consumer.asked import Asked
-from utmost.studio.consumer.found import OverFound, ReadingFound
-from utmost.studio.consumer.shelf import Shelf
-from utmost.studio.consumer.tailored import Tailored, tailored
-from utmost.studio.consumer.told import told
-from utmost.studio.files import ReleaseFile
-from utmost.studio.house import Who, With
-from utmost.studio.problems import about
+from utmost.publish.estimate import cell_names
+from utmost.publish.release_model import Answer, LatticeMechanism, Release
+from utmost.studio import data_folder
+from utmost.studio.consumer import editors, release_store, response_models
+from utmost.studio.consumer.forms import ReadingForm
+from utmost.studio.consumer.release_store import ReleaseOwner
+from utmost.studio.consumer.response_models import OverallLosses, ReadingResult
+from utmost.studio.consumer.tailored_mechanism import TailoredMechanism, tailor_mechanism
+from utmost.studio.consumer.told import errors_for_form
+from utmost.studio.data_folder import ReleaseFile
+from utmost.studio.form_errors import errors_for_field
 from utmost.studio.sessions import Visitor
 from utmost.studio.settings import Settings
+from utmost.studio.state import SettingsDep, VisitorDep
 
 MOST_NAMED = 500  # cells whose names are listed
 
 api = APIRouter(prefix="/api/consumer", tags=["consumer"])
-Said = Annotated[Asked, Query()]
+ReadingQuery = Annotated[ReadingForm, Query()]
 Name = Annotated[
     str, Path(max_length=300, description="A release's file, or the id of an upload", examples=["survey.release.json"])
 ]
@@ -78,7 +78,7 @@ class ReleaseView(BaseModel):
 class Document(BaseModel):
     """A release file, or weights, as text."""
 
-    text: str = Field(max_length=shelf.LARGEST_RELEASE)
+    text: str = Field(max_length=release_store.MAX_RELEASE_BYTES)
 
 
 class Kept(BaseModel):
@@ -89,10 +89,13 @@ class Kept(BaseModel):
 
 
 @api.get("")
-def overview(settings: With, who: Who) -> Overview:
+def overview(settings: SettingsDep, who: VisitorDep) -> Overview:
     """The releases of the studio, and those that you brought."""
-    own = [_upload(name, shelf.opened(settings, who, "uploads", name)) for name in shelf.brought(settings, who)]
-    return Overview(releases=files.releases(settings), uploads=own)
+    own = [
+        _upload(name, release_store.open_release(settings, who, "uploads", name))
+        for name in release_store.list_uploads(settings, who)
+    ]
+    return Overview(releases=data_folder.list_releases(settings), uploads=own)
 
 
 def _upload(name: str, made: Release) -> UploadView:
@@ -104,47 +107,53 @@ def _title(made: Release) -> str:
 
 
 @api.post("/uploads", status_code=201)
-def bring_release(settings: With, who: Who, document: Document) -> Kept:
+def bring_release(settings: SettingsDep, who: VisitorDep, document: Document) -> Kept:
     """Bring a release of your own: the text of its file. It is kept for your session alone."""
-    name = shelf.keep_release(settings, who, document.text.encode(errors="replace"))
-    return Kept(id=name, size=len(shelf.opened(settings, who, "uploads", name)))
+    name = release_store.keep_release(settings, who, document.text.encode(errors="replace"))
+    return Kept(id=name, size=len(release_store.open_release(settings, who, "uploads", name)))
 
 
 @api.post("/weights", status_code=201)
-def bring_weights(settings: With, who: Who, document: Document) -> Kept:
+def bring_weights(settings: SettingsDep, who: VisitorDep, document: Document) -> Kept:
     """Bring the weights of a prior: one a line, between commas, or a JSON list. Then read with prior=file&kept=ID."""
-    name = shelf.keep_weights(settings, who, document.text.encode(errors="replace"))
-    return Kept(id=name, size=shelf.weights(settings, who, name).size)
+    name = release_store.keep_weights(settings, who, document.text.encode(errors="replace"))
+    return Kept(id=name, size=release_store.uploaded_prior(settings, who, name).size)
 
 
 @api.get("/{shelf_name}/{name}")
-def release(settings: With, who: Who, shelf_name: Shelf, name: Name) -> ReleaseView:
+def release(settings: SettingsDep, who: VisitorDep, shelf_name: ReleaseOwner, name: Name) -> ReleaseView:
     """A release: what it guarantees, and its answers."""
-    return described(shelf.opened(settings, who, shelf_name, name))
+    return described(release_store.open_release(settings, who, shelf_name, name))
 
 
 @api.get("/{shelf_name}/{name}/reading")
-def reading(settings: With, who: Who, shelf_name: Shelf, name: Name, said: Said) -> ReadingFound:
+def reading(
+    settings: SettingsDep, who: VisitorDep, shelf_name: ReleaseOwner, name: Name, said: ReadingQuery
+) -> ReadingResult:
     """The best reading of an answer for a prior and a loss, its interval, and what face value would cost."""
     answer, said, prior = asked_for(settings, who, shelf_name, name, said)
-    with told():
-        return found.reading(answer, file_name(shelf_name, name), said, prior)
+    with errors_for_form():
+        return response_models.read_answer(answer, file_name(shelf_name, name), said, prior)
 
 
 @api.get("/{shelf_name}/{name}/over")
-def over(settings: With, who: Who, shelf_name: Shelf, name: Name, said: Said) -> OverFound:
+def over(
+    settings: SettingsDep, who: VisitorDep, shelf_name: ReleaseOwner, name: Name, said: ReadingQuery
+) -> OverallLosses:
     """The same before the answer was known: losses over all answers, and how each of them would be read."""
     answer, said, prior = asked_for(settings, who, shelf_name, name, said)
-    with told():
-        return found.over(answer, said, prior)
+    with errors_for_form():
+        return response_models.overall_losses(answer, said, prior)
 
 
 @api.get("/{shelf_name}/{name}/tailored")
-def made_for_her(settings: With, who: Who, shelf_name: Shelf, name: Name, said: Said) -> Tailored:
+def made_for_her(
+    settings: SettingsDep, who: VisitorDep, shelf_name: ReleaseOwner, name: Name, said: ReadingQuery
+) -> TailoredMechanism:
     """A mechanism made for this reader alone, certified, beside the released one: the same, by GRS12 Thm 3.2."""
     answer, said, prior = asked_for(settings, who, shelf_name, name, said)
-    with told():
-        return tailored(answer, said, prior)
+    with errors_for_form():
+        return tailor_mechanism(answer, said, prior)
 
 
 def described(made: Release) -> ReleaseView:
@@ -161,7 +170,7 @@ def described(made: Release) -> ReleaseView:
 
 
 def _answer(answer: Answer) -> AnswerView:
-    names, law = cells(answer), answer.mechanism
+    names, law = cell_names(answer), answer.mechanism
     return AnswerView(
         name=answer.name,
         kind=answer.kind,
@@ -172,23 +181,23 @@ def _answer(answer: Answer) -> AnswerView:
         cells=list(names[:MOST_NAMED]),
         cell_count=len(names),
         value=None if isinstance(answer.value, tuple) else str(answer.value),
-        bounded=not isinstance(law, Lattice) or (law.low is not None and law.high is not None),
+        bounded=not isinstance(law, LatticeMechanism) or (law.low is not None and law.high is not None),
     )
 
 
 def asked_for(
-    settings: Settings, who: Visitor, shelf_name: Shelf, name: str, said: Asked
-) -> tuple[Answer, Asked, Prior | None]:
+    settings: Settings, who: Visitor, shelf_name: ReleaseOwner, name: str, said: ReadingForm
+) -> tuple[Answer, ReadingForm, Prior | None]:
     """The answer that is read, what is said of it with its gaps filled, and the weights she brought, if she did."""
-    made = shelf.opened(settings, who, shelf_name, name)
-    with about("query"):
+    made = release_store.open_release(settings, who, shelf_name, name)
+    with errors_for_field("query"):
         answer = made[said.query] if said.query else made.answers[0]
-    said = board.completed(said, answer)
+    said = editors.complete_form(said, answer)
     if said.prior == "file":
-        return answer, said, shelf.weights(settings, who, said.kept)
-    return answer, said, shelf.weights_in(said.weights) if said.prior == "weights" else None
+        return answer, said, release_store.uploaded_prior(settings, who, said.kept)
+    return answer, said, release_store.parse_weights(said.weights) if said.prior == "weights" else None
 
 
-def file_name(shelf_name: Shelf, name: str) -> str:
+def file_name(shelf_name: ReleaseOwner, name: str) -> str:
     """How the command line calls the release."""
     return name if shelf_name == "releases" else "uploaded.release.json"

@@ -10,18 +10,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from utmost.errors import InputError
-from utmost.publish.record import Answer
-from utmost.studio import files
-from utmost.studio.consumer import api, board, shelf
-from utmost.studio.consumer.api import Name, Said
-from utmost.studio.consumer.asked import Asked
-from utmost.studio.consumer.found import ReadingFound
-from utmost.studio.consumer.shelf import Shelf
-from utmost.studio.house import Who, With
-from utmost.studio.pages import page
-from utmost.studio.problems import Problem, problem_of
+from utmost.publish.release_model import Answer
+from utmost.studio import data_folder
+from utmost.studio.consumer import api, editors, release_store
+from utmost.studio.consumer.api import Name, ReadingQuery
+from utmost.studio.consumer.forms import ReadingForm
+from utmost.studio.consumer.release_store import ReleaseOwner
+from utmost.studio.consumer.response_models import ReadingResult
+from utmost.studio.form_errors import Problem, problem_from_error
+from utmost.studio.rendering import render_page
 from utmost.studio.sessions import Visitor
 from utmost.studio.settings import Settings
+from utmost.studio.state import SettingsDep, VisitorDep
 
 PRIORS = [
     ("uniform", "nothing: every value alike (uniform)"),
@@ -47,29 +47,33 @@ pages = APIRouter(include_in_schema=False, prefix="/consumer")
 
 
 @pages.get("")
-def overview_page(request: Request, settings: With, who: Who) -> HTMLResponse:
+def overview_page(request: Request, settings: SettingsDep, who: VisitorDep) -> HTMLResponse:
     """The releases."""
     return _overview(request, settings, who)
 
 
 def _overview(request: Request, settings: Settings, who: Visitor, problem: Problem | None = None) -> HTMLResponse:
     seen = api.overview(settings, who)
-    limit = shelf.LARGEST_RELEASE >> 20
-    return page(request, "consumer/overview.html", twin="/api/consumer", problem=problem, overview=seen, limit=limit)
+    limit = release_store.MAX_RELEASE_BYTES >> 20
+    return render_page(
+        request, "consumer/overview.html", twin="/api/consumer", problem=problem, overview=seen, limit=limit
+    )
 
 
 @pages.post("/uploads")
-def upload_posted(request: Request, settings: With, who: Who, file: UploadFile) -> Response:
+def upload_posted(request: Request, settings: SettingsDep, who: VisitorDep, file: UploadFile) -> Response:
     """Keep a release that was brought, and open it."""
     try:
-        name = shelf.keep_release(settings, who, file.file.read(shelf.LARGEST_RELEASE + 1))
+        name = release_store.keep_release(settings, who, file.file.read(release_store.MAX_RELEASE_BYTES + 1))
     except InputError as error:
-        return _overview(request, settings, who, problem_of(error, ["file"]))
+        return _overview(request, settings, who, problem_from_error(error, ["file"]))
     return RedirectResponse(f"/consumer/uploads/{name}", status_code=303)
 
 
 @pages.get("/{shelf_name}/{name}")
-def reading_page(request: Request, settings: With, who: Who, shelf_name: Shelf, name: Name, said: Said) -> HTMLResponse:
+def reading_page(
+    request: Request, settings: SettingsDep, who: VisitorDep, shelf_name: ReleaseOwner, name: Name, said: ReadingQuery
+) -> HTMLResponse:
     """One answer, read."""
     return _reading(request, settings, who, shelf_name, name, said)
 
@@ -78,23 +82,23 @@ def _reading(
     request: Request,
     settings: Settings,
     who: Visitor,
-    shelf_name: Shelf,
+    shelf_name: ReleaseOwner,
     name: str,
-    said: Asked,
+    said: ReadingForm,
     problem: Problem | None = None,
 ) -> HTMLResponse:
-    made = shelf.opened(settings, who, shelf_name, name)
+    made = release_store.open_release(settings, who, shelf_name, name)
     answer = next((one for one in made if one.name == said.query), made.answers[0])
-    found: ReadingFound | None = None
+    found: ReadingResult | None = None
     try:
         found = api.reading(settings, who, shelf_name, name, said)
     except InputError as error:
-        problem = problem or problem_of(error, list(Asked.model_fields))
+        problem = problem or problem_from_error(error, list(ReadingForm.model_fields))
     release, place = api.described(made), list(made).index(answer)
     data: dict[str, Any] = {"release": release, "answer": release.answers[place], "place": place, "found": found}
     data |= {"shelf_name": shelf_name, "name": name, **CHOICES}
     query, root = said.address(), f"{shelf_name}/{name}"
-    return page(
+    return render_page(
         request,
         "consumer/reading.html",
         twin=f"/api/consumer/{root}/reading?{query}",
@@ -108,14 +112,14 @@ def _reading(
     )
 
 
-def filled(said: Asked, answer: Answer, found: ReadingFound | None) -> Asked:
+def filled(said: ReadingForm, answer: Answer, found: ReadingResult | None) -> ReadingForm:
     """What was typed, with a first suggestion where nothing was: what can be dragged is as it looks now."""
     given = {"query": answer.name}
     if said.prior != "steps" and found is not None and found.bars is not None:
         given["bars"] = found.bars.text
     if said.loss != "drawn" and found is not None and found.drawing is not None:
         given["drawn"] = found.drawing.text
-    return board.completed(said.model_copy(update=given), answer)
+    return editors.complete_form(said.model_copy(update=given), answer)
 
 
 def _suggested(answer: Answer) -> str:
@@ -126,25 +130,31 @@ def _suggested(answer: Answer) -> str:
 
 @pages.post("/{shelf_name}/{name}/weights")
 def weights_posted(
-    request: Request, settings: With, who: Who, shelf_name: Shelf, name: Name, said: Said, weights_file: UploadFile
+    request: Request,
+    settings: SettingsDep,
+    who: VisitorDep,
+    shelf_name: ReleaseOwner,
+    name: Name,
+    said: ReadingQuery,
+    weights_file: UploadFile,
 ) -> Response:
     """Keep the weights of a prior, and read with them."""
     try:
-        kept = shelf.keep_weights(settings, who, weights_file.file.read(shelf.LARGEST_WEIGHTS + 1))
+        kept = release_store.keep_weights(settings, who, weights_file.file.read(release_store.MAX_WEIGHTS_BYTES + 1))
     except InputError as error:
         typed = said.model_copy(update={"prior": "uniform"})
-        return _reading(request, settings, who, shelf_name, name, typed, problem_of(error, ["prior"]))
+        return _reading(request, settings, who, shelf_name, name, typed, problem_from_error(error, ["prior"]))
     typed = said.model_copy(update={"prior": "file", "kept": kept})
     return RedirectResponse(f"/consumer/{shelf_name}/{name}?{typed.address()}", status_code=303)
 
 
 @pages.get("/{shelf_name}/{name}/tailored")
 def tailored_page(
-    request: Request, settings: With, who: Who, shelf_name: Shelf, name: Name, said: Said
+    request: Request, settings: SettingsDep, who: VisitorDep, shelf_name: ReleaseOwner, name: Name, said: ReadingQuery
 ) -> HTMLResponse:
     """A mechanism made for this reader alone, beside the one that was released."""
     query, root = said.address(), f"{shelf_name}/{name}"
-    return page(
+    return render_page(
         request,
         "consumer/tailored.html",
         twin=f"/api/consumer/{root}/tailored?{query}",
@@ -154,7 +164,7 @@ def tailored_page(
 
 
 @pages.get("/releases/{name}/file")
-def download(settings: With, name: Name) -> FileResponse:
+def download(settings: SettingsDep, name: Name) -> FileResponse:
     """The release as it is."""
-    place = files.release_path(settings, name)
+    place = data_folder.release_path(settings, name)
     return FileResponse(place, media_type="application/json", filename=place.name)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from utmost.errors import InputError
-from utmost.studio.problems import FieldError
+from utmost.studio.form_errors import FieldError
 
 OWN = ("prior", "loss", "cell", "grid", "coverage", "query")
 OTHERS = {
@@ -21,7 +21,7 @@ FIELDS = {**{name: name for name in OWN}, **OTHERS, "poisson": "mean", "zipf": "
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def errors_for_form() -> Iterator[None]:
     """What is refused inside is told beside the field that its first word names, in words of a page."""
     try:
         yield

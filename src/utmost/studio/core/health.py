@@ -13,9 +13,9 @@ from starlette.responses import Response
 
 from utmost import __version__
 from utmost.errors import InputError, LedgerError
-from utmost.studio.house import Here
-from utmost.studio.problems import Refusal
+from utmost.studio.form_errors import Refusal
 from utmost.studio.settings import Settings
+from utmost.studio.state import StateDep
 
 router = APIRouter()
 FRESH = 5  # seconds that an answer about the ledger holds
@@ -37,7 +37,7 @@ class Ready(BaseModel):
 
 
 @router.get("/health", tags=["studio"], responses={503: {"model": Health, "description": "the ledger is out of reach"}})
-def health(house: Here, response: Response) -> Health:
+def health(house: StateDep, response: Response) -> Health:
     """Does the studio answer, and does its ledger; 503 if that is out of reach."""
     found = _ledger(house.settings, int(time.monotonic()) // FRESH)
     response.status_code = 503 if found == "unreachable" else 200
@@ -50,7 +50,7 @@ def _ledger(settings: Settings, _: int) -> Literal["ok", "empty", "unreachable"]
     from utmost import ledger
 
     try:
-        with ledger.opened(settings.ledger, settings.folder) as books:
+        with ledger.open_ledger(settings.ledger, settings.folder) as books:
             books.budgets()
     except InputError:
         return "empty"
@@ -60,20 +60,20 @@ def _ledger(settings: Settings, _: int) -> Literal["ok", "empty", "unreachable"]
 
 
 @router.get("/metrics", tags=["studio"], response_class=PlainTextResponse)
-def metrics(house: Here) -> PlainTextResponse:
+def metrics(house: StateDep) -> PlainTextResponse:
     """Requests, latencies, charges and jobs, as Prometheus reads them; nothing about data."""
     return PlainTextResponse(house.metrics.text(house.jobs.counts()), media_type="text/plain; version=0.0.4")
 
 
 @router.get("/vega/ready", include_in_schema=False)
-def vega_ready(house: Here) -> Ready:
+def vega_ready(house: StateDep) -> Ready:
     """Is the bundle that draws charts made; it is begun if not."""
     house.bundle.prepare()
     return Ready(ready=house.bundle.ready())
 
 
 @router.get("/vega/{version}.js", include_in_schema=False)
-def vega(version: str, house: Here) -> Response:
+def vega(version: str, house: StateDep) -> Response:
     """The bundle that draws charts; 503 until it is made."""
     if version != house.bundle.version:
         raise Refusal(404, "there is no such script: reload the page")

@@ -8,10 +8,10 @@ from pydantic import BaseModel
 from starlette.requests import Request
 
 from utmost import __version__
-from utmost.studio import access
-from utmost.studio.files import ReleaseFile, releases
-from utmost.studio.house import Here, Who
-from utmost.studio.pages import page
+from utmost.studio import permissions
+from utmost.studio.data_folder import ReleaseFile, list_releases
+from utmost.studio.rendering import render_page
+from utmost.studio.state import StateDep, VisitorDep
 
 MOST = 5  # releases on the first page
 
@@ -30,14 +30,14 @@ class Home(BaseModel):
 
 
 @pages.get("/")
-def home_page(request: Request, house: Here, who: Who) -> HTMLResponse:
+def home_page(request: Request, house: StateDep, who: VisitorDep) -> HTMLResponse:
     """The first page."""
-    return page(request, "core/home.html", twin="/api/home", home=home(house, who))
+    return render_page(request, "core/home.html", twin="/api/home", home=home(house, who))
 
 
 @api.get("/home")
-def home(house: Here, who: Who) -> Home:
+def home(house: StateDep, who: VisitorDep) -> Home:
     """Who you are here, where you may go, and the latest releases."""
-    places = [place.path for place in access.places(who)]
-    latest = releases(house.settings)[:MOST]
+    places = [place.path for place in permissions.navigation(who)]
+    latest = list_releases(house.settings)[:MOST]
     return Home(version=__version__, name=who.name, role=who.role, places=places, releases=latest)

@@ -7,9 +7,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel
 from starlette.requests import Request
 
-from utmost.studio.house import Here, Who
 from utmost.studio.jobs import Job
-from utmost.studio.pages import page
+from utmost.studio.rendering import render_page
+from utmost.studio.state import StateDep, VisitorDep
 
 pages = APIRouter(include_in_schema=False, prefix="/jobs")
 api = APIRouter(prefix="/api/jobs", tags=["jobs"])
@@ -22,37 +22,37 @@ class JobList(BaseModel):
 
 
 @pages.get("")
-def jobs_page(request: Request, house: Here, who: Who) -> HTMLResponse:
+def jobs_page(request: Request, house: StateDep, who: VisitorDep) -> HTMLResponse:
     """The list of jobs."""
-    return page(request, "core/jobs.html", twin="/api/jobs", jobs=house.jobs.all(who.name))
+    return render_page(request, "core/jobs.html", twin="/api/jobs", jobs=house.jobs.all(who.name))
 
 
 @pages.get("/{job}")
-def job_page(request: Request, job: str, house: Here, who: Who) -> HTMLResponse:
+def job_page(request: Request, job: str, house: StateDep, who: VisitorDep) -> HTMLResponse:
     """One job."""
-    return page(request, "core/job.html", twin=f"/api/jobs/{job}", job=house.jobs.find(who.name, job))
+    return render_page(request, "core/job.html", twin=f"/api/jobs/{job}", job=house.jobs.find(who.name, job))
 
 
 @pages.post("/{job}/cancel")
-def cancel_page(job: str, house: Here, who: Who) -> RedirectResponse:
+def cancel_page(job: str, house: StateDep, who: VisitorDep) -> RedirectResponse:
     """Cancel a job, and show what became of it."""
     house.jobs.cancel(who.name, job)
     return RedirectResponse(f"/jobs/{job}", status_code=303)
 
 
 @api.get("")
-def jobs_list(house: Here, who: Who) -> JobList:
+def jobs_list(house: StateDep, who: VisitorDep) -> JobList:
     """Your jobs, the latest first, without their results."""
     return JobList(jobs=house.jobs.all(who.name))
 
 
 @api.get("/{job}")
-def one_job(job: str, house: Here, who: Who) -> Job:
+def one_job(job: str, house: StateDep, who: VisitorDep) -> Job:
     """One of your jobs: its progress and bounds, and its result once it is done."""
     return house.jobs.find(who.name, job)
 
 
 @api.post("/{job}/cancel")
-def cancelled(job: str, house: Here, who: Who) -> Job:
+def cancelled(job: str, house: StateDep, who: VisitorDep) -> Job:
     """Cancel one of your jobs."""
     return house.jobs.cancel(who.name, job)

@@ -10,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from utmost.studio import tokens
-from utmost.studio.house import Here, Who
-from utmost.studio.pages import page
-from utmost.studio.problems import Problem
+from utmost.studio.form_errors import Problem
+from utmost.studio.rendering import render_page
 from utmost.studio.sessions import ANONYMOUS
+from utmost.studio.state import StateDep, VisitorDep
 
 pages = APIRouter(include_in_schema=False)
 api = APIRouter(prefix="/api", tags=["studio"])
@@ -29,22 +29,22 @@ class Session(BaseModel):
 
 
 @api.get("/session")
-def session(house: Here, who: Who) -> Session:
+def session(house: StateDep, who: VisitorDep) -> Session:
     """Who you are here, and your session's CSRF token; a bearer token needs none."""
     return Session(name=who.name, role=who.role, csrf=house.sessions.csrf(who))
 
 
 @pages.get("/login")
-def login_page(request: Request, house: Here, then: str = "/") -> Response:
+def login_page(request: Request, house: StateDep, then: str = "/") -> Response:
     """The form for a token."""
     if house.register is None:
         return RedirectResponse("/", status_code=303)
-    return page(request, "core/login.html", then=_own(then))
+    return render_page(request, "core/login.html", then=_own(then))
 
 
 @pages.post("/login")
 def login(
-    request: Request, house: Here, token: Annotated[str, Form()] = "", then: Annotated[str, Form()] = "/"
+    request: Request, house: StateDep, token: Annotated[str, Form()] = "", then: Annotated[str, Form()] = "/"
 ) -> Response:
     """Begin a session for a token's holder; the session before it is gone."""
     if house.register is None:
@@ -52,14 +52,14 @@ def login(
     holder = house.register.shown(token.strip()[:200])
     if holder is None:
         house.rates.empty(request.client.host if request.client else "", house.settings.limits.wrong_token)
-        return page(request, "core/login.html", then=_own(then), problem=Problem(field="token", message=WRONG))
+        return render_page(request, "core/login.html", then=_own(then), problem=Problem(field="token", message=WRONG))
     house.sessions.end(request.state.visitor)
-    request.state.visitor = house.sessions.made(holder.name, holder.role, tokens.mark(holder))
+    request.state.visitor = house.sessions.made(holder.name, holder.role, tokens.token_mark(holder))
     return RedirectResponse(_own(then), status_code=303)
 
 
 @pages.post("/logout")
-def logout(request: Request, house: Here) -> Response:
+def logout(request: Request, house: StateDep) -> Response:
     """End the session: a copy of its cookie is void too."""
     house.sessions.end(request.state.visitor)
     request.state.visitor = house.sessions.made("", ANONYMOUS)

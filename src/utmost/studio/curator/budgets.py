@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field
 from utmost import ledger
 from utmost.errors import InputError
 from utmost.exact import rational
-from utmost.ledger import Budget, Ledger, told
-from utmost.studio.numbers import rounded
-from utmost.studio.problems import FieldError
+from utmost.ledger import Budget, Ledger, json_output
+from utmost.studio.form_errors import FieldError
+from utmost.studio.number_format import format_rounded
 from utmost.studio.settings import Settings
 
 FIELDS = ("epsilon", "delta", "composition", "unit", "neighbours", "name")
@@ -54,7 +54,7 @@ class BudgetView(BaseModel):
     @property
     def remaining(self) -> str:
         """What is left, in few digits."""
-        return rounded(rational(self.left))
+        return format_rounded(rational(self.left))
 
 
 class CostView(BaseModel):
@@ -86,9 +86,9 @@ class HistoryView(BaseModel):
     charges: list[ChargeView]
 
 
-def views(settings: Settings) -> list[BudgetView]:
+def budget_views(settings: Settings) -> list[BudgetView]:
     """All budgets; none where there is no ledger yet."""
-    with ledger.opened(settings.ledger, settings.folder) as books:
+    with ledger.open_ledger(settings.ledger, settings.folder) as books:
         try:
             found = books.budgets()
         except InputError:  # no ledger yet
@@ -96,14 +96,14 @@ def views(settings: Settings) -> list[BudgetView]:
         return [_view(books, one) for one in found]
 
 
-def history(settings: Settings, name: str) -> HistoryView:
+def budget_history(settings: Settings, name: str) -> HistoryView:
     """One budget and what was charged to it."""
-    with ledger.opened(settings.ledger, settings.folder) as books:
-        charges: list[Any] = [told.charge(one) for one in books.history(name)]
+    with ledger.open_ledger(settings.ledger, settings.folder) as books:
+        charges: list[Any] = [json_output.charge_content(one) for one in books.history(name)]
         return HistoryView(budget=_view(books, books.budget(name)), charges=charges[::-1])
 
 
-def opened(settings: Settings, new: NewBudget) -> BudgetView:
+def open_budget_view(settings: Settings, new: NewBudget) -> BudgetView:
     """Open a budget; the first one makes the ledger."""
     try:
         asked = Budget(
@@ -115,7 +115,7 @@ def opened(settings: Settings, new: NewBudget) -> BudgetView:
             new.neighbours,
             new.remember,
         )
-        with ledger.opened(settings.ledger, settings.folder) as books:
+        with ledger.open_ledger(settings.ledger, settings.folder) as books:
             return _view(books, books.open(asked))
     except InputError as error:
         raise FieldError(_field(str(error)), str(error)) from None
@@ -129,4 +129,6 @@ def _field(words: str) -> str:
 
 
 def _view(books: Ledger, one: Budget) -> BudgetView:
-    return BudgetView(**told.budget(one, books.state(one.name)), protects=told.protects(one))
+    return BudgetView(
+        **json_output.budget_content(one, books.state(one.name)), protects=json_output.protection_sentence(one)
+    )

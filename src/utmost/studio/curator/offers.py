@@ -16,11 +16,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from utmost.publish import document, plans
-from utmost.studio.problems import Refusal
+from utmost.publish import plans, release_file
+from utmost.studio.form_errors import Refusal
 
-KEY = re.compile(r"[A-Za-z0-9_-]{43}")
-MOST = 500  # offers that are kept
+KEY_PATTERN = re.compile(r"[A-Za-z0-9_-]{43}")
+MAX_OFFERS = 500  # offers that are kept
 UNKNOWN = "key must be of a confirmation of yours, got another: look at the plan again, and confirm it anew"
 
 
@@ -41,11 +41,11 @@ class Offer(BaseModel):
     remarks: list[str]
 
 
-class Accepted(BaseModel):
+class AcceptedOffer(BaseModel):
     """An offer that is accepted: all that was shown, sent back."""
 
     key: str = Field(max_length=100)
-    plan: str = Field(max_length=plans.LARGEST)
+    plan: str = Field(max_length=plans.MAX_PLAN_BYTES)
     cost: str = Field(max_length=200)
     takes: str = Field(max_length=200)
 
@@ -67,7 +67,7 @@ class Outcome(BaseModel):
     words: str = Field(default="", description="How far it is, or what happened")
 
 
-class Begun(BaseModel):
+class StartedRun(BaseModel):
     """What is known of a run before it charges: when, the charges its budget had, the plan's digest, the release."""
 
     at: float
@@ -90,12 +90,12 @@ class Offers:
 
     def find(self, owner: str, key: str) -> Offer:
         """The offer under a key, if it was made to this owner; another's is refused like one that never was."""
-        found = _read(self._folder / key / "offer.json") if KEY.fullmatch(key) else None
+        found = _read(self._folder / key / "offer.json") if KEY_PATTERN.fullmatch(key) else None
         if found is None or found["owner"] != owner:
             raise Refusal(404, UNKNOWN)
         return Offer.model_validate(found["offer"])
 
-    def begin(self, key: str, begun: Begun) -> None:
+    def begin(self, key: str, begun: StartedRun) -> None:
         """Leave word, on the disk, that the charge is about to be made; refused where somebody has."""
         try:
             _write_once(self._folder / key / "begun.json", begun.model_dump())
@@ -104,10 +104,10 @@ class Offers:
                 409, "this confirmation is being carried out elsewhere: reload the page in a moment"
             ) from None
 
-    def begun(self, key: str) -> Begun | None:
+    def begun(self, key: str) -> StartedRun | None:
         """The run that was begun, if one was."""
         found = _read(self._folder / key / "begun.json")
-        return None if found is None else Begun.model_validate(found)
+        return None if found is None else StartedRun.model_validate(found)
 
     def undo(self, key: str) -> None:
         """Take the word back: nothing was charged, and the offer stands as before."""
@@ -126,14 +126,14 @@ class Offers:
     def tidy(self, needed: Collection[str]) -> None:
         """Forget the oldest offers but those that are needed; what is forgotten can no longer be accepted."""
         places = sorted(self._folder.iterdir(), key=lambda place: place.stat().st_mtime_ns, reverse=True)
-        for place in places[MOST:]:
+        for place in places[MAX_OFFERS:]:
             if place.name not in needed:
                 shutil.rmtree(place, ignore_errors=True)
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
     """JSON in a file, whole or not at all, on the disk."""
-    document.save(json.dumps(content), path)
+    release_file.save_text(json.dumps(content), path)
     _settled(path.parent)
 
 

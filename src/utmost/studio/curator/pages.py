@@ -12,45 +12,45 @@ from starlette.responses import Response
 
 from utmost.errors import InputError
 from utmost.publish import plans
-from utmost.studio import files
-from utmost.studio.curator import api, budgets, looking, planning, shelf
+from utmost.studio import data_folder
+from utmost.studio.curator import api, budgets, draft_preview, plan_builder, tables
 from utmost.studio.curator.budgets import NewBudget
-from utmost.studio.curator.desk import At, Pairs, Posted, owner
-from utmost.studio.curator.drafts import MOST_QUERIES, Draft, Question, drafted
-from utmost.studio.curator.offers import Accepted
-from utmost.studio.curator.spending import Spends
-from utmost.studio.house import Who, With
-from utmost.studio.pages import page
-from utmost.studio.problems import FieldError, Problem, Refusal, problem_of
+from utmost.studio.curator.dependencies import FormPairs, PostedForm, SpendingDep, offer_owner
+from utmost.studio.curator.forms import MOST_QUERIES, PlanDraft, QueryDraft, parse_form
+from utmost.studio.curator.offers import AcceptedOffer
+from utmost.studio.curator.spending import SpendingService
+from utmost.studio.form_errors import FieldError, Problem, Refusal, problem_from_error
+from utmost.studio.rendering import render_page
 from utmost.studio.sessions import Visitor
 from utmost.studio.settings import Settings
+from utmost.studio.state import SettingsDep, VisitorDep
 
-FIRST = Question(name="first count", epsilon="0.1")
+FIRST = QueryDraft(name="first count", epsilon="0.1")
 NO_BUDGET = Problem(field="budget", message="budget must be chosen: it is what the release is charged to")
 pages = APIRouter(include_in_schema=False, prefix="/curator")
 
 
 @pages.get("")
-def overview_page(request: Request, settings: With, spends: At) -> HTMLResponse:
+def overview_page(request: Request, settings: SettingsDep, spends: SpendingDep) -> HTMLResponse:
     """What there is."""
-    return page(request, "curator/overview.html", twin="/api/curator", overview=api.overview(settings))
+    return render_page(request, "curator/overview.html", twin="/api/curator", overview=api.overview(settings))
 
 
 @pages.get("/source")
 def source_page(
-    request: Request, settings: With, location: api.Location = "bundled:anes96", table: api.TableName = ""
+    request: Request, settings: SettingsDep, location: api.Location = "bundled:anes96", table: api.TableName = ""
 ) -> HTMLResponse:
     """The columns of one table."""
     seen = api.source(settings, location, table)
-    return page(request, "curator/source.html", twin=_with("/api/curator/source", request), source=seen)
+    return render_page(request, "curator/source.html", twin=_with("/api/curator/source", request), source=seen)
 
 
 @pages.get("/plan")
 def plan_page(
     request: Request,
-    settings: With,
-    spends: At,
-    who: Who,
+    settings: SettingsDep,
+    spends: SpendingDep,
+    who: VisitorDep,
     location: api.Location = "bundled:anes96",
     table: api.TableName = "",
     file: api.File = "",
@@ -66,12 +66,14 @@ def plan_page(
 
 
 @pages.post("/plan")
-def plan_posted(request: Request, settings: With, spends: At, who: Who, pairs: Posted) -> Response:
+def plan_posted(
+    request: Request, settings: SettingsDep, spends: SpendingDep, who: VisitorDep, pairs: PostedForm
+) -> Response:
     """What one of the form's buttons asks for."""
-    sent, draft = dict(pairs), drafted(pairs)
+    sent, draft = dict(pairs), parse_form(pairs)
     match sent.get("do", "look").partition(" "):
         case ("add", _, _) if len(draft.queries) < MOST_QUERIES:
-            draft.queries.append(Question(name=f"query {len(draft.queries) + 1}"))
+            draft.queries.append(QueryDraft(name=f"query {len(draft.queries) + 1}"))
         case ("remove", _, number) if number.isdigit() and int(number) < len(draft.queries) > 1:
             del draft.queries[int(number)]
         case ("open", _, _):
@@ -84,33 +86,33 @@ def plan_posted(request: Request, settings: With, spends: At, who: Who, pairs: P
 
 
 def _form(
-    request: Request, settings: Settings, draft: Draft, problems: list[Problem], *, quiet: bool = False, **data: Any
+    request: Request, settings: Settings, draft: PlanDraft, problems: list[Problem], *, quiet: bool = False, **data: Any
 ) -> HTMLResponse:
     """The form, with what is known about its draft. A quiet one does not complain before it was touched."""
-    seen = looking.seen(draft, settings)
+    seen = draft_preview.preview_draft(draft, settings)
     told = [*problems, *([] if quiet else seen.problems)]
-    return page(
+    return render_page(
         request,
         "curator/plan.html",
         status=422 if problems else 200,
         twin=_with("/api/curator/draft", request) if request.method == "GET" else "",
         draft=draft,
         seen=seen,
-        source=shelf.view(settings, draft.location, draft.table or None),
-        budgets=budgets.views(settings),
+        source=tables.source_view(settings, draft.location, draft.table or None),
+        budgets=budgets.budget_views(settings),
         errors=defaultdict(str, {one.field or "": one.message for one in reversed(told)}),
         quiet=quiet or bool(problems),  # what was said stays until something changes
         **{"new_name": "", "new_epsilon": "1", **data},
     )
 
 
-def _opened(request: Request, settings: Settings, draft: Draft, sent: dict[str, str]) -> HTMLResponse:
+def _opened(request: Request, settings: Settings, draft: PlanDraft, sent: dict[str, str]) -> HTMLResponse:
     """Open the budget that the form names, for whom the draft protects; and the form again."""
     name, epsilon = sent.get("new_name", "")[:100], sent.get("new_epsilon", "")[:1000]
     unit = "row" if draft.protects == "row" else draft.person
     try:
         new = NewBudget(name=name, epsilon=epsilon, unit=unit, neighbours=draft.neighbours)
-        draft = draft.model_copy(update={"budget": budgets.opened(settings, new).name})
+        draft = draft.model_copy(update={"budget": budgets.open_budget_view(settings, new).name})
     except FieldError as error:
         field = "new_epsilon" if error.field == "epsilon" else "new_name"
         return _form(
@@ -119,49 +121,51 @@ def _opened(request: Request, settings: Settings, draft: Draft, sent: dict[str, 
     return _form(request, settings, draft, [])
 
 
-def _downloaded(request: Request, settings: Settings, draft: Draft) -> Response:
+def _downloaded(request: Request, settings: Settings, draft: PlanDraft) -> Response:
     """The plan as a file, once it is one; its budget need not be open yet."""
-    seen = looking.seen(draft, settings)
+    seen = draft_preview.preview_draft(draft, settings)
     if seen.plan is None or not seen.budget:
         return _form(request, settings, draft, seen.problems or [NO_BUDGET])
     return _attached(seen.plan, "plan.toml")
 
 
-def _reviewed(request: Request, settings: Settings, spends: Spends, who: Visitor, draft: Draft) -> Response:
+def _reviewed(
+    request: Request, settings: Settings, spends: SpendingService, who: Visitor, draft: PlanDraft
+) -> Response:
     """Lead to the confirmation, if there is nothing left to mend."""
-    seen = looking.seen(draft, settings)
+    seen = draft_preview.preview_draft(draft, settings)
     if seen.plan is None or seen.problems or not seen.budget:
         return _form(request, settings, draft, seen.problems or [NO_BUDGET])
     try:
-        offer = spends.offer(owner(who), planning.accepted(seen.plan, settings))
+        offer = spends.offer(offer_owner(who), plan_builder.accept_plan(seen.plan, settings))
     except InputError as error:
-        return _form(request, settings, draft, [problem_of(error, ["budget", "location"])])
+        return _form(request, settings, draft, [problem_from_error(error, ["budget", "location"])])
     return RedirectResponse(f"/curator/confirm/{offer.key}", status_code=303)
 
 
 @pages.get("/confirm/{key}")
-def confirm_page(request: Request, spends: At, who: Who, key: api.Key) -> Response:
+def confirm_page(request: Request, spends: SpendingDep, who: VisitorDep, key: api.Key) -> Response:
     """The plan, what it costs, and the one click that spends it."""
-    offer, outcome = spends.find(owner(who), key), spends.outcome(owner(who), key)
+    offer, outcome = spends.find(offer_owner(who), key), spends.outcome(offer_owner(who), key)
     if outcome.state == "done":
         return _released(outcome.file or "")
     data: dict[str, Any] = {"offer": offer, "outcome": outcome}
-    return page(request, "curator/confirm.html", twin=f"/api/curator/offers/{key}", **data)
+    return render_page(request, "curator/confirm.html", twin=f"/api/curator/offers/{key}", **data)
 
 
 @pages.post("/spend")
 def spend_posted(
     request: Request,
-    spends: At,
-    who: Who,
+    spends: SpendingDep,
+    who: VisitorDep,
     key: Annotated[str, Form(max_length=100)],
-    plan: Annotated[str, Form(max_length=plans.LARGEST * 2)],
+    plan: Annotated[str, Form(max_length=plans.MAX_PLAN_BYTES * 2)],
     cost: Annotated[str, Form(max_length=200)],
     takes: Annotated[str, Form(max_length=200)],
 ) -> Response:
     """Accept an offer, and lead to its release."""
-    text = plan.replace("\r\n", "\n")[: plans.LARGEST]
-    outcome = spends.accept(owner(who), Accepted(key=key, plan=text, cost=cost, takes=takes))
+    text = plan.replace("\r\n", "\n")[: plans.MAX_PLAN_BYTES]
+    outcome = spends.accept(offer_owner(who), AcceptedOffer(key=key, plan=text, cost=cost, takes=takes))
     if outcome.state == "done":
         return _released(outcome.file or "")
     return RedirectResponse(f"/curator/confirm/{outcome.key}", status_code=303)
@@ -172,32 +176,32 @@ def _released(file: str) -> RedirectResponse:
 
 
 @pages.get("/offers/{key}/plan.toml")
-def offered_plan(spends: At, who: Who, key: api.Key) -> Response:
+def offered_plan(spends: SpendingDep, who: VisitorDep, key: api.Key) -> Response:
     """The plan of an offer, to be run by utmost release."""
-    return _attached(spends.find(owner(who), key).plan, "plan.toml")
+    return _attached(spends.find(offer_owner(who), key).plan, "plan.toml")
 
 
 @pages.get("/releases/{file}")
-def release_page(request: Request, settings: With, spends: At, file: api.ReleaseName) -> HTMLResponse:
+def release_page(request: Request, settings: SettingsDep, spends: SpendingDep, file: api.ReleaseName) -> HTMLResponse:
     """The answers of a release."""
     made = api.release(settings, spends, file)
-    return page(request, "curator/release.html", twin=f"/api/curator/releases/{made.file}", release=made)
+    return render_page(request, "curator/release.html", twin=f"/api/curator/releases/{made.file}", release=made)
 
 
 @pages.get("/releases/{file}/download")
-def release_file(settings: With, file: api.ReleaseName) -> FileResponse:
+def release_file(settings: SettingsDep, file: api.ReleaseName) -> FileResponse:
     """The release, as utmost estimate reads it."""
-    path = files.release_path(settings, file)
+    path = data_folder.release_path(settings, file)
     return FileResponse(path, media_type="application/json", filename=path.name)
 
 
 @pages.get("/releases/{file}/plan.toml")
-def release_plan(spends: At, file: api.ReleaseName) -> Response:
+def release_plan(spends: SpendingDep, file: api.ReleaseName) -> Response:
     """The plan of a release that was made here."""
     text = spends.plan_of(file)
     if text is None:
         raise Refusal(404, "release must be one that was made here, got another: its plan is not known")
-    return _attached(text, f"{file.removesuffix(files.RELEASE)}.toml")
+    return _attached(text, f"{file.removesuffix(data_folder.RELEASE_SUFFIX)}.toml")
 
 
 def _attached(text: str, name: str) -> Response:
@@ -205,17 +209,17 @@ def _attached(text: str, name: str) -> Response:
 
 
 @pages.get("/budgets")
-def budgets_page(request: Request, settings: With) -> HTMLResponse:
+def budgets_page(request: Request, settings: SettingsDep) -> HTMLResponse:
     """All budgets, and the form that opens one."""
     return _budgets(request, settings, NewBudget(name="", epsilon="1"), None)
 
 
 @pages.post("/budgets")
-def budget_posted(request: Request, settings: With, pairs: Posted) -> Response:
+def budget_posted(request: Request, settings: SettingsDep, pairs: PostedForm) -> Response:
     """Open a budget."""
     sent = _new(pairs)
     try:
-        made = budgets.opened(settings, sent)
+        made = budgets.open_budget_view(settings, sent)
     except FieldError as error:
         return _budgets(request, settings, sent, Problem(field=error.field, message=str(error)))
     from urllib.parse import urlencode
@@ -223,7 +227,7 @@ def budget_posted(request: Request, settings: With, pairs: Posted) -> Response:
     return RedirectResponse(f"/curator/budget?{urlencode({'name': made.name})}", status_code=303)
 
 
-def _new(pairs: Pairs) -> NewBudget:
+def _new(pairs: FormPairs) -> NewBudget:
     """The budget in the form's fields."""
     from pydantic import ValidationError
 
@@ -236,15 +240,15 @@ def _new(pairs: Pairs) -> NewBudget:
 
 
 def _budgets(request: Request, settings: Settings, new: NewBudget, problem: Problem | None) -> HTMLResponse:
-    data: dict[str, Any] = {"budgets": budgets.views(settings), "new": new}
-    return page(request, "curator/budgets.html", twin="/api/curator/budgets", problem=problem, **data)
+    data: dict[str, Any] = {"budgets": budgets.budget_views(settings), "new": new}
+    return render_page(request, "curator/budgets.html", twin="/api/curator/budgets", problem=problem, **data)
 
 
 @pages.get("/budget")
-def budget_page(request: Request, settings: With, name: api.Name) -> HTMLResponse:
+def budget_page(request: Request, settings: SettingsDep, name: api.Name) -> HTMLResponse:
     """One budget and its history."""
     found = api.budget(settings, name)
-    return page(request, "curator/budget.html", twin=_with("/api/curator/budget", request), history=found)
+    return render_page(request, "curator/budget.html", twin=_with("/api/curator/budget", request), history=found)
 
 
 def _with(path: str, request: Request) -> str:

@@ -16,21 +16,21 @@ from pathlib import Path
 
 from utmost import ledger
 from utmost.errors import UtmostError
-from utmost.publish import document, previewed, run, written
+from utmost.publish import execute, plan_writer, preview, release_file
+from utmost.publish.execute import Preview
 from utmost.publish.plans import Plan
-from utmost.publish.record import Release
-from utmost.publish.run import Preview
-from utmost.studio.curator import planning
-from utmost.studio.curator.offers import Accepted, Begun, Offer, Offers, Outcome
-from utmost.studio.files import RELEASE
+from utmost.publish.release_model import Release
+from utmost.studio.curator import plan_builder
+from utmost.studio.curator.offers import AcceptedOffer, Offer, Offers, Outcome, StartedRun
+from utmost.studio.data_folder import RELEASE_SUFFIX
+from utmost.studio.form_errors import Refusal
 from utmost.studio.metrics import Metrics
-from utmost.studio.problems import Refusal
-from utmost.studio.sessions import fresh_word
-from utmost.studio.settings import Settings, private
+from utmost.studio.sessions import random_token
+from utmost.studio.settings import Settings, private_folder
 
 SLUG = re.compile(r"[^a-z0-9]+")
 AT_ONCE = 4  # releases that are made at a time
-PATIENCE = 20.0  # seconds that a request waits for its release
+RELEASE_SECONDS = 20.0  # seconds that a request waits for its release
 RECENT = 60.0  # seconds in which another studio may still be at work
 LOST = (
     "The budget was charged (entry {}) and the answers were not kept, because the studio failed or was stopped at that "
@@ -41,13 +41,13 @@ NOTHING = "The studio was stopped before anything was charged. Nothing was spent
 ELSEWHERE = "It was begun by a studio that is not this one: reload the page in a minute to see what became of it."
 
 
-class Spends:
+class SpendingService:
     """The offers of a studio, and the threads that carry them out."""
 
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
         self._settings, self._metrics = settings, metrics
-        self._offers = Offers(private(settings.state / "offers"))
-        self._plans = private(settings.state / "plans")
+        self._offers = Offers(private_folder(settings.state / "offers"))
+        self._plans = private_folder(settings.state / "plans")
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="spend")
         self._going: dict[str, Future[Outcome]] = {}
@@ -55,18 +55,18 @@ class Spends:
 
     def offer(self, owner: str, plan: Plan) -> Offer:
         """Offer a plan at what it costs now. All that the plan can be refused for is refused here."""
-        with run.prepared(replace(plan, ledger=self._settings.ledger)) as ready:
+        with execute.prepare_release(replace(plan, ledger=self._settings.ledger)) as ready:
             seen = ready.preview
         made = Offer(
-            key=fresh_word(),
-            plan=written.text(plan),
+            key=random_token(),
+            plan=plan_writer.write_plan(plan),
             **_amounts(seen),
             budget=plan.budget,
             left=str(seen.left),
             after=str(seen.after),
             free=seen.free,
-            preview=previewed.content(seen),
-            remarks=list(previewed.remarks(seen.intended, seen.setting, {})),
+            preview=preview.preview_content(seen),
+            remarks=list(preview.error_remarks(seen.intended, seen.setting, {})),
         )
         self._offers.add(owner, made)
         self._offers.tidy(self._going)
@@ -80,7 +80,7 @@ class Spends:
         """What became of an offer of this owner's."""
         return self._known(self.find(owner, key)) or Outcome(state="open", key=key)
 
-    def accept(self, owner: str, sent: Accepted) -> Outcome:
+    def accept(self, owner: str, sent: AcceptedOffer) -> Outcome:
         """Spend what an offer costs and make its release; again, give the same release and charge nothing."""
         try:
             shown = self.find(owner, sent.key)
@@ -93,7 +93,7 @@ class Spends:
 
     def plan_of(self, file: str) -> str | None:
         """The plan of a release that was made here."""
-        stem = file.removesuffix(RELEASE)
+        stem = file.removesuffix(RELEASE_SUFFIX)
         place = self._plans / f"{stem}.toml"
         return place.read_text(encoding="utf-8") if "/" not in stem and place.is_file() else None
 
@@ -109,7 +109,7 @@ class Spends:
             if going is None:
                 going = self._going[shown.key] = self._threads.submit(self._spent, shown)
         try:
-            return going.result(PATIENCE)
+            return going.result(RELEASE_SECONDS)
         except TimeoutError:
             return self._in_progress(shown.key)
 
@@ -129,14 +129,16 @@ class Spends:
                 self._words.pop(shown.key, None)
 
     def _made(self, shown: Offer) -> Outcome:
-        plan = planning.accepted(shown.plan, self._settings)
+        plan = plan_builder.accept_plan(shown.plan, self._settings)
         stem = self._reserved(plan, shown.plan)
         try:
             own = replace(plan, ledger=self._settings.ledger, output=self._release(stem))
-            with run.prepared(own) as ready:
+            with execute.prepare_release(own) as ready:
                 _agreed(shown, ready.preview)
                 charges = ready.books.state(shown.budget).charges
-                self._offers.begin(shown.key, Begun(at=time.time(), charges=charges, digest=ready.ask.plan, stem=stem))
+                self._offers.begin(
+                    shown.key, StartedRun(at=time.time(), charges=charges, digest=ready.ask.plan, stem=stem)
+                )
                 made = ready.spend(lambda words, done, total: self._tell(shown.key, words))
         except Exception:
             lost = self._lost(shown, stem)
@@ -166,9 +168,9 @@ class Spends:
         words = NOTHING if entry is None else LOST.format(entry)
         return self._offers.end(Outcome(state="lost", key=shown.key, budget=shown.budget, entry=entry, words=words))
 
-    def _charge(self, shown: Offer, begun: Begun) -> int | None:
+    def _charge(self, shown: Offer, begun: StartedRun) -> int | None:
         """The number of the charge that was made after an offer was begun, for the same plan."""
-        with ledger.opened(self._settings.ledger, self._settings.folder) as books:
+        with ledger.open_ledger(self._settings.ledger, self._settings.folder) as books:
             since = books.history(shown.budget)[begun.charges :]
         return next((one.number for one in since if one.plan == begun.digest), None)
 
@@ -182,11 +184,11 @@ class Spends:
         begun = self._offers.begun(shown.key)
         return None if begun is None else self._interrupted(shown, begun)
 
-    def _interrupted(self, shown: Offer, begun: Begun) -> Outcome:
+    def _interrupted(self, shown: Offer, begun: StartedRun) -> Outcome:
         """What was begun, and not ended by this process: its release, or its charge, or neither."""
         output = self._release(begun.stem)
         if output.is_file():
-            return self._done(shown, document.read(output), begun.stem)
+            return self._done(shown, release_file.read_release(output), begun.stem)
         if time.time() < begun.at + RECENT:
             return Outcome(state="going", key=shown.key, words=ELSEWHERE)
         return self._gone(shown, self._charge(shown, begun))
@@ -196,7 +198,7 @@ class Spends:
             self._words[key] = words
 
     def _release(self, stem: str) -> Path:
-        return self._settings.releases / f"{stem}{RELEASE}"
+        return self._settings.releases / f"{stem}{RELEASE_SUFFIX}"
 
     def _reserved(self, plan: Plan, text: str) -> str:
         """A name for a release that no other has; its plan is kept under it."""

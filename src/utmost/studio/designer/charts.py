@@ -1,61 +1,53 @@
-"""The designer's pictures as JSON: each follows the form of its page."""
+"""The designer's pictures: the mechanism, the trade-off over ε, the simplex of three secrets."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from functools import cache
+from typing import TYPE_CHECKING
 
-from utmost.exact import number
-from utmost.studio.charts import Picture
-from utmost.studio.designer import drawn
-from utmost.studio.designer.asked import Asked, refuse_waiting
-from utmost.studio.designer.best import Best
-from utmost.studio.designer.best import best as designed
-from utmost.studio.designer.compared import Rival, rivals, trade_off
-from utmost.studio.designer.pages import JobId
-from utmost.studio.house import Here, Who
-from utmost.studio.problems import FieldError, Refusal
+from utmost import charts
+from utmost.studio.charts import Chart, VegaSpec, chart_from_altair, chart_spec, make_chart
 
-api = APIRouter(prefix="/api/designer", tags=["designer"])
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-
-@api.get("/best")
-def best(asked: Asked) -> Best:
-    """The best mechanism for a question that is small enough to be answered at once, certified."""
-    refuse_waiting(asked)
-    return designed(asked)
+    from utmost.channel import Channel
+    from utmost.exact import Level
+    from utmost.spaces import Space
+    from utmost.studio.designer.comparison import TradeOffPoint
 
 
-@api.get("/rivals")
-def compared(asked: Asked) -> list[Rival]:
-    """The usual mechanisms of the same level, each read in this consumer's best way."""
-    found = best(asked)
-    return rivals(asked, number(found.loss.exact))
-
-
-@api.get("/mechanism")
-def mechanism(asked: Asked, house: Here, who: Who, job: JobId = "") -> Picture:
-    """The best mechanism as a heat map, or as maps on a grid."""
-    if not job:
-        return drawn.mechanism(best(asked).mechanism.channel(), asked.points())
-    kept = house.jobs.find(who.name, job).result
-    if kept is None:
-        raise Refusal(409, "job must be done before its mechanism can be drawn: wait for it")
-    return drawn.mechanism(Best(**kept).mechanism.channel(), asked.points())
-
-
-@api.get("/curve")
-def curve(asked: Asked) -> Picture:
-    """The least expected loss over ε, with your level on it."""
-    found = best(asked)
-    return drawn.trade_off(
-        trade_off(asked.space, asked.prior, asked.loss), found.epsilon, float(number(found.loss.exact))
+def mechanism_chart(channel: Channel, points: Space) -> Chart:
+    """A heat map; on a grid maps, one for each of a few true places."""
+    shape = charts.rows_and_columns(points)
+    if shape is not None and set(channel.outputs) <= set(channel.inputs):
+        words = f"Where the answer falls for some true places of {points.name}, ringed."
+        return chart_from_altair(charts.location_maps(channel, shape, "", ""), words, wide=False)
+    rows, columns = len(channel.inputs), len(channel.outputs)
+    return chart_from_altair(
+        charts.channel_chart(channel, "", ""), f"The probability of each of {columns} answers for {rows} secrets."
     )
 
 
-@api.get("/simplex")
-def simplex(asked: Asked) -> Picture:
-    """Three secrets: the posteriors that privacy allows, and those of the best mechanism."""
-    points, level = asked.points(), asked.level()
-    if len(points) != 3 or not level.is_inner:
-        raise FieldError("space", "space must have three secrets for a triangle, and the level 0 < α < 1")
-    return drawn.simplex(best(asked).mechanism.channel(), points, level)
+@cache
+def _trade_off_shell() -> VegaSpec:
+    import altair as alt
+
+    across = alt.X("epsilon:Q", title="ε", scale=alt.Scale(zero=True))
+    up = alt.Y("loss:Q", title="least expected loss", scale=alt.Scale(zero=True))
+    line = alt.Chart(alt.NamedData("curve")).mark_line(point=True, color="var(--series-1)").encode(x=across, y=up)
+    here = alt.Chart(alt.NamedData("here")).mark_point(color="var(--series-2)", size=160, filled=True, opacity=1)
+    return chart_spec(alt.layer(line, here.encode(x="epsilon:Q", y="loss:Q")).properties(height=280))
+
+
+def trade_off_chart(points: Sequence[TradeOffPoint], epsilon: float, loss: float) -> Chart:
+    """The least loss over ε, with the question's own level marked."""
+    rows = [point.model_dump() for point in points]
+    words = f"The least expected loss at each ε, certified; yours is {loss:.4g} at ε = {epsilon:.3g}."
+    return make_chart(_trade_off_shell(), words, curve=rows, here=[{"epsilon": epsilon, "loss": loss}])
+
+
+def simplex_chart(channel: Channel, points: Space, level: Level) -> Chart:
+    """Three secrets: the region of posteriors that privacy leaves under a uniform prior, and the mechanism's own."""
+    words = "Shaded: every posterior that any private mechanism can leave, under a uniform prior. Dots: this one's."
+    return chart_from_altair(charts.region_chart(points, level, channel, ""), words, wide=False)

@@ -10,14 +10,14 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 
 from utmost.errors import InputError
-from utmost.precision.shown import promise, upward
-from utmost.precision.supports import given_away
-from utmost.studio.charts import Picture
-from utmost.studio.numbers import Shown, shown
-from utmost.studio.pages import page
-from utmost.studio.precision import asked, drawn
-from utmost.studio.precision.asked import Question
-from utmost.studio.problems import problem_of
+from utmost.precision.bound_text import decimal_above, epsilon_text
+from utmost.precision.supports import disclosure_probability
+from utmost.studio.charts import Chart
+from utmost.studio.form_errors import problem_from_error
+from utmost.studio.number_format import FormattedNumber, format_number
+from utmost.studio.precision import charts, forms
+from utmost.studio.precision.forms import PrecisionQuestion
+from utmost.studio.rendering import render_page
 
 pages = APIRouter(include_in_schema=False, prefix="/precision")
 api = APIRouter(prefix="/api/precision", tags=["precision"])
@@ -38,18 +38,18 @@ def question(
     low: Annotated[str, Query(max_length=LONGEST, description="Results are kept above this")] = "0",
     high: Annotated[str, Query(max_length=LONGEST, description="and below this")] = "10",
     round: Annotated[str, Query(max_length=LONGEST, description="Results are multiples of this step")] = "1/1024",
-) -> Question:
+) -> PrecisionQuestion:
     """The question as typed."""
-    return Question(format, epsilon, sensitivity, low, high, round)
+    return PrecisionQuestion(format, epsilon, sensitivity, low, high, round)
 
 
-Asked = Annotated[Question, Depends(question)]
+Asked = Annotated[PrecisionQuestion, Depends(question)]
 
 
 class Found(BaseModel):
     """ε′ of Laplace noise by inversion on this machine, with the bounds it is made of; each is proven, none a guess."""
 
-    epsilon_prime: Shown | None = Field(description="None where nothing is promised")
+    epsilon_prime: FormattedNumber | None = Field(description="None where nothing is promised")
     theorem: str = Field(description="By GMP13's theorem, put right")
     sharp: str = Field(description="By the sharper bound for Laplace noise")
     delta_t: str = Field(description="How far the noise is from the noise meant")
@@ -61,8 +61,8 @@ class Found(BaseModel):
 class Leak(BaseModel):
     """How often a result tells which of two secrets it came from, on a small machine, enumerated."""
 
-    raw: Shown = Field(description="As the machine adds secret and noise")
-    rounded: Shown = Field(description="After rounding to the step")
+    raw: FormattedNumber = Field(description="As the machine adds secret and noise")
+    rounded: FormattedNumber = Field(description="After rounding to the step")
     results: int = Field(description="Results that the first secret can give")
 
 
@@ -76,44 +76,50 @@ def precision_page(
     try:
         given = {"found": found(asked_for), "leak": leak(asked_for, bits, first, second)}
     except InputError as error:
-        given["problem"] = problem_of(error, FIELDS)
+        given["problem"] = problem_from_error(error, FIELDS)
     twin = f"/api/precision?{request.url.query}".rstrip("?")
-    return page(request, "precision/overview.html", twin=twin, formats=FORMATS, typed=typed, **given)
+    return render_page(request, "precision/overview.html", twin=twin, formats=FORMATS, typed=typed, **given)
 
 
 @api.get("")
 def found(asked_for: Asked) -> Found:
     """ε′ of Laplace noise on a machine with this format, and what to do about it."""
-    judged = asked.judged(asked_for)
+    judged = forms.certify_question(asked_for)
     made, level = judged.made, judged.task.level
     bound = made.epsilon_prime
     return Found(
-        epsilon_prime=None if bound is None else Shown(text=promise(level, bound, 6), exact=upward(bound, 30)),
-        theorem="none" if made.theorem is None else promise(level, made.theorem),
-        sharp="none" if made.sharp is None else promise(level, made.sharp),
-        delta_t="none" if made.closeness is None else upward(made.closeness.delta_t, 4),
-        robustness="none" if made.robustness is None else upward(made.robustness, 4),
+        epsilon_prime=None
+        if bound is None
+        else FormattedNumber(text=epsilon_text(level, bound, 6), exact=decimal_above(bound, 30)),
+        theorem="none" if made.theorem is None else epsilon_text(level, made.theorem),
+        sharp="none" if made.sharp is None else epsilon_text(level, made.sharp),
+        delta_t="none" if made.closeness is None else decimal_above(made.closeness.delta_t, 4),
+        robustness="none" if made.robustness is None else decimal_above(made.robustness, 4),
         step=str(made.rounding),
         advice=judged.advice,
     )
 
 
 @api.get("/curve")
-def curve(asked_for: Asked) -> Picture:
+def curve(asked_for: Asked) -> Chart:
     """ε′ over the rounding step, with your step on it."""
-    judged = asked.judged(asked_for)
+    judged = forms.certify_question(asked_for)
     here = (judged.task.rounding, judged.made.epsilon_prime)
-    return drawn.curve(asked.curve(asked_for), here, judged.task.level.epsilon)
+    return charts.epsilon_chart(forms.epsilon_curve(asked_for), here, judged.task.level.epsilon)
 
 
 @api.get("/leak")
 def leak(asked_for: Asked, bits: Bits = 8, first: Text = "1", second: Text = "2") -> Leak:
     """How often a result gives its secret away, before and after rounding."""
-    both = asked.both_supports(asked_for, bits, first, second)
-    return Leak(raw=shown(given_away(both.raw)), rounded=shown(given_away(both.rounded)), results=len(both.raw[0]))
+    both = forms.compute_supports(asked_for, bits, first, second)
+    return Leak(
+        raw=format_number(disclosure_probability(both.raw)),
+        rounded=format_number(disclosure_probability(both.rounded)),
+        results=len(both.raw[0]),
+    )
 
 
 @api.get("/supports")
-def supports(asked_for: Asked, bits: Bits = 8, first: Text = "1", second: Text = "2") -> Picture:
+def supports(asked_for: Asked, bits: Bits = 8, first: Text = "1", second: Text = "2") -> Chart:
     """The results that either of two secrets can give, as added and as rounded."""
-    return drawn.supports(asked.both_supports(asked_for, bits, first, second))
+    return charts.support_chart(forms.compute_supports(asked_for, bits, first, second))

@@ -1,0 +1,170 @@
+"""Black boxes: functions and programs that take a secret and return a value, made to answer many at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeAlias
+
+from utmost import user_functions
+from utmost.audit.features import to_comparable
+from utmost.errors import InputError
+
+BlackBox: TypeAlias = Callable[[Sequence[Any], float], Sequence[Any]]  # (secrets, seconds left) → a value for each
+LONGEST_NUMBER = 400  # characters; what is longer is text
+LONGEST_LINE = 4096  # bytes, on average, of what a program prints for one secret
+
+
+def load_box(name: str) -> Callable[[Any], object]:
+    """The function that `module:function` names.
+
+    >>> load_box("math:floor")(2.5)
+    2
+    """
+    return user_functions.load_function(name, "the audited function")
+
+
+def function_box(function: Callable[[Any], object]) -> BlackBox:
+    """The box that calls a function once a secret.
+
+    >>> function_box(abs)([-1, 2], 1.0)
+    [1, 2]
+    """
+
+    def draw(secrets: Sequence[Any], _: float) -> list[object]:
+        try:
+            return [function(secret) for secret in secrets]
+        except (KeyboardInterrupt, TimeOver):
+            raise
+        except BaseException as problem:  # sys.exit included
+            kind = type(problem).__name__
+            raise InputError(
+                f"the audited function must return a value, it raised {kind}: call it yourself with these secrets"
+            ) from None
+
+    return draw
+
+
+class TimeOver(BaseException):
+    """The time is over: raised inside a call that does not return, so no `except Exception` holds it up."""
+
+
+def program_box(line: str) -> BlackBox:
+    """The box that runs a program: a secret a line on its input, a value a line on its output. No shell is involved.
+
+    The program is ended when the time is over or it prints too much. Numbers are read as numbers, `1,2` as a tuple.
+
+    >>> program_box("cat")([3, "a", 0.5], 10.0)
+    [3, 'a', 0.5]
+    """
+    words = shlex_split(line)
+
+    def draw(secrets: Sequence[Any], seconds: float) -> list[Hashable]:
+        output = _run(words, "".join(f"{_line(secret)}\n" for secret in secrets).encode(), len(secrets), seconds)
+        lines = output.decode("utf-8", "replace").removesuffix("\n").split("\n") if output else []
+        if len(lines) != len(secrets):
+            raise InputError(
+                f"--command must print one line for each line it reads, got {len(lines)} for {len(secrets)}: "
+                "it must answer every secret, then end at the end of its input"
+            )
+        return [_read(text) for text in lines]
+
+    return draw
+
+
+def shlex_split(line: str) -> list[str]:
+    """The words of a command line."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        raise InputError("--command must be a program and its arguments, got an open quote: close it") from None
+    if not words:
+        raise InputError('--command must be a program and its arguments, got nothing: say for instance "python box.py"')
+    return words
+
+
+def _line(secret: object) -> str:
+    text = secret if isinstance(secret, str) else json.dumps(secret)
+    if "\n" in text or "\r" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise InputError("--secrets must be one line of text each for --command, got a line break or half a character")
+    return text
+
+
+def _read(text: str) -> Hashable:
+    parts = [_number(part) for part in text.strip().split(",")]
+    if len(parts) > 1 and all(not isinstance(part, str) for part in parts):
+        return to_comparable(parts)
+    return to_comparable(parts[0]) if len(parts) == 1 else text.strip()
+
+
+def _number(text: str) -> int | float | str:
+    for kind in (int, float) if len(text) <= LONGEST_NUMBER else ():
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def _run(words: Sequence[str], given: bytes, lines: int, seconds: float) -> bytes:
+    """What the program prints; its exit status must be 0, its time and its output are bounded."""
+    limit = lines * LONGEST_LINE
+    with tempfile.TemporaryFile() as stdin:
+        stdin.write(given)
+        stdin.seek(0)
+        process = _started(words, stdin)
+    late = threading.Event()
+
+    def over() -> None:
+        late.set()
+        _kill(process)
+
+    timer = threading.Timer(max(seconds, 0.0), over)
+    timer.start()
+    try:
+        assert process.stdout is not None
+        output: bytes = process.stdout.read(limit + 1)
+        status = None if len(output) > limit else process.wait()
+    finally:
+        timer.cancel()
+        _end(process)
+    if late.is_set():
+        raise TimeOver
+    if status is None:
+        raise InputError(f"--command must print at most {LONGEST_LINE} bytes a secret on average, it printed more")
+    if status != 0:
+        raise InputError(f"--command must end with status 0, it ended with {status}: run it yourself on these secrets")
+    return output
+
+
+def _started(words: Sequence[str], stdin: Any) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            words, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or "not a program"
+        raise InputError(f'--command must name a program that runs, got "{words[0][:60]}": {reason}') from None
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the program and what it started, which share a session of their own."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (OSError, AttributeError):
+        process.kill()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Leave nothing behind: neither a running program nor an open pipe."""
+    if process.returncode is None:
+        _kill(process)
+        process.wait()
+    if process.stdout is not None:
+        process.stdout.close()

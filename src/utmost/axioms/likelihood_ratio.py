@@ -1,0 +1,188 @@
+"""Two laws on the same outputs, told apart by the likelihood ratio: sorted and merged exactly, fast for whole rows.
+
+Doubles order what they prove to be apart; what they leave open is settled by cross-multiplication of whole numbers over
+one denominator a row, of polynomials in a power of e, or of exact reals. No ratio is ever divided out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cmp_to_key
+from itertools import accumulate, groupby, pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost.axioms.curves import Curve, Point
+from utmost.axioms.rational_laws import Unit, over_common_denominator, pairwise_sum
+from utmost.exact import Number, Real, ball, refine_double, sign
+
+Positions: TypeAlias = npt.NDArray[np.int64]
+Values: TypeAlias = npt.NDArray[Any]
+MARGIN = 1e-12  # of a difference of logarithms, for each unit of their size; their errors are a few 1e-16 of it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """Outputs in order, cut into groups: group k is positions[starts[k]] up to the next start."""
+
+    positions: Positions
+    starts: Positions
+
+    def parts(self) -> list[list[int]]:
+        """The groups, each as positions of outputs."""
+        listed, cuts = self.positions.tolist(), [*self.starts.tolist(), len(self.positions)]
+        return [listed[start:end] for start, end in pairwise(cuts)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedLaw:
+    """A law: the probability of output y is values[y]/scale, and `logs` are the logarithms of the values in doubles.
+
+    The values are whole numbers where the law is rational; polynomials in a power of e, the `unit`, where it is
+    rational in that; else exact numbers over scale 1. An impossible output has value 0 and logarithm −∞. Logarithms are
+    right up to a constant of the row.
+    """
+
+    values: Values
+    scale: Any
+    logs: npt.NDArray[np.float64]
+    unit: Unit | None = None
+
+    @property
+    def rational(self) -> bool:
+        """Are the values whole numbers."""
+        return isinstance(self.values[0], int)
+
+    def over(self, total: Any) -> Number:
+        """A sum of values as a probability."""
+        if self.unit is not None:
+            return self.unit.number(total, self.scale)
+        return Fraction(total, self.scale) if self.rational else total
+
+    def totals(self, grouped: Grouping) -> list[Any]:
+        """The sum of the values of each group, undivided; reals are added by halves, so that their sums stay short."""
+        if self.rational:
+            found: list[Any] = np.add.reduceat(self.values[grouped.positions], grouped.starts).tolist()
+            return found
+        add = sum if self.unit is not None else pairwise_sum
+        return [add(self.values[part].tolist()) for part in grouped.parts()]
+
+    def running(self, grouped: Grouping) -> list[Number]:
+        """The probability of the first k groups together, for k = 1, 2, …"""
+        return [self.over(total) for total in accumulate(self.totals(grouped))]
+
+
+def prepare_law(law: Iterable[Number], made: Unit | None = None) -> PreparedLaw:
+    """A law made ready: over one denominator, with logarithms; in powers of a unit if one is given.
+
+    >>> ready = prepare_law([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
+    >>> ready.values.tolist(), ready.scale
+    ([3, 2, 1], 6)
+    """
+    numbers = list(law)
+    if made is not None:
+        values, scale = over_common_denominator(numbers, made)
+        return PreparedLaw(object_array(values), scale, logarithms(numbers), made)
+    entries = [value for value in numbers if not isinstance(value, Real)]
+    if len(entries) < len(numbers):
+        return PreparedLaw(object_array(numbers), 1, logarithms(numbers))
+    return _whole(entries)
+
+
+def _whole(entries: list[Fraction]) -> PreparedLaw:
+    """A rational law in whole numbers."""
+    common = 1
+    for denominator in sorted({value.denominator for value in entries}, reverse=True):
+        if common % denominator:
+            common = math.lcm(common, denominator)
+    whole = [value.numerator * (common // value.denominator) for value in entries]
+    return PreparedLaw(object_array(whole), common, logarithms(whole))
+
+
+def logarithms(values: Sequence[Number | int]) -> npt.NDArray[np.float64]:
+    """Natural logarithms of exact numbers ≥ 0 of any size, as doubles within a few units of the last place."""
+    return np.array([_logarithm(value) if value else -math.inf for value in values])
+
+
+def _logarithm(value: Number | int) -> float:
+    if isinstance(value, int):
+        return math.log(value)
+    if isinstance(value, Fraction) and value == 1:
+        return 0.0
+    return refine_double(lambda bits: ball(value, bits).log())
+
+
+def object_array(values: Sequence[Any]) -> Values:
+    """An array of objects, whatever they are."""
+    made = np.empty(len(values), dtype=object)
+    for k, value in enumerate(values):
+        made[k] = value
+    return made
+
+
+def group_by_ratio(first: PreparedLaw, second: PreparedLaw) -> Grouping:
+    """The outputs by their likelihood ratio second/first, decreasing; equal ratios are one group, decided exactly.
+
+    The first group has ratio ∞ if some output is impossible under `first`; outputs impossible under both are left out.
+
+    >>> rows = [prepare_law(map(Fraction, law)) for law in (["1/2", "1/4", "1/4", 0], ["1/4", "1/2", "1/8", "1/8"])]
+    >>> group_by_ratio(*rows).parts()
+    [[3], [1], [0, 2]]
+    """
+    reached, wanted = first.logs > -math.inf, second.logs > -math.inf
+    new, lost, both = (np.flatnonzero(mask) for mask in (wanted & ~reached, reached & ~wanted, reached & wanted))
+    positions, starts = _settled(both, first, second) if both.size else (both, both)
+    heads = [
+        np.zeros(min(new.size, 1), dtype=np.int64), starts + new.size,
+        np.full(min(lost.size, 1), new.size + both.size, dtype=np.int64),
+    ]  # fmt: skip
+    return Grouping(np.concatenate([new, positions, lost]), np.concatenate(heads))
+
+
+def _settled(both: Positions, first: PreparedLaw, second: PreparedLaw) -> tuple[Positions, Positions]:
+    """Outputs that are possible under both, by ratio: as doubles order them, and exactly where those are too near."""
+    keys = second.logs[both] - first.logs[both]
+    largest = max(np.abs(one.logs[both]).max() for one in (first, second))
+    order = np.argsort(-keys, kind="stable")
+    positions = both[order]
+    apart = np.flatnonzero(-np.diff(keys[order]) > MARGIN * (1 + largest)) + 1
+    starts = np.concatenate([[0], apart]).astype(np.int64)
+    ends = np.append(apart, both.size)
+    more: list[int] = []
+    for k in np.flatnonzero(ends - starts > 1):
+        parts = _tied(positions[starts[k] : ends[k]].tolist(), first, second)
+        positions[starts[k] : ends[k]] = [y for part in parts for y in part]
+        more += [int(starts[k]) + cut for cut in accumulate(len(part) for part in parts[:-1])]
+    return positions, np.sort(np.concatenate([starts, np.array(more, dtype=np.int64)]))
+
+
+def _tied(run: list[int], first: PreparedLaw, second: PreparedLaw) -> list[list[int]]:
+    """Outputs whose ratios doubles cannot tell apart, in groups of equal ratio, decreasing."""
+    below, above = first.values, second.values
+    p, q = below[run[0]], above[run[0]]
+    if all(above[y] * p == q * below[y] for y in run[1:]):
+        return [sorted(run)]
+
+    def order(y: int, z: int) -> int:
+        gap = above[z] * below[y] - above[y] * below[z]
+        return sign(gap) if first.unit is None else sign(first.unit.number(gap, gap * 0 + 1)) if gap else 0
+
+    key = cmp_to_key(order)
+    return [sorted(same) for _, same in groupby(sorted(run, key=key), key=key)]
+
+
+def profile_curve(first: PreparedLaw, second: PreparedLaw, grouped: Grouping) -> Curve:
+    """The curve through the probabilities of the events that take the groups one after another.
+
+    Concave from (0, P(impossible under first)) to (1, 1), since the slopes are the ratios, decreasing; no three points
+    are on a line, since ratios of different groups differ.
+    """
+    points: list[Point] = list(zip(first.running(grouped), second.running(grouped), strict=True))
+    if points[0][0]:
+        points.insert(0, (Fraction(0), Fraction(0)))
+    return Curve.trusted(tuple(points), points[0][1], points[-1][1])

@@ -1,0 +1,78 @@
+"""One output told as two: private columns c₁ + c₂ = c, neither a multiple of c, with more tight constraints than c.
+
+KL10 Appendix B for `split_output`. The paper takes its ratios ρ₁, ρ₂ over all pairs of secrets on two sides; only
+related pairs may count. On a line of four at α = 1/2 the column (8, 4, 3, 3/2)/16 has the parts {0, 1} and {2, 3}; over
+all pairs (e^ε/ρ₁)·(e^ε/ρ₂) = (3/8)·(8/3) = 1, and the printed weights a and b divide by 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from utmost.axioms.constraint_graphs import Column, PrivacyConstraints, RowGraph, row_graph
+from utmost.exact import Number, Real
+from utmost.qif.rational_functions import common_field
+
+
+def split_output(column: Column, graph: RowGraph, asked: PrivacyConstraints) -> tuple[Column, Column]:
+    """c₁ and c₂ of KL10 Appendix B for a column whose graph has two parts or more.
+
+    With C₁ the first part and C₂ the others, and E₁ > 1 the largest factor by which C₁ may be raised against C₂ (E₂
+    the other way round): c₁ is a·c with C₁ raised by E₁, c₂ is b·c with C₂ raised by E₂, where a·E₁ + b = a + b·E₂ = 1,
+    so a = (E₂−1)/(E₁E₂−1) and b = (E₁−1)/(E₁E₂−1). Within C₁ and within C₂ ratios stay, so tight constraints do;
+    in both columns a constraint between C₁ and C₂ is tight now. Where no related pair leads across, c₁ is c on C₁ and 0
+    elsewhere, c₂ the rest: they are the limits E₁, E₂ → ∞.
+    """
+    inside = set(graph.parts[0])
+    up, down = raisable(column, inside, asked), raisable(column, _others(graph, inside), asked)
+    if up is None or down is None:
+        return _times(column, inside, 1, 0), _times(column, inside, 0, 1)
+    total = up * down - 1
+    first, second = reduced([(down - 1) / total, (up - 1) / total])
+    return _times(column, inside, first * up, first), _times(column, inside, second, second * down)
+
+
+def peel_extreme_ray(column: Column, graph: RowGraph, asked: PrivacyConstraints) -> tuple[Column, Column]:
+    """A multiple of an extreme ray, as large as leaves the rest private, and that rest.
+
+    The ray is reached by raising the first part until a constraint joins it to another, and so on until all that
+    constraints can join is joined. Its tight constraints include the column's; the rest keeps these too, and since
+    no more could be taken off, it has another: at most k columns come of one with k parts (Carathéodory).
+    """
+    ray, loose = column, graph
+    while not loose.connected:
+        inside = set(loose.parts[0])
+        up = raisable(ray, inside, asked)
+        ray = _times(ray, inside, 1, 0) if up is None else _times(ray, inside, up, 1)
+        loose = row_graph(ray, asked, graph.output)
+    share = min(_most(column, ray, asked))
+    first = reduced([share * value for value in ray])
+    return first, reduced([a - b for a, b in zip(column, first, strict=True)])
+
+
+def raisable(column: Sequence[Number], inside: Collection[int], asked: PrivacyConstraints) -> Number | None:
+    """The largest factor by which the secrets inside may be raised against the others; None if nothing limits it."""
+    leaving = [b for b in asked.constraints if b.high in inside and b.low not in inside and column[b.low]]
+    return min(reduced([column[b.low] / (b.factor * column[b.high]) for b in leaving]), default=None)
+
+
+def reduced(values: Sequence[Number]) -> Column:
+    """The same numbers; quotients of irrational ones without the common factors that pile up step by step."""
+    over = common_field(values) if any(isinstance(value, Real) for value in values) else None
+    return tuple(values if over is None else [over.number(over.ratio(value)) for value in values])
+
+
+def _others(graph: RowGraph, inside: Collection[int]) -> set[int]:
+    return {x for part in graph.parts for x in part if x not in inside}
+
+
+def _times(column: Column, inside: Collection[int], factor: Number | int, other: Number | int) -> Column:
+    """The column with the secrets inside times one factor and the rest times another."""
+    return reduced([value * factor if x in inside else value * other for x, value in enumerate(column)])
+
+
+def _most(column: Column, ray: Column, asked: PrivacyConstraints) -> Column:
+    """By each constraint of the column, how much of the ray can be taken off."""
+    above = [value / part for value, part in zip(column, ray, strict=True) if part]
+    slacks = [bound.slack(column) / slack for bound in asked.constraints if (slack := bound.slack(ray))]
+    return reduced(above + slacks)

@@ -1,0 +1,111 @@
+"""Laws whose probabilities are rational functions of one power of e: polynomials over one denominator.
+
+A mechanism at a level ε has entries such as (e^(−1/5) − e^(−3/10))/(1 + e^(−1/10)). With x = e^(1/d) for a common
+denominator d of the exponents they are quotients of polynomials in x with rational coefficients, and x is
+transcendental: products, sums and equality of polynomials are those of the numbers, and common factors cancel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+from utmost.exact import Number, Real, exponential
+from utmost.exact.reals import ONE, Monomial
+
+if TYPE_CHECKING:
+    from flint import fmpq_poly
+
+Terms: TypeAlias = "Mapping[Monomial, Fraction]"
+MAX_DEGREE = 20_000  # degree of a polynomial
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """x = e^(1/steps); `least` is the smallest exponent of x that occurs, so x^−least makes every exponent ≥ 0."""
+
+    steps: int
+    least: int
+
+    def polynomial(self, terms: Terms) -> fmpq_poly:
+        """A sum of powers of e as a polynomial in x, times x^−least."""
+        from flint import fmpq, fmpq_poly
+
+        places = {int(Fraction(exponent) * self.steps) - self.least: c for (exponent, _), c in terms.items()}  # type: ignore[arg-type]
+        coefficients = [fmpq(0)] * (max(places, default=-1) + 1)
+        for place, c in places.items():
+            coefficients[place] = fmpq(c.numerator, c.denominator)
+        return fmpq_poly(coefficients)
+
+    def number(self, above: fmpq_poly, below: fmpq_poly) -> Number:
+        """The quotient of two polynomials at x, in lowest terms."""
+        common = above.gcd(below)
+        return self._value(above // common) / self._value(below // common)
+
+    def _value(self, polynomial: fmpq_poly) -> Number:
+        terms = [
+            Fraction(int(c.p), int(c.q)) * exponential(Fraction(k, self.steps))
+            for k, c in enumerate(polynomial.coeffs())
+            if c
+        ]
+        return pairwise_sum(terms)
+
+
+def pairwise_sum(terms: Sequence[Number]) -> Number:
+    """The sum, by halves, so that most sums are short."""
+    if len(terms) <= 4:
+        return sum(terms, Fraction(0))
+    half = len(terms) // 2
+    return pairwise_sum(terms[:half]) + pairwise_sum(terms[half:])
+
+
+def common_unit(numbers: Iterable[Number]) -> Unit | None:
+    """A unit in which all these numbers are quotients of polynomials; None if there is none, or all are rational.
+
+    >>> common_unit([exponential(Fraction(-1, 10)), exponential(Fraction(1, 4))])
+    Unit(steps=20, least=-2)
+    """
+    exponents: set[Fraction] = set()
+    for value in numbers:
+        for terms in value.terms() if isinstance(value, Real) else ():
+            for exponent, radicals in terms:
+                if radicals or not isinstance(exponent, Fraction):
+                    return None
+                exponents.add(exponent)
+    steps = math.lcm(*(exponent.denominator for exponent in exponents))
+    places = {0, *(int(exponent * steps) for exponent in exponents)}
+    return Unit(steps, min(places)) if exponents and max(places) - min(places) <= MAX_DEGREE else None
+
+
+def lowest_terms(value: Number) -> Number:
+    """The same number in lowest terms, where it is rational in a power of e; others as they are.
+
+    >>> grown = exponential(1)
+    >>> (
+    ...     str((grown + 2) * (grown - 1) / ((grown + 2) * (grown + 1))),
+    ...     str(lowest_terms((grown + 2) / ((grown + 2) * grown))),
+    ... )
+    ('(1 + exp(-1) - 2*exp(-2))/(1 + 3*exp(-1) + 2*exp(-2))', 'exp(-1)')
+    """
+    made = common_unit([value])
+    if made is None or not isinstance(value, Real):
+        return value
+    above, below = (made.polynomial(terms) for terms in value.terms())
+    return made.number(above, below)
+
+
+def over_common_denominator(numbers: Sequence[Number], made: Unit) -> tuple[list[fmpq_poly], fmpq_poly]:
+    """Polynomials whose quotients by one polynomial are these numbers."""
+    one: Terms = {ONE: Fraction(1)}
+    parts = [value.terms() if isinstance(value, Real) else ({ONE: value}, one) for value in numbers]
+    below: dict[frozenset[tuple[Monomial, Fraction]], fmpq_poly] = {}
+    keys = [frozenset(terms.items()) for _, terms in parts]
+    for key, (_, terms) in zip(keys, parts, strict=True):
+        if key not in below:
+            below[key] = made.polynomial(terms)
+    scale = math.prod(below.values(), start=made.polynomial(one) // made.polynomial(one))
+    others = {key: scale // part for key, part in below.items()}
+    return [made.polynomial(above) * others[key] for key, (above, _) in zip(keys, parts, strict=True)], scale

@@ -1,0 +1,253 @@
+"""Measures of utility, and whether they respect generality: μ(M) ≥ μ(M·A) for every A (KL10 Axiom 3.1.4, §3.2).
+
+Processing an answer further cannot add to what it tells, so a measure that rewards it measures something else. |det|
+and μ_Dob respect the axiom (KL10 Example 3.2.2, App. A). The negative expected loss of an answer *as it is* does not:
+`rename_counterexample` produces the mechanism and the processing. That of an answer *as its consumer reads it best*
+does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import permutations, product
+from typing import TypeAlias
+
+import numpy as np
+
+from utmost.axioms.constraint_graphs import PrivacyConstraints, Secrets, privacy_constraints
+from utmost.axioms.dobrushin import ergodicity
+from utmost.channel import Channel, Matrix, Mechanism, channel_of, deterministic
+from utmost.channel.channel import trusted_channel
+from utmost.consumer import Consumer
+from utmost.errors import InputError
+from utmost.exact import Level, Number, Real, sign
+from utmost.polytopes.vertex_columns import exact_determinant
+from utmost.qif.input_checks import TableLike, check_table, exact_channel
+from utmost.qif.rational_functions import Ratio, common_field
+
+Measure: TypeAlias = Callable[[Channel], Number]
+MAX_TESTED_OUTPUTS = 4  # outputs of mechanisms all of whose deterministic processings are tried
+
+
+def negative_expected_loss(loss: TableLike) -> Measure:
+    """−Σ_x Σ_w L[x,w]·M[x,w], KL10's −Trace(LᵀM): output w is taken as reading w, a prior is part of L.
+
+    >>> from utmost.channel import identity
+    >>> negative_expected_loss([[0, 1], [1, 0]])(identity("ab"))
+    Fraction(0, 1)
+    """
+
+    def measure(mechanism: Channel) -> Number:
+        source = exact_channel(mechanism)
+        costs = check_table(loss, len(source.inputs), "loss")
+        if costs.shape != source.rows.shape:
+            raise InputError(
+                f"loss must have {len(source.outputs)} columns, one for each output, got {costs.shape[1]}: output k is "
+                "read as action k"
+            )
+        return -sum((a * b for a, b in zip(costs.flat, source.rows.flat, strict=True)), Fraction(0))
+
+    return measure
+
+
+def absolute_determinant(mechanism: Channel | Mechanism) -> Number:
+    """|det M| of a mechanism with as many outputs as inputs, exact (KL10 Example 3.2.2).
+
+    |det(M·A)| = |det M|·|det A| ≤ |det M| for square A. It has no natural extension to other shapes: √det(M·Mᵀ)
+    falls when an output is told as two halves, which changes nothing.
+
+    >>> from utmost.exact import alpha
+    >>> from utmost.mechanisms import geometric
+    >>> absolute_determinant(geometric(2, alpha("1/2")))
+    Fraction(1, 12)
+    """
+    source = exact_channel(mechanism)
+    if len(source.inputs) != len(source.outputs):
+        raise InputError(
+            f"a determinant needs as many outputs as inputs, got {len(source.inputs)} inputs and {len(source.outputs)} "
+            "outputs: take another measure, such as Dobrushin's"
+        )
+    value = _determinant(source.rows)
+    return value if sign(value) >= 0 else -value
+
+
+def _determinant(rows: Matrix) -> Number:
+    from flint import fmpq, fmpq_mat
+
+    if not any(isinstance(value, Real) for value in rows.flat):
+        found = fmpq_mat([[fmpq(v.numerator, v.denominator) for v in row] for row in rows]).det()
+        return Fraction(int(found.p), int(found.q))
+    over = common_field(rows.flat)
+    if over is None:
+        return exact_determinant(rows.tolist())
+    value = _eliminated([[over.ratio(v) for v in row] for row in rows])
+    return Fraction(0) if value is None else over.number(value)
+
+
+def _eliminated(rows: list[list[Ratio]]) -> Ratio | None:
+    """The determinant of rational functions, up to its sign; None if it is 0."""
+    value: Ratio | None = None
+    for k in range(len(rows)):
+        place = next((r for r in range(k, len(rows)) if rows[r][k]), None)
+        if place is None:
+            return None
+        rows[k], rows[place] = rows[place], rows[k]
+        pivot = rows[k]
+        value = pivot[k] if value is None else value * pivot[k]
+        for r in range(k + 1, len(rows)):
+            factor = rows[r][k] / pivot[k]
+            rows[r] = [a - factor * b for a, b in zip(rows[r], pivot, strict=True)]
+    return value
+
+
+def dobrushin(mechanism: Channel | Mechanism) -> Number:
+    """μ_Dob, the negative of Dobrushin's coefficient of ergodicity (KL10 Example 3.2.3)."""
+    return ergodicity(mechanism).value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refutation:
+    """A private mechanism and a processing of its answers that a measure rates higher: `after` > `before`."""
+
+    mechanism: Channel
+    post: Channel
+    before: Number
+    after: Number
+
+    def holds(self, measure: Measure) -> bool:
+        """Whether it is what it says, computed anew."""
+        values = measure(self.mechanism), measure(self.mechanism.then(self.post))
+        return values == (self.before, self.after) and self.before < self.after
+
+
+def rename_counterexample(loss: TableLike, secrets: Secrets, level: Level) -> Refutation | None:
+    """A private mechanism that loses less, taken as it is, once its answers are renamed; None if there is none.
+
+    So KL10 Axiom 3.1.4 fails for the negative expected loss. There is such a mechanism for α < 1 unless L[x,w] does not
+    depend on w. Proof: let readings w, w′ differ, D = L[·,w] − L[·,w′]. If Σ D ≠ 0, always say the dearer one, and
+    rename it. If Σ D = 0, say w with probability 1/(1+f) where D > 0 and f/(1+f) elsewhere, f < 1 the largest factor
+    that privacy asks for, and w′ otherwise: it is private, and exchanging the names saves 2·(1−f)/(1+f)·Σ max(D, 0). At
+    α = 1 the same with f = 0 over whole components of the relation, where Σ D over one is not 0. ∎
+
+    >>> from utmost.exact import alpha
+    >>> from utmost.spaces import line
+    >>> found = rename_counterexample([[0, 1], [1, 0]], line(2), alpha("1/2"))
+    >>> print(found.mechanism, found.before, found.after)
+         0    1
+    0  1/3  2/3
+    1  2/3  1/3 -4/3 -2/3
+    """
+    asked = privacy_constraints(secrets, level)
+    costs = check_table(loss, len(asked.labels), "loss")
+    measure, width = negative_expected_loss(costs), costs.shape[1]
+    for w, other in permutations(range(width), 2):
+        dear = _where_dear(costs[:, w] - costs[:, other], asked)
+        mechanism = None if dear is None else _cut(asked, dear, (w, other), width)
+        if mechanism is not None:
+            return _compared(mechanism, _exchanged(w, other, width), measure)
+    return None
+
+
+def _where_dear(difference: Matrix, asked: PrivacyConstraints) -> set[int] | None:
+    """Where to say w, so that exchanging it with w′ saves something; None if nothing can be saved."""
+    total = sign(sum(difference, Fraction(0)))
+    if total:
+        return set(range(len(difference))) if total > 0 else None
+    kept = asked.components() if asked.level.alpha == 1 else [(x,) for x in range(len(difference))]
+    dear = {x for part in kept if sign(sum((difference[x] for x in part), Fraction(0))) > 0 for x in part}
+    return dear or None
+
+
+def _cut(asked: PrivacyConstraints, inside: set[int], names: tuple[int, int], width: int) -> Channel:
+    """Says names[0] with the larger of two probabilities inside a set of secrets and the smaller outside.
+
+    Always, if the set is all; else as far apart as privacy allows between any two related secrets.
+    """
+    size = len(asked.labels)
+    whole = len(inside) == size or asked.level.alpha == 1
+    factor: Number = Fraction(0) if whole else max((b.factor for b in asked.constraints), default=Fraction(0))
+    rows = np.full((size, width), Fraction(0), dtype=object)
+    for x in range(size):
+        likely = 1 / (1 + factor) if x in inside else factor / (1 + factor)
+        rows[x, names[0]], rows[x, names[1]] = likely, 1 - likely
+    return trusted_channel(asked.labels, range(width), rows)
+
+
+def _exchanged(first: int, second: int, width: int) -> Channel:
+    swap = {first: second, second: first}
+    return deterministic([swap.get(w, w) for w in range(width)], range(width), range(width))
+
+
+def _compared(mechanism: Channel, post: Channel, measure: Measure) -> Refutation | None:
+    before, after = measure(mechanism), measure(mechanism.then(post))
+    return Refutation(mechanism, post, before, after) if before < after else None
+
+
+def remap_counterexample(mechanism: Channel | Mechanism, consumer: Consumer) -> Refutation | None:
+    """KL10's own reason (after GRS12): a mechanism loses less once her best remap is applied to its answers.
+
+    The mechanism's outputs must be her readings. None where reading them at face value is already best.
+
+    >>> from utmost.consumer import losses, priors
+    >>> from utmost.exact import alpha
+    >>> from utmost.mechanisms import geometric
+    >>> reader = Consumer(priors.parse("1/8,3/4,1/8", 3), losses.absolute)
+    >>> found = remap_counterexample(geometric(2, alpha("1/2")), reader)
+    >>> found.before, found.after
+    (Fraction(-5, 8), Fraction(-1, 4))
+    """
+    source = exact_channel(channel_of(mechanism))
+    mapping = [source.outputs[w] for w in consumer.remap(source)]
+    post = deterministic(mapping, source.outputs, source.outputs)
+    return _compared(source, post, negative_expected_loss(consumer.costs()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """Whether a measure failed on one of the `tried` pairs of a mechanism and a processing; None proves nothing."""
+
+    tried: int
+    refutation: Refutation | None
+
+
+def check_measure(measure: Measure, secrets: Secrets, level: Level, width: int | None = None) -> Trial:
+    """Axiom 3.1.4 tested on any measure: small private mechanisms, each with every way to rename or merge answers.
+
+    The mechanisms have `width` outputs, as many as secrets if not given: constant ones, those with two answers as far
+    apart as privacy allows between a secret and the others, and randomised response. Up to 4 outputs all
+    deterministic processings are tried, beyond that those that rename or merge one.
+    """
+    asked = privacy_constraints(secrets, level)
+    wide = len(asked.labels) if width is None else width
+    count = 0
+    for mechanism in _family(asked, wide):
+        for post in _processings(wide):
+            count += 1
+            found = _compared(mechanism, post, measure)
+            if found is not None:
+                return Trial(count, found)
+    return Trial(count, None)
+
+
+def _family(asked: PrivacyConstraints, width: int) -> Iterator[Channel]:
+    size = len(asked.labels)
+    if width == size and asked.level.alpha < 1:
+        factor: Number = max((b.factor for b in asked.constraints), default=Fraction(0))
+        rows = np.full((size, size), factor / (1 + (size - 1) * factor), dtype=object)
+        rows[np.diag_indices(size)] = 1 / (1 + (size - 1) * factor)
+        yield trusted_channel(asked.labels, range(size), rows)
+    for names in permutations(range(width), 2):
+        yield _cut(asked, set(range(size)), names, width)
+        parts = asked.components() if asked.level.alpha == 1 else [(x,) for x in range(size)]
+        yield from (_cut(asked, set(part), names, width) for part in parts)
+
+
+def _processings(width: int) -> Iterator[Channel]:
+    labels = range(width)
+    if width <= MAX_TESTED_OUTPUTS:
+        maps = product(labels, repeat=width)
+    else:
+        maps = (tuple(z if y == w else y for y in labels) for w, z in permutations(labels, 2))  # type: ignore[assignment]
+    yield from (deterministic(mapping, labels, labels) for mapping in maps)

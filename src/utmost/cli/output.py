@@ -1,0 +1,208 @@
+"""How things look: numbers, documents, tables."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from utmost.channel import Channel, PrivacyLoss
+    from utmost.exact import Level, Number
+
+MAX_FRACTION_CHARS = 7  # characters of a fraction that a table shows as it is
+MAX_TABLE_ROWS = 24  # of a matrix in the terminal
+CORNER_ROWS = 10  # rows of a larger one
+
+
+def print_remark(text: str) -> None:
+    """Progress and remarks, on stderr."""
+    print(text, file=sys.stderr)
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """One JSON document on stdout."""
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
+    print("{\n" + ",\n".join(_line(key, value, not unicode) for key, value in content.items()) + "\n}")
+
+
+def _line(key: str, value: Any, ascii: bool) -> str:
+    """One key of a document on a line; a list of lists or of objects, and an object, one item a line."""
+
+    def text(item: Any) -> str:
+        return json.dumps(item, ensure_ascii=ascii, allow_nan=False)
+
+    if isinstance(value, list) and value and isinstance(value[0], list | dict):
+        return f" {text(key)}: [\n" + ",\n".join(f"  {text(item)}" for item in value) + "\n ]"
+    return f" {text(key)}: {text(value)}"
+
+
+def json_value(value: Number | float | None) -> str | float | None:
+    """A number as a document has it (`exact.plain`)."""
+    from utmost import exact
+
+    return exact.json_number(value)
+
+
+def epsilon_of(leak: PrivacyLoss, level: Level | None = None) -> str | float:
+    """The ε of a leak: text where it is known to be rational, as where it attains a rational level; else a float."""
+    exact = leak.exponent
+    if exact is None and level is not None and level.exponent is not None and attains_level(leak, level):
+        exact = level.exponent
+    value = json_value(leak.epsilon if exact is None else exact)
+    return "inf" if value is None else value
+
+
+def attains_level(leak: PrivacyLoss, level: Level) -> bool:
+    """Is the ε of a leak exactly that of the level: decided."""
+    if leak.ratio is None:
+        return False
+    return bool(leak.ratio * level.power(leak.distance) == 1)
+
+
+def json_rows(rows: Any) -> list[list[str | float | None]]:
+    """The entries of a channel as a document has them."""
+    return [[json_value(float(value) if isinstance(value, float) else value) for value in row] for row in rows]
+
+
+def channel_document(channel: Channel) -> dict[str, Any]:
+    """`inputs`, `outputs`, `rows`."""
+    return {"inputs": list(channel.inputs), "outputs": list(channel.outputs), "rows": json_rows(channel.rows)}
+
+
+def level_words(level: Level) -> str:
+    """A level as an adjective: `1/2-private` reads α, `(ε = 1/10)-private` reads ε."""
+    return f"(ε = {level.exponent})" if level.exponent is not None else f"{level.alpha}"
+
+
+def leak_sentence(leak: PrivacyLoss, level: Level | None = None) -> str:
+    """The ε of a channel and the entries that attain it, in words."""
+    from utmost.exact import decimal
+
+    start = "Recomputed from the entries: ε"
+    if leak.ratio is None:
+        return f"{start} = ∞, since answer {leak.output} can come from input {leak.high} but not from {leak.low}."
+    if leak.ratio == 1:
+        return f"{start} = 0, the answer says nothing of the input."
+    alpha = "" if leak.alpha is None or len(str(leak.alpha)) > 4 * MAX_FRACTION_CHARS else f" (α = {leak.alpha})"
+    epsilon = epsilon_of(leak, level)
+    value = f"= {epsilon}" if isinstance(epsilon, str) else f"≈ {decimal(epsilon)}"
+    ratio = str(leak.ratio) if len(str(leak.ratio)) <= 2 * MAX_FRACTION_CHARS else decimal(leak.ratio)
+    place = f"answer {leak.output} is {ratio} times as likely under input {leak.high} as under {leak.low}"
+    return f"{start} {value}{alpha}; {place}."
+
+
+def console() -> Console:
+    """The terminal: as wide as it is, 80 columns where that is not known, no colours in a pipe."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
+
+
+def print_text(text: str = "") -> None:
+    """A paragraph on stdout, wrapped at the terminal's width."""
+    console().print(text)
+
+
+def print_facts(pairs: Sequence[tuple[str, str]]) -> None:
+    """Names and what they are, in two columns on stdout."""
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2))
+    for name, words in pairs:
+        grid.add_row(name, words)
+    console().print(grid)
+
+
+def build_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
+    """A table; its first `left` columns are words, the rest are numbers."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for k, name in enumerate(header):
+        made.add_column(name, justify="left" if k < left else "right", overflow="fold")
+    for row in rows:
+        made.add_row(*row)
+    return made
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
+    """The same on stdout."""
+    console().print(build_table(header, rows, left))
+
+
+def fits_terminal(sides: Sequence[Table | str]) -> bool:
+    """Is the terminal wide enough for these side by side."""
+    from rich.measure import Measurement
+
+    screen = console()
+    options = screen.options.update(max_width=10_000)
+    return sum(Measurement.get(screen, options, side).maximum + 4 for side in sides) <= screen.width
+
+
+def print_side_by_side(sides: Sequence[tuple[str, Table | str]]) -> None:
+    """Named tables or texts on stdout: side by side where the terminal is wide enough, else one below the other."""
+    from rich.table import Table
+
+    screen = console()
+    if fits_terminal([side for _, side in sides]):
+        grid = Table.grid(padding=(0, 4, 0, 0))
+        if any(name for name, _ in sides):
+            grid.add_row(*(name for name, _ in sides))
+        grid.add_row(*(side for _, side in sides))
+        screen.print(grid)
+        return
+    for name, side in sides:
+        screen.print(*[name] if name else [], side, sep="\n")
+
+
+def channel_table(channel: Channel) -> None:
+    """A channel as a table: fractions where all that is shown is short, else decimals; of a large one the corner."""
+    height = len(channel.inputs) if len(channel.inputs) <= MAX_TABLE_ROWS else CORNER_ROWS
+    write, width = _writing(channel, height)
+    cut = width < len(channel.outputs)
+    header = ["", *map(str, channel.outputs[:width]), *["…"] * cut]
+    rows = [
+        [str(x), *map(write, row[:width]), *["…"] * cut]
+        for x, row in zip(channel.inputs[:height], channel.rows[:height], strict=True)
+    ]
+    print_table(header, rows)
+    if cut or height < len(channel.inputs):
+        shape = f"{len(channel.inputs)} inputs and {len(channel.outputs)} outputs"
+        print_text(f"The first {height} rows and {width} columns of {shape}; --output FILE.csv saves them all.")
+    print_text()
+
+
+def _writing(channel: Channel, height: int) -> tuple[Callable[[Any], str], int]:
+    """How entries are written, and how many columns of them fit."""
+    width = _fitting(channel, height, _fraction)
+    shown = [value for row in channel.rows[:height] for value in row[:width]]
+    if all(isinstance(v, Fraction) and len(str(v)) <= MAX_FRACTION_CHARS for v in shown):
+        return _fraction, width
+    return _short, _fitting(channel, height, _short)
+
+
+def _fitting(channel: Channel, height: int, write: Callable[[Any], str]) -> int:
+    """The largest number of columns, at least one, whose widths fit beside the labels."""
+    spare = console().width - max(len(str(x)) for x in channel.inputs) - 5
+    for k, label in enumerate(channel.outputs):
+        spare -= 2 + max(len(str(label)), *(len(write(row[k])) for row in channel.rows[:height]))
+        if spare < 0:
+            return max(k, 1)
+    return len(channel.outputs)
+
+
+def _fraction(value: Any) -> str:
+    return str(value) if isinstance(value, Fraction) and len(str(value)) <= MAX_FRACTION_CHARS else _short(value)
+
+
+def _short(value: Any) -> str:
+    from utmost.exact import decimal
+
+    return decimal(value, 4)

@@ -1,0 +1,178 @@
+"""A consumer: a prior over the secrets and a loss. What she should make of a mechanism's answer, and how good it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost.channel import Channel, Matrix, Mechanism, channel_of, deterministic
+from utmost.channel.channel import matrix_product
+from utmost.consumer.loss_legality import Legality
+from utmost.consumer.losses import Loss, Table, legality
+from utmost.consumer.priors import Floating, Prior
+from utmost.errors import InputError
+from utmost.exact import Number, Real, ball, ball_ends
+from utmost.exact.working_precision import working_precision
+
+if TYPE_CHECKING:
+    from flint import arb
+
+FILTER = 192  # bits of the balls that irrational scores are compared with first
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """A prior and a loss over the same secrets, told apart by position.
+
+    Every method takes a channel, or a mechanism that has one, whose inputs are the secrets. With exact entries, prior
+    and loss every answer is exact.
+
+    >>> from utmost.consumer import losses, priors
+    >>> from utmost.exact import alpha
+    >>> from utmost.mechanisms import geometric
+    >>> reader = Consumer(priors.uniform(6), losses.absolute)
+    >>> reader.expected_loss(geometric(5, alpha("1/2")))
+    Fraction(43, 48)
+    """
+
+    prior: Prior
+    loss: Loss
+
+    def __post_init__(self) -> None:
+        """Check the kinds, so that a mistake is told here and not far away."""
+        if not isinstance(self.prior, Prior):
+            raise InputError(f"prior must be one of utmost.priors, got {type(self.prior).__name__}")
+        if not isinstance(self.loss, Loss):
+            raise InputError(f"loss must be one of utmost.losses, got {type(self.loss).__name__}")
+
+    def costs(self) -> Matrix:
+        """The matrix c[x, w] = π_x·ℓ(x, w): what reading w costs when the secret is x, weighted by the prior."""
+        return _costs(self.prior, self.loss)
+
+    def posterior(self, mechanism: Channel | Mechanism, output: int | str) -> Matrix:
+        """The law of the secret given an output, by Bayes' rule."""
+        joint = self._weights() * self._channel(mechanism).column(output)
+        total = joint.sum()
+        if not total:
+            raise InputError("this output has probability 0 under the prior, so it has no posterior")
+        law: Matrix = joint / total
+        return law
+
+    def scores(self, mechanism: Channel | Mechanism) -> Matrix:
+        """S[w, y] = Σ_x π_x·C[x,y]·ℓ(x,w): the joint loss of reading output y as w."""
+        return matrix_product(self.costs().T, self._channel(mechanism).rows)
+
+    def remap(self, mechanism: Channel | Mechanism) -> list[int]:
+        """The best reading of each output, as a position among the secrets; the smallest of those that tie.
+
+        An output that never occurs is read as 0.
+        """
+        return best_readings(self.costs(), self._channel(mechanism).rows)
+
+    def expected_loss(self, mechanism: Channel | Mechanism) -> Number | float:
+        """The consumer's expected loss (GRS12 eq. 2) under her best remap: Σ_y min_w S[w, y]."""
+        costs, rows = self.costs(), self._channel(mechanism).rows
+        return _plain(sum(costs[:, w] @ rows[:, y] for y, w in enumerate(best_readings(costs, rows))))
+
+    def face_value_loss(self, mechanism: Channel | Mechanism) -> Number | float:
+        """The expected loss of reading each output as the secret of the same label."""
+        source = self._channel(mechanism)
+        if set(source.outputs) - set(source.inputs) or self.readings(source.inputs) != source.inputs:
+            raise InputError("outputs and readings must be inputs too for a reading at face value")
+        scores = self.scores(source)
+        return _plain(sum(scores[source.inputs.index(label), y] for y, label in enumerate(source.outputs)))
+
+    def induced(self, mechanism: Channel | Mechanism) -> Channel:
+        """The mechanism followed by the best remap: from secrets to readings."""
+        source = self._channel(mechanism)
+        readings = self.readings(source.inputs)
+        mapping = [readings[w] for w in self.remap(source)]
+        return source.then(deterministic(mapping, source.outputs, readings))
+
+    def readings(self, secrets: tuple[int | str, ...]) -> tuple[int | str, ...]:
+        """What she can read an answer as: the secrets, or the actions w0, w1, … of a table with other columns."""
+        width = self.loss.matrix(self.prior.size).shape[1] if isinstance(self.loss, Table) else len(secrets)
+        return secrets if width == len(secrets) else tuple(f"w{k}" for k in range(width))
+
+    def is_direct(self, mechanism: Channel | Mechanism) -> bool:
+        """Is reading at face value optimal (GRS12 Def. 5.1): decided exactly where the entries are exact."""
+        source = self._channel(mechanism)
+        return self.face_value_loss(source) == self.expected_loss(source)
+
+    def legality(self) -> Legality:
+        """Is the loss legal, strictly legal, and if not where."""
+        return legality(self.loss, self.prior.size)
+
+    def _weights(self) -> Matrix:
+        return _weights(self.prior)
+
+    def _channel(self, mechanism: Channel | Mechanism) -> Channel:
+        source = channel_of(mechanism)
+        if len(source.inputs) != self.prior.size:
+            raise InputError(f"the prior has {self.prior.size} secrets, the mechanism {len(source.inputs)} inputs")
+        return source
+
+
+def _weights(prior: Prior) -> Matrix:
+    if isinstance(prior, Floating):
+        return np.asarray(np.exp(prior.logs()))
+    return _uniform_kind(prior.exact())
+
+
+def _costs(prior: Prior, loss: Loss) -> Matrix:
+    losses, weights = _uniform_kind(loss.matrix(prior.size)), _weights(prior)
+    kind = object if losses.dtype == weights.dtype == object else float
+    costs: Matrix = weights.astype(kind)[:, None] * losses.astype(kind)
+    return costs
+
+
+def _uniform_kind(values: Any) -> npt.NDArray[Any]:
+    """An object array of exact numbers, or a float array if any entry is a float."""
+    array = np.asarray(values, dtype=object)
+    return array.astype(float) if any(isinstance(value, float) for value in array.flat) else array
+
+
+def best_readings(costs: Matrix, rows: Matrix) -> list[int]:
+    """For each output y the smallest w that minimises Σ_x c[x,w]·C[x,y].
+
+    Irrational scores are compared as balls first; only those whose balls meet are compared exactly.
+    """
+    if not any(isinstance(value, Real) for matrix in (costs, rows) for value in matrix.flat):
+        return [first_minimum(column) for column in matrix_product(costs.T, rows).T]
+    table = _ball_scores(costs, rows)
+    return [_decided(costs, rows[:, y], [line[y] for line in table]) for y in range(rows.shape[1])]
+
+
+def _ball_scores(costs: Matrix, rows: Matrix) -> list[list[arb]]:
+    from flint import arb_mat
+
+    with working_precision(FILTER):
+        left, right = (arb_mat([[ball(v, FILTER) for v in line] for line in matrix]) for matrix in (costs.T, rows))
+        table: list[list[arb]] = (left * right).tolist()
+        return table
+
+
+def _decided(costs: Matrix, column: Matrix, scores: list[arb]) -> int:
+    """The smallest minimiser among the readings whose balls reach below every other's upper end."""
+    ceiling = min(ball_ends(score)[1] for score in scores)
+    rivals = [w for w, score in enumerate(scores) if ball_ends(score)[0] <= ceiling]
+    if len(rivals) == 1:
+        return rivals[0]
+    return rivals[first_minimum(np.array([costs[:, w] @ column for w in rivals], dtype=object))]
+
+
+def first_minimum(column: Matrix) -> int:
+    """Where the least entry stands, the first of those that tie; compared exactly where entries are exact."""
+    best = 0
+    for w in range(1, len(column)):
+        if column[w] < column[best]:
+            best = w
+    return best
+
+
+def _plain(value: Any) -> Number | float:
+    result: Number | float = float(value) if isinstance(value, float) else value
+    return result

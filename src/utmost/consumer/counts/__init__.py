@@ -1,0 +1,232 @@
+"""Reading a geometric answer without a matrix: posteriors, best readings and expected losses up to 10⁷ counts.
+
+The truncated geometric mechanism answers y with probability κ_y α^|x−y|, κ = 1/(1+α) at the two ends and (1−α)/(1+α)
+between (GRS12 Ex. 2.2), so the posterior of y is proportional to π_x α^|x−y| and needs no κ. Everything here is in
+doubles, for 0 < α < 1. The ends are the caller's: at α = 0 the answer is the truth (read it as it is), at α = 1 it says
+nothing (read the prior).
+
+The best reading is the *smallest* minimiser of the expected loss, as on the exact path. Where doubles cannot tell two
+readings apart, an exact level and an exact prior settle it exactly, up to 4096 counts. Above, or with a float ε or a
+float prior, the reading found in doubles stands: a competitor can be better by the rounding of the sums only, at most
+8n(1 + max|ln π| + ε)·2⁻⁵² of the loss (`PosteriorSums.doubt`), and for a searched loss by 2⁻⁴⁰ more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from utmost.consumer.counts import closed_form, single_answer, tie_breaking
+from utmost.consumer.counts.face_value_reading import face_value_loss
+from utmost.consumer.counts.posterior_mass import MAX_FULL_COUNTS
+from utmost.consumer.counts.reading_search import MAX_SEARCH_WORK, ReadingSearch
+from utmost.consumer.counts.recurrences import Floats, Ints, PosteriorSums, posterior_sums, rounding_error
+from utmost.consumer.counts.tie_breaking import ExactRate, TieJudge
+from utmost.consumer.losses import Binary, ByError, Linear, Loss, Power, Squared, Table, absolute, squared
+from utmost.consumer.piecewise_losses import PiecewiseLoss
+from utmost.consumer.priors import Floating, Prior
+from utmost.errors import InputError
+
+ReadingRequest: TypeAlias = frozenset[int] | None
+
+__all__ = ["ExactRate", "Reading", "Readings", "posterior", "read", "readings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """What every answer y means to a consumer.
+
+    `remap[y]` is its best reading, `losses[y]` the expected loss of that given y, `evidence[y]` the logarithm of the
+    probability of y. `expected_loss` is the mean of `losses`, `face_value_loss` that of reading each y as itself.
+    """
+
+    remap: Ints
+    losses: Floats
+    evidence: Floats
+    expected_loss: float
+    face_value_loss: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The best reading of one answer, its expected loss given the answer, and an equal-tailed credible interval."""
+
+    estimate: int
+    loss: float
+    interval: tuple[int, int]
+
+
+def readings(
+    prior: Prior,
+    level: ExactRate | float,
+    loss: Loss,
+    asked: Sequence[int] | None = None,
+    effort: float = MAX_SEARCH_WORK,
+) -> Readings:
+    """Optimal remap of the truncated geometric mechanism and what it achieves, for all answers at once.
+
+    w(y) is the smallest minimiser of Σ_x π_x α^|x−y| ℓ(x, w) (GRS12 §2.3; non-decreasing in y for legal ℓ). O(n) for
+    `Linear`, `Squared` and `Binary`; for other losses about the widths of the posteriors of the answers that no other
+    answer stands for (`posterior_mass`), refused where it takes more than `effort` multiplications. Above 4096 counts
+    such a loss is taken, unchecked, not to decrease away from the truth on either side. Ties are settled for the
+    answers in `asked`, by default for all.
+
+    >>> from utmost.consumer import losses, priors
+    >>> from utmost.exact import alpha
+    >>> readings(priors.explicit(["1/2", 0, 0, "1/2"]), alpha("1/2"), losses.binary).remap.tolist()
+    [0, 0, 3, 3]
+    """
+    epsilon = _epsilon(level)
+    _check(loss, prior.size)
+    _refuse_falling(loss, prior.size)
+    table = posterior_sums(prior.logs(), epsilon)
+    wanted = None if asked is None else frozenset(asked)
+    remap, losses = _choose(table, _plain(loss), _judge(prior, level, loss), wanted, effort)
+    evidence = table.log(table.total) + _log_kappa(prior.size, epsilon)
+    chances = np.exp(evidence)
+    return Readings(remap, losses, evidence, float(chances @ losses), _face_value(table, _plain(loss), chances))
+
+
+def read(prior: Prior, level: ExactRate | float, loss: Loss, answer: int, coverage: float = 0.95) -> Reading:
+    """The best reading of one answer, the same as `readings` gives it, in O(n log n) for any loss of distances.
+
+    The interval holds the truth with probability at least `coverage` given the answer, with at most half of the rest
+    on each side.
+
+    >>> from utmost.consumer import losses, priors
+    >>> read(priors.uniform(11), 1.0, losses.absolute, 7).estimate
+    7
+    """
+    if not 0 < coverage < 1:
+        raise InputError(f"coverage must be strictly between 0 and 1, got {coverage}")
+    chances = posterior(prior, level, answer)
+    interval = single_answer.credible_interval(chances, coverage)
+    if isinstance(_plain(loss), ByError):
+        return Reading(*_searched(prior, level, loss, answer, chances), interval)
+    if prior.size <= MAX_FULL_COUNTS:
+        every = readings(prior, level, loss, [answer])
+        return Reading(int(every.remap[answer]), float(every.losses[answer]), interval)
+    _check(loss, prior.size)
+    return Reading(*single_answer.best_reading(chances, _plain(loss)), interval)
+
+
+def _searched(prior: Prior, level: ExactRate | float, loss: Loss, answer: int, chances: Floats) -> tuple[int, float]:
+    """The best reading of a posterior for a loss of the error, settled where that can be, and its loss."""
+    assert isinstance(loss, ByError)
+    place, judge = single_answer.best_reading(chances, loss)[0], _judge(prior, level, loss)
+    if judge is not None:
+        finite = prior.logs()[np.isfinite(prior.logs())]
+        rivals = single_answer.near_ties(chances, loss, rounding_error(finite, prior.size, _epsilon(level)))
+        place = judge.best(answer, rivals, place) if len(rivals) > 1 else place
+    return place, float(chances @ loss.array(np.arange(prior.size), place))
+
+
+def posterior(prior: Prior, level: ExactRate | float, answer: int) -> Floats:
+    """P(x | answer) for every count x, proportional to π_x α^|x − answer|.
+
+    >>> from utmost.consumer import priors
+    >>> posterior(priors.uniform(3), 1.0, 1).round(3).tolist()
+    [0.212, 0.576, 0.212]
+    """
+    if not isinstance(answer, int | np.integer) or not 0 <= answer < prior.size:
+        raise InputError(f"answer must be a count from 0 to {prior.size - 1}, got {answer}: clamp it to that range")
+    scores = prior.logs() - _epsilon(level) * np.abs(np.arange(prior.size) - answer)
+    weights = np.exp(scores - scores.max())
+    return np.asarray(weights / weights.sum())
+
+
+def _choose(
+    table: PosteriorSums, loss: Loss, judge: TieJudge | None, asked: ReadingRequest, effort: float
+) -> tuple[Ints, Floats]:
+    """The remap, settled by the judge if there is one, and its expected loss given each answer."""
+    if isinstance(loss, Linear):
+        remap = closed_form.linear_remap(table, loss)
+        _settle(remap, judge, tie_breaking.linear_rivals(table, loss, remap) if judge else {}, asked)
+        return remap, _sharp(table, loss, remap, closed_form.linear_losses(table, loss, remap))
+    if isinstance(loss, Squared):
+        remap = closed_form.squared_remap(table)
+        _settle(remap, judge, tie_breaking.squared_rivals(table) if judge else {}, asked)
+        return remap, closed_form.squared_losses(table, remap)
+    if isinstance(loss, Binary):
+        remap = tie_breaking.exact_modes(table, judge) if judge else table.mode
+        return remap, _sharp(table, loss, remap, closed_form.binary_losses(table, remap))
+    search = ReadingSearch(table, loss, effort)
+    remap, losses = search.best()
+    _settle(remap, judge, search.rivals(losses, table.doubt, asked) if judge else {}, asked)
+    return remap, losses
+
+
+def _sharp(table: PosteriorSums, loss: Loss, remap: Ints, losses: Floats) -> Floats:
+    """Losses to full relative accuracy where the exact path could run; above, to that of a double near the distance."""
+    return closed_form.sharpen_losses(table, loss, remap, losses) if table.size <= MAX_FULL_COUNTS else losses
+
+
+def _face_value(table: PosteriorSums, loss: Loss, chances: Floats) -> float:
+    """The expected loss of reading each answer as itself."""
+    answers = np.arange(table.size)
+    if isinstance(loss, Linear):
+        return float(chances @ closed_form.linear_losses(table, loss, answers))
+    if isinstance(loss, Squared):
+        return float(chances @ closed_form.squared_losses(table, answers))
+    if isinstance(loss, Binary):
+        return float(chances @ closed_form.binary_losses(table, answers))
+    return face_value_loss(table.logs, table.epsilon, loss)
+
+
+def _settle(remap: Ints, judge: TieJudge | None, rivals: dict[int, list[int]], asked: ReadingRequest) -> None:
+    for answer, candidates in rivals.items():
+        if judge is not None and (asked is None or answer in asked):
+            remap[answer] = judge.best(answer, candidates, int(remap[answer]))
+
+
+def _judge(prior: Prior, level: ExactRate | float, loss: Loss) -> TieJudge | None:
+    """Whoever settles ties exactly, where prior, level and loss are exact and small enough."""
+    inexact = isinstance(prior, Floating) or (isinstance(loss, Table) and isinstance(loss.rows[0][0], float))
+    if isinstance(level, float | int) or prior.size > MAX_FULL_COUNTS or inexact:
+        return None
+    return TieJudge(prior, level.alpha, loss)
+
+
+def _plain(loss: Loss) -> Loss:
+    """The closed form of a power, where it has one."""
+    known: dict[Fraction, Loss] = {Fraction(1): absolute, Fraction(2): squared}
+    return known.get(loss.p, loss) if isinstance(loss, Power) else loss
+
+
+def _log_kappa(size: int, epsilon: float) -> Floats:
+    """ln κ_y; a single count is always answered with itself."""
+    if size == 1:
+        return np.zeros(1)
+    ends = -math.log1p(math.exp(-epsilon))
+    result = np.full(size, ends + math.log(-math.expm1(-epsilon)))
+    result[0] = result[-1] = ends
+    return result
+
+
+def _epsilon(level: ExactRate | float) -> float:
+    if not isinstance(level, float | int | ExactRate):
+        raise InputError(f'level must be alpha("1/2"), epsilon("0.1") or a float, got {type(level).__name__}')
+    epsilon = float(level if isinstance(level, float | int) else level.epsilon)
+    if not 0 < epsilon < math.inf:
+        raise InputError(
+            f"epsilon must be > 0 and finite to read an answer, got {epsilon}: at 0 read the prior, at inf the answer"
+        )
+    return epsilon
+
+
+def _check(loss: Loss, size: int) -> None:
+    if isinstance(loss, Table):
+        loss.check(size)
+
+
+def _refuse_falling(loss: Loss, size: int) -> None:
+    """A drawn loss is searched from all readings where it falls away from the truth: too much above 4096 counts."""
+    if isinstance(loss, PiecewiseLoss) and size > MAX_FULL_COUNTS and not loss.monotone:
+        raise InputError(
+            f"loss drawn must not fall away from the truth to read all of {size} answers: read them one by one"
+        )

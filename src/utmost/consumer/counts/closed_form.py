@@ -1,0 +1,152 @@
+"""Best readings in closed form: quantiles, means and modes of all posteriors at once, and their expected losses."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from utmost.consumer.counts.recurrences import Flags, Floats, Ints, PosteriorSums
+from utmost.consumer.losses import Linear, Loss
+
+CANCELLED = 1e-3  # of the distance between answer and reading: below that, digits were lost
+NOTHING = -750.0  # the logarithm of less than the smallest double
+
+
+def mass_up_to(sums: PosteriorSums, answers: Ints, readings: Ints) -> Floats:
+    """P(x ≤ w | y) for pairs (y, w): α^(y−w)·L_w/Z_y, or 1 − α^(w−y)·R_w/Z_y beyond y."""
+    total = sums.log(sums.total)[answers]
+    gap = sums.epsilon * np.abs(answers - readings)
+    below = sums.log(sums.left.mass)[readings] - gap - total
+    above = sums.log(sums.right.mass)[readings] - gap - total
+    inside = readings <= answers
+    return np.asarray(np.where(inside, np.exp(np.minimum(below, 0)), -np.expm1(np.minimum(above, 0))))
+
+
+class Quantiles:
+    """The smallest w with P(x ≤ w | y) ≥ θ, for every y; θ by the logarithms of θ and 1 − θ, so that both may be tiny.
+
+    L_w·α^−w does not decrease in w and R_w·α^w does not increase, so one sorted search finds each w up to the rounding
+    of ε·w; each is then checked with local magnitudes, and the few that fail are found again by bisection.
+    """
+
+    def __init__(self, sums: PosteriorSums) -> None:
+        self.epsilon, self.size = sums.epsilon, sums.size
+        self.left, self.right = sums.log(sums.left.mass), sums.log(sums.right.mass)
+        self.total = sums.log(sums.total)
+        self.support = np.flatnonzero(np.isfinite(sums.logs))
+
+    def at(self, theta: float, rest: float) -> Ints:
+        """The quantiles of all answers, for θ = e^theta and 1 − θ = e^rest."""
+        answers = np.arange(self.size)
+        inside = self._reaches(answers, answers, theta, rest)
+        guess = np.empty(self.size, dtype=np.int64)
+        guess[inside] = self._from_left(answers[inside], theta)
+        guess[~inside] = self._from_right(answers[~inside], rest)
+        wrong = np.flatnonzero(~self._settles(answers, guess, theta, rest))
+        guess[wrong] = self._bisect(wrong, theta, rest)
+        return np.asarray(self.support[guess])
+
+    def _from_left(self, answers: Ints, theta: float) -> Ints:
+        keys = np.maximum.accumulate(self.left[self.support] + self.epsilon * self.support)
+        sought = self.total[answers] + theta + self.epsilon * answers
+        return np.minimum(np.searchsorted(keys, sought), len(self.support) - 1)
+
+    def _from_right(self, answers: Ints, rest: float) -> Ints:
+        keys = np.maximum.accumulate(self.epsilon * self.support - self.right[self.support])
+        sought = self.epsilon * answers - self.total[answers] - rest
+        return np.minimum(np.searchsorted(keys, sought), len(self.support) - 1)
+
+    def _reaches(self, answers: Ints, readings: Ints, theta: float, rest: float) -> Flags:
+        """P(x ≤ w | y) ≥ θ, by the side of y on which w lies."""
+        gap, total = self.epsilon * np.abs(answers - readings), self.total[answers]
+        below = self.left[readings] - gap >= total + theta
+        above = self.right[readings] - gap <= total + rest
+        return np.asarray(np.where(readings <= answers, below, above))
+
+    def _settles(self, answers: Ints, guess: Ints, theta: float, rest: float) -> Flags:
+        """The guess reaches θ and the support point before it does not."""
+        reached = self._reaches(answers, self.support[guess], theta, rest)
+        before = self._reaches(answers, self.support[np.maximum(guess - 1, 0)], theta, rest)
+        return np.asarray(reached & (~before | (guess == 0)))
+
+    def _bisect(self, answers: Ints, theta: float, rest: float) -> Ints:
+        low, high = np.zeros(len(answers), dtype=np.int64), np.full(len(answers), len(self.support) - 1)
+        while np.any(low < high):
+            middle = (low + high) // 2
+            reached = self._reaches(answers, self.support[middle], theta, rest)
+            low, high = np.where(reached, low, middle + 1), np.where(reached, middle, high)
+            low = np.minimum(low, high)
+        return low
+
+
+def linear_remap(sums: PosteriorSums, loss: Linear) -> Ints:
+    """The smallest w with P(x ≤ w | y) ≥ under/(under + over).
+
+    The expected loss rises from w to w + 1 by over·P(x ≤ w) − under·P(x > w), so this is its smallest minimiser. With
+    `under` 0 that is 0, with `over` 0 the largest count that the prior allows.
+    """
+    under, over = float(loss.under), float(loss.over)
+    if not loss.under:
+        return np.zeros(sums.size, dtype=np.int64)
+    if not loss.over:
+        return np.full(sums.size, np.flatnonzero(np.isfinite(sums.logs))[-1])
+    return Quantiles(sums).at(-math.log1p(over / under), -math.log1p(under / over))
+
+
+def linear_losses(sums: PosteriorSums, loss: Linear, remap: Ints) -> Floats:
+    """E[under·(x − w)⁺ + over·(w − x)⁺ | y] at w = remap_y, from the moments at w and the mean at y."""
+    answers = np.arange(sums.size)
+    gap = sums.epsilon * np.abs(answers - remap)
+    near = np.where(remap <= answers, sums.log(sums.left.mass)[remap], sums.log(sums.right.mass)[remap])
+    share = np.exp(np.minimum(near - gap - sums.log(sums.total), 0))
+    ahead = (answers - remap) + sums.offset  # the mean minus w
+    below = share * sums.left.mean[remap]
+    above = share * sums.right.mean[remap]
+    inside = remap <= answers
+    over = np.where(inside, below, np.maximum(above - ahead, 0))
+    under = np.where(inside, np.maximum(below + ahead, 0), above)
+    return np.asarray(float(loss.under) * under + float(loss.over) * over)
+
+
+def squared_remap(sums: PosteriorSums) -> Ints:
+    """The posterior mean rounded to the nearest count, a half downwards: the smallest minimiser of E(x − w)²."""
+    return np.clip(np.arange(sums.size) + np.ceil(sums.offset - 0.5).astype(np.int64), 0, sums.size - 1)
+
+
+def squared_losses(sums: PosteriorSums, remap: Ints) -> Floats:
+    """E[(x − w)² | y] = the posterior variance + (mean − w)².
+
+    The variance is that within the two sides plus that between them, a sum of terms ≥ 0.
+    """
+    left, right, total = sums.left, sums.right, sums.total
+    within = (left.mass * left.variance + right.mass * right.variance) / total
+    between = (left.mass / total) * (right.mass / total) * (left.mean + right.mean) ** 2
+    return np.asarray(within + between + (np.arange(sums.size) - remap + sums.offset) ** 2)
+
+
+def binary_losses(sums: PosteriorSums, remap: Ints) -> Floats:
+    """P(x ≠ w | y) at w = remap_y; where w = y it is summed, not subtracted from 1, so that it may be tiny."""
+    answers, total = np.arange(sums.size), sums.log(sums.total)
+    hit = np.exp(np.minimum(sums.logs[remap] - sums.epsilon * np.abs(answers - remap) - total, 0))
+    before = np.full(sums.size, -np.inf)
+    before[1:] = sums.log(sums.left.mass)[:-1] - sums.epsilon
+    beside = np.exp(np.minimum(before - total, 0)) + sums.right.mass / sums.total
+    return np.asarray(np.where(remap == answers, beside, 1 - hit))
+
+
+def sharpen_losses(sums: PosteriorSums, loss: Loss, remap: Ints, losses: Floats) -> Floats:
+    """The losses, those that came out of a subtraction summed anew term by term: O(n) for each such answer.
+
+    Where almost all of a posterior lies on its reading, the loss is what is left of 1 (or of a distance) after taking
+    nearly all of it away. A sum of its terms, each ≥ 0 and in log space, has no such weakness. A truth x with
+    π_x·α^−|x−m| below the smallest double times π_m, m the prior's mode, is nothing in any posterior.
+    """
+    answers, mode = np.arange(sums.size), int(sums.logs.argmax())
+    doubtful = np.flatnonzero(losses < CANCELLED * (1 + np.abs(answers - remap)))
+    truths = np.flatnonzero(sums.logs + sums.epsilon * np.abs(answers - mode) > sums.logs[mode] + NOTHING)
+    total, result, logs = sums.log(sums.total), losses.copy(), sums.logs[truths]
+    for y in doubtful.tolist():
+        chances = np.exp(logs - sums.epsilon * np.abs(truths - y) - total[y])
+        result[y] = float(chances @ loss.array(truths, remap[y]))
+    return result

@@ -1,0 +1,63 @@
+"""The expected loss of reading every answer as itself."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from utmost.consumer.counts.posterior_mass import MAX_FULL_COUNTS
+from utmost.consumer.counts.recurrences import Floats, Ints
+from utmost.consumer.losses import ByError, Loss
+
+TOGETHER = 1 << 13  # truths summed at a time
+PRECISE = 2.0**-50  # relative size of what may be left out
+
+
+def face_value_loss(logs: Floats, epsilon: float, loss: Loss) -> float:
+    """Σ_x π_x Σ_y κ_y α^|x−y| ℓ(x, y), summed over the truth x outside and the answer y inside.
+
+    For a loss of the error the inner sum is two prefix sums and two ends, O(n) in all. For others the distances are
+    summed from 1 on, until what is left is below 2^−50 of the sum (for a loss that is largest at the ends).
+    """
+    if len(logs) == 1:
+        return float(loss.array(0, 0))
+    truths = np.flatnonzero(np.isfinite(logs))
+    weights = np.exp(logs[truths])
+    if isinstance(loss, ByError):
+        return float(weights @ _from_distances(truths, len(logs), epsilon, loss))
+    parts = [slice(start, start + TOGETHER) for start in range(0, len(truths), TOGETHER)]
+    return math.fsum(_by_distances(weights[part], truths[part], len(logs), epsilon, loss) for part in parts)
+
+
+def _from_distances(truths: Ints, size: int, epsilon: float, loss: ByError) -> Floats:
+    """E[ℓ(x, y) | x]: all distances to either side as if between the ends, what the ends have more, 0 counted once."""
+    gaps, inner = np.arange(size), math.tanh(epsilon / 2)
+    found = np.full(len(truths), -float(loss.array(0, 0)) * inner)
+    for costs, reach in ((loss.array(gaps, 0), truths), (loss.array(0, gaps), size - 1 - truths)):
+        terms = costs * np.exp(-epsilon * gaps)
+        found += np.cumsum(terms)[reach] * inner + terms[reach] * (_end(epsilon) - inner)
+    return found
+
+
+def _by_distances(weights: Floats, truths: Ints, size: int, epsilon: float, loss: Loss) -> float:
+    """The sum over a few neighbouring truths, nearest answers first."""
+    kappa = np.full(size, math.tanh(epsilon / 2))
+    kappa[0] = kappa[-1] = _end(epsilon)
+    most = max(float(loss.array(truths, 0).max()), float(loss.array(truths, size - 1).max())) * float(weights.sum())
+    value = float(weights @ (kappa[truths] * loss.array(truths, truths)))
+    for gap in range(1, size):
+        factor = math.exp(-epsilon * gap)
+        if size > MAX_FULL_COUNTS and 2 * factor * most <= PRECISE * value:
+            break
+        first, last = np.searchsorted(truths, [gap, size - gap]).tolist()
+        for part, step in ((slice(first, None), -gap), (slice(0, last), gap)):
+            here = truths[part]
+            there = here + step
+            value += factor * float(weights[part] @ (kappa[there] * loss.array(here, there)))
+    return value
+
+
+def _end(epsilon: float) -> float:
+    """κ at the two ends, 1/(1 + α)."""
+    return 1 / (1 + math.exp(-epsilon))

@@ -1,0 +1,125 @@
+"""Best readings for a loss without a closed form: for a block of answers every reading that could be best is tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from utmost.consumer.counts.closed_form import linear_losses, linear_remap
+from utmost.consumer.counts.expected_losses import AnswerBlock, LossLookup, answer_block
+from utmost.consumer.counts.posterior_mass import MAX_FULL_COUNTS, posterior_bulk
+from utmost.consumer.counts.recurrences import Floats, Ints, PosteriorSums
+from utmost.consumer.losses import Loss, absolute
+from utmost.errors import InputError
+
+NEIGHBOURS = 64  # counts whose answers are searched together
+MAX_SEARCH_WORK = 2e11  # multiplications
+STORE = 1 << 22  # doubles in one table
+
+
+class ReadingSearch:
+    """The best readings of the active answers (see `posterior_bulk`), copied to the idle ones.
+
+    Up to 4096 counts every reading of a table is tried. Above, and for every loss of the error alone that is known to
+    be, the loss is taken to be monotone on both sides of every truth, as every legal one is. Then no reading beyond the
+    bulk gains more than is neglected, and none beyond h is better than Σ_{x≤h} P(x | y) ℓ(x, h): a window around the
+    median grows until that bound, and its mirror image, exclude the rest by more than the rounding of the sums.
+    """
+
+    def __init__(self, sums: PosteriorSums, loss: Loss, effort: float = MAX_SEARCH_WORK) -> None:
+        self.effort = effort
+        self.sums, self.costs, self.bulk, self.work = sums, LossLookup(loss, sums.size), posterior_bulk(sums, loss), 0.0
+        self.total = sums.log(sums.total)
+        self.support = np.flatnonzero(np.isfinite(sums.logs))
+        self.centre = linear_remap(sums, absolute)
+        self.radius = linear_losses(sums, absolute, self.centre).astype(np.int64) + 2
+        active = self.bulk.active
+        self.groups = np.split(active, np.flatnonzero(np.diff(active // NEIGHBOURS)) + 1)
+        self.windows: list[tuple[int, int]] = []
+
+    def best(self) -> tuple[Ints, Floats]:
+        """For each y the smallest minimiser w of E[ℓ(x, w) | y] in doubles, and its expected loss.
+
+        `windows` then has the readings, for each group of answers, that no bound excludes.
+        """
+        remap, least = np.zeros(self.sums.size, dtype=np.int64), np.zeros(self.sums.size)
+        self._refuse(self._least_work())
+        for answers in self.groups:
+            remap[answers], least[answers] = self._minimum(answers)
+        return remap[self.bulk.source], least[self.bulk.source]
+
+    def rivals(self, least: Floats, doubt: float, asked: frozenset[int] | None) -> dict[int, list[int]]:
+        """The readings within a relative 2·doubt of the least loss, for the answers that have more than one.
+
+        For up to 4096 counts; where answers are `asked` for, for them and their neighbours only.
+        """
+        found: dict[int, list[int]] = {}
+        for answers, (start, stop) in zip(self.groups, self.windows, strict=True):
+            if asked is not None and asked.isdisjoint(answers.tolist()):
+                continue
+            values = self._block(answers).expect(self.costs, start, stop)
+            close = values <= least[answers, None] * (1 + 2 * doubt)
+            for k in np.flatnonzero(close.sum(axis=1) > 1).tolist():
+                found[int(answers[k])] = (start + np.flatnonzero(close[k])).tolist()
+        return found
+
+    def _block(self, answers: Ints) -> AnswerBlock:
+        low, high = self._hull(answers)
+        begin, end = np.searchsorted(self.support, [low, high + 1]).tolist()
+        return answer_block(answers, self.support[begin:end], self.sums.logs, self.sums.epsilon, self.total[answers])
+
+    def _hull(self, answers: Ints) -> tuple[int, int]:
+        """From the first to the last count that matters to one of the answers: both do not decrease along them."""
+        return int(self.bulk.low[answers[0]]), int(self.bulk.high[answers[-1]])
+
+    def _minimum(self, answers: Ints) -> tuple[Ints, Floats]:
+        """The smallest minimiser for each of the answers, and the minimum."""
+        here, (low, high) = self._block(answers), self._hull(answers)
+        centre, reach = self.centre[answers], int(self.radius[answers].max())
+        reach = self.sums.size if self.sums.size <= MAX_FULL_COUNTS and not self.costs.monotone else reach
+        while True:
+            start, stop = max(int(centre.min()) - reach, low), min(int(centre.max()) + reach, high) + 1
+            found, least = self._within(here, start, stop)
+            more = least * (1 + 4 * self.sums.doubt)
+            left = start == low or (here.partly(self.costs, start, start, high) > more).all()
+            if left and (stop > high or (here.partly(self.costs, stop - 1, low, stop - 1) >= more).all()):
+                self.windows.append((start, stop))
+                return found, least
+            reach *= 2
+
+    def _within(self, here: AnswerBlock, start: int, stop: int) -> tuple[Ints, Floats]:
+        """The same among the readings start..stop−1."""
+        rows = np.arange(len(here.answers))
+        found, least = np.zeros(len(rows), dtype=np.int64), np.full(len(rows), np.inf)
+        for first, last in self._slices(here, start, stop):
+            values = here.expect(self.costs, first, last)
+            places = values.argmin(axis=1)
+            lower = values[rows, places]
+            better = lower < least
+            found[better], least[better] = first + places[better], lower[better]
+        return found, least
+
+    def _slices(self, here: AnswerBlock, start: int, stop: int) -> Iterator[tuple[int, int]]:
+        """Parts of the readings with tables that can be kept, as long as the work is bearable."""
+        step = max(STORE // max(len(here.answers), here.truths), 1)
+        for first in range(start, stop, step):
+            last = min(first + step, stop)
+            self.work += (here.matrix.size + 4.0 * here.truths) * (last - first)
+            self._refuse(self.work)
+            yield first, last
+
+    def _least_work(self) -> float:
+        """The work if every window stayed as it begins."""
+        first, last = np.array([g[0] for g in self.groups]), np.array([g[-1] for g in self.groups])
+        low, high = self.bulk.low[first], self.bulk.high[last]
+        truths = np.searchsorted(self.support, high + 1) - np.searchsorted(self.support, low)
+        return float(4.0 * truths @ np.minimum(2 * self.radius[first], high - low + 1))
+
+    def _refuse(self, work: float) -> None:
+        if work > self.effort:
+            raise InputError(
+                f"loss {self.costs.loss.name[:60]} needs more than {self.effort:.0e} operations for all "
+                f"{self.sums.size} answers at this epsilon: read one answer at a time, or use absolute, squared or "
+                "binary"
+            )

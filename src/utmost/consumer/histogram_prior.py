@@ -1,0 +1,80 @@
+"""A prior as a histogram: bars side by side, each as wide as the others, level within."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost.errors import InputError
+from utmost.exact import Number, rational
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+MAX_HISTOGRAM_BARS = 1000  # bars
+HIGHEST = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramPrior:
+    """Weights proportional to the height of the bar that a count falls into: bar b has ⌊b·size/m⌋ ≤ k < ⌊(b+1)·size/m⌋.
+
+    >>> [str(weight) for weight in histogram_prior(5, [1, 3]).exact()]
+    ['1/11', '1/11', '3/11', '3/11', '3/11']
+    """
+
+    size: int
+    heights: tuple[Fraction, ...]
+
+    @property
+    def name(self) -> str:
+        """How the command line writes it."""
+        return "steps:" + ",".join(str(height) for height in self.heights)
+
+    @property
+    def widths(self) -> list[int]:
+        """How many counts each bar has."""
+        bars = len(self.heights)
+        edges = [bar * self.size // bars for bar in range(bars + 1)]
+        return [right - left for left, right in pairwise(edges)]
+
+    def proportions(self) -> tuple[Number, ...]:
+        """The heights."""
+        return tuple(height for height, width in zip(self.heights, self.widths, strict=True) for _ in range(width))
+
+    def exact(self) -> tuple[Number, ...]:
+        """The heights, divided by their sum over all counts."""
+        total = self._total
+        shares = [height / total for height in self.heights]
+        return tuple(share for share, width in zip(shares, self.widths, strict=True) for _ in range(width))
+
+    def logs(self) -> Floats:
+        """The logarithm of each weight; −∞ where a bar is 0."""
+        total = self._total
+        with np.errstate(divide="ignore"):
+            shares = np.log(np.array([float(height / total) for height in self.heights]))
+        return np.repeat(shares, self.widths)
+
+    @property
+    def _total(self) -> Fraction:
+        return sum((h * width for h, width in zip(self.heights, self.widths, strict=True)), Fraction(0))
+
+
+def histogram_prior(size: int, heights: Sequence[object]) -> HistogramPrior:
+    """The histogram with these bars over 0..size−1: heights from 0 to 10⁹, not all 0, at most one bar for a count."""
+    if not 1 <= len(heights) <= min(MAX_HISTOGRAM_BARS, size):
+        most = (
+            f"{MAX_HISTOGRAM_BARS}, and {size} here, one for each value"
+            if size < MAX_HISTOGRAM_BARS
+            else str(MAX_HISTOGRAM_BARS)
+        )
+        raise InputError(f"steps must have 1 to {most} bars, got {len(heights)}: take fewer")
+    found = tuple(rational(height, "steps") for height in heights)
+    if any(not 0 <= height <= HIGHEST for height in found) or not any(found):
+        raise InputError("steps must have heights from 0 to 10^9, one above 0: they are weights, up to a factor")
+    return HistogramPrior(size, found)

@@ -1,0 +1,267 @@
+"""Classes of losses: trivial, monotone, strictly monotone in a metric, decided with a witness (FMPD23 Def. 6, Def. A1).
+
+A loss is monotone in d when ℓ(w, x) = m(d(x, a(w))) for a non-decreasing m and an injective a from actions to points;
+strictly when m is strictly increasing. With fewer actions than points a is not onto, and the classes are larger: see
+docs/universal.md for what that does to FMPD23 Thm 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from utmost.consumer.loss_operations import Exacts, LossLike, loss_rows
+from utmost.exact import Number
+from utmost.spaces import Label, Space, space
+
+Place: TypeAlias = tuple[int, int]  # secret, action
+Images: TypeAlias = tuple[int, ...]  # the points that the first actions stand for
+
+
+@dataclass(frozen=True, slots=True)
+class Triviality:
+    """Two notions that FMPD23 gives one name.
+
+    Def. 6: ℓ does not depend on the action; `differing` = (x, w, w′) with ℓ(w, x) ≠ ℓ(w′, x) says otherwise. Def. A1:
+    one action is best whatever the secret; `dominant` is the first such, and where there is none `rivals[w]` = (x, w′)
+    says that at x action w′ is better than w. The first implies the second. Not conversely: [[0, 1], [0, 1]]. What
+    makes every mechanism equally good, whatever the prior, is the second: U_ℓ is linear in the prior exactly then.
+    """
+
+    differing: tuple[int, int, int] | None
+    dominant: int | None
+    rivals: tuple[Place, ...]
+
+    @property
+    def constant(self) -> bool:
+        """Is it trivial by Def. 6."""
+        return self.differing is None
+
+    @property
+    def dominated(self) -> bool:
+        """Is it trivial by Def. A1."""
+        return self.dominant is not None
+
+
+def is_trivial(loss: LossLike, size: int) -> Triviality:
+    """Is a loss over `size` secrets trivial, by Def. 6 and by Def. A1.
+
+    >>> is_trivial([[0, 1], [0, 1]], 2)
+    Triviality(differing=(0, 0, 1), dominant=0, rivals=())
+    >>> is_trivial([[0, 1], [1, 0]], 2).rivals
+    ((1, 1), (0, 0))
+    """
+    rows = loss_rows(loss, size)
+    width = rows.shape[1]
+    differing = next(((x, 0, w) for x in range(size) for w in range(1, width) if rows[x, w] != rows[x, 0]), None)
+    beaten = [_rival(rows, w) for w in range(width)]
+    dominant = next((w for w, rival in enumerate(beaten) if rival is None), None)
+    rivals = tuple(rival for rival in beaten if rival is not None) if dominant is None else ()
+    return Triviality(differing, dominant, rivals)
+
+
+def _rival(rows: Exacts, w: int) -> Place | None:
+    return next(((x, v) for x, row in enumerate(rows) for v in range(len(row)) if row[v] < row[w]), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Actions 0 … k−1 cannot stand for the points `images`: the two losses are not ordered as their distances are.
+
+    `first` and `second` are places (x, w), w < k, with d(x, a(w)) ≤ d(x′, a(w′)): the distances are equal and the
+    losses differ, or the losses fall (or stay, where strictness is asked) as the distance grows.
+    """
+
+    images: Images
+    first: Place
+    second: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Monotonicity:
+    """Is a loss monotone in a metric.
+
+    If so `images` are the points a(w) and `scale` the pairs (distance, m(distance)), increasing. If not, `conflicts`
+    rule every injective a out: each begins with the images of one of them, or has no point left (`refutes`).
+    """
+
+    strict: bool
+    images: tuple[Label, ...] | None
+    scale: tuple[tuple[Number, Number], ...]
+    conflicts: tuple[Conflict, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Was an a found."""
+        return self.images is not None
+
+
+def is_monotone(loss: LossLike, metric: Space) -> Monotonicity:
+    """Is ℓ(w, x) = m(d(x, a(w))) for a non-decreasing m and an injective a (FMPD23 Def. 6): exact backtracking.
+
+    >>> from utmost.consumer import losses
+    >>> from utmost.spaces import line
+    >>> is_monotone(losses.binary, line(3)).images, is_strictly_monotone(losses.binary, line(3)).holds
+    ((0, 1, 2), False)
+    """
+    return _searched(loss, metric, strict=False)
+
+
+def is_strictly_monotone(loss: LossLike, metric: Space) -> Monotonicity:
+    """The same with a strictly increasing m.
+
+    >>> from utmost.spaces import line
+    >>> found = is_strictly_monotone([[1, 0], [0, 1]], line(2))  # what is not so: the actions stand for the other point
+    >>> found.images, found.scale
+    ((1, 0), ((Fraction(0, 1), Fraction(0, 1)), (Fraction(1, 1), Fraction(1, 1))))
+    """
+    return _searched(loss, metric, strict=True)
+
+
+def _searched(loss: LossLike, metric: Space, strict: bool) -> Monotonicity:
+    rows = loss_rows(loss, len(metric))
+    table = _Table(rows, metric, _ranks(rows), _ranks(metric.distances), strict)
+    conflicts: list[Conflict] = []
+    found = table.search((), {}, conflicts)
+    if found is None:
+        return Monotonicity(strict, None, (), tuple(conflicts))
+    images, places = found
+    scale = [(metric.distance(x, images[w]), rows[x, w]) for x, w in (places[rank] for rank in sorted(places))]
+    return Monotonicity(strict, tuple(metric.labels[p] for p in images), tuple(scale), ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Losses and distances by rank, and the backtracking over a."""
+
+    rows: Exacts
+    metric: Space
+    values: Exacts
+    distances: Exacts
+    strict: bool
+
+    def search(
+        self, images: Images, seen: dict[int, Place], conflicts: list[Conflict]
+    ) -> tuple[Images, dict[int, Place]] | None:
+        """The first a that extends `images`, with a place for each distance seen; else what rules each out."""
+        if len(images) == self.rows.shape[1]:
+            return images, seen
+        for point in range(len(self.metric)):
+            if point in images:
+                continue
+            longer = (*images, point)
+            places = dict(seen)
+            conflict = self.placed(longer, places)
+            if conflict is not None:
+                conflicts.append(conflict)
+                continue
+            found = self.search(longer, places, conflicts)
+            if found is not None:
+                return found
+        return None
+
+    def placed(self, images: Images, places: dict[int, Place]) -> Conflict | None:
+        """Adds the last action's column to `places` (distance → place), or says what it contradicts."""
+        w = len(images) - 1
+        for x in range(len(self.rows)):
+            distance = self.distances[x, images[w]]
+            for rank, place in places.items():
+                ordered = sorted([(rank, place), (distance, (x, w))])
+                if self.broken(ordered[0], ordered[1]):
+                    return Conflict(images, ordered[0][1], ordered[1][1])
+            places.setdefault(distance, (x, w))
+        return None
+
+    def broken(self, near: tuple[int, Place], far: tuple[int, Place]) -> bool:
+        """Are two losses not ordered as their distances."""
+        low, high = self.values[near[1]], self.values[far[1]]
+        if near[0] == far[0]:
+            return bool(low != high)
+        return bool(low >= high) if self.strict else bool(low > high)
+
+
+def _ranks(entries: Exacts) -> Exacts:
+    """Each entry's place among the different values."""
+    levels: list[Number] = []
+    for value in sorted(entries.ravel()):
+        if not levels or levels[-1] != value:
+            levels.append(value)
+    ranks = np.empty(entries.shape, dtype=object)
+    for k, value in np.ndenumerate(entries):
+        ranks[k] = levels.index(value)
+    return ranks
+
+
+def refutes(loss: LossLike, metric: Space, found: Monotonicity) -> bool:
+    """Do the conflicts rule out every injective a: each holds as said, and each a begins with the images of one."""
+    rows = loss_rows(loss, len(metric))
+    prefixes = {conflict.images for conflict in found.conflicts}
+    return all(_holds(rows, metric, c, found.strict) for c in found.conflicts) and all(
+        images in prefixes for images in _leaves(prefixes, (), len(metric), rows.shape[1])
+    )
+
+
+def _holds(rows: Exacts, metric: Space, conflict: Conflict, strict: bool) -> bool:
+    (x, w), (z, v) = conflict.first, conflict.second
+    if max(w, v) >= len(conflict.images):
+        return False
+    near, far = metric.distance(x, conflict.images[w]), metric.distance(z, conflict.images[v])
+    low, high = rows[x, w], rows[z, v]
+    if near == far:
+        return bool(low != high)
+    return bool(near < far and (low > high or (strict and low == high)))
+
+
+def _leaves(prefixes: set[Images], images: Images, points: int, actions: int) -> Iterator[Images]:
+    """Where the tree of injective maps is cut: at a prefix, or at a whole map that no prefix begins."""
+    if images in prefixes or len(images) == actions:
+        yield images
+        return
+    for point in range(points):
+        if point not in images:
+            yield from _leaves(prefixes, (*images, point), points, actions)
+
+
+def metric_for(loss: LossLike, size: int, strict: bool = False) -> Space | None:
+    """Some metric on `size` secrets in which the loss is monotone (strictly, if asked); None if there is none.
+
+    Distances between 1 and 2 always make a metric, so only the order matters: ℓ is monotone in some metric exactly when
+    some injective a has ℓ(w, a(w)) = min ℓ for every w, and ℓ(w, a(w′)) = ℓ(w′, a(w)). Strictly: and no other entry is
+    min ℓ. FMPD23 §IV-B says that ℓ_nib is monotone in no metric; a pairing of the secrets makes it so, if they are even
+    in number.
+
+    >>> from utmost.consumer.loss_classes import is_monotone
+    >>> nib = [[int(x == w) for w in range(4)] for x in range(4)]
+    >>> is_monotone(nib, metric_for(nib, 4)).images, metric_for([row[:3] for row in nib[:3]], 3)
+    ((1, 0, 3, 2), None)
+    """
+    rows = loss_rows(loss, size)
+    images = _symmetric(rows, (), rows.min(), strict)
+    if images is None:
+        return None
+    ranks = _ranks(rows)
+    unit = Fraction(1, max(1, int(ranks.max())))
+    distances = np.full((size, size), Fraction(2), dtype=object)
+    for w, point in enumerate(images):
+        distances[:, point] = distances[point, :] = 1 + unit * ranks[:, w]
+    np.fill_diagonal(distances, Fraction(0))
+    return space(distances.tolist(), name="some metric")
+
+
+def _symmetric(rows: Exacts, images: Images, least: Number, strict: bool) -> Images | None:
+    w = len(images)
+    if w == rows.shape[1]:
+        return images
+    for point in range(len(rows)):
+        fits = rows[point, w] == least and all(rows[p, w] == rows[point, v] for v, p in enumerate(images))
+        if strict and any(rows[x, w] == least for x in range(len(rows)) if x != point):
+            fits = False
+        if fits and point not in images:
+            found = _symmetric(rows, (*images, point), least, strict)
+            if found is not None:
+                return found
+    return None

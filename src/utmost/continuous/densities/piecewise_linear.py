@@ -1,0 +1,135 @@
+"""Densities that are linear between knots, with or without jumps: uniform, histograms, broken lines."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from utmost.continuous.densities.moments import Cell, Rate, Row, certified_moments, exponential_moments, shift_moments
+from utmost.continuous.interval import Interval, check_edges
+from utmost.errors import InputError
+from utmost.exact import ball, decimal
+
+if TYPE_CHECKING:
+    from flint import arb
+
+
+@dataclass(frozen=True, slots=True)
+class PiecewiseLinear:
+    """On [knots[i], knots[i+1]] the density runs straight from left[i] to right[i]; outside the knots it is 0.
+
+    The masses of its cells are rational, and its other moments are closed forms: sums of e^(rate·edge) with rational
+    functions of the rate for factors, evaluated without cancellation.
+    """
+
+    interval: Interval
+    knots: tuple[Fraction, ...]
+    left: tuple[Fraction, ...]
+    right: tuple[Fraction, ...]
+    name: str
+
+    def __post_init__(self) -> None:
+        """Refuses what is not a density: wrong order, negative heights, a total that is not exactly 1."""
+        check_edges(self.knots, self.interval)
+        if not len(self.left) == len(self.right) == len(self.knots) - 1:
+            raise InputError("density must have a height at both ends of every piece")
+        if any(height < 0 for height in (*self.left, *self.right)):
+            raise InputError("density must be >= 0 everywhere, got a negative height: probabilities are not negative")
+        total = self.total()
+        if total != 1:
+            raise InputError(f"density must have total 1, got {decimal(total)}: divide its heights by that")
+
+    def total(self) -> Fraction:
+        """The integral over the interval."""
+        pieces = zip(pairwise(self.knots), self.left, self.right, strict=True)
+        return sum(((v - u) * (a + b) / 2 for (u, v), a, b in pieces), Fraction(0))
+
+    def at(self, x: Fraction, bits: int) -> arb:
+        """π(x); at a jump the value to its right, at the last knot the one to its left."""
+        return ball(self._height(x), bits)
+
+    def moments(self, edges: Sequence[Fraction], rate: Rate, degree: int, bits: int) -> list[Row]:
+        """∫ x^k·e^(rate·x)·π(x) dx over each cell between edges, k = 0..degree, as balls."""
+        cells = list(pairwise(check_edges(edges, self.interval)))
+        return certified_moments(cells, rate, degree, bits, self._rows)
+
+    def masses(self, edges: Sequence[Fraction], bits: int) -> list[arb]:
+        """∫ π(x) dx over each cell, as balls of rational numbers."""
+        return [ball(mass, bits + 8) for mass in self.exact_masses(edges)]
+
+    def exact_masses(self, edges: Sequence[Fraction]) -> list[Fraction]:
+        """∫ π(x) dx over each cell, exact.
+
+        >>> from utmost.continuous.interval import interval
+        >>> straight = PiecewiseLinear(
+        ...     interval(0, 1), (Fraction(0), Fraction(1)), (Fraction(0),), (Fraction(2),), "ramp"
+        ... )
+        >>> [str(mass) for mass in straight.exact_masses([Fraction(0), Fraction(1, 2), Fraction(1)])]
+        ['1/4', '3/4']
+        """
+        cells = list(pairwise(check_edges(edges, self.interval)))
+        masses = [Fraction(0)] * len(cells)
+        for i, u, v, piece in self._parts(cells):
+            slope = self._slope(piece)
+            masses[i] += (v - u) * (self.left[piece] + slope * ((u + v) / 2 - self.knots[piece]))
+        return masses
+
+    def _height(self, x: Fraction) -> Fraction:
+        if not self.knots[0] <= x <= self.knots[-1]:
+            return Fraction(0)
+        piece = min(bisect_right(self.knots, x), len(self.knots) - 1) - 1
+        return self.left[piece] + self._slope(piece) * (x - self.knots[piece])
+
+    def _slope(self, piece: int) -> Fraction:
+        return (self.right[piece] - self.left[piece]) / (self.knots[piece + 1] - self.knots[piece])
+
+    def _parts(self, cells: Sequence[Cell]) -> Iterator[tuple[int, Fraction, Fraction, int]]:
+        """The cells cut at the knots: (cell, from, to, piece), without the parts where the density is 0."""
+        last = len(self.knots) - 1
+        for i, (low, high) in enumerate(cells):
+            piece = max(bisect_right(self.knots, low) - 1, 0)
+            while piece < last and self.knots[piece] < high:
+                u, v = max(low, self.knots[piece]), min(high, self.knots[piece + 1])
+                if u < v and (self.left[piece] or self.right[piece]):
+                    yield i, u, v, piece
+                piece += 1
+
+    def _rows(self, cells: Sequence[Cell], rate: arb, degree: int, bits: int) -> list[Row]:
+        from flint import arb
+
+        rising = bool(rate > 0)  # then the edge with the largest e^(rate·x) is the right one
+        fall, rows = (rate if rising else -rate), [[arb(0)] * (degree + 1) for _ in cells]
+        lines = [_Line(self, piece, bits) for piece in range(len(self.left))]
+        known: dict[Fraction, Row] = {}
+        for i, u, v, piece in self._parts(cells):
+            width, edge = v - u, ball(v if rising else u, bits)
+            if width not in known:
+                known[width] = _signed(exponential_moments(fall, ball(width, bits), degree + 1), rising)
+            height, slope = lines[piece].at(edge)
+            around = [height * a + slope * b for a, b in pairwise(known[width])]
+            scale = (rate * edge).exp()
+            rows[i] = [old + scale * new for old, new in zip(rows[i], shift_moments(around, edge), strict=True)]
+        return rows
+
+
+class _Line:
+    """One piece as balls: its height at a point, and its slope."""
+
+    __slots__ = ("knot", "left", "slope")
+
+    def __init__(self, density: PiecewiseLinear, piece: int, bits: int) -> None:
+        self.knot, self.left = ball(density.knots[piece], bits), ball(density.left[piece], bits)
+        self.slope = ball(density._slope(piece), bits)
+
+    def at(self, x: arb) -> tuple[arb, arb]:
+        """The height at x and the slope."""
+        return (self.left if self.slope.is_zero() else self.left + self.slope * (x - self.knot)), self.slope
+
+
+def _signed(row: Row, alternate: bool) -> Row:
+    """∫ t^j over t = −s instead of s: every other sign changes."""
+    return [-moment if alternate and j % 2 else moment for j, moment in enumerate(row)]

@@ -1,0 +1,241 @@
+"""Pixelation, both ways: U_N, ⌊·⌋_N, π_N, M_N, ℓ_N, G_N and ᵀL of FMM21 §VI and §VII, on any interval.
+
+The N cells of [a, b] are [a + k·h, a + (k+1)·h), h = (b−a)/N, and the last one contains b as well. A density becomes a
+prior on U_N by putting each cell's mass on its left end (so b itself has mass 0); a channel or a loss on U_N becomes an
+N-step function on [a, b] by looking up the left end of the cell. Every entry of every channel here is exact: a fraction
+where the powers α^(rational) that it needs are fractions, a `Real` otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from utmost.channel import Channel, Matrix
+from utmost.channel.channel import trusted_channel
+from utmost.consumer import priors
+from utmost.consumer.losses import Table
+from utmost.consumer.priors import Prior
+from utmost.continuous.densities.density import Density
+from utmost.continuous.interval import Interval
+from utmost.errors import InputError
+from utmost.exact import Level, Number, integer, rational
+from utmost.mechanisms.geometric import Geometric
+
+LARGEST_GRID = 10**7  # cells; more is refused wherever a grid is asked for
+LARGEST_CHANNEL = 2000  # cells of a grid whose matrices are written out
+HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class PixelGrid:
+    """U_N on an interval: the points low + k·step for k = 0 … count (FMM21 §VI-A).
+
+    >>> from utmost.continuous.interval import interval
+    >>> grid = pixel_grid(interval(0, 1), 4)
+    >>> [str(point) for point in grid.points], grid.step
+    (['0', '1/4', '1/2', '3/4', '1'], Fraction(1, 4))
+    >>> grid.cell("1/2"), grid.cell("5/8"), grid.cell(1)
+    (2, 2, 3)
+    """
+
+    interval: Interval
+    count: int
+
+    @property
+    def step(self) -> Fraction:
+        """The width of a cell."""
+        return self.interval.length / self.count
+
+    @property
+    def points(self) -> tuple[Fraction, ...]:
+        """The count + 1 points."""
+        return tuple(self.interval.grid(self.count))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The points as names of a channel's inputs and outputs."""
+        return tuple(map(str, self.points))
+
+    def floor(self, x: object) -> Fraction:
+        """⌊x⌋_N, the largest point that is not above x (FMM21 Def. 6)."""
+        place = self._checked(x) - self.interval.low
+        return self.interval.low + place // self.step * self.step
+
+    def cell(self, x: object) -> int:
+        """The number of the cell that x is in: that of ⌊x⌋_N, and count − 1 at the upper end (FMM21 Def. 7)."""
+        place = self._checked(x) - self.interval.low
+        return min(int(place // self.step), self.count - 1)
+
+    def level(self, level: Level) -> Level:
+        """The level a step apart: α^h, the ratio that privacy allows between neighbours.
+
+        >>> from utmost.continuous.interval import interval
+        >>> from utmost.exact import alpha
+        >>> pixel_grid(interval(0, 1), 2).level(alpha("1/16")).alpha
+        Fraction(1, 4)
+        """
+        exponent = None if level.exponent is None else level.exponent * self.step
+        return Level(level.power(self.step), exponent)
+
+    def _checked(self, x: object) -> Fraction:
+        value = rational(x, "x")
+        if value not in self.interval:
+            raise InputError(f"x must be within the interval {self.interval}")
+        return value
+
+
+def pixel_grid(interval: Interval, count: object) -> PixelGrid:
+    """The grid of `count` cells of an interval."""
+    cells = integer(count, "N")
+    if not 1 <= cells <= LARGEST_GRID:
+        raise InputError(f"N must be from 1 to {LARGEST_GRID}, got {cells if cells < 10**30 else 'more'}")
+    return PixelGrid(interval, cells)
+
+
+def pixelate(density: Density, grid: PixelGrid) -> Prior:
+    """π_N: the mass of each cell on its left end, 0 on the upper end of the interval (FMM21 §VI-B); exact.
+
+    >>> from utmost.continuous.densities.density import uniform_density
+    >>> from utmost.continuous.interval import interval
+    >>> unit = interval(0, 1)
+    >>> [str(weight) for weight in pixelate(uniform_density(unit), pixel_grid(unit, 2)).exact()]
+    ['1/2', '1/2', '0']
+    """
+    masses = density.exact_masses(grid.points)
+    if masses is None:
+        raise InputError(
+            f"density {density.name} must have rational masses here: its .masses are balls, of any density"
+        )
+    return priors.explicit([*masses, Fraction(0)])
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped:
+    """M_N: a channel on U_N as an N-step mechanism on the interval (FMM21 Def. 7).
+
+    It is private at the channel's level between points of U_N, not on the interval: across an edge, however near two
+    values are, the law changes by a whole step.
+    """
+
+    grid: PixelGrid
+    channel: Channel
+
+    def __post_init__(self) -> None:
+        if len(self.channel.inputs) != self.grid.count + 1:
+            raise InputError(
+                f"channel must have {self.grid.count + 1} inputs, the points of the grid, "
+                f"got {len(self.channel.inputs)}"
+            )
+
+    def law(self, x: object) -> Matrix:
+        """The law of the output for any x of the interval."""
+        row: Matrix = self.channel.rows[self.grid.cell(x)]
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class SteppedLoss:
+    """ℓ_N: a loss on U_N, rows for its points and columns for readings, as an N-step function of x (FMM21 Def. 7)."""
+
+    grid: PixelGrid
+    table: Table
+
+    def exact(self, x: object, w: int) -> Number:
+        """ℓ_N(w, x) for any x of the interval."""
+        return self.table.exact(self.grid.cell(x), w)
+
+
+def grid_geometric(grid: PixelGrid, level: Level) -> Channel:
+    """G_N: the truncated geometric mechanism on U_N at α^h a step (FMM21 eq. 11).
+
+    >>> from utmost.continuous.interval import interval
+    >>> from utmost.exact import alpha
+    >>> print(grid_geometric(pixel_grid(interval(0, 1), 2), alpha("1/16")))  # FMM21 §VII, ε = 2 ln 4
+            0   1/2     1
+      0   4/5  3/20  1/20
+    1/2   1/5   3/5   1/5
+      1  1/20  3/20   4/5
+    """
+    _writable(grid)
+    rows = Geometric(grid.count, grid.level(check_inner_level(level))).channel().rows
+    return trusted_channel(grid.labels, grid.labels, rows)
+
+
+def cell_laplace(grid: PixelGrid, cells: object, level: Level) -> Channel:
+    """ᵀL: truncated Laplace answers on U_N, told by the cell of T that they fall in (FMM21 eq. 12, corrected).
+
+    There are T outputs, named by the left ends of their cells. The first cell has the atom at the lower end, the last
+    one, [b − (b−a)/T, b], the atom at the upper end; so rows are cells of the Laplace law on the whole line.
+
+    >>> from utmost.continuous.interval import interval
+    >>> from utmost.exact import alpha
+    >>> print(cell_laplace(pixel_grid(interval(0, 1), 2), 2, alpha("1/16")))
+           0  1/2
+      0  7/8  1/8
+    1/2  1/2  1/2
+      1  1/8  7/8
+    """
+    edges = output_edges(grid, cells)
+    _writable(grid)
+    sums = [[laplace_below(x, edge, check_inner_level(level)) for edge in edges[1:-1]] for x in grid.points]
+    rows = [[v - u for u, v in pairwise([Fraction(0), *line, Fraction(1)])] for line in sums]
+    return trusted_channel(grid.labels, map(str, edges[:-1]), np.array(rows, dtype=object))
+
+
+def output_edges(grid: PixelGrid, cells: object) -> list[Fraction]:
+    """The T + 1 edges of the cells that answers are told by."""
+    count = integer(cells, "T")
+    if not 1 <= count <= LARGEST_CHANNEL:
+        raise InputError(f"T must be from 1 to {LARGEST_CHANNEL} to write the matrix out, got {count}")
+    return grid.interval.grid(count)
+
+
+def laplace_below(x: Fraction, edge: Fraction, level: Level) -> Number:
+    """Pr[x + Laplace noise < edge]: α^(x−edge)/2 for an edge below x, else 1 − α^(edge−x)/2."""
+    tail = level.power(abs(x - edge)) * HALF
+    return tail if edge <= x else 1 - tail
+
+
+def averaged_laplace(grid: PixelGrid, cells: object, level: Level) -> Channel:
+    """The channel [n, t] = N/(b−a)·∫ ᵀL(x)(t) dx over cell n: what ᵀL is to a prior that is flat on each cell.
+
+    So for a density π that is constant on each cell of U_N and an N-step loss, $(π, ᵀL, ℓ_N) is exactly the loss of a
+    consumer with prior π_N and this channel: the middle of FMM21 Lemma 9. The upper end, which π_N never takes, has
+    the last cell's row. Needs a level given by ε, since 1/ε is a factor.
+    """
+    if not level.exponent:
+        raise InputError("epsilon must be a rational number > 0 here, since 1/epsilon is a factor: give the level so")
+    edges = output_edges(grid, cells)
+    _writable(grid)
+    sums = [[_mean_below(u, v, edge, level) for edge in edges[1:-1]] for u, v in pairwise(grid.points)]
+    rows = [[v - u for u, v in pairwise([Fraction(0), *line, Fraction(1)])] for line in [*sums, sums[-1]]]
+    return trusted_channel(grid.labels, map(str, edges[:-1]), np.array(rows, dtype=object))
+
+
+def _mean_below(u: Fraction, v: Fraction, edge: Fraction, level: Level) -> Number:
+    """The mean of `laplace_below` over x in [u, v]: (B(v) − B(u))/(v − u), B an antiderivative."""
+    return (_antiderivative(v - edge, level) - _antiderivative(u - edge, level)) / (v - u)
+
+
+def _antiderivative(place: Fraction, level: Level) -> Number:
+    """∫ from 0 of Pr[t + noise < 0] dt: (1 − e^(−εt))/2ε for t ≥ 0, t + (1 − e^(εt))/2ε for t < 0."""
+    if level.exponent is None:
+        raise InputError("epsilon must be a rational number > 0 here: give the level so")
+    share = (1 - level.power(abs(place))) / (2 * level.exponent)
+    return share if place >= 0 else place + share
+
+
+def check_inner_level(level: Level) -> Level:
+    """The level itself, if it is one that Laplace noise can have."""
+    if not level.is_inner:
+        raise InputError("alpha must be strictly between 0 and 1 here: at the ends Laplace noise has no law")
+    return level
+
+
+def _writable(grid: PixelGrid) -> None:
+    if grid.count > LARGEST_CHANNEL:
+        raise InputError(f"N must be at most {LARGEST_CHANNEL} to write the matrix out, got {grid.count}")

@@ -1,0 +1,59 @@
+"""At most so much of each person, and what is kept is random.
+
+**Lemma.** Fix the salt. Which of a person's rows are kept depends on that person's rows alone.
+*Proof.* Rows are first grouped by (person, value), value being all that the query uses of a row; rows equal in both are
+interchangeable and are numbered 0, 1, … . Row i of value v gets the rank h(salt, person, v, i), and of a person's rows
+those k are kept that come first by (rank, v). Nothing of another person enters the grouping, the numbers, the ranks or
+the order; a tie in (rank, v) is between equal rows. ∎
+
+So an answer is a sum over persons of a function of one person's rows, and a person can move it by what k rows can move,
+**for every salt and every function h**: neither the hash nor the engine's generator is trusted with privacy. The hash
+is trusted with fairness alone: with a fresh salt of 128 bits from `noise.entropy` and a hash that mixes well, every k
+of a person's rows are as likely to be kept as any other k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from utmost.data.engines.functions import hash_values
+from utmost.data.queries import PrivacyUnit
+from utmost.noise.entropy import EntropySource, entropy_source
+
+MAX_COPIES = 10**7  # equal rows of a person that take part in the choice: at least the largest bound
+
+
+def salt(source: EntropySource | None) -> str:
+    """A fresh salt: 128 bits as 32 hexadecimal digits."""
+    first, second = entropy_source(source).words(2).tolist()
+    return f"{first:016x}{second:016x}"
+
+
+def count_kept(people: Any, unit: PrivacyUnit) -> Any:
+    """How many rows are kept of a table with one row for each row that counts and its person in column `p`.
+
+    Σ over persons of min(rows of the person, k); with groups, of 1: a count needs no choice.
+    """
+    import ibis
+
+    sizes = people.group_by("p").aggregate(size=people.count())
+    return sizes.aggregate(kept=ibis.least(sizes["size"], unit.rows or 1).sum())
+
+
+def keep_rows(rows: Any, values: Sequence[str], unit: PrivacyUnit, salt: str, engine: str) -> Any:
+    """The `values` of the rows that are kept, of a table with a person in column `p` and no NULL in any column.
+
+    With rows = k these are min(k, rows of the person) rows of each person; with groups = k, one row for each of
+    min(k, distinct values of the person) values.
+    """
+    import ibis
+
+    apart = rows.group_by(["p", *values]).aggregate(copies=rows.count())
+    if unit.rows is not None:
+        copies = ibis.least(apart["copies"], MAX_COPIES)
+        apart = apart.mutate(copy=ibis.range(copies).unnest()).drop("copies")
+    told = [apart[name] for name in apart.columns if name != "copies"]
+    ranked = apart.mutate(rank=hash_values(engine, [ibis.literal(salt), *told]))
+    places = ranked.mutate(place=ibis.row_number().over(group_by="p", order_by=["rank", *values]))
+    return places.filter(places["place"] < unit.bound).select(*values)

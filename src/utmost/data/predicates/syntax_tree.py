@@ -1,0 +1,122 @@
+"""A predicate as a tree. `at` is the place of a node in the text, from 1; it takes no part in comparisons of trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from fractions import Fraction
+
+Constant = Fraction | str | bool | date | datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column, by its exact name."""
+
+    name: str
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A number (exact), a text, a truth, a date or a time, as written."""
+
+    value: Constant
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Minus:
+    """−inside."""
+
+    inside: Node
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """left sign right, with a sign of + - *."""
+
+    sign: str
+    left: Node
+    right: Node
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """left sign right, with a sign of = != < <= > >=."""
+
+    sign: str
+    left: Node
+    right: Node
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    """left in (items): left equals one of them."""
+
+    left: Node
+    items: tuple[Node, ...]
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    """inside is null: never unknown itself."""
+
+    inside: Node
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """not inside."""
+
+    inside: Node
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All parts, joined by and."""
+
+    parts: tuple[Node, ...]
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """One part at least, joined by or."""
+
+    parts: tuple[Node, ...]
+    at: int = field(default=0, compare=False)
+
+
+Node = Column | Literal | Minus | Arithmetic | Comparison | In | IsNull | Not | And | Or
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """The nodes directly below."""
+    match node:
+        case Column() | Literal():
+            return ()
+        case Arithmetic(_, left, right) | Comparison(_, left, right):
+            return (left, right)
+        case In(left, items):
+            return (left, *items)
+        case And(parts) | Or(parts):
+            return parts
+        case Minus(inside) | IsNull(inside) | Not(inside):
+            return (inside,)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and all below it, without recursion."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(children(node)))

@@ -1,0 +1,132 @@
+"""The words of a predicate: what is one, where it stands, and what a likely slip should have been."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from utmost.errors import InputError
+
+MAX_PREDICATE_CHARS = 10_000  # characters of a predicate
+MAX_SHOWN_CHARS = 40  # characters of a word or a name that an error repeats
+KEYWORDS = frozenset(["and", "or", "not", "in", "between", "is", "null", "true", "false"])
+
+TOKEN = re.compile(
+    r"""(?P<space>\s+)
+    |(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+    |(?P<name>[A-Za-z_][A-Za-z0-9_]*)
+    |(?P<text>'(?:[^']|'')*+')
+    |(?P<quoted>"(?:[^"]|"")*+")
+    |(?P<sign><=|>=|<>|!=|==|=|<|>|\+|-|\*|\(|\)|,)""",
+    re.VERBOSE,
+)
+SPELLED = {"==": "=", "<>": "!="}  # other spellings of a sign
+OPEN = {
+    "'": ("a text is not closed", "end it with a single quote; a quote inside it is written ''"),
+    '"': ("a column name is not closed", 'end it with a double quote; a quote inside it is written ""'),
+}
+SLIPS = (
+    ("&&", "write and"),
+    ("||", "write or"),
+    ("!", "write not, or != between two values"),
+    ("`", "put a column name in double quotes"),
+    ("/", "there is no division: multiply the other side instead, a > 2 * b"),
+    ("%", "there is no remainder"),
+    ("[", "put the values of in between parentheses"),
+    (".", "write the column alone, in double quotes if its name has a point"),
+    (";", "one predicate is all that fits"),
+    ("≤", "write <="),
+    ("≥", "write >="),
+    ("≠", "write !="),
+    ("−", "write a plain minus"),
+    ("‘", "write plain single quotes"),
+    ("’", "write plain single quotes"),
+    ("“", "write plain quotes: single ones around a text"),
+    ("”", "write plain quotes: single ones around a text"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word: its role (number, name, keyword, text, quoted, sign or end), its content, where it starts, from 1.
+
+    The content is unquoted, a keyword in small letters, a sign in its first spelling.
+    """
+
+    role: str
+    content: str
+    at: int
+
+    def __str__(self) -> str:
+        """The word as an error shows it."""
+        return "the end" if self.role == "end" else quote_text(self.content)
+
+
+def quote_text(content: str) -> str:
+    r"""Somebody's text on one line between double quotes, shortened, what does not print escaped.
+
+    >>> print(quote_text("a" * 50), quote_text("a\nb"), quote_text("café"))
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..." "a\nb" "café"
+    """
+    if len(content) > MAX_SHOWN_CHARS:
+        content = content[: MAX_SHOWN_CHARS - 3] + "..."
+    return '"' + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in content) + '"'
+
+
+def syntax_error(at: int, problem: str, advice: str = "") -> InputError:
+    """A syntax error at a place of the predicate."""
+    return InputError(f"where, at character {at}: {problem}" + (f": {advice}" if advice else ""))
+
+
+def tokenize(text: object) -> list[Token]:
+    """The words in order, closed by an end.
+
+    >>> [word.content for word in tokenize("age >= 65 AND name <> 'O''Neill'")]
+    ['age', '>=', '65', 'and', 'name', '!=', "O'Neill", '']
+    """
+    if not isinstance(text, str):
+        raise InputError(f'where must be a text such as "age >= 65", got {type(text).__name__}')
+    if len(text) > MAX_PREDICATE_CHARS:
+        raise InputError(f"where must have at most {MAX_PREDICATE_CHARS} characters, got {len(text)}: split the query")
+    _refuse_characters(text)
+    found, place = [], 0
+    while place < len(text):
+        match = TOKEN.match(text, place)
+        if match is None:
+            raise _slip(text, place)
+        place = match.end()
+        if match.lastgroup != "space":
+            found.append(_word(match))
+    return [*found, Token("end", "", len(text) + 1)]
+
+
+def _word(match: re.Match[str]) -> Token:
+    role, content, at = str(match.lastgroup), match.group(), match.start() + 1
+    if role == "name" and content.lower() in KEYWORDS:
+        return Token("keyword", content.lower(), at)
+    if role in ("text", "quoted"):
+        quote = content[0]
+        return Token(role, content[1:-1].replace(quote * 2, quote), at)
+    if role == "number" and re.match(r"[A-Za-z_.]", match.string[match.end() :]):
+        raise syntax_error(at, f"{quote_text(match.string[match.start() : match.end() + 1])} is no number and no name")
+    return Token(role, SPELLED.get(content, content), at)
+
+
+def _refuse_characters(text: str) -> None:
+    """No engine holds a NUL in a text everywhere, nor half of a surrogate pair anywhere."""
+    for place, character in enumerate(text):
+        if character == "\0" or "\ud800" <= character <= "\udfff":
+            raise syntax_error(
+                place + 1, f"the character U+{ord(character):04X} cannot be in a predicate", "leave it out"
+            )
+
+
+def _slip(text: str, place: int) -> InputError:
+    if text[place] in OPEN:
+        return syntax_error(place + 1, *OPEN[text[place]])
+    for start, advice in SLIPS:
+        if text.startswith(start, place):
+            return syntax_error(place + 1, f"{quote_text(start)} is not understood", advice)
+    return syntax_error(
+        place + 1, f"{quote_text(text[place])} is not understood", "put an unusual column name in double quotes"
+    )

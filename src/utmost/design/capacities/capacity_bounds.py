@@ -1,0 +1,106 @@
+"""What every way to a capacity returns: bounds of one sum, and a channel that attains one of them.
+
+Both capacities of a type are about T = Σ_y C[y,y] over the private channels C whose columns are named by points:
+ML×(type) = max T and ML+(type) = 1 − min T (FMPD23 Lemma 16, Cor. 17, 18).
+
+*Bound by weights.* K[x,y] = α^d(x,y). A private column c has c(x) ≥ c(y)·K[x,y], so for any w ≥ 0 with Kw ≥ 1
+    Σ_y C[y,y] ≤ Σ_y C[y,y]·(Kw)_y = Σ_x w_x·Σ_y K[x,y]·C[y,y] ≤ Σ_x w_x·Σ_y C[x,y] = Σ_x w_x.
+With B[x,y] = α^−d(x,y) all of it turns round: c(x) ≤ c(y)·B[x,y], so Bw ≤ 1, w ≥ 0 gives Σ_y C[y,y] ≥ Σ_x w_x.
+If Kw = 1 with w ≥ 0, the bound is attained by C[x,y] = w_y·K[x,y]: its rows sum to 1 and its columns are private by the
+triangle inequality. The same holds for B. Then ML× is the *magnitude* of the metric space with distances ε·d (Leinster,
+Doc. Math. 2013).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from utmost.channel import Matrix
+from utmost.exact import Level, Number
+from utmost.spaces import Space
+
+MAX_WRITTEN_POINTS = 512  # points up to which a channel in closed form is written out
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SumBounds:
+    """lower ≤ optimum of T ≤ upper; `rows` has one column for each of the points `columns`, and attains the T it can.
+
+    `weights` are the w of the bound, one a point; None where it is another bound, or where they are not written out.
+    `weighted` says that the optimum is that of the weights, whether or not they are written out.
+    """
+
+    lower: Number
+    upper: Number
+    how: str
+    weighted: bool
+    columns: tuple[int, ...] | None = None
+    rows: Matrix | None = None
+    weights: tuple[Number, ...] | None = None
+
+
+def kernel(space: Space, level: Level, least: bool) -> Matrix:
+    """α^d for each of the space's distinct distances; α^−d if the least T is asked for."""
+    powers = [level.power(value) for value in space.values]
+    return object_array([1 / power for power in powers] if least else powers)
+
+
+def object_array(values: Sequence[Number]) -> Matrix:
+    """Exact numbers as an array."""
+    made = np.empty(len(values), dtype=object)
+    made[:] = values
+    return made
+
+
+def weighted_columns(space: Space, table: Matrix, weights: Sequence[Number]) -> tuple[tuple[int, ...], Matrix]:
+    """The columns w_y·table[d(x,y)] with w_y ≠ 0; each product of a weight and a distance is made once."""
+    names: dict[int, int] = {}
+    distinct: list[Number] = []
+    for weight in weights:
+        if id(weight) not in names:
+            names[id(weight)] = len(distinct)
+            distinct.append(weight)
+    products = np.empty((len(distinct), len(table)), dtype=object)
+    products[:] = [[weight * entry for entry in table] for weight in distinct]
+    columns = tuple(y for y, weight in enumerate(weights) if weight)
+    kinds = np.array([names[id(weights[y])] for y in columns], dtype=np.int64)
+    rows: Matrix = products[kinds[None, :], space.codes[:, list(columns)]]
+    return columns, rows
+
+
+def bounds_from_weights(
+    space: Space, level: Level, least: bool, total: Number, weights: Sequence[Number], how: str
+) -> SumBounds:
+    """The total Σw of weights w ≥ 0 with Kw = 1 (Bw = 1 for the least), with the channel that attains it."""
+    columns, rows = weighted_columns(space, kernel(space, level, least), weights)
+    return SumBounds(total, total, how, True, columns, rows, tuple(weights))
+
+
+def product_bounds(totals: Sequence[SumBounds], sizes: Sequence[int]) -> SumBounds:
+    """The total of a product of spaces whose distances add, from weighted totals of its factors.
+
+    K = K₁⊗K₂, so w₁⊗w₂ is feasible if w₁ and w₂ are: the bounds multiply. So do the totals of the product channel,
+    which is private. Hence ML× multiplies, and 1 − ML+ does.
+    """
+    result = totals[0]
+    written = int(np.prod(sizes, dtype=object)) <= MAX_WRITTEN_POINTS
+    for other, size in zip(totals[1:], sizes[1:], strict=True):
+        result = _times(result, other, size, written)
+    if len(totals) == 1:
+        return result
+    ways = "; ".join(dict.fromkeys(total.how for total in totals))
+    return replace(result, how=f"the product over {len(totals)} factors: {ways}")
+
+
+def _times(first: SumBounds, second: SumBounds, size: int, written: bool) -> SumBounds:
+    bounds = first.lower * second.lower, first.upper * second.upper
+    if not written or first.columns is None or second.columns is None or first.rows is None or second.rows is None:
+        return SumBounds(*bounds, first.how, True)
+    columns = tuple(a * size + b for a in first.columns for b in second.columns)
+    weights = None
+    if first.weights is not None and second.weights is not None:
+        weights = tuple(a * b for a in first.weights for b in second.weights)
+    return SumBounds(*bounds, first.how, True, columns, np.kron(first.rows, second.rows), weights)

@@ -1,0 +1,108 @@
+"""The best mechanism for one consumer of a count, with a proof that needs no solver.
+
+Let K[i,k] = α^|i−k|, so that T = K·diag(κ) is the truncated geometric mechanism, and let c[i,w] = π_i·ℓ(i,w). The
+program (3)–(7) of GRS12 asks for columns x_w in the cone P = {x ≥ 0 : α·x_{i+1} ≤ x_i ≤ x_{i+1}/α} that sum to 1, at
+the least cost Σ_w c_w·x_w. Its dual asks for the largest Σ u_i with c_w − u in the dual cone P* for every w.
+
+Reading each answer k of T in the best way costs Σ κ_k·h_k, h_k = min_w (c_w·K_k). If that is optimal, each column K_k,
+being in P, must be tight for u, so K·u = h: the multipliers are u = K⁻¹·h and no others. K⁻¹ is tridiagonal. And
+Σ u_i = Σ κ_k·h_k whatever h is, since the rows of T sum to 1. So the remapped geometric mechanism is optimal for this
+consumer *if and only if* c_w − K⁻¹h lies in P* for every w, and that is decided in n steps for each w (`surplus`).
+GRS12 Thm 3.2 says that it always is, for a legal loss, and docs/papers/grs12.md extends that to losses monotone on each
+side of the truth; here it is checked, consumer by consumer, in exact arithmetic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from utmost.channel import Channel, Matrix
+from utmost.channel.channel import matrix_product, trusted_channel
+from utmost.consumer.consumer import first_minimum
+from utmost.exact import Level, Number, sign
+from utmost.mechanisms.geometric import column_weights, inverse_kernel_row
+
+
+@dataclass(frozen=True, slots=True)
+class Remapped:
+    """The truncated geometric mechanism read in the best way, and the multipliers that would prove it optimal.
+
+    `remap[k]` is the reading of answer k; `multipliers` is u; `objection` is a reading w with c_w − u outside P*, None
+    if there is none: then the expected loss `loss` = Σ u_i is the least that a private mechanism can give.
+    """
+
+    remap: list[int]
+    loss: Number
+    multipliers: tuple[Number, ...]
+    objection: int | None
+
+
+def remapped_geometric(level: Level, costs: Matrix) -> Remapped:
+    """The best reading of the geometric mechanism for costs c[i,w], and whether anything private beats it (α inner)."""
+    size = len(costs) - 1
+    scores = matrix_product(costs.T, _kernel(size, level))
+    remap = [first_minimum(scores[:, k]) for k in range(size + 1)]
+    least: list[Number] = [scores[w, k] for k, w in enumerate(remap)]
+    multipliers = tuple(_dot(inverse_kernel_row(i, size, level), least) for i in range(size + 1))
+    loss = sum((kappa * h for kappa, h in zip(column_weights(size, level), least, strict=True)), Fraction(0))
+    return Remapped(remap, loss, multipliers, objection(level.alpha, costs, multipliers))
+
+
+def objection(alpha: Number, costs: Matrix, multipliers: tuple[Number, ...]) -> int | None:
+    """The first reading w for which c_w − u is not in P*; None if u is feasible for the dual program."""
+    for w in range(costs.shape[1]):
+        if sign(surplus(alpha, [c - u for c, u in zip(costs[:, w], multipliers, strict=True)])) < 0:
+            return w
+    return None
+
+
+def surplus(alpha: Number, values: list[Number]) -> Number:
+    """What is left at the end of the line when each point hands its surplus on; v is in P* exactly when it is ≥ 0.
+
+    P* = {v : v·x ≥ 0 for all x in P}. A surplus r ≥ 0 at point i is worth α·r at i+1, since x_i ≥ α·x_{i+1}; a debt
+    r < 0 costs r/α there, since x_i ≤ x_{i+1}/α. These are the best exchange rates, so the recursion r ← v + α·r or
+    v + r/α ends at min {v·x : x in P, x_n = 1}.
+
+    >>> surplus(Fraction(1, 2), [Fraction(-1), Fraction(2)]), surplus(Fraction(1, 2), [Fraction(2), Fraction(-1)])
+    (Fraction(0, 1), Fraction(0, 1))
+    """
+    left: Number = Fraction(0)
+    for value in values:
+        left = value + (left * alpha if sign(left) >= 0 else left / alpha)
+    return left
+
+
+def exchanges(alpha: Number, values: list[Number]) -> list[tuple[Number, Number]]:
+    """The multipliers (a_i, b_i) of x_i ≥ α·x_{i+1} and x_{i+1} ≥ α·x_i that `surplus` uses: the full dual solution."""
+    pairs: list[tuple[Number, Number]] = []
+    left: Number = Fraction(0)
+    for value in values[:-1]:
+        left = value + (left * alpha if sign(left) >= 0 else left / alpha)
+        pairs.append((left, Fraction(0)) if sign(left) >= 0 else (Fraction(0), -left / alpha))
+    return pairs
+
+
+def remapped_channel(level: Level, remap: list[int]) -> Channel:
+    """The truncated geometric mechanism followed by a deterministic remap: a channel from counts to counts."""
+    size = len(remap) - 1
+    counts = tuple(range(size + 1))
+    powers, kappa = [level.power(k) for k in counts], column_weights(size, level)
+    rows = np.full((size + 1, size + 1), Fraction(0), dtype=object)
+    for k, w in enumerate(remap):
+        for i in counts:
+            rows[i, w] = rows[i, w] + powers[abs(i - k)] * kappa[k]
+    return trusted_channel(counts, counts, rows)
+
+
+def _kernel(size: int, level: Level) -> Matrix:
+    powers = np.array([level.power(k) for k in range(size + 1)], dtype=object)
+    counts = np.arange(size + 1)
+    kernel: Matrix = powers[np.abs(counts[:, None] - counts[None, :])]
+    return kernel
+
+
+def _dot(row: list[tuple[int, Number]], values: list[Number]) -> Number:
+    return sum((value * values[k] for k, value in row), Fraction(0))

@@ -1,0 +1,148 @@
+"""Optimal mechanisms at size: an interior point in doubles, followed reading by reading, then certified in integers."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain, islice
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from utmost.channel import Matrix
+from utmost.design.interior_point.arrays import Floats, Whole
+from utmost.design.interior_point.blas_threads import one_thread
+from utmost.design.interior_point.exact_bounds import (
+    BITS,
+    Multipliers,
+    exact_multipliers,
+    exact_rows,
+    lower_bound,
+    make_private,
+)
+from utmost.design.interior_point.symmetry_orbits import Orbits, orbits, trivial_orbits
+from utmost.errors import InputError
+from utmost.exact import Level
+from utmost.spaces import Space
+
+if TYPE_CHECKING:
+    from utmost.design.interior_point.model import Model
+    from utmost.design.interior_point.predictor_corrector import Iterate
+
+Progress: TypeAlias = Callable[[float, float], None]  # the lower and the upper bound so far
+
+RELATIVE_GAP = 5e-10  # of the loss: the gap at which the doubles are left
+MOST_STEPS = 400
+KEPT_ITERATES = 4  # mechanisms of the last steps
+MAX_BYTES = 4 << 30  # bytes
+TRACE = 1e-6  # a reading that is never likelier than this is left out if another one serves as well
+BLENDS = tuple(2.0**-k for k in (44, 40, 36, 32, 24, 16, 8, 0))  # of the first mechanism, which has slack
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """What the interior point found, in doubles: its best multipliers and its last mechanisms; was it interrupted."""
+
+    costs: Floats
+    orbits: Orbits
+    model: Model
+    best: Iterate
+    lasts: tuple[Floats, ...]
+    upper: float
+    stopped: bool
+
+    def mechanisms(self) -> Iterator[Matrix]:
+        """Mechanisms in fractions, the best first, then those with more slack."""
+        first = self.model.unit * self.model.start
+        blends = ((1 - part) * self.lasts[-1] + part * first for part in BLENDS)
+        cheapest = int(self.costs.sum(axis=0).argmin())
+        for entries in map(self.orbits.spread, chain(reversed(self.lasts), blends)):
+            level = make_private(entries, self.model.low, self.model.high, self.model.ratio, cheapest)
+            yield from (exact_rows(_tidied(made, self.costs)) for made in (entries, level))
+
+    def proof(self, space: Space, level: Level, cheap: Matrix) -> tuple[tuple[Fraction, ...], Multipliers]:
+        """Row multipliers u, Σ u a lower bound, and the multipliers of constraints that prove it."""
+        spare = max(float(self.costs.max(initial=0.0)), 1.0) / self.upper if self.upper > 0 else 1.0
+        bits = BITS + max(0, math.ceil(math.log2(max(spare, 1.0))))
+        return lower_bound(space, level, cheap, exact_multipliers(*self._multipliers(), bits))
+
+    def _multipliers(self) -> tuple[Whole, Whole, Whole, Floats]:
+        """(reading, low, high, y) of every constraint; those of a column are carried to its whole orbit."""
+        shares = self.model.unit * self.model.copies
+        values = self.best.v / shares[self.model.low]
+        sources, images = self.orbits.sources, self.orbits.images
+        reading = np.repeat(np.arange(len(sources)), len(values))
+        low, high = (images[:, ends].ravel() for ends in (self.model.low, self.model.high))
+        return reading, low, high, values.T[sources].ravel()
+
+
+def _tidied(entries: Floats, costs: Floats) -> Floats:
+    """The mechanism with its traces of readings given to others that cost no more: a post-processing, so as private."""
+    paid = costs.T @ entries
+    kept = entries.max(axis=0) >= TRACE
+    result = entries.copy()
+    for w in np.flatnonzero(~kept) if kept.any() else []:
+        other = int(np.where(kept, paid[:, w], np.inf).argmin())
+        if paid[other, w] <= paid[w, w]:
+            result[:, other] += result[:, w]
+            result[:, w] = 0.0
+    return result
+
+
+def interior_point_search(
+    space: Space, level: Level, costs: Floats, progress: Progress | None = None, *, symmetric: bool = True
+) -> Search:
+    """The interior point, until its bounds are within `RELATIVE_GAP` of each other; Ctrl-C ends it with what it has."""
+    from utmost.design.interior_point.model import build_model
+    from utmost.design.interior_point.predictor_corrector import iterate_path
+
+    known = orbits(space, costs) if symmetric else trivial_orbits(*costs.shape)
+    _fits(space, costs.shape[1], len(known.columns))
+    found = build_model(space, level, costs, _centres(costs), known.columns, known.orbit)
+    return _followed(found, known, costs, progress or (lambda lower, upper: None), iterate_path(found))
+
+
+def _followed(found: Model, known: Orbits, costs: Floats, tell: Progress, steps: Iterator[Iterate]) -> Search:
+    """The path to where its bounds are near enough, to where it ends, or to where it is interrupted."""
+    best: Iterate | None = None
+    lasts: deque[Floats] = deque(maxlen=KEPT_ITERATES)
+    upper, stopped = np.inf, False
+    with one_thread(), np.errstate(all="ignore"):
+        try:
+            for iterate in islice(steps, MOST_STEPS):
+                best = iterate if best is None or iterate.lower > best.lower else best
+                if iterate.upper < best.lower * (1 - RELATIVE_GAP):  # bounds that cross: doubles carry no further
+                    break
+                if iterate.upper < upper:
+                    lasts.append(iterate.entries)
+                    upper = iterate.upper
+                tell(best.lower, upper)
+                if upper - best.lower <= RELATIVE_GAP * upper:
+                    break
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            stopped = True
+    assert best is not None
+    return Search(costs, known, found, best, tuple(lasts), upper, stopped)
+
+
+def _centres(costs: Floats) -> Whole:
+    """The point that each reading is most like: itself, or where the loss is least."""
+    size, readings = costs.shape
+    return np.arange(size) if size == readings else costs.argmin(axis=0)
+
+
+def _fits(space: Space, readings: int, columns: int) -> None:
+    """Refuse what memory has no room for, and say what there is room for."""
+    size, pairs = len(space), 2 * len(space.tight)
+    needed = 8 * columns * (14 * pairs + 7 * size * size) + 48 * readings * pairs
+    if needed > MAX_BYTES:
+        fitting = int(size * (MAX_BYTES / needed) ** (1 / 3))
+        raise InputError(
+            f"an optimal mechanism on {space.name} for {readings} readings needs about {needed / 2**30:.0f} GB, and at "
+            f"most {MAX_BYTES >> 30} are taken: take about {fitting} points, or a prior and a loss with its symmetries"
+        )

@@ -1,0 +1,157 @@
+"""From doubles to facts: a mechanism in fractions, and a lower bound that holds whatever the multipliers are.
+
+*Lower bound.* Let y ≥ 0 be multipliers of the constraints C[a,w] ≥ α^d(a,b)·C[b,w]. For a private C the sum
+Σ y·(C[a,w] − α^d·C[b,w]) is ≥ 0, so the loss is at least Σ_x Σ_w C[x,w]·r[x,w] with
+
+    r[x,w] = c[x,w] − Σ_{a=x} y + Σ_{b=x} α^d·y,
+
+and, rows summing to 1, at least Σ_x u_x with u_x = min_w r[x,w]. Here y are whole multiples of 2^−bits and α^d and c
+are rounded down, so every sum is of integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost.channel import Matrix
+from utmost.design.interior_point.arrays import Floats, Whole
+from utmost.exact import Level, Number, ball_ends
+from utmost.spaces import Space
+
+BITS = 112  # of the integers, beyond what the loss is smaller than the largest cost, or than 1
+BLOCK = 1 << 18  # multipliers that are integers at one time
+MIXED = (0, 52, 46, 40, 34, 28)  # 2^−k of the multipliers is given up for the zero ones, which have slack; 0: none
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Multipliers:
+    """Multipliers y ≥ 0 of the constraints C[low, reading] ≥ α^d(low, high)·C[high, reading].
+
+    y = ⌊values·2^bits⌋/2^bits, less 2^−given of it where `given` is not 0.
+    """
+
+    reading: Whole
+    low: Whole
+    high: Whole
+    values: Floats
+    bits: int
+    given: int = 0
+
+    def __len__(self) -> int:
+        return len(self.reading)
+
+    def __iter__(self) -> Iterator[tuple[int, int, int, Fraction]]:
+        """(reading, low, high, y), by position."""
+        part = Fraction((1 << self.given) - 1, 1 << self.given) if self.given else Fraction(1)
+        unit = part / (1 << self.bits)
+        for here in self.blocks():
+            digits = whole(self.values[here], self.bits)
+            for w, a, b, y in zip(self.reading[here], self.low[here], self.high[here], digits, strict=True):
+                yield int(w), int(a), int(b), y * unit
+
+    def blocks(self) -> Iterator[slice]:
+        """All of them, some at a time, since integers take more room than doubles."""
+        return (slice(start, start + BLOCK) for start in range(0, len(self), BLOCK))
+
+
+def exact_multipliers(reading: Whole, low: Whole, high: Whole, multipliers: Floats, bits: int) -> Multipliers:
+    """The multipliers that are positive numbers, to be rounded down to multiples of 2^−bits."""
+    kept = np.flatnonzero(np.isfinite(multipliers) & (multipliers > 0) & (multipliers >= 2.0**-bits))
+    return Multipliers(reading[kept], low[kept], high[kept], multipliers[kept], bits)
+
+
+def lower_bound(
+    space: Space, level: Level, cheap: Matrix, found: Multipliers
+) -> tuple[tuple[Fraction, ...], Multipliers]:
+    """u with Σ u ≤ the loss of every private mechanism, and the multipliers that prove it.
+
+    `cheap` are costs, or lower bounds of them. The multipliers are as found, a little smaller, or none at all,
+    whichever is best.
+    """
+    unit = 1 << found.bits
+    costs = np.array([cost.numerator * unit // cost.denominator for cost in cheap.ravel()], dtype=object)
+    costs = costs.reshape(cheap.shape) * unit
+    reduced = _reduced(space, level, costs, found)
+    best = max(MIXED, key=lambda k: Fraction(int(_mixed(costs, reduced, k).sum()), 1 << k))
+    u = [Fraction(int(value), unit * unit << best) for value in _mixed(costs, reduced, best)]
+    free = [min(row) for row in cheap]
+    if sum(free) >= sum(u):
+        return tuple(free), Multipliers(*(found.reading[:0],) * 3, found.values[:0], found.bits)
+    return tuple(u), replace(found, given=best)
+
+
+def _reduced(space: Space, level: Level, costs: npt.NDArray[np.object_], found: Multipliers) -> npt.NDArray[np.object_]:
+    """r in units of 2^−2·bits."""
+    width, unit = costs.shape[1], 1 << found.bits
+    ratios = np.empty(len(space.values), dtype=object)
+    ratios[:] = [_rounded_down(level, d, found.bits) for d in space.values]
+    reduced = costs.ravel().copy()
+    for here in found.blocks():
+        low, high, reading = found.low[here], found.high[here], found.reading[here]
+        digits = whole(found.values[here], found.bits)
+        np.subtract.at(reduced, low * width + reading, digits * unit)
+        np.add.at(reduced, high * width + reading, digits * ratios[space.codes[low, high]])
+    return reduced.reshape(costs.shape)
+
+
+def _rounded_down(level: Level, distance: Number, bits: int) -> int:
+    """α^d in units of 2^−bits, rounded down."""
+    if not distance:
+        return 1 << bits
+    low = max(ball_ends(level.power_ball(distance, bits + 16))[0], Fraction(0))
+    return low.numerator * (1 << bits) // low.denominator
+
+
+def _mixed(costs: npt.NDArray[np.object_], reduced: npt.NDArray[np.object_], k: int) -> npt.NDArray[np.object_]:
+    """min_w of (1 − 2^−k)·r + 2^−k·c, times 2^k; r itself for k = 0."""
+    return np.asarray((costs + reduced * ((1 << k) - 1) if k else reduced).min(axis=1))
+
+
+def exact_rows(entries: Floats) -> npt.NDArray[np.object_]:
+    """The mechanism with these entries as fractions of one power of 2; what a row lacks goes to its largest entry."""
+    exponents = np.frexp(entries)[1]
+    bits = 53 - int(exponents.min())
+    exact = whole(entries, bits)
+    largest = entries.argmax(axis=1)
+    exact[np.arange(len(exact)), largest] += (1 << bits) - exact.sum(axis=1)
+    unit = 1 << bits
+    result = np.empty(exact.shape, dtype=object)
+    result.ravel()[:] = [Fraction(int(value), unit) for value in exact.ravel()]
+    return result
+
+
+def make_private(entries: Floats, low: Whole, high: Whole, ratios: Floats, reading: int) -> Floats:
+    """The mechanism times 1 − K, and what its rows then lack given to one reading, K just large enough for privacy.
+
+    A row lacks K + (1 − K)·r, r = 1 − its sum; as a column that is private if K·(1 − α^d) ≥ α^d·r[high] − r[low] for
+    every pair. So rows that are off by r cost a few r, whatever slack the mechanism has. Where α^d is 1 in doubles no K
+    is large enough, and the mechanism stays as it is.
+    """
+    lacking = 1 - entries.sum(axis=1)
+    short = ratios * lacking[high] - lacking[low]
+    room = 1 - ratios
+    if np.any(short[room <= 0] > 0):
+        return entries
+    needed = np.max(short[room > 0] / room[room > 0], initial=0.0)
+    share = 2 * float(needed)
+    result = (1 - share) * entries
+    result[:, reading] += share + (1 - share) * lacking
+    return np.asarray(result)
+
+
+def whole(values: Floats, bits: int) -> npt.NDArray[np.object_]:
+    """⌊values·2^bits⌋ as integers of any size.
+
+    >>> whole(np.array([0.75, 2.0**-70]), 70).tolist()
+    [885443715538058477568, 1]
+    """
+    fractions, exponents = np.frexp(values)
+    digits = np.ldexp(fractions, 53).astype(np.int64).astype(object)
+    shifts = exponents.astype(np.int64) + (bits - 53)
+    up, down = np.maximum(shifts, 0).astype(object), np.maximum(-shifts, 0).astype(object)
+    return np.asarray((digits << up) >> down, dtype=object)

@@ -1,0 +1,77 @@
+"""The consumer's linear program: the least expected loss over all private mechanisms (GRS12 (3)–(7), on any space)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost.channel import Matrix
+from utmost.errors import InputError
+from utmost.exact import Number, rational
+from utmost.lp import LinearProgram
+from utmost.spaces import Space
+
+
+class Rate(Protocol):
+    """A level, or one rounded to rationals distance by distance."""
+
+    @property
+    def alpha(self) -> Number:
+        """The ratio allowed at distance 1."""
+
+    def power(self, distance: Number | int) -> Number:
+        """The ratio allowed at a distance."""
+
+
+def privacy_program(space: Space, level: Rate, costs: Matrix) -> LinearProgram:
+    """minimise Σ c[x,w]·C[x,w] over channels C from the space to readings w that are private at a rational level.
+
+    Variables: C row by row. Rows: for each generating pair (x, x′) and each w first C[x,w] − α^d·C[x′,w] ≥ 0, then
+    C[x′,w] − α^d·C[x,w] ≥ 0; then Σ_w C[x,w] = 1 for each x. 0 ≤ α < 1.
+    """
+    points, readings = costs.shape
+    constraints = privacy_rows(space, level, readings)
+    rows, columns, values = constraints
+    count = 2 * len(space.edges) * readings
+    cells = np.arange(points * readings)
+    return LinearProgram(
+        [rational(c, "cost") for c in costs.ravel()],
+        np.concatenate([rows, count + cells // readings]),
+        np.concatenate([columns, cells]),
+        np.concatenate([values, np.full(len(cells), Fraction(1), dtype=object)]),
+        [Fraction(0)] * count + [Fraction(1)] * points,
+        np.arange(count + points) >= count,
+        scale=_scale(space, level, readings),
+        upper=[Fraction(1)] * len(cells),
+        interior=[Fraction(1, readings)] * len(cells),
+    )
+
+
+def privacy_rows(
+    space: Space, level: Rate, readings: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.object_]]:
+    """(row, column, value) of the privacy constraints, two for each generating pair and reading."""
+    if not 0 <= level.alpha < 1:
+        raise InputError("a privacy program needs alpha in [0, 1)")
+    pairs = np.array(space.edges, dtype=np.int64).reshape(-1, 2)
+    factors = np.array(
+        [rational(level.power(space.distance(x, z)), "alpha^distance") for x, z in space.edges], dtype=object
+    )
+    w = np.tile(np.arange(readings), len(pairs))
+    first, second = (np.repeat(pairs[:, side], readings) * readings + w for side in (0, 1))
+    there, back = np.arange(len(w)), len(w) + np.arange(len(w))
+    ones, slopes = np.full(len(w), Fraction(1), dtype=object), -np.repeat(factors, readings)
+    rows = np.concatenate([there, there, back, back])
+    columns = np.concatenate([first, second, second, first])
+    return rows, columns, np.concatenate([ones, slopes, ones, slopes])
+
+
+def _scale(space: Space, level: Rate, readings: int) -> list[Fraction] | None:
+    """α^d(x,w), the natural size of an entry, where readings are the points themselves."""
+    if readings != len(space) or level.alpha == 0:
+        return None
+    powers = [rational(level.power(d), "alpha^distance") for d in space.values]
+    return [powers[code] for code in space.codes.ravel()]

@@ -1,0 +1,77 @@
+"""Universal ℓ-optimality decided, by the corners of the mechanism's cells.
+
+**Theorem.** Let U(π) be the consumer's loss with M under the prior π, and OPT(π) the least over the type. M is
+universally ℓ-optimal (FMPD23 Def. 3) if and only if U = OPT at every corner of the cells on which U is linear.
+
+*Proof.* OPT is a minimum of functions linear in π (one for each mechanism of the type and reading of its outputs), so
+it is concave; so is U, and OPT ≤ U. Each cell is a polytope. On it OPT − U is concave less linear, hence concave, so
+its least value over the cell is at a corner of the cell. If it is ≥ 0 at the corners it is ≥ 0 on the cell, and the
+cells cover the simplex. ∎
+
+OPT at a corner is a linear program over direct mechanisms, whose outputs are the actions; it is solved with a
+certificate.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from utmost.channel import Channel, Mechanism
+from utmost.channel.channel import trusted_channel
+from utmost.consumer.loss_operations import LossLike
+from utmost.design.design import reading_names
+from utmost.design.universal.cell_corners import cell_corners
+from utmost.design.universal.optimality_question import (
+    OptimalityQuestion,
+    Prior,
+    Progress,
+    optimality_question,
+    uncertainty,
+)
+from utmost.design.universal.verdict import CornerProof, Counterexample, Verdict
+from utmost.errors import SolverError
+from utmost.exact import Level
+from utmost.lp import certified_optimum
+from utmost.spaces import Space
+
+
+def universally_optimal(
+    space: Space, level: Level, loss: LossLike, mechanism: Channel | Mechanism, progress: Progress | None = None
+) -> Verdict:
+    """Is a mechanism of the type at least as good as any other for this loss, whatever the prior: with a proof.
+
+    Decided for rational data; the work is a linear program for each corner (about a hundred for five secrets).
+
+    >>> from utmost.consumer import losses
+    >>> from utmost.exact import alpha
+    >>> from utmost.mechanisms import geometric
+    >>> from utmost.spaces import line
+    >>> universally_optimal(line(3), alpha("1/2"), losses.absolute, geometric(2, alpha("1/2"))).optimal
+    True
+    """
+    asked = optimality_question(space, level, loss, mechanism)
+    if level.alpha == 1:
+        return Verdict((), None)
+    proved: list[CornerProof] = []
+    priors = cell_corners(asked.rows, asked.losses)
+    for k, prior in enumerate(priors):
+        if progress is not None:
+            progress("priors where the mechanism's loss bends", k, len(priors))
+        found = settled(asked, prior)
+        if isinstance(found, Counterexample):
+            return Verdict((), found)
+        proved.append(found)
+    return Verdict(tuple(proved), None)
+
+
+def settled(asked: OptimalityQuestion, prior: Prior) -> CornerProof | Counterexample:
+    """Is the mechanism best at this prior: the multipliers that prove it, or a better one."""
+    loss = asked.uncertainty(prior)
+    certificate = certified_optimum(asked.program(prior))
+    if certificate.lower == loss:
+        return CornerProof(prior, loss, certificate.y)
+    if certificate.upper == loss:
+        raise SolverError("the least loss at a prior was not closed to a gap of 0: the question stays open")
+    rows = np.array(certificate.x, dtype=object).reshape(asked.losses.shape)
+    better = trusted_channel(asked.space.labels, reading_names(asked.space, asked.losses.shape[1]), rows)
+    return Counterexample(prior, loss, better, uncertainty(prior, rows, asked.losses))

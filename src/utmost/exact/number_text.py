@@ -1,0 +1,228 @@
+"""Reading and writing exact numbers.
+
+The grammar is that of a pocket calculator, nothing more: numbers (`3`, `0.1`, `1e-6`), `+ - * /`, `^` with an exponent
+that is rational or a sum of square roots, parentheses, `exp(…)` and `sqrt(…)`. What `str` writes, `number` reads back.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+from utmost.errors import InputError
+from utmost.exact.balls import enclosure
+from utmost.exact.reals import Number, Real, exponential, power
+
+DIGITS = 12  # of a float in a document
+MAX_NUMBER_CHARS = 100_000  # characters of one number
+MOST_TOKENS = 1000  # numbers and signs in one number
+LARGEST_POWER = 200_000  # bits of a power
+MAX_NUMBER_NESTING = 50  # nested parentheses
+LARGEST_EXPONENT = 10_000
+TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(exp|sqrt)\b|([-+*/^()]))")
+
+
+def number(value: object, name: str = "number") -> Number:
+    """The exact number that `value` means; a binary float is refused, since 0.1 is not one tenth.
+
+    >>> number("0.1"), number("2/3"), number(5), number("1e-6")
+    (Fraction(1, 10), Fraction(2, 3), Fraction(5, 1), Fraction(1, 1000000))
+    """
+    if isinstance(value, Real):
+        return value
+    if hasattr(type(value), "__index__") and not isinstance(value, bool):
+        return Fraction(operator.index(value))  # type: ignore[arg-type]
+    if isinstance(value, bool) or not isinstance(value, Fraction | Decimal | str):
+        raise InputError(_refusal(value, name))
+    if isinstance(value, str):
+        return _Reader(value, name).read()
+    if isinstance(value, Decimal) and not value.is_finite():
+        raise InputError(f"{name} must be a finite number, got {value}")
+    return Fraction(value)
+
+
+def rational(value: object, name: str = "number") -> Fraction:
+    """`number`, where only a rational will do."""
+    result = number(value, name)
+    if isinstance(result, Real):
+        raise InputError(f"{name} must be a rational number such as 1/10 or 0.1, got an irrational one")
+    return result
+
+
+def integer(value: object, name: str = "number") -> int:
+    """`number`, where only an integer will do."""
+    result = rational(value, name)
+    if result.denominator != 1:
+        raise InputError(f"{name} must be a whole number, got {decimal(result)}")
+    return int(result)
+
+
+def is_exact(value: object) -> bool:
+    """Is it a number that is not a float."""
+    return isinstance(value, int | Fraction | Real) and not isinstance(value, bool)
+
+
+def json_number(value: Number | float | None) -> str | float | None:
+    """A number as a JSON document has it: exact ones are text, floats have 12 digits, ∞ is "inf".
+
+    >>> json_number(Fraction(2, 3)), json_number(0.1 + 0.2), json_number(math.inf), json_number(None)
+    ('2/3', 0.3, 'inf', None)
+    """
+    if value is None or not isinstance(value, float):
+        return None if value is None else str(value)
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else str(value)
+
+
+def decimal(value: Number | float, digits: int = 6) -> str:
+    """A decimal of at most `digits` significant digits, without trailing zeros.
+
+    >>> decimal(Fraction(1, 3)), decimal(Fraction(3, 4)), decimal(0.1 + 0.2), decimal(Fraction(1, 2**2000))
+    ('0.333333', '0.75', '0.3', '8.70981e-603')
+    """
+    if isinstance(value, Real) and not 1e-300 < abs(float(value)) < 1e300:
+        value = close_fraction(value)
+    if isinstance(value, Fraction) and value and not 1e-300 < abs(value) < 1e300:
+        return _extreme(value, digits)
+    text = f"{float(value):.{digits}g}"
+    return "0" if text == "-0" else text
+
+
+def close_fraction(value: Number) -> Fraction:
+    """A fraction within 2^−60 of a number, relative to it."""
+    bits = 96
+    while True:
+        low, high = enclosure(value, bits)
+        if (high - low) * (1 << 60) <= abs(low):
+            return low
+        bits *= 2
+
+
+def _extreme(value: Fraction, digits: int) -> str:
+    logarithm = math.log10(abs(value.numerator)) - math.log10(value.denominator)
+    exponent = math.floor(logarithm)
+    mantissa = 10 ** (logarithm - exponent)
+    return f"{'-' if value < 0 else ''}{mantissa:.{digits - 1}f}e{exponent:+d}"
+
+
+def _refusal(value: object, name: str) -> str:
+    if isinstance(value, float):
+        return f'{name} must be exact, got the float {value!r}: write it as text, for instance "0.1" or "1/10"'
+    return f'{name} must be a number such as "1/2" or "0.1", got {type(value).__name__}'
+
+
+class _Reader:
+    """A recursive-descent reader of one number."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.name, self.text = name, text if len(text) <= 40 else text[:37] + "..."
+        if len(text) > MAX_NUMBER_CHARS:
+            raise InputError(f"{name} must have at most {MAX_NUMBER_CHARS} characters, got {len(text)}")
+        self.tokens, self.next, self.depth = self._split(text), 0, 0
+
+    def _split(self, text: str) -> list[str]:
+        tokens, position, text = [], 0, text.strip().replace("−", "-")
+        while position < len(text):
+            match = TOKEN.match(text, position)
+            if match is None:
+                raise self._bad()
+            tokens.append(match.group().strip())
+            position = match.end()
+            if len(tokens) > MOST_TOKENS:
+                raise self._bad()
+        return tokens
+
+    def _bad(self) -> InputError:
+        return InputError(f'{self.name} must be a number such as 1/2 or 0.1, got "{self.text}"')
+
+    def read(self) -> Number:
+        try:
+            result = self._expression()
+        except (ZeroDivisionError, RecursionError, OverflowError):
+            raise self._bad() from None
+        if self.next != len(self.tokens):
+            raise self._bad()
+        return result
+
+    def _peek(self) -> str:
+        return self.tokens[self.next] if self.next < len(self.tokens) else ""
+
+    def _take(self) -> str:
+        token = self._peek()
+        self.next += 1
+        return token
+
+    def _expression(self) -> Number:
+        result = self._term()
+        while self._peek() in ("+", "-"):
+            result = result + self._term() if self._take() == "+" else result - self._term()
+        return result
+
+    def _term(self) -> Number:
+        result = self._signed()
+        while self._peek() in ("*", "/"):
+            result = result * self._signed() if self._take() == "*" else result / self._signed()
+        return result
+
+    def _signed(self) -> Number:
+        if self._peek() in ("+", "-"):
+            return self._signed() if self._take() == "+" else -self._signed()
+        base = self._atom()
+        if self._peek() != "^":
+            return base
+        self._take()
+        return self._raise(base, self._signed())
+
+    def _raise(self, base: Number, exponent: Number) -> Number:
+        if isinstance(exponent, Real):
+            if not isinstance(base, Fraction) or exponent.surd() is None or abs(exponent) > LARGEST_EXPONENT:
+                raise self._bad()
+            return power(base, exponent)
+        if abs(exponent) > LARGEST_EXPONENT or exponent.denominator > LARGEST_EXPONENT:
+            raise self._bad()
+        if isinstance(base, Fraction):
+            length = max(base.numerator.bit_length(), base.denominator.bit_length())
+            if length * abs(exponent) > LARGEST_POWER:
+                raise self._bad()
+            return power(base, exponent)
+        if exponent.denominator != 1 or abs(exponent) > MAX_NUMBER_NESTING:
+            raise self._bad()
+        return base**exponent.numerator
+
+    def _atom(self) -> Number:
+        token = self._take()
+        if token in ("exp", "sqrt"):
+            if self._peek() != "(":
+                raise self._bad()
+            return self._function(token, self._atom())
+        if token == "(":
+            return self._parenthesis()
+        return self._literal(token)
+
+    def _function(self, token: str, inside: Number) -> Number:
+        if isinstance(inside, Real) and (token == "sqrt" or inside.surd() is None):
+            raise self._bad()
+        if token == "exp" and (inside > LARGEST_POWER or inside < -LARGEST_POWER):
+            raise self._bad()
+        return exponential(inside) if token == "exp" else power(rational(inside), Fraction(1, 2))
+
+    def _parenthesis(self) -> Number:
+        self.depth += 1
+        if self.depth > MAX_NUMBER_NESTING:
+            raise self._bad()
+        inside = self._expression()
+        if self._take() != ")":
+            raise self._bad()
+        self.depth -= 1
+        return inside
+
+    def _literal(self, token: str) -> Number:
+        _, _, exponent = token.lower().partition("e")
+        try:
+            if exponent and abs(int(exponent)) > LARGEST_EXPONENT:
+                raise self._bad()
+            return Fraction(token)
+        except ValueError:
+            raise self._bad() from None

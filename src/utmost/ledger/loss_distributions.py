@@ -1,0 +1,136 @@
+"""Composition by privacy-loss distributions: the smallest ε at a given δ > 0 of many charges together.
+
+The privacy loss of an answer y is ln(Pr[y | T]/Pr[y | T′]); losses of independent answers add, so their distributions
+convolve, and δ(ε) = E[(1 − e^(ε − loss))₊]. Each cost is replaced by losses on a common grid that are worse than its
+own, dp-accounting convolves them, and the ε found is rounded up. All of this is in floating point, so δ is lowered
+first by more than the convolutions can be wrong (`lowered`), and the sum of all ε bounds the result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import lru_cache, reduce
+from typing import TYPE_CHECKING, Any
+
+from utmost.errors import LedgerError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+MOST_KNOTS = 4096  # losses of one geometric cost before they are put on the grid
+FINENESS = 64  # grid steps to the smallest ε
+LARGEST_GRID = 2**14  # grid steps to the largest loss that matters
+TAILS = 9.0  # standard deviations beyond which e^(−k²/2) < 1e-15
+PRECISION = 10**9  # ε is rounded up to a whole number of 1/PRECISION
+SHARE = Fraction(1, 1000)  # of δ that is given up for rounding errors
+EACH = Fraction(1, 10**14)  # of δ that is given up for every convolution
+
+Told = tuple[Fraction, int]  # ε and steps
+
+
+def pld_epsilon(costs: Iterable[tuple[Fraction, str, int, int]], delta: Fraction) -> Fraction:
+    """An ε, never below the least one, such that all costs (ε, law, steps, times) are (ε, δ)-private together.
+
+    At most Σ ε, since that is what they tell at δ = 0. The costs must be chosen before the first answer is seen; the
+    queries need not be. A charge on a part counts as one on the whole table.
+    """
+    counts = Counter[Told]()
+    for epsilon, law, steps, times in costs:
+        counts[epsilon, steps if law == "geometric" else 1] += times
+    total = sum((epsilon * times for (epsilon, _), times in counts.items()), Fraction(0))
+    limit = lowered(delta, sum(counts.values()))
+    if len(counts) == 0 or limit <= 0:
+        return total
+    return min(total, _least(_composed(counts), total, float(limit)))
+
+
+def require_dp_accounting() -> None:
+    """Import dp-accounting, which takes a second, or say how to install it."""
+    try:
+        from dp_accounting.pld import privacy_loss_distribution  # noqa: F401
+    except ImportError:
+        raise LedgerError(
+            "pld composition needs dp-accounting, which is not installed: pip install 'utmost[accounting]'"
+        ) from None
+
+
+def lowered(delta: Fraction, convolutions: int) -> Fraction:
+    """δ less a thousandth of it and 10^−14 for each convolution.
+
+    A convolution by FFT in doubles is wrong by some 10^−16 in each entry and by about 10^−15 in a tail's sum.
+    """
+    return delta - delta * SHARE - EACH * convolutions
+
+
+def knots(epsilon: Fraction, steps: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Losses and their probabilities for geometric noise moved by `steps` steps; at least as bad, if steps are many.
+
+    With a = ε/steps the loss is a·(steps − 2y) with y clamped to 0 … steps, and δ is 1 − e^(−ay) at the loss of y and
+    linear in e^ε between. Between fewer knots y₀ = 0 < … < y_m = steps the straight lines lie above, since δ is convex
+    in e^ε; they are the δ of the losses at the knots with probabilities e^(−a·y_j)·(tanh(D_j/2) + tanh(D_(j−1)/2))/2,
+    D_j = a·(y_(j+1) − y_j), and tanh = 1 beyond the ends. One step makes randomised response: loss ±ε, the worst of all
+    ε-private answers, so `any` is `geometric` with one step.
+    """
+    import numpy as np
+
+    count = min(steps, MOST_KNOTS)
+    depth = float(epsilon) * np.array([j * steps // count / steps for j in range(count + 1)])  # a·y
+    slopes = np.concatenate([[1.0], np.tanh(np.diff(depth) / 2), [1.0]])
+    return float(epsilon) - 2 * depth, np.exp(-depth) * (slopes[1:] + slopes[:-1]) / 2
+
+
+@lru_cache(maxsize=1024)
+def _on_grid(epsilon: Fraction, steps: int, grid: float) -> Any:
+    """The losses of one cost moved to multiples of the grid so that they are at least as bad.
+
+    A loss l between grid points s and s + h goes to both, in shares that keep Σp and Σp·e^(−loss): the share of s is
+    (e^(s+h−l) − 1)/(e^h − 1). So an answer is split in two whose mean likelihood ratio is its own, and joining them
+    again is post-processing.
+    """
+    import numpy as np
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+
+    loss, chance = knots(epsilon, steps)
+    below = np.floor(loss / grid).astype(np.int64)
+    share = np.clip(np.expm1((below + 1) * grid - loss) / math.expm1(grid), 0.0, 1.0)
+    masses = defaultdict[int, float](float)
+    for place, low, high in zip(
+        below.tolist(), (chance * share).tolist(), (chance * (1 - share)).tolist(), strict=True
+    ):
+        masses[place] += low
+        masses[place + 1] += high
+    return PrivacyLossDistribution.create_from_rounded_probability(masses, 0.0, grid)
+
+
+def _composed(counts: Counter[Told]) -> Any:
+    """The distribution of the sum of all losses."""
+    require_dp_accounting()
+    grid = _grid(counts)
+    parts = [_on_grid(*cost, grid).self_compose(times) for cost, times in sorted(counts.items())]
+    return reduce(lambda one, other: one.compose(other), parts)
+
+
+def _grid(counts: Counter[Told]) -> float:
+    """A power of two: fine for the smallest ε, if the largest loss that matters is not too many steps away."""
+    amounts = [(float(epsilon), times) for (epsilon, _), times in counts.items()]
+    spread = math.sqrt(math.fsum(times * epsilon**2 for epsilon, times in amounts))
+    drift = math.fsum(times * epsilon * math.tanh(epsilon / 2) for epsilon, times in amounts)
+    reach = min(math.fsum(times * epsilon for epsilon, times in amounts), TAILS * spread + drift)
+    step = max(min(epsilon for epsilon, _ in amounts) / FINENESS, reach / LARGEST_GRID)
+    return 2.0 ** math.floor(math.log2(step))
+
+
+def _least(composed: Any, total: Fraction, limit: float) -> Fraction:
+    """The least multiple of 1/PRECISION, rounded up, with δ(ε) ≤ limit; the total if there is none below it."""
+    low, high = -1, math.ceil(total * PRECISION)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if composed.get_delta_for_epsilon(middle / PRECISION) <= limit:
+            high = middle
+        else:
+            low = middle
+    return Fraction(high + 1, PRECISION)

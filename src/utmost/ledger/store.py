@@ -1,0 +1,101 @@
+"""Where a ledger lies: the shape that both databases have, and the tables, the same in both.
+
+A store hands out sessions, each one transaction: what `writing` did is durable when it ends, or undone. Statements have
+`?` for every value. The tables' names start with utmost_, since a PostgreSQL database may hold others.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from utmost.errors import InputError, LedgerError
+
+VERSION = 1  # of the tables
+LOCK_SECONDS = 60  # seconds that a transaction waits for others
+HOW_TO_OPEN = "name another, or make one with utmost budget open"
+DAMAGED = "is damaged: put a copy back that was made after the last release"
+
+TABLES = (
+    "CREATE TABLE utmost_ledger (version INTEGER NOT NULL)",
+    """CREATE TABLE utmost_budgets (
+        id {counter}, name TEXT NOT NULL UNIQUE, epsilon TEXT NOT NULL, delta TEXT NOT NULL,
+        composition TEXT NOT NULL, unit TEXT NOT NULL, neighbours TEXT NOT NULL, remember INTEGER NOT NULL,
+        opened TEXT NOT NULL)""",
+    """CREATE TABLE utmost_charges (
+        id {counter}, budget {number} NOT NULL REFERENCES utmost_budgets, charged TEXT NOT NULL, plan TEXT NOT NULL,
+        fingerprint TEXT, part_column TEXT, part_value TEXT)""",
+    "CREATE INDEX utmost_charges_of ON utmost_charges (budget, plan, fingerprint)",
+    """CREATE TABLE utmost_costs (
+        charge {number} NOT NULL REFERENCES utmost_charges, place INTEGER NOT NULL, query TEXT NOT NULL,
+        epsilon TEXT NOT NULL, law TEXT NOT NULL, steps {number} NOT NULL, PRIMARY KEY (charge, place))""",
+    """CREATE TABLE utmost_releases (
+        id {counter}, charge {number} NOT NULL UNIQUE REFERENCES utmost_charges, kept TEXT NOT NULL,
+        document TEXT NOT NULL)""",
+)
+
+Row = tuple[Any, ...]
+
+
+class Session(Protocol):
+    """One transaction."""
+
+    def rows(self, statement: str, *values: object) -> list[Row]:
+        """All rows that a SELECT finds."""
+
+    def add(self, statement: str, *values: object) -> int:
+        """Insert one row; its id."""
+
+    def add_all(self, statement: str, rows: list[Row]) -> None:
+        """Insert rows without an id."""
+
+    def run(self, statement: str) -> None:
+        """Run a statement that has no values and no rows."""
+
+
+class Store(Protocol):
+    """A database that can hold a ledger."""
+
+    name: str  # for messages: never with a password
+    exists: str  # a SELECT of the number of tables called utmost_ledger
+    locked: str  # ends a SELECT of one budget so that no other transaction gets it until this one has ended
+    types: dict[str, str]  # what {number} and {counter} are
+
+    def reading(self) -> AbstractContextManager[Session]:
+        """A transaction that sees one state and changes nothing."""
+
+    def writing(self) -> AbstractContextManager[Session]:
+        """A transaction: all of it is durable when the block ends, or none of it happens."""
+
+    def making(self) -> AbstractContextManager[Session]:
+        """The same where there may be no database file yet; one process at a time is in here."""
+
+    def close(self) -> None:
+        """Let go of the database."""
+
+
+def check_schema(session: Session, store: Store) -> None:
+    """Refuse a database that is no ledger, or that a later utmost has made."""
+    if not session.rows(store.exists)[0][0]:
+        raise InputError(f"{store.name} must be a ledger, got a database without one: {HOW_TO_OPEN}")
+    versions = session.rows("SELECT version FROM utmost_ledger")
+    if len(versions) != 1:
+        raise damage_error(store)
+    if versions[0][0] > VERSION:
+        raise LedgerError(
+            f"{store.name} was made by a later utmost (tables {versions[0][0]}, known {VERSION}): upgrade utmost"
+        )
+
+
+def make_tables(session: Session, store: Store) -> None:
+    """Make the tables where there are none."""
+    if not session.rows(store.exists)[0][0]:
+        for statement in TABLES:
+            session.run(statement.format(**store.types))
+        session.add_all("INSERT INTO utmost_ledger (version) VALUES (?)", [(VERSION,)])
+    check_schema(session, store)
+
+
+def damage_error(store: Store) -> LedgerError:
+    """What is said of a ledger that holds what no utmost writes."""
+    return LedgerError(f"{store.name} {DAMAGED}")

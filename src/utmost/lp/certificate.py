@@ -1,0 +1,144 @@
+"""Optimality, certified in exact arithmetic.
+
+A certificate is a pair of rational vectors. x meets every constraint, so cost·x is an upper bound of the optimum; y is
+feasible for the dual, so rhs·y is a lower bound (weak duality). Whoever has the program can check both by multiplying
+out: no solver, no tolerance, no float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from utmost.errors import InfeasibleError, SolverError
+from utmost.lp.basis import Basis, Pair, basic_solution
+from utmost.lp.feasibility import dual_bound, dual_fault, primal_fault, primal_objective
+from utmost.lp.feasibility_repair import dual_repair, primal_repair
+from utmost.lp.iterative_refinement import Point, initial_point, refine_once, scaled_frame
+from utmost.lp.linear_program import LinearProgram, flint_vector
+from utmost.lp.rationals import Rational, to_fraction, to_fractions
+from utmost.lp.simplex import pivot_to_optimum, two_phase_simplex
+from utmost.lp.solver import SolverGuess, solve
+
+ROUNDS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """lower <= optimum <= upper = cost·x, for an exactly feasible x and multipliers y, all of it rational."""
+
+    x: tuple[Fraction, ...]
+    y: tuple[Fraction, ...]
+    upper: Fraction
+    lower: Fraction
+
+    @property
+    def gap(self) -> Fraction:
+        """The difference upper − lower >= 0: how far x can be from optimal."""
+        return self.upper - self.lower
+
+    @property
+    def exact(self) -> bool:
+        """Whether x is proved optimal: the gap is 0."""
+        return self.upper == self.lower
+
+
+def verify_certificate(program: LinearProgram, x: Sequence[Fraction], y: Sequence[Fraction]) -> Certificate:
+    """The certificate that x and y make, or a SolverError naming the first row or variable that they violate.
+
+    x must be feasible. y must be >= 0 on inequality rows, with reduced costs d = cost − Aᵀ y >= 0, save where the
+    program has an upper bound u_j: there a negative d_j costs d_j·u_j, so lower = rhs·y + Σ_j min(0, d_j)·u_j
+    (Neumaier, Shcherbina, Math. Program. 2004). Nothing is believed of where x and y come from.
+    """
+    return _checked(program, flint_vector("x", x, program.shape[1]), flint_vector("y", y, program.shape[0]))
+
+
+def certify_guess(program: LinearProgram, guess: SolverGuess) -> Certificate:
+    """The certificate a float guess leads to, checked exactly whatever path was taken.
+
+    1. The vertex of the guess's basis in exact arithmetic, then that of every round of iterative refinement.
+    2. Exact simplex steps, from a basis that is feasible on one side or, for a small program, from scratch. An optimal
+       pair found so far has gap 0.
+    3. The best of all points met, as they are and repaired: x by `primal_repair`, y by `dual_repair`; the gap is what
+       that costs. SolverError if a side has none.
+    """
+    around = scaled_frame(program)
+    point: Point | None = initial_point(around, guess)
+    bases: dict[bytes, Basis] = {}
+    seen: list[Pair] = []
+    for _ in range(ROUNDS):
+        if point is None or point.basis.key() in bases:
+            break
+        bases[point.basis.key()] = point.basis
+        pair = basic_solution(program, point.basis)
+        if pair is not None and _optimal(program, pair):
+            return _checked(program, *pair)
+        seen += [(point.x, point.y)] + ([] if pair is None else [pair])
+        pairs = seen[-2:]
+        point = refine_once(around, [x for x, _ in pairs], [y for _, y in pairs], point.basis)
+    pair = _pivoted(program, reversed(bases.values()))
+    return _best(program, seen) if pair is None else _checked(program, *pair)
+
+
+def certified_optimum(program: LinearProgram) -> Certificate:
+    """The certified optimum: `certify_guess(program, solve(program))`, an "infeasible" of the solver being proved
+    first.
+
+    Raises InfeasibleError when the program has no feasible point (a Farkas certificate was found and checked),
+    SolverError when the solver reports no finite optimum or the guess cannot be closed. A small program that the
+    solver cannot answer is solved exactly from scratch.
+    """
+    try:
+        guess = solve(program, accept=("Optimal", "Infeasible"))
+    except SolverError:
+        pair = two_phase_simplex(program)
+        if pair is None:
+            raise
+        return _checked(program, *pair)
+    if guess.status == "Infeasible":
+        from utmost.lp.farkas import infeasibility  # farkas closes programs of its own, so it imports this module
+
+        if infeasibility(program) is not None:
+            raise InfeasibleError("program has no feasible point, proved by Farkas multipliers: relax its constraints")
+    return certify_guess(program, guess)
+
+
+def _pivoted(program: LinearProgram, bases: Iterable[Basis]) -> Pair | None:
+    """An optimal pair by exact simplex steps from one of the bases, else from scratch; None if that is too far."""
+    for basis in bases:
+        pair = pivot_to_optimum(program, basis)
+        if pair is not None:
+            return pair
+    return two_phase_simplex(program)
+
+
+def _optimal(program: LinearProgram, pair: Pair) -> bool:
+    """Whether a vertex and its multipliers, whose objectives agree by construction, are both feasible."""
+    return primal_fault(program, pair[0]) is None and dual_fault(program, pair[1], trust_upper=False) is None
+
+
+def _best(program: LinearProgram, pairs: Sequence[Pair]) -> Certificate:
+    """The cheapest feasible x with the highest bound among the pairs, as they are and repaired."""
+    repaired = [primal_repair(program, x) for x, _ in pairs]
+    points = [x for x, _ in pairs] + [x for x in repaired if x is not None]
+    multipliers = [y for _, y in pairs] + [dual_repair(program, y) for _, y in pairs]
+    feasible = [x for x in points if primal_fault(program, x) is None]
+    bounding = [y for y in multipliers if dual_fault(program, y) is None]
+    if not feasible:
+        raise SolverError("guess cannot be made feasible: give the program an interior point, or a better scale")
+    if not bounding:
+        raise SolverError("guess gives no lower bound: give the program upper bounds, or a better scale")
+    x = min(feasible, key=lambda x: primal_objective(program, x))
+    return _checked(program, x, max(bounding, key=lambda y: dual_bound(program, y)))
+
+
+def _checked(program: LinearProgram, x: Sequence[Rational], y: Sequence[Rational]) -> Certificate:
+    """The certificate of an exact pair; every one that leaves this package passes here."""
+    for fault in (primal_fault(program, x), dual_fault(program, y)):
+        if fault is not None:
+            raise SolverError(f"certificate is not valid: {fault}")
+    upper, lower = primal_objective(program, x), dual_bound(program, y)
+    if lower > upper:
+        raise SolverError("upper must bound every feasible point, got a dual bound above a feasible cost: correct it")
+    return Certificate(to_fractions(x), to_fractions(y), to_fraction(upper), to_fraction(lower))

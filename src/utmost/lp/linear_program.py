@@ -1,0 +1,174 @@
+"""A linear program with exact rational data.
+
+    minimise cost·x   subject to   (A x)_r = rhs_r  where equality[r],   (A x)_r >= rhs_r  elsewhere,   x >= 0.
+
+Everything a certificate is checked against is here, and none of it is a float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost.errors import InputError
+from utmost.lp.rationals import ZERO, Rational, to_fmpqs, to_fractions
+
+
+@dataclass(frozen=True, eq=False)
+class LinearProgram:
+    """minimise cost·x subject to A x = rhs on rows with `equality`, A x >= rhs elsewhere, and x >= 0.
+
+    A is given by its non-zeros: A[rows[k], columns[k]] = values[k]; entries of equal position add up. Numbers are
+    `Fraction`s or integers, never floats.
+
+    scale     positive, one a column: the solver works on z with x = scale·z. It changes how good a guess is, never
+              what is certified; ratios beyond the solver's reach are cut down to it.
+    upper     one a column, or None where nothing is known: bounds x_j <= upper_j that EVERY feasible x obeys. They
+              are trusted, not imposed: a lower bound of a certificate may rest on them.
+    interior  a point that meets the equalities exactly and the inequalities (x >= 0 too) strictly, wherever it
+              can. A repair mixes a little of it into an almost feasible point.
+
+    >>> LinearProgram([1, 2], [0, 0], [0, 1], [1, 1], [1], [True]).shape
+    (1, 2)
+    """
+
+    cost: Sequence[Fraction]
+    rows: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int64]
+    values: npt.NDArray[np.object_]
+    rhs: Sequence[Fraction]
+    equality: npt.NDArray[np.bool_]
+    scale: Sequence[Fraction] | None = None
+    upper: Sequence[Fraction | None] | None = None
+    interior: Sequence[Fraction] | None = None
+
+    def __post_init__(self) -> None:
+        keep = object.__setattr__
+        keep(self, "cost", _rationals("cost", self.cost))
+        keep(self, "rhs", _rationals("rhs", self.rhs))
+        keep(self, "equality", _flags(self.equality, len(self.rhs)))
+        keep(self, "rows", _indices("rows", self.rows, len(self.rhs)))
+        keep(self, "columns", _indices("columns", self.columns, len(self.cost)))
+        keep(self, "values", _objects(_rationals("values", self.values)))
+        _same_length(self.rows, self.columns, self.values)
+        for name in ("scale", "upper", "interior"):
+            if getattr(self, name) is not None:
+                keep(self, name, _per_column(name, getattr(self, name), len(self.cost)))
+        if self.scale is not None and any(factor <= 0 for factor in self.scale):
+            raise InputError("scale must be > 0 in every column, got one that is not: leave it out, or give |scale|")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(number of rows, number of columns) of A."""
+        return len(self.rhs), len(self.cost)
+
+    @cached_property
+    def entries(self) -> list[tuple[int, int, Rational]]:
+        """The non-zeros (row, column, value), in flint's rationals."""
+        return list(zip(self.rows.tolist(), self.columns.tolist(), to_fmpqs(self.values), strict=True))
+
+    @cached_property
+    def costs(self) -> list[Rational]:
+        """`cost` in flint's rationals."""
+        return to_fmpqs(self.cost)
+
+    @cached_property
+    def targets(self) -> list[Rational]:
+        """`rhs` in flint's rationals."""
+        return to_fmpqs(self.rhs)
+
+
+def row_products(program: LinearProgram, x: Sequence[Rational]) -> list[Rational]:
+    """A x in flint's rationals."""
+    total = [ZERO] * program.shape[0]
+    for row, column, value in program.entries:
+        if x[column]:
+            total[row] += value * x[column]
+    return total
+
+
+def flint_reduced_costs(program: LinearProgram, y: Sequence[Rational]) -> list[Rational]:
+    """The reduced costs cost − Aᵀ y in flint's rationals."""
+    total = list(program.costs)
+    for row, column, value in program.entries:
+        if y[row]:
+            total[column] -= value * y[row]
+    return total
+
+
+def activity(program: LinearProgram, x: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """A x, exactly: one number a row.
+
+    >>> activity(LinearProgram([1, 2], [0, 0], [0, 1], [1, 3], [1], [True]), [Fraction(1, 2), Fraction(1, 6)])
+    (Fraction(1, 1),)
+    """
+    return to_fractions(row_products(program, flint_vector("x", x, program.shape[1])))
+
+
+def reduced_costs(program: LinearProgram, y: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """The reduced costs cost − Aᵀ y, exactly: one a column.
+
+    y is dual feasible when all are >= 0 and y >= 0 on inequality rows.
+
+    >>> reduced_costs(LinearProgram([1, 2], [0, 0], [0, 1], [1, 3], [1], [True]), [Fraction(1, 2)])
+    (Fraction(1, 2), Fraction(1, 2))
+    """
+    return to_fractions(flint_reduced_costs(program, flint_vector("y", y, program.shape[0])))
+
+
+def flint_vector(name: str, values: Sequence[Fraction], size: int) -> list[Rational]:
+    """`values` in flint's rationals, refused unless there are `size` of them."""
+    if len(values) != size:
+        raise InputError(f"{name} must have {size} numbers, got {len(values)}: give one for each of the program's")
+    return to_fmpqs(_rationals(name, values))
+
+
+def _rationals(name: str, values: Any) -> tuple[Fraction, ...]:
+    return tuple(value if type(value) is Fraction else _rational(name, value) for value in values)
+
+
+def _rational(name: str, value: Any) -> Fraction:
+    if isinstance(value, (Fraction, int, np.integer)) and not isinstance(value, bool):
+        return Fraction(value) if isinstance(value, Fraction) else Fraction(int(value))
+    raise InputError(f"{name} must hold fractions or integers, got a {type(value).__name__}: make it a Fraction")
+
+
+def _objects(values: Sequence[Fraction]) -> npt.NDArray[np.object_]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _flags(values: Any, size: int) -> npt.NDArray[np.bool_]:
+    array = np.asarray(values, dtype=bool).reshape(-1)
+    if len(array) != size:
+        raise InputError(f"equality must have {size} flags, got {len(array)}: give one a row, as in rhs")
+    return array
+
+
+def _indices(name: str, values: Any, size: int) -> npt.NDArray[np.int64]:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
+        raise InputError(f"{name} must be a flat list of integers, got {array.ndim}-dimensional {array.dtype}")
+    if array.size and not (array.min() >= 0 and array.max() < size):
+        raise InputError(f"{name} must lie in 0..{size - 1}, got {array.min()}..{array.max()}: check the indices")
+    return array.astype(np.int64)
+
+
+def _same_length(*parts: npt.NDArray[Any]) -> None:
+    lengths = [len(part) for part in parts]
+    if len(set(lengths)) != 1:
+        raise InputError(f"rows, columns and values must be equally long, got {lengths}: one of each a non-zero")
+
+
+def _per_column(name: str, values: Any, size: int) -> tuple[Fraction | None, ...]:
+    if len(values) != size:
+        raise InputError(f"{name} must have {size} numbers, got {len(values)}: give one a column, or leave it out")
+    unknown = name == "upper"
+    return tuple(None if unknown and value is None else _rational(name, value) for value in values)

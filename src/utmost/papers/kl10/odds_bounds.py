@@ -1,0 +1,104 @@
+"""KL10 Prop. 2.1.4 and App. D: how far an attacker's odds move, the bounds a′ and a″ beside the truth."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from utmost.axioms import Curve, curve_from_points, parse_bound, profile
+from utmost.axioms.posterior_odds import Odds, odds_bounds, odds_tails
+from utmost.channel import Channel, channel
+from utmost.exact import Level, alpha
+from utmost.mechanisms import geometric, response
+from utmost.papers.items import Grid, Item, Value, found, statement
+from utmost.papers.kl10.bounds import sampled
+from utmost.papers.kl10.matrices import events, witness
+
+LEVELS = tuple(alpha(text) for text in ("1/2", "2/3", "9/10"))
+WORDS = ("alpha:1/2", "points:0 1/8,1/3 5/8,1 1", "variation:1/3", "subsampling:1/4")
+
+
+def items() -> tuple[Item, ...]:
+    """In the order of the paper."""
+    return proposition214(), attained(), jump()
+
+
+def mechanisms() -> dict[str, tuple[Channel, Curve]]:
+    """Mechanisms of two secrets, each with a definition that it meets."""
+    half = alpha("1/2")
+    uneven = channel([["1/2", "1/4", "1/8", "1/8"], ["3/8", "1/8", "1/4", "1/4"]])
+    return {
+        "geometric, counts 1 and 2 of 0…3": (geometric(3, half).channel().restrict([1, 2]), parse_bound("alpha:1/2")),
+        "response, 2 of 3 secrets": (response(3, half).channel().restrict([0, 1]), parse_bound("alpha:1/2")),
+        "response, as total variation": (response(3, half).channel().restrict([0, 1]), parse_bound("variation:1/4")),
+        "four outputs": (uneven, parse_bound("alpha:1/2")),
+        "subsampling, p = 1/4": (sampled(), parse_bound("subsampling:1/4")),
+    }
+
+
+def true_moves(source: Channel, level: Level) -> Odds:
+    """P(Δ ≥ ε | i₁) and P(Δ ≤ −ε | i₁), output by output, as the proposition defines them."""
+    pairs = list(zip(source.rows[0].tolist(), source.rows[1].tolist(), strict=True))
+    rise = sum((p for p, q in pairs if p and level.alpha * q >= p), Fraction(0))
+    fall = sum((p for p, q in pairs if p and q <= level.alpha * p), Fraction(0))
+    return Odds(rise, fall)
+
+
+def proposition214() -> Item:
+    """The true law within the bounds, on several mechanisms and levels."""
+    rows: list[list[Value]] = []
+    labels, right = [], True
+    for name, (source, curve) in mechanisms().items():
+        for level in LEVELS:
+            true, most = true_moves(source, level), odds_bounds(curve, level)
+            meets = all(b <= curve(a) for a, b in events(source, 0, 1))
+            same = true == odds_tails(profile(source, source.inputs).curve, level)
+            right = right and meets and same and true.rise <= most.rise and true.fall <= most.fall
+            labels.append(name)
+            rows.append([level.alpha, true.rise, most.rise, true.fall, most.fall])
+    columns = ("e^−ε", "P(Δ ≥ ε)", "a′", "P(Δ ≤ −ε)", "a″")
+    return statement(
+        "Proposition 2.1.4",
+        "i₁ is true; Δ is the move of the log-odds of i₂ against i₁",
+        "P(Δ ≥ ε | i₁) ≤ a′ = sup{a > 0 : M(a)/a ≥ e^ε}, P(Δ ≤ −ε | i₁) ≤ a″ = sup{a > 0 : m(a)/a ≤ e^−ε}",
+        Grid("mechanism", columns, labels, rows),
+        right,
+        "a′ and a″ from the breakpoints of a bound M that the mechanism meets",
+    )
+
+
+def attained() -> Item:
+    """Both bounds are the best possible."""
+    rows: list[list[Value]] = []
+    for words in WORDS:
+        curve = parse_bound(words)
+        for level in LEVELS:
+            most = odds_bounds(curve, level)
+            up, down = witness(most.rise, curve(most.rise)), witness(most.fall, curve.reflected(most.fall))
+            meets = all(b <= curve(a) for made in (up, down) for a, b in events(made, 0, 1))
+            best = true_moves(up, level).rise == most.rise and true_moves(down, level).fall == most.fall
+            rows.append([level.alpha, most.rise, most.fall, meets, best])
+    labels = [words for words in WORDS for _ in LEVELS]
+    columns = ("e^−ε", "a′", "a″", "two mechanisms meet M", "and attain a′ and a″")
+    return found(
+        "Proposition 2.1.4, attained",
+        "mechanisms with two outputs, the first with probabilities (a′, M(a′)), or (a″, m(a″))",
+        Grid("M", columns, labels, rows),
+        "the paper does not say whether its bounds can be improved; they cannot",
+    )
+
+
+def jump() -> Item:
+    """The one case in which a supremum is not attained."""
+    curve, level = curve_from_points([(0, 1), (1, 1)], at_zero=0), alpha("1/2")
+    rows: list[list[Value]] = []
+    for k in (2, 10, 1000):
+        made = witness(Fraction(k - 1, k), Fraction(0))
+        rows.append([all(b <= curve(a) for a, b in events(made, 0, 1)), true_moves(made, level).fall])
+    most = odds_bounds(curve, level)
+    rows.append([most.attained[1], most.fall])
+    return found(
+        "Proposition 2.1.4, a jump",
+        "M(0) = 0 and M(a) = 1 for a > 0, e^ε = 2: mechanisms with P(o|i₁) = 1 − 1/k, P(o|i₂) = 0, and a″",
+        Grid("k", ("meets M", "P(Δ ≤ −ε)"), [2, 10, 1000, "∞: a″"], rows),
+        "where M jumps at 0 and m(1) > e^−ε, a″ = 1 is approached and not attained",
+    )

@@ -1,0 +1,205 @@
+"""Positive circuits: the minimal sets of vectors of which a positive combination vanishes.
+
+The cone {λ ≥ 0 : rows·Wλ = 0} is cut by one hyperplane after another (double description, Motzkin et al. 1953). Its
+extreme rays at first are single vectors. A hyperplane keeps the rays inside it and adds, for each two-dimensional face
+that it crosses, the point where it does. The hyperplanes are chosen in general position, which is checked, not
+hoped for: a ray may lie in the next one only if its combination vanishes altogether. Then
+
+* a ray that vanishes is a circuit, and lies in all hyperplanes to come: it is put aside as an answer;
+* any other ray after k cuts has k + 1 vectors, linearly independent; two of them share a face exactly when they share k
+  vectors, for then their k + 2 vectors have two dependencies, and with more vectors there are more;
+* so each new ray comes from exactly one pair, and pairs are found by sorting the rays by the sets of k that they hold.
+
+After the last cut everything vanishes: the number of circuits is known from the sorted sets before one is written down.
+
+Rays are doubles with a bound on their relative error. Weights are positive and only added, so they keep their accuracy;
+the sign of a value is taken from doubles only where the bound proves it, and asked of `Columns` elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, fields
+from typing import TypeAlias
+
+import numpy as np
+
+from utmost.errors import InputError
+from utmost.polytopes.adjacent_sets import AdjacentPairs, Flags, Sets, adjacent_pairs, count_pairs, expand_rows
+from utmost.polytopes.distance_lattice import Whole
+from utmost.polytopes.vertex_columns import TINY, Columns, Doubles, Row
+
+Step: TypeAlias = Callable[[int, int], None]  # how many cuts are made, and how many rays there are after them
+UNIT = 2.0**-53
+CLEAR = 2.0**-8  # relative errors above this are not carried on
+MOST_BYTES = 3 << 30  # of the rays after one cut
+MOST_VECTORS = np.iinfo(np.int16).max
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rays:
+    """Rays with equally many vectors: `weights` are within `errors` of the truth, relatively.
+
+    `values` are those at the next hyperplane, never 0, within `blurs` of the truth, relatively.
+    """
+
+    sets: Sets
+    weights: Doubles
+    errors: Doubles
+    values: Doubles
+    blurs: Doubles
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return int(sum(getattr(self, field.name).nbytes for field in fields(self)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sides:
+    """The rays before the last cut, and which of them are on its positive side."""
+
+    sets: Sets
+    positive: Flags
+
+
+class NotGeneric(Exception):
+    """A hyperplane holds a ray that does not vanish: another one must be taken."""
+
+
+def positive_circuits(columns: Columns, step: Step = lambda cuts, rays: None) -> Iterator[Whole]:
+    """All positive circuits, in arrays of sets of the same size, one set a row, each circuit once."""
+    sides = yield from _cuts(columns, step)
+    for pairs in adjacent_pairs(sides.sets, sides.positive, columns.count):
+        yield pairs.union(sides.sets)[0].astype(np.int64)
+
+
+def count_circuits(columns: Columns, step: Step = lambda cuts, rays: None) -> int:
+    """How many positive circuits there are; those of full size are counted, not made."""
+    cuts, count = _cuts(columns, step), 0
+    while True:
+        try:
+            count += len(next(cuts))
+        except StopIteration as stop:
+            return count + count_pairs(stop.value.sets, stop.value.positive, columns.count)
+
+
+def _cuts(columns: Columns, step: Step) -> Generator[Whole, None, Sides]:
+    """Yields the circuits that vanish early; returns the rays before the last cut."""
+    if columns.count > MOST_VECTORS:
+        raise InputError(f"kernels can be asked for with at most {MOST_VECTORS} vertices, got {columns.count}")
+    rows: list[Row] = []
+    rays: Rays | None = None
+    for _ in range(columns.dimension):
+        rays, vanished, row = _cut(columns, rows, rays, step)
+        rows.append(row)
+        yield from vanished
+    if rays is None:  # dimension 0: every vector vanishes
+        yield np.arange(columns.count)[:, None]
+        return Sides(np.zeros((0, 1), dtype=np.int16), np.zeros(0, dtype=bool))
+    return Sides(rays.sets, rays.values > 0)
+
+
+def _cut(columns: Columns, rows: list[Row], rays: Rays | None, step: Step) -> tuple[Rays, list[Whole], Row]:
+    """The rays after the cuts so far, with their values at a new hyperplane in general position."""
+    attempt = 0
+    while True:
+        row = generic_row(columns.dimension, len(rows), attempt)
+        try:
+            return *_valued(columns, [*rows, row], rays, step), row
+        except NotGeneric:
+            attempt += 1
+
+
+def generic_row(size: int, step: int, attempt: int) -> Row:
+    """Whole coefficients below 2^15 that follow no pattern: the high bits of a linear congruential sequence."""
+    state = (size << 20) + (step << 10) + attempt
+    row = []
+    for _ in range(size + 3):
+        state = (state * 6364136223846793005 + 1442695040888963407) % (1 << 64)
+        row.append((state >> 48) - (1 << 15))
+    return tuple(row[3:])
+
+
+def _valued(columns: Columns, rows: list[Row], rays: Rays | None, step: Step) -> tuple[Rays, list[Whole]]:
+    is_last = len(rows) == columns.dimension
+    near = columns.doubles(rows[-1])
+    parts, vanished, count, room = [], [], 0, MOST_BYTES
+    for sets, weights, errors in _fresh(columns.count, rays):
+        valued, gone = _decided(columns, rows, near, sets, weights, errors)
+        parts.append(_lean(valued) if is_last else valued)
+        if len(gone):
+            vanished.append(gone)
+        count, room = count + len(sets), room - parts[-1].size
+        step(len(rows) - 1, count)
+        if room < 0:
+            raise InputError(
+                f"kernels of this type are too many to list: more than {count} rays after {len(rows) - 1} of "
+                f"{columns.dimension} cuts; take a space with fewer points"
+            )
+    return _joined(parts, len(rows)), vanished
+
+
+def _fresh(count: int, rays: Rays | None) -> Iterator[tuple[Sets, Doubles, Doubles]]:
+    """The rays before the first cut, or those that the next cut makes."""
+    if rays is None:
+        yield np.arange(count, dtype=np.int16)[:, None], np.ones((count, 1)), np.zeros(count)
+        return
+    for pairs in adjacent_pairs(rays.sets, rays.values > 0, count):
+        yield _crossing(rays, pairs)
+
+
+def _crossing(rays: Rays, pairs: AdjacentPairs) -> tuple[Sets, Doubles, Doubles]:
+    """Where the segments between two rays meet the hyperplane: first/|value| + second/|value|, with the error."""
+    sets, gap, place = pairs.union(rays.sets)
+    scaled = rays.weights / np.abs(rays.values)[:, None]
+    weights = expand_rows(scaled[pairs.first], place) + expand_rows(scaled[pairs.second], gap)
+    weights /= weights.max(axis=1, keepdims=True)
+    weights[weights.min(axis=1) < TINY] = np.nan  # never clear: asked of the columns each time
+    doubts = rays.errors + rays.blurs
+    return sets, weights, np.maximum(doubts[pairs.first], doubts[pairs.second]) * 1.02 + 8 * UNIT
+
+
+def _decided(
+    columns: Columns, rows: list[Row], near: Doubles, sets: Sets, weights: Doubles, errors: Doubles
+) -> tuple[Rays, Whole]:
+    """Values at the last row, certain in sign; and the sets that vanish.
+
+    |computed − true| ≤ Σ|terms|·(error of the weights + roundings), since each term is right up to the weight's error
+    and three units, and a sum of t terms up to t more.
+    """
+    terms = weights * near[sets]
+    values, sizes = terms.sum(axis=1), np.abs(terms).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        blurs = 1.02 * sizes * (errors + (sets.shape[1] + 8) * UNIT) / np.abs(values)
+    unclear = np.flatnonzero(~(blurs < CLEAR))
+    kept = np.ones(len(sets), dtype=bool)
+    if len(unclear):
+        kept[unclear] = ~columns.vanishing(sets[unclear].astype(np.int64))
+        for place in unclear[kept[unclear]].tolist():
+            weights[place], values[place] = columns.settled(rows, sets[place].tolist())
+            errors[place] = blurs[place] = 4 * UNIT
+            if not values[place]:
+                raise NotGeneric
+    return _chosen(Rays(sets, weights, errors, values, blurs), kept), sets[~kept].astype(np.int64)
+
+
+def _chosen(rays: Rays, flags: Flags) -> Rays:
+    if flags.all():
+        return rays
+    return Rays(rays.sets[flags], rays.weights[flags], rays.errors[flags], rays.values[flags], rays.blurs[flags])
+
+
+def _lean(rays: Rays) -> Rays:
+    """Without what the last cut does not need."""
+    nothing = np.zeros(0)
+    return Rays(rays.sets, nothing, nothing, np.sign(rays.values).astype(np.float32), nothing)
+
+
+def _joined(parts: list[Rays], size: int) -> Rays:
+    if not parts:
+        nothing = np.zeros(0)
+        return Rays(np.zeros((0, size), dtype=np.int16), np.zeros((0, size)), nothing, nothing, nothing)
+    if len(parts) == 1:
+        return parts[0]
+    return Rays(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Rays)))

@@ -1,0 +1,268 @@
+"""The truth to hold certificates against: small generators enumerated, every law as fractions.
+
+A generator with N values, a format and a rule make a finite law: each of the N values leads to one result. From it
+the ε that the implementation really has is computed as a fraction, the distance W_∞ to the noise meant as a bound
+from quantiles.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias
+
+from utmost.channel import Channel, channel
+from utmost.errors import InputError
+from utmost.exact import Level, Number, exponential
+from utmost.exact import epsilon as as_level
+from utmost.exact.working_precision import working_precision
+from utmost.precision.certificate import Implementation, printed_bound, rate
+from utmost.precision.closeness import BALL_BITS, rational_ball, round_up
+from utmost.precision.laplace import LaplaceSetting, from_shift, laplace_setting, rounding_robustness
+from utmost.precision.number_formats import NumberFormat, UniformGenerator
+
+if TYPE_CHECKING:
+    from flint import arb
+
+MAX_GENERATOR_VALUES = 2**20  # values of a generator that is enumerated
+INFINITY = "∞"
+Result: TypeAlias = Fraction | str
+Law: TypeAlias = Mapping[Result, Fraction]
+Noise: TypeAlias = tuple[Fraction | float, ...]  # ±∞ are floats
+
+
+@lru_cache(maxsize=16)
+def noise_table(level: Level, sensitivity: Fraction, run: Implementation) -> Noise:
+    """n′ at each of the generator's values, every operation rounded to the format; ±∞ where the logarithm is that of 0.
+
+    >>> from utmost.exact import epsilon
+    >>> from utmost.precision.number_formats import fixed_point_format, uniform_generator
+    >>> noise_table(epsilon(1), Fraction(1), Implementation(fixed_point_format(4), uniform_generator(4)))[1:]
+    (Fraction(-11, 16), Fraction(0, 1), Fraction(11, 16))
+    """
+    if run.generator.count > MAX_GENERATOR_VALUES:
+        raise InputError(
+            f"generator must have at most {MAX_GENERATOR_VALUES} values to be enumerated, got more: take a smaller one"
+        )
+    numbers = run.format
+    scale = _scale(numbers, level, sensitivity)
+    return tuple(_noise(numbers, scale, run.generator.value(z)) for z in range(run.generator.count))
+
+
+def _scale(numbers: NumberFormat, level: Level, sensitivity: Fraction) -> Fraction:
+    """Δ/ε, rounded to the format: exactly where ε is rational, and irrational elsewhere, so some precision decides."""
+    if level.exponent is not None:
+        return numbers.nearest(sensitivity / level.exponent)
+
+    def known(bits: int) -> arb:
+        with working_precision(bits):
+            return rational_ball(sensitivity) / level.epsilon_ball(bits)
+
+    return numbers.nearest_real(known)
+
+
+def _noise(numbers: NumberFormat, scale: Fraction, value: Fraction) -> Fraction | float:
+    half = Fraction(1, 2)
+    u = numbers.nearest(value)
+    tail = numbers.nearest(1 - numbers.nearest(2 * numbers.nearest(abs(u - half))))
+    if tail <= 0:
+        return math.inf if u > half else -math.inf
+    if tail == 1:
+        return Fraction(0)
+    size = numbers.nearest(-scale * _logarithm(numbers, tail))
+    return size if u > half else -size
+
+
+@lru_cache(maxsize=2**16)
+def _logarithm(numbers: NumberFormat, value: Fraction) -> Fraction:
+    """ln(value), rounded to the format; irrational for a rational value ≠ 1, so some precision decides."""
+
+    def known(bits: int) -> arb:
+        with working_precision(bits):
+            return rational_ball(value).log()
+
+    return numbers.nearest_real(known)
+
+
+def round_result(task: LaplaceSetting, value: Fraction | float, ends: bool = False) -> Result:
+    """The multiple of `rounding` nearest to the value; outside the range ∞, or the nearer end (Mechanism 3)."""
+    if isinstance(value, float):
+        return (task.high if value > 0 else task.low) if ends else INFINITY
+    result = round(value / task.rounding) * task.rounding
+    if task.low <= result <= task.high:
+        return result
+    return (task.high if result > task.high else task.low) if ends else INFINITY
+
+
+def result_law(task: LaplaceSetting, run: Implementation, secret: Fraction, ends: bool = False) -> Law:
+    """The law of the result for one secret answer: each value of the generator, added, rounded, cut off."""
+    if not task.low <= secret <= task.high or not run.format.holds(secret):
+        raise InputError("secret must be a number of the format, within the range")
+    table = noise_table(task.level, task.sensitivity, run)
+    counts = Counter(round_result(task, _added(run.format, secret, noise), ends) for noise in table)
+    return {result: Fraction(count, len(table)) for result, count in counts.items()}
+
+
+def _added(numbers: NumberFormat, secret: Fraction, noise: Fraction | float) -> Fraction | float:
+    return noise if isinstance(noise, float) else numbers.nearest(secret + noise)
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """The largest quotient of two laws: `result` is `ratio` times likelier under `high` than under `low` (None: ∞)."""
+
+    ratio: Fraction | None
+    result: Result
+    high: Fraction
+    low: Fraction
+
+    @property
+    def epsilon(self) -> float:
+        """ln ratio, as a double."""
+        return math.inf if self.ratio is None else math.log(self.ratio)
+
+    def within(self, bound: Fraction) -> bool:
+        """Is ln ratio ≤ bound: decided."""
+        if self.ratio is None:
+            return False
+        with working_precision(BALL_BITS):
+            return bool(rational_ball(self.ratio).log() <= rational_ball(bound))
+
+
+def worst(laws: Mapping[Fraction, Law], sensitivity: Fraction) -> Worst:
+    """The exact ε of some laws: the largest quotient over all results and secrets at most `sensitivity` apart."""
+    best: Worst | None = None
+    for high, first in laws.items():
+        for low, second in laws.items():
+            if high == low or abs(high - low) > sensitivity:
+                continue
+            for result, chance in first.items():
+                other = second.get(result)
+                ratio = None if other is None else chance / other
+                if ratio is None:
+                    return Worst(None, result, high, low)
+                if best is None or best.ratio is None or ratio > best.ratio:
+                    best = Worst(ratio, result, high, low)
+    if best is None:
+        raise InputError("secrets must include two that are at most the sensitivity apart")
+    return best
+
+
+def exact_epsilon(task: LaplaceSetting, run: Implementation, secrets: Iterable[Fraction], ends: bool = False) -> Worst:
+    """The ε that the implementation really has on these secrets, by enumeration."""
+    return worst({secret: result_law(task, run, secret, ends) for secret in secrets}, task.sensitivity)
+
+
+def as_channel(laws: Mapping[Fraction, Law]) -> Channel:
+    """The laws as a channel, results in order."""
+    results = sorted({r for made in laws.values() for r in made}, key=lambda r: (isinstance(r, str), r))
+    rows = [[made.get(result, Fraction(0)) for result in results] for made in laws.values()]
+    return channel(rows, [str(secret) for secret in laws], [str(result) for result in results])
+
+
+def quantile(level: Level, sensitivity: Fraction, u: Fraction) -> arb:
+    """n(u), the noise meant, for 0 < u < 1, as a ball."""
+    with working_precision(BALL_BITS):
+        tail = 1 - 2 * abs(u - Fraction(1, 2))
+        size = -rational_ball(tail).log() / rate(level, sensitivity)
+        return size if u > Fraction(1, 2) else -size
+
+
+def wasserstein(task: LaplaceSetting, run: Implementation) -> Fraction:
+    """An upper bound, to 64 bits, of W_∞ between Laplace noise and the noise that runs, where the former is at most D.
+
+    In one dimension the best coupling joins equal quantiles: the i-th smallest of N results goes with u in [i/N,
+    (i+1)/N], and n is monotone, so the distance is largest at an end of that interval (or where |n(u)| = D).
+    """
+    table, edge = sorted(noise_table(task.level, task.sensitivity, run)), tail_at(task, task.reach)
+    count, farthest = len(table), Fraction(0)
+    for i, noise in enumerate(table):
+        first, last = max(Fraction(i, count), edge), min(Fraction(i + 1, count), 1 - edge)
+        if first > last:
+            continue
+        if isinstance(noise, float):
+            raise InputError("the generator has no value where the noise is still within the range: take a larger one")
+        pair = (abs(quantile(task.level, task.sensitivity, u) - rational_ball(noise)) for u in (first, last))
+        farthest = max(farthest, *(round_up(gap) for gap in pair))
+    return farthest
+
+
+def tail_at(task: LaplaceSetting, noise: Fraction) -> Fraction:
+    """½e^{−β·noise}, rounded up: where the quantiles of the noise meant reach −noise."""
+    with working_precision(BALL_BITS):
+        return round_up((-rate(task.level, task.sensitivity) * rational_ball(noise)).exp() / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundViolation:
+    """An implementation that obeys GMP13's conditions and leaks more than a bound: `actual` is the exact quotient."""
+
+    actual: Number
+    printed: Fraction
+    certified: Fraction
+    shift: Fraction
+
+    @property
+    def beaten(self) -> bool:
+        """Is ln actual above the printed bound: decided."""
+        from utmost.exact import ball as enclosed
+
+        with working_precision(BALL_BITS):
+            return bool(enclosed(self.actual, BALL_BITS).log() > rational_ball(self.printed))
+
+
+def beats_the_printed_theorem(epsilon: object, cells: int = 8) -> BoundViolation:
+    """Laplace noise rounded to a grid, Δ = L = 1: its exact leak beside GMP13 Thm 4.5 as printed and as proved.
+
+    The noise is rounded to multiples of g, so δ_t = g/2 (k = 0, n′ monotone and odd: Conditions 1–3 hold). The cell
+    of the result 2 is [3/2, 5/2). The secret r₁ puts its near edge a hair below a multiple of g, r₂ = r₁ − Δ a hair
+    above one: one more multiple is counted for r₁. The quotient is about e^{ε(1 + g)}, and ε·g = 2εδ_t/Δ outgrows the
+    printed ln(1 + R·e^{(L+δ_t)/Δ}).
+
+    >>> beats_the_printed_theorem(12).beaten, beats_the_printed_theorem(1).beaten
+    (True, False)
+    """
+    level, hair = as_level(epsilon), Fraction(1, 64)
+    grid = (1 - 2 * hair) / cells
+    edge = grid * -(-Fraction(1, 2) // grid) - hair  # S − r₁ begins here, S − r₂ one further, a hair above a multiple
+    actual = _caught(level, grid, edge) / _caught(level, grid, edge + 1)
+    task = laplace_setting(level, 1, 0, 2, 1)
+    ratio = rounding_robustness(Fraction(1), grid / 2) or Fraction(0)
+    printed = round_up(printed_bound(level, Fraction(1), ratio, Fraction(1), grid / 2))
+    certified = from_shift(task, grid / 2).theorem or Fraction(0)
+    return BoundViolation(actual, printed, certified, grid / 2)
+
+
+def _caught(level: Level, grid: Fraction, start: Fraction) -> Number:
+    """The mass of noise rounded to multiples of `grid` in [start, start + 1), up to a factor sinh(βg/2)."""
+    first, last = -(-start // grid), -(-(start + 1) // grid)
+    total: Number = Fraction(0)
+    for j in range(int(first), int(last)):
+        total = total + exponential(-(level.exponent or Fraction(0)) * j * grid)
+    return total
+
+
+def counted_law(generator: UniformGenerator, edges: Sequence[Callable[[int], arb]]) -> list[Fraction]:
+    """How often a generator's value u falls below the first edge, between edges, above the last: counted exactly.
+
+    The edges are increasing irrational numbers in (0, 1), given by balls; a count is ⌈(edge − first)/step⌉ clipped to
+    the values.
+    """
+    below = [0, *(_count_below(generator, edge) for edge in edges), generator.count]
+    return [Fraction(b - a, generator.count) for a, b in pairwise(below)]
+
+
+def _count_below(generator: UniformGenerator, edge: Callable[[int], arb]) -> int:
+    from utmost.exact import ball_ends
+
+    bits = 64
+    while True:
+        low, high = (-((generator.first - end) // generator.step) for end in ball_ends(edge(bits)))
+        if low == high:
+            return int(min(max(low, 0), generator.count))
+        bits *= 2

@@ -1,0 +1,180 @@
+"""Number formats and uniform generators, as data.
+
+A format is known by the error of one rounding, |fl(x) − x| ≤ relative·|x| + absolute; a generator by its values. That
+is all the certificates need, so a new machine is one more constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from utmost.errors import InputError
+from utmost.exact import ball_ends, integer
+
+if TYPE_CHECKING:
+    from flint import arb
+
+MOST_BITS = 4096  # of a fixed-point format or a generator
+
+
+@dataclass(frozen=True, slots=True)
+class NumberFormat:
+    """Representable numbers with rounding to nearest, ties to even.
+
+    A number in [2^e, 2^(e+1)) is a multiple of 2^(e−precision+1), but never of less than 2^floor; fixed point has
+    precision None, so that 2^floor is its only step. `largest` is the largest finite number, None if there is none.
+    """
+
+    name: str
+    precision: int | None
+    floor: int
+    largest: Fraction | None = None
+
+    @property
+    def relative(self) -> Fraction:
+        """Unit roundoff: 2^−precision, 0 for fixed point."""
+        return Fraction(0) if self.precision is None else Fraction(1, 2**self.precision)
+
+    @property
+    def absolute(self) -> Fraction:
+        """Half of the smallest step."""
+        return Fraction(2) ** (self.floor - 1)
+
+    def rounding(self, magnitude: Fraction | int) -> Fraction:
+        """The most that one rounding moves a number of at most this magnitude.
+
+        >>> BINARY64.rounding(1) == Fraction(1, 2**53) + Fraction(1, 2**1075), fixed_point_format(6).rounding(100)
+        (True, Fraction(1, 128))
+        """
+        return self.relative * magnitude + self.absolute
+
+    def step(self, value: Fraction) -> Fraction:
+        """The distance of neighbouring numbers of the format around `value`."""
+        if self.precision is None or not value:
+            return Fraction(2) ** self.floor
+        return Fraction(2) ** max(_exponent(abs(value)) - self.precision + 1, self.floor)
+
+    def nearest(self, value: Fraction) -> Fraction:
+        """The number of the format nearest to `value`, ties to even.
+
+        >>> fixed_point_format(2).nearest(Fraction(3, 8)), BINARY16.nearest(Fraction(1, 3))
+        (Fraction(1, 2), Fraction(1365, 4096))
+        """
+        step = self.step(value)
+        result = round(value / step) * step
+        if self.largest is not None and abs(result) > self.largest:
+            raise InputError(f"the numbers must stay below the largest of {self.name}: take a smaller range or scale")
+        return result
+
+    def nearest_real(self, value: Callable[[int], arb]) -> Fraction:
+        """The same for a number known by balls: more bits are taken until the rounding is decided."""
+        bits = 64
+        while True:
+            low, high = ball_ends(value(bits))
+            if (near := self.nearest(low)) == self.nearest(high):
+                return near
+            bits *= 2
+
+    def holds(self, value: Fraction) -> bool:
+        """Is it a number of the format."""
+        inside = self.largest is None or abs(value) <= self.largest
+        return inside and (value / self.step(value)).denominator == 1
+
+
+@dataclass(frozen=True, slots=True)
+class UniformGenerator:
+    """A uniform generator: the values first + step·z for z = 0 … count−1, each with probability 1/count."""
+
+    count: int
+    first: Fraction
+    step: Fraction
+
+    @property
+    def delta0(self) -> Fraction:
+        """δ₀ of GMP13 (1): the value drawn and a true uniform number, coupled by z = ⌊count·u⌋, differ by at most this.
+
+        The distance from value z to [z/count, (z+1)/count] is largest at the first or at the last z, being linear in z.
+
+        >>> uniform_generator(8).delta0, uniform_generator(8, "centred").delta0, uniform_generator(9, "closed").delta0
+        (Fraction(1, 8), Fraction(1, 16), Fraction(1, 9))
+        """
+        places = {0, self.count - 1}
+        cell = Fraction(1, self.count)
+        return max(max(abs(self.value(z) - z * cell), abs(self.value(z) - (z + 1) * cell)) for z in places)
+
+    def value(self, z: int) -> Fraction:
+        """The z-th value."""
+        return self.first + z * self.step
+
+    def dyadic(self, bits: int) -> bool:
+        """Are all its values multiples of 2^−bits in [0, 1]."""
+        unit = 2**bits
+        inside = self.first >= 0 and self.value(self.count - 1) <= 1
+        return inside and (self.first * unit).denominator == 1 and (self.step * unit).denominator == 1
+
+
+KINDS = ("open", "centred", "closed")
+
+
+def uniform_generator(count: object, kind: str = "open") -> UniformGenerator:
+    """`open`: z/N, z < N. `centred`: (z + ½)/N. `closed`: N values from 0 to 1, as GMP13 Ex. 4.1 has it."""
+    size = integer(count, "generator")
+    if size < 2 or size > 2**MOST_BITS:
+        raise InputError(f"generator must have from 2 to 2^{MOST_BITS} values, got {min(size, 2)}")
+    if kind == "closed":
+        return UniformGenerator(size, Fraction(0), Fraction(1, size - 1))
+    if kind not in KINDS:
+        raise InputError(f'generator must be one of {", ".join(KINDS)}, got "{kind[:20]}"')
+    return UniformGenerator(size, Fraction(kind == "centred", 2 * size), Fraction(1, size))
+
+
+def fixed_point_format(digits: int) -> NumberFormat:
+    """Fixed point with so many binary digits after the point: the multiples of 2^−digits."""
+    if not 0 <= digits <= MOST_BITS:
+        raise InputError(f"fixed must have from 0 to {MOST_BITS} binary digits after the point")
+    return NumberFormat(f"fixed:{digits}", None, -digits)
+
+
+def _ieee(name: str, precision: int, top: int) -> NumberFormat:
+    """The IEEE 754 format with this precision and largest exponent."""
+    largest = Fraction(2) ** top * (2 - Fraction(2) ** (1 - precision))
+    return NumberFormat(name, precision, 2 - top - precision, largest)
+
+
+BINARY16 = _ieee("binary16", 11, 15)
+BINARY32 = _ieee("binary32", 24, 127)
+BINARY64 = _ieee("binary64", 53, 1023)
+NAMED = {made.name: made for made in (BINARY16, BINARY32, BINARY64)}
+
+
+def parse_format(text: str) -> NumberFormat:
+    """`binary16`, `binary32`, `binary64` or `fixed:D`.
+
+    >>> parse_format("fixed:6").rounding(1), parse_format("binary32").relative == Fraction(1, 2**24)
+    (Fraction(1, 128), True)
+    """
+    kind, _, digits = text.partition(":")
+    if kind == "fixed" and digits.isascii() and digits.isdigit() and len(digits) <= 4:
+        return fixed_point_format(int(digits))
+    if text not in NAMED:
+        raise InputError(f'format must be {", ".join(NAMED)} or fixed:D, got "{text[:40]}"')
+    return NAMED[text]
+
+
+def usual_generator(numbers: NumberFormat) -> UniformGenerator:
+    """The generator that goes with a format: multiples of 2^−precision in [0, 1) (of 2^−digits for fixed point).
+
+    >>> usual_generator(BINARY64).count == 2**53
+    True
+    """
+    bits = -numbers.floor if numbers.precision is None else numbers.precision
+    return uniform_generator(2 ** max(bits, 1))
+
+
+def _exponent(value: Fraction) -> int:
+    """⌊log₂ value⌋ for value > 0."""
+    guess = value.numerator.bit_length() - value.denominator.bit_length()
+    return guess if Fraction(2) ** guess <= value else guess - 1

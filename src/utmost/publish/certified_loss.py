@@ -1,0 +1,173 @@
+"""The expected loss of a reader of a geometric count, between two numbers that hold it for certain.
+
+It does not rise with ε: noise of a larger α is noise of a smaller one and further independent noise. With
+g_α(z) = (1−α)²/((1−αz)(1−α/z)), the generating function of two-sided geometric noise, and α ≤ β,
+
+    g_β(z)/g_α(z) = ((1−β)/(1−α))²·(α/β + (1−αβ)(1−α/β)/((1−βz)(1−β/z))),
+
+which has coefficients ≥ 0: a mixture of no noise and noise of β. And cutting at 0 and n loses nothing for counts in
+between (`reading.lattice_reading`). So who has the answer of α can make that of β herself, whatever she fears. ∎
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from utmost.consumer import Consumer, counts, priors
+from utmost.consumer.counts import single_answer
+from utmost.consumer.counts.recurrences import posterior_sums
+from utmost.consumer.losses import Binary, Linear, Loss, Squared, Table
+from utmost.consumer.priors import Prior
+from utmost.errors import InputError
+from utmost.exact import Number, ball, ball_ends, exponential
+from utmost.exact.working_precision import working_precision
+
+if TYPE_CHECKING:
+    from flint import arb, arb_mat
+
+MAX_BALL_COUNTS = 300  # counts up to which balls are used
+BITS = (128, 256, 512)
+SEARCHED = 2.0**-40  # what a searched loss may leave out, relatively
+MAX_LOG_DEPTH = 690.0  # logarithms below the largest weight that doubles still hold
+CAREFUL = 8  # relative errors of a mass that an expected loss may have
+BY_BALLS = "certain: decided in interval arithmetic"
+BY_DOUBLES = "decided in doubles, with a bound on their rounding"
+
+
+@dataclass(frozen=True, slots=True)
+class LossProblem:
+    """A reader's prior and loss; `costs[w][x]` = π_x·ℓ(x, w) where they are exact and few, else None.
+
+    `left_out` is what the counts may have cost, at most, that the prior was cut by.
+    """
+
+    prior: Prior
+    loss: Loss
+    costs: tuple[tuple[Number, ...], ...] | None
+    left_out: float = 0.0
+
+    @property
+    def how(self) -> str:
+        """By which arithmetic."""
+        return BY_DOUBLES if self.costs is None else BY_BALLS
+
+    def alone(self) -> Fraction | float:
+        """The least expected loss without any answer: min_w Σ_x π_x·ℓ(x, w)."""
+        if self.costs is not None:
+            return min(_total(row) for row in self.costs)
+        return single_answer.best_reading(np.exp(self.prior.logs()), self.loss)[1]
+
+    def told(self) -> Fraction | float:
+        """The least expected loss of who is told the count: Σ_x π_x·min_w ℓ(x, w)."""
+        if self.costs is not None:
+            return _total([min(column) for column in zip(*self.costs, strict=True)])
+        if not isinstance(self.loss, Table):
+            return 0.0
+        counts = np.arange(self.prior.size)
+        return float(np.exp(self.prior.logs()) @ self.loss.array(counts[:, None], counts[None, :]).min(axis=1))
+
+    def meets(self, rate: Fraction, target: Fraction) -> bool | None:
+        """Is the expected loss at α = e^−rate at most the target; None where the arithmetic cannot tell."""
+        if self.costs is None:
+            low, high = by_doubles(self.prior, self.loss, float(rate))
+            return _verdict(low - self.left_out, high + self.left_out, target)
+        told = (_verdict(*by_balls(self.costs, rate, bits), target) for bits in BITS)
+        return next((verdict for verdict in told if verdict is not None), None)
+
+    def value(self, rate: float) -> float:
+        """The expected loss as a double."""
+        return counts.readings(self.prior, rate, self.loss).expected_loss
+
+
+def expected_loss(prior: Prior, loss: Loss) -> LossProblem:
+    """The expected loss of this reader, by balls up to 300 counts where prior and loss are exact."""
+    if isinstance(loss, Table):
+        loss.check(prior.size)
+    try:
+        costs = Consumer(prior, loss).costs().T if prior.size <= MAX_BALL_COUNTS else None
+    except InputError:  # a prior that is not exact at this size
+        costs = None
+    if costs is None or costs.dtype != object:
+        return _cut(prior, loss)
+    return LossProblem(prior, loss, tuple(tuple(row) for row in costs))
+
+
+def _cut(prior: Prior, loss: Loss) -> LossProblem:
+    """Without the far tails of the prior, which cost next to nothing but rounding: the reader's range is narrower.
+
+    What is left out has a mass of e^−60 over the largest loss and the number of counts, or less; it is counted twice,
+    once for itself and once for the weights that the others gain.
+    """
+    if isinstance(loss, Table):
+        return LossProblem(prior, loss, None)
+    logs, last = prior.logs(), prior.size - 1
+    most = max(float(loss.array(0, last)), float(loss.array(last, 0)), 1.0)
+    kept = np.flatnonzero(logs >= float(logs.max()) - min(60 + math.log(most * prior.size), MAX_LOG_DEPTH))
+    first, end = int(kept[0]), int(kept[-1]) + 1
+    mass = float(np.exp(logs[:first]).sum() + np.exp(logs[end:]).sum())
+    inside = priors.Floating(tuple(np.exp(logs[first:end]).tolist()))
+    return LossProblem(inside, loss, None, 2 * mass * most)
+
+
+def _total(terms: Sequence[Number]) -> Fraction:
+    """Their sum, exact; of irrational ones the upper end of a ball of 512 bits."""
+    rational = [term for term in terms if isinstance(term, Fraction)]
+    if len(rational) == len(terms):
+        return sum(rational, Fraction(0))
+    from flint import arb
+
+    with working_precision(BITS[-1]):
+        return ball_ends(sum((ball(term, BITS[-1]) for term in terms), arb(0)))[1]
+
+
+def _verdict(low: Fraction | float, high: Fraction | float, target: Fraction) -> bool | None:
+    return True if high <= target else False if low > target else None
+
+
+def by_balls(costs: Sequence[Sequence[Number]], rate: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+    """Σ_y κ_y·min_w Σ_x c[w][x]·α^|x−y| at α = e^−rate: all terms are ≥ 0, so the balls stay narrow."""
+    from flint import arb_mat
+
+    size = len(costs)
+    with working_precision(bits):
+        alpha = ball(exponential(-rate), bits)
+        scores = arb_mat([[ball(cost, bits) for cost in row] for row in costs]) * _powers(alpha, size)
+        least = [_least([scores[w, y] for w in range(size)]) for y in range(size)]
+        inner = sum(least[1:-1], alpha * 0) * (1 - alpha)
+        return ball_ends((inner + least[0] + least[-1]) / (1 + alpha) if size > 1 else least[0])
+
+
+def _powers(alpha: arb, size: int) -> arb_mat:
+    """α^|x−y|."""
+    from flint import arb_mat
+
+    powers = [alpha**k for k in range(size)]
+    return arb_mat([[powers[abs(x - y)] for y in range(size)] for x in range(size)])
+
+
+def _least(values: list[arb]) -> arb:
+    found = values[0]
+    for value in values[1:]:
+        found = found.min(value)
+    return found
+
+
+def by_doubles(prior: Prior, loss: Loss, rate: float) -> tuple[float, float]:
+    """The expected loss that the kernel finds, less and plus 8 relative errors of a mass (`Sums.doubt`).
+
+    A loss given y is a sum of terms ≥ 0, or a difference of such sums that are at most the loss itself and the loss of
+    the distance between y and its reading; both count for the error. A searched loss leaves out 2^−40 of itself more.
+    """
+    every = counts.readings(prior, rate, loss)
+    answers = np.arange(prior.size)
+    magnitude = every.losses + loss.array(answers, every.remap) + loss.array(every.remap, answers)
+    error = CAREFUL * posterior_sums(prior.logs(), rate).doubt * float(np.exp(every.evidence) @ magnitude)
+    if not isinstance(loss, Linear | Squared | Binary):
+        error += SEARCHED * every.expected_loss
+    return every.expected_loss - error, every.expected_loss + error

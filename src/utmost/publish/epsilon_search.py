@@ -1,0 +1,107 @@
+"""The least ε of so many digits that meets a target, with the verdicts on both sides of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from utmost.errors import InputError, UndecidedError
+from utmost.exact.levels import LARGEST_EPSILON
+from utmost.exact.working_precision import working_precision
+
+if TYPE_CHECKING:
+    from flint import arb
+
+PRECISIONS = (64, 128, 256, 512, 1024, 4096)  # bits
+MOST_DIGITS = 12
+STEPS = 1000  # units in the last digit that a first guess may be off
+
+Verdict = Callable[[Fraction], bool | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The least ε of `digits` digits that meets a target: it does, and one unit in its last digit less does not.
+
+    `reached` is what ε comes to (a confidence, or an expected loss), `below` the ε one unit less and `missed` what that
+    comes to; both are None where ε is 0. `how` says by which arithmetic the two verdicts were reached, `remark` what
+    else the number rests on.
+    """
+
+    what: str
+    target: Fraction
+    epsilon: Fraction
+    reached: float
+    below: Fraction | None
+    missed: float | None
+    digits: int
+    how: str
+    remark: str = ""
+
+    @property
+    def text(self) -> str:
+        """ε as a decimal, exact."""
+        return exact_decimal(self.epsilon)
+
+
+def exact_decimal(value: Fraction) -> str:
+    """A finite decimal, exact.
+
+    >>> exact_decimal(Fraction(532043, 10**6)), exact_decimal(Fraction(3)), exact_decimal(Fraction(1, 10**7))
+    ('0.532043', '3', '0.0000001')
+    """
+    places = 0
+    while value.denominator > 1 and (10**places) % value.denominator:
+        places += 1
+    return format(Decimal(int(value * 10**places)).scaleb(-places), "f")
+
+
+def least_epsilon_digits(verdict: Verdict, guess: float, digits: int) -> tuple[Fraction, Fraction, int]:
+    """(ε, ε − u, d): the multiple ε of u = one unit in the d-th digit with verdict True, and False one unit less.
+
+    `verdict` is True from some ε on; None where the arithmetic at hand cannot tell, and then fewer digits are tried.
+    `guess` is about where it turns.
+    """
+    if not 1 <= digits <= MOST_DIGITS:
+        raise InputError(f"digits must be from 1 to {MOST_DIGITS}, got {digits}")
+    if not 0 < guess <= LARGEST_EPSILON:
+        raise InputError(f"the target must be met by an epsilon up to {LARGEST_EPSILON}, and is not: ask for less")
+    for kept in range(digits, 0, -1):
+        unit = Fraction(10) ** (math.floor(math.log10(guess)) - kept + 1)
+        found = _turn(verdict, math.ceil(Fraction(guess) / unit), unit)
+        if found is not None:
+            return found * unit, (found - 1) * unit, kept
+    raise UndecidedError("no digit of epsilon could be certified at this size: take a smaller one")
+
+
+def _turn(verdict: Verdict, start: int, unit: Fraction) -> int | None:
+    """The k near `start` with verdict(k·unit) True and verdict((k−1)·unit) False; at 0 nothing is asked: it fails."""
+    k, last = max(start, 1), max(start, 1) + STEPS
+    while (here := verdict(k * unit)) is False and k < last:
+        k += 1
+    while here and k > 1:
+        here = verdict((k - 1) * unit)
+        if here is False:
+            return k
+        k -= 1
+    return k if here else None
+
+
+def decide_sign(value: Callable[[int], arb]) -> int:
+    """The sign of a number ≠ 0 whose balls can be had at any number of bits.
+
+    A polynomial in e^q with rational coefficients is 0 at no rational q ≠ 0 unless it is 0 everywhere (Lindemann), so
+    some precision decides.
+    """
+    for bits in PRECISIONS:
+        with working_precision(bits):
+            ball = value(bits)
+        if ball > 0:
+            return 1
+        if ball < 0:
+            return -1
+    raise UndecidedError(f"a target is too close to what is reached for {PRECISIONS[-1]} bits to decide")

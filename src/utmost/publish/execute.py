@@ -1,0 +1,258 @@
+"""From a plan to a release: look, ask the ledger, answer exactly, charge, draw, write down; in this order.
+
+Everything that can fail by the plan's fault fails before the charge; noise is drawn after it. The ledger keeps the
+release before the file is written, so a crash can lose budget but leaves no noise unpaid for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from utmost import __version__, ledger
+from utmost.data import sources
+from utmost.data.queries import Mean, Query, Sum
+from utmost.errors import InputError, UndecidedError
+from utmost.publish import accuracy, mechanism_selection, noisy_answers, plan_writer, plans, release_file
+from utmost.publish.noisy_answers import ExactAnswer
+from utmost.publish.plans import Plan, QuerySpec
+from utmost.publish.release_model import Answer, DataOrigin, ErrorLaw, LedgerEntry, Release
+
+if TYPE_CHECKING:
+    from utmost.data.table import Table
+    from utmost.ledger import Ledger, ReleaseCost
+
+Progress = Callable[[str, int, int], None]  # what is done, how many queries are through, of how many
+PlanSource = Plan | Mapping[str, Any] | str | Path
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedAnswer:
+    """A query with the law it will be answered by and how far off the answer will be."""
+
+    asked: QuerySpec
+    law: mechanism_selection.SelectedMechanism
+    error: ErrorLaw
+
+
+@dataclass(frozen=True, slots=True)
+class PlanCheck:
+    """A plan that a table can answer: what its sensitivities rest on, and how each query will be answered.
+
+    Every sum and mean of the plan has its step, also where the plan says what extra loss is accepted instead.
+    """
+
+    plan: Plan
+    setting: mechanism_selection.PrivacySetting
+    intended: tuple[PlannedAnswer, ...]
+
+    @property
+    def ask(self) -> ReleaseCost:
+        """What the ledger is asked for."""
+        costs = tuple(
+            ledger.QueryCost(one.asked.name, one.asked.epsilon, one.law.telling, one.law.sensitivity)
+            for one in self.intended
+        )
+        plan, part = self.plan, self.plan.part
+        where = None if part is None else (part.column, plans.key_to_text(part.equals))
+        unit, digest = plan.unit.column or "row", plans.plan_digest(plan)
+        return ledger.ReleaseCost(plan.budget, unit, str(plan.neighbours), costs, where, digest, plan.fingerprint)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Preview:
+    """What a plan will cost and how good its answers will be: nothing is spent, no answer is computed.
+
+    `spent` and `left` are the budget's before the release, `after` is what will be left; None where the budget is not
+    open yet. `free` tells that the ledger remembers this very release. `cost` is what the plan tells by itself; what it
+    takes from the budget, left − after, can be less where parts or privacy-loss distributions compose. `guesses` are
+    columns of a CSV file whose kinds must be declared before anything is released.
+    """
+
+    plan: Plan
+    engine: str
+    setting: mechanism_selection.PrivacySetting
+    intended: tuple[PlannedAnswer, ...]
+    cost: Fraction
+    spent: Fraction | None
+    left: Fraction | None
+    after: Fraction | None
+    free: bool
+    guesses: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        """What it costs, and how far off each answer will be."""
+        lines = [f"{one.asked.name}: {one.error.words}" for one in self.intended]
+        return "\n".join([f"<Preview of ε {self.cost}, ε {self.left} left>", *lines])
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRelease:
+    """A plan that can run: source and ledger open, everything checked, nothing spent yet."""
+
+    preview: Preview
+    table: Table
+    books: Ledger
+    ask: ReleaseCost
+
+    def spend(self, progress: Progress = lambda words, done, total: None) -> Release:
+        """Charge, draw, remember and write the release; what was remembered is given again for free."""
+        output = self.preview.plan.output
+        with nullcontext() if output is None else release_file.ReservedFile(output) as place:
+            kept = self.books.remembered(self.ask)
+            made = self._paid(progress) if kept is None else release_file.release_from_content(kept)
+            if place is not None:
+                place.fill(release_file.release_to_json(made))
+        return made
+
+    def _paid(self, progress: Progress) -> Release:
+        intended, setting = self.preview.intended, self.preview.setting
+        truths: list[ExactAnswer] = []
+        for k, one in enumerate(intended):
+            progress(f"counting {one.asked.name}", k, len(intended))
+            truths.append(noisy_answers.exact_answer(one.asked.query, self.table, setting))
+        entry = self.books.charge(self.ask)
+        answers = []
+        for k, (one, truth) in enumerate(zip(intended, truths, strict=True)):
+            progress(f"drawing {one.asked.name}", k, len(intended))
+            answers.append(_answer(one, truth, setting))
+        progress("done", len(intended), len(intended))
+        made = self._release(tuple(answers), LedgerEntry(self.ask.budget, entry.id, entry.spent, entry.left))
+        self.books.keep(entry.id, release_file.release_to_json(made))
+        return made
+
+    def _release(self, answers: tuple[Answer, ...], entry: LedgerEntry) -> Release:
+        plan, setting = self.preview.plan, self.preview.setting
+        total = sum((answer.epsilon for answer in answers), Fraction(0))
+        return Release(
+            title=plan.title,
+            library=f"utmost {__version__}",
+            source=DataOrigin(self.table.engine, plan.source.name, plan.fingerprint),
+            unit=setting.unit,
+            neighbours=setting.neighbours,
+            units=setting.units,
+            part=setting.part,
+            epsilon=total,
+            guarantee=mechanism_selection.guarantee_sentence(total, setting),
+            entry=entry,
+            answers=answers,
+        )
+
+
+def release(plan: PlanSource, progress: Progress | None = None) -> Release:
+    """Answer a plan under its budget, and write the release to the plan's output, if it has one."""
+    with prepare_release(plan) as ready:
+        return ready.spend(progress) if progress else ready.spend()
+
+
+def preview(plan: PlanSource) -> Preview:
+    """What `release` would spend and how far off it would be; raises what it would raise before the charge."""
+    with prepare_release(plan, only_look=True) as ready:
+        return ready.preview
+
+
+@contextmanager
+def prepare_release(given: PlanSource, only_look: bool = False) -> Iterator[PreparedRelease]:
+    """A plan with its source and its ledger open and everything checked that can be without spending.
+
+    Who only wants to look needs no open budget.
+    """
+    plan = plans.load_plan(given)
+    if plan.output is not None:
+        with release_file.ReservedFile(plan.output):
+            pass  # it can be written
+    with sources.open_table(plan.source, plan.folder) as table:
+        found = check_plan(plan, table)
+        plan, ask = found.plan, found.ask
+        with ledger.open_ledger(plan.ledger, plan.folder) as books:
+            guesses = _guesses(plan, table, only_look)
+            state = _state(books, ask, only_look)
+            seen = Preview(plan, table.engine, found.setting, found.intended, plan.epsilon, *state, guesses)
+            yield PreparedRelease(seen, table, books, ask)
+
+
+def check_plan(plan: Plan, table: Table) -> PlanCheck:
+    """How a table would answer a plan: its columns are checked, its units counted where they are public; no ledger."""
+    setting = _setting(plan, table)
+    settled = tuple(plan_answer(asked, setting) for asked in plan.queries)
+    for one in settled:
+        if one.asked.extra_loss is not None:
+            with plans.name_query_in_errors(one.asked.name):
+                table.check(one.asked.query, plan.unit, plan.part)
+    return PlanCheck(replace(plan, queries=tuple(one.asked for one in settled)), setting, settled)
+
+
+def plan_answer(asked: QuerySpec, setting: mechanism_selection.PrivacySetting) -> PlannedAnswer:
+    """How a query will be answered, its step found where an extra loss is accepted; from public things alone."""
+    query: Query = asked.query
+    with plans.name_query_in_errors(asked.name):
+        if asked.extra_loss is not None and isinstance(query, Sum | Mean):
+            query = mechanism_selection.refine_grid(query, asked.epsilon, asked.extra_loss, setting)
+        law = mechanism_selection.select_mechanism(query, asked.epsilon, setting)
+        return PlannedAnswer(replace(asked, query=query), law, accuracy.error_law(law.mechanism, query))
+
+
+Amount = Fraction | None
+
+
+def _state(books: Ledger, ask: ReleaseCost, only_look: bool) -> tuple[Amount, Amount, Amount, bool]:
+    """What a budget has spent and left, and what it will have left; and whether it remembers the release."""
+    if only_look and not books.has(ask.budget):
+        return None, None, None, False
+    if books.remembered(ask) is not None:
+        now = books.state(ask.budget)
+        return now.spent, now.left, now.left, True
+    now, after = books.outlook(ask)
+    return now.spent, now.left, after.left, False
+
+
+def _setting(plan: Plan, table: Table) -> mechanism_selection.PrivacySetting:
+    for asked in plan.queries:
+        with plans.name_query_in_errors(asked.name):
+            table.check(asked.query, plan.unit, plan.part)
+    units = table.units(plan.unit) if plan.neighbours == "replace" else None
+    if units == 0:
+        raise InputError(
+            "source must have rows under replace, where their number is public, got none: is it the right table?"
+        )
+    return mechanism_selection.PrivacySetting(plan.neighbours, plan.unit, plan.part, units)
+
+
+def _guesses(plan: Plan, table: Table, only_look: bool) -> dict[str, str]:
+    """The kinds that were found in the rows: refused where something is to be released.
+
+    One row could make all others mean something else, and no sensitivity would hold.
+    """
+    found: dict[str, str] = {}
+    for asked in plan.queries:
+        found |= {name: str(kind) for name, kind in table.guesses(asked.query, plan.unit, plan.part).items()}
+    if found and not only_look:
+        raise InputError(
+            "columns must be declared for a CSV file, or one row could decide what all others mean: "
+            f"add {plan_writer.column_kinds(found)} to [source]"
+        )
+    return found
+
+
+def _answer(one: PlannedAnswer, truth: ExactAnswer, setting: mechanism_selection.PrivacySetting) -> Answer:
+    """The noisy answer, with the ε that the mechanism which ran is found to have."""
+    asked, mechanism = one.asked, one.law.mechanism
+    told = mechanism_selection.actual_epsilon(mechanism, asked.query, setting, noisy_answers.step_epsilon)
+    if told > asked.epsilon:
+        raise UndecidedError(f"query {asked.name} must not tell more than was paid for, and would: a bug in utmost")
+    return Answer(
+        name=asked.name,
+        kind=plans.QUERY_KINDS[type(asked.query)],
+        where=asked.query.where,
+        epsilon=told,
+        sensitivity=one.law.sensitivity,
+        mechanism=mechanism,
+        optimal=one.law.optimal,
+        error=one.error,
+        asked=plans.query_content(asked.query),
+        **noisy_answers.draw_answer(asked.query, truth, one.law),
+    )

@@ -1,0 +1,265 @@
+"""Tables in files, a piece at a time: CSV and Parquet, told apart by their endings.
+
+Memory does not grow with the number of rows. What is written appears whole or not at all: it is made in a folder of its
+own beside the target, put on disk, and renamed. An engine's own words are never repeated, since they may quote a row.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from utmost.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ENDINGS = (".csv", ".parquet")
+BLOCK = 1 << 21  # bytes of CSV read at a time
+ROWS_PER_PIECE = 1 << 16  # rows handed on at a time
+SHOWN = 8  # column names in a complaint
+STRUCTURE = frozenset(',"\r\n')
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class TableReader:
+    """An opened table: its wanted columns with their types, in the file's order, and its rows in pieces.
+
+    No column is a dictionary: that would list values of rows that are elsewhere.
+    """
+
+    kinds: Mapping[str, pa.DataType]
+    pieces: Iterable[pa.RecordBatch]
+
+
+def table_format(path: Path, name: str) -> str:
+    """`.csv` or `.parquet`; anything else is refused."""
+    found = path.suffix.lower()
+    if found not in ENDINGS:
+        raise InputError(f'{name} must be a file that ends in .csv or .parquet, got "{path.name[:60]}": rename it')
+    return found
+
+
+def find_table(table: str | Path) -> Path:
+    """A file by its name, or one that ships with utmost: bundled:anes96.
+
+    >>> find_table("bundled:anes96").name
+    'anes96.csv'
+    """
+    from importlib.resources import files
+
+    from utmost.data.sources import SAMPLE_FILES
+
+    if str(table) in SAMPLE_FILES:
+        return Path(str(files("utmost.data").joinpath(SAMPLE_FILES[str(table)])))
+    return Path(table)
+
+
+@contextmanager
+def hide_engine_errors(words: str) -> Iterator[None]:
+    """What goes wrong in the engine or the file system, in our words alone."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except InputError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, KeyError) as problem:
+        raise InputError(f"{words} ({type(problem).__name__})") from None
+
+
+@contextmanager
+def open_table(
+    path: Path, columns: Iterable[str], name: str, progress: Progress | None = None
+) -> Iterator[TableReader]:
+    """The table in a file, its wanted columns alone. CSV cells are text, as they are written."""
+    wanted, kind = list(columns), table_format(path, name)
+    with hide_engine_errors(f"{name} must be a {kind[1:]} file that can be read, got {path.name[:60]}"):
+        stream: Any = path.open("rb")
+    opener = _csv if kind == ".csv" else _parquet
+    with stream, opener(stream, path, wanted, name, progress or _silent) as reader:
+        yield reader
+
+
+def _silent(task: str, share: float) -> None:
+    pass
+
+
+def _unreadable(name: str, path: Path, kind: str) -> str:
+    return f"{name} must be a {kind} file that can be read from its first row to its last, got {path.name[:60]}"
+
+
+@contextmanager
+def _csv(stream: Any, path: Path, wanted: list[str], name: str, progress: Progress) -> Iterator[TableReader]:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    size, words = max(path.stat().st_size, 1), _unreadable(name, path, "CSV")
+    parse, read = csv.ParseOptions(newlines_in_values=True), csv.ReadOptions(block_size=BLOCK)
+    with (
+        hide_engine_errors(words),
+        path.open("rb") as first,
+        csv.open_csv(first, read_options=read, parse_options=parse) as probe,
+    ):
+        names = probe.schema.names
+    chosen = _chosen(names, wanted, name)
+    kinds = dict.fromkeys(chosen, pa.string())
+    convert = csv.ConvertOptions(include_columns=chosen, column_types=kinds, strings_can_be_null=False, null_values=[])
+    with hide_engine_errors(words):
+        reader = csv.open_csv(stream, read_options=read, parse_options=parse, convert_options=convert)
+    with reader:
+        report = partial(_told_bytes, stream, size, progress)
+        yield TableReader(kinds, _pieces(iter(reader), words, report))
+
+
+def _told_bytes(stream: Any, size: int, progress: Progress, rows: int) -> None:
+    progress("reading", min(stream.tell() / size, 1.0))
+
+
+@contextmanager
+def _parquet(stream: Any, path: Path, wanted: list[str], name: str, progress: Progress) -> Iterator[TableReader]:
+    from pyarrow import parquet
+
+    words = _unreadable(name, path, "Parquet")
+    with hide_engine_errors(words):
+        file = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=1 << 20)
+        names, total = list(file.schema_arrow.names), max(file.metadata.num_rows, 1)
+    chosen = _chosen(names, wanted, name)
+    kinds = {column: _decoded(file.schema_arrow.field(column).type) for column in chosen}
+    with file:
+        report = partial(_told_rows, total, progress)
+        yield TableReader(kinds, _pieces(file.iter_batches(ROWS_PER_PIECE, columns=chosen), words, report))
+
+
+def _told_rows(total: int, progress: Progress, rows: int) -> None:
+    progress("reading", min(rows / total, 1.0))
+
+
+def _pieces(batches: Iterator[Any], words: str, report: Callable[[int], None]) -> Iterator[Any]:
+    """The rows of a file in small pieces; what the engine says of a bad one is not repeated."""
+    rows = 0
+    while True:
+        with hide_engine_errors(words):
+            batch = next(batches, None)
+        if batch is None:
+            return
+        rows += batch.num_rows
+        report(rows)
+        for start in range(0, batch.num_rows, ROWS_PER_PIECE):
+            yield _plain(batch.slice(start, ROWS_PER_PIECE))
+
+
+def _decoded(kind: pa.DataType) -> pa.DataType:
+    import pyarrow as pa
+
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same rows with their dictionaries looked up."""
+    import pyarrow as pa
+
+    arrays = [c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for c in batch.columns]
+    return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
+
+
+def _chosen(names: list[str], wanted: list[str], name: str) -> list[str]:
+    """The wanted columns in the file's order."""
+    for column in wanted:
+        if names.count(column) != 1:
+            listed = ", ".join(names[:SHOWN])[:200] + (", …" if len(names) > SHOWN else "")
+            times = "is not there" if column not in names else "is there more than once"
+            raise InputError(f'{name} must have the column "{column[:60]}", which {times}: it has {listed}')
+    return [column for column in names if column in wanted]
+
+
+@contextmanager
+def staging_folder(target: Path) -> Iterator[Path]:
+    """A folder beside the target for what is not finished; it is gone afterwards, whatever happens."""
+    with hide_engine_errors("OUT must be in a folder that can be written to"):
+        folder = TemporaryDirectory(dir=target.absolute().parent, prefix=".utmost-", ignore_cleanup_errors=True)
+    with folder:
+        yield Path(folder.name)
+
+
+def write_table(batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path, plain: bool) -> int:
+    """Write a table to a new file, by its ending, through to the disk; returns how many rows it has.
+
+    `plain` says that no text in it needs quotes in a CSV file.
+    """
+    words, rows = f"OUT must be a file that can be written with columns of these types, got {path.name[:60]}", 0
+    with hide_engine_errors(words):
+        sink = path.open("wb")
+    with sink:
+        with hide_engine_errors(words):
+            writer = _writer(sink, path, schema, plain)
+        try:
+            for batch in batches:
+                rows += batch.num_rows
+                with hide_engine_errors(words):
+                    writer.write_batch(batch)
+        finally:
+            with hide_engine_errors(words):
+                writer.close()
+        with hide_engine_errors(words):
+            sink.flush()
+            os.fsync(sink.fileno())
+    return rows
+
+
+def _writer(sink: Any, path: Path, schema: pa.Schema, plain: bool) -> Any:
+    import csv as text
+
+    from pyarrow import csv, parquet
+
+    if path.suffix.lower() == ".parquet":
+        return parquet.ParquetWriter(sink, schema)
+    header = io.StringIO()
+    text.writer(header, lineterminator="\n").writerow(schema.names)
+    sink.write(header.getvalue().encode())
+    options = csv.WriteOptions(include_header=False, quoting_style="none" if plain else "needed")
+    return csv.CSVWriter(sink, schema, write_options=options)
+
+
+def needs_no_quotes(texts: Iterable[str]) -> bool:
+    """Does a CSV file need no quotes around any of these."""
+    return not any(STRUCTURE.intersection(text) for text in texts)
+
+
+def flush_file(path: Path) -> None:
+    """Wait until a file or folder is on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def move_into_place(data: Path, note: Path, target: Path, beside: Path) -> None:
+    """Rename a finished table and its finished note to where they belong.
+
+    The old note goes first and the new one comes last, so that a machine that stops in between leaves a table without
+    a note, which nobody misreads, and never a table beside another one's note.
+    """
+    old = note.with_name("old")
+    with hide_engine_errors(f"OUT must be a file that can be replaced, got {target.name[:60]}"):
+        if beside.exists():
+            beside.replace(old)
+        try:
+            data.replace(target)
+        except BaseException:
+            if old.exists():
+                old.replace(beside)
+            raise
+        note.replace(beside)
+        if os.name == "posix":
+            flush_file(target.absolute().parent)

@@ -1,0 +1,292 @@
+"""Which mechanism answers a query, how sensitive the query is, and in which sense the mechanism is the best there is.
+
+Everything here follows from the plan and from what is public; no row is looked at. Sensitivities are whole numbers of
+lattice steps. Write k for the rows that are kept of a unit (1 for rows), N for the steps of a grid, l = low/step and
+h = high/step.
+
+=========  =============================  ==============================================================
+query      moves by at most               because
+=========  =============================  ==============================================================
+count      k                              a unit has from 0 to k rows in it, before and after
+histogram  k in all (2k under replace)    a unit leaves k cells and, replaced, enters k others
+sum        k·max(−l, h)                under add-remove: k summands come or go
+sum        k·(max(h, 0) − min(l, 0))      under replace: each summand moves within its range and 0
+sum, mean  N                              under replace where every row is in it: a summand moves within its range
+=========  =============================  ==============================================================
+
+**A mean whose number of rows is secret** is published as a noisy total and a noisy number of rows. The total T adds up
+2·position − N over the kept rows, each between −N and N; R is their number. If a unit takes a ≤ k rows away and brings
+b ≤ k (b = 0 or a = 0 under add-remove), T moves by at most (a + b)·N and R by |a − b|. With ε/(2kN) a step of T and
+ε/(2k) a step of R that costs at most ε·((a + b) + |a − b|)/(2k) = ε·max(a, b)/k ≤ ε: both relations cost the same. ∎
+
+**A quantile** at p = s/t is drawn by the exponential mechanism from the grid's positions j with the loss
+max(0, t·#{x < j} − s·n, s·n − t·#{x ≤ j}), t times how many values lie on the wrong side of j. One row that comes or
+goes moves t·# − s·n by t − s or s; one that moves, by t. So the loss moves by at most k·max(s, t − s) under add-remove
+and by k·t under replace. The intervals [#{x < j}, #{x ≤ j}] cover 0 … n, so some j has loss 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from utmost.continuous.grid_selection import GridQuestion, coarsest_mean_rounding, decimal_above, rows_promise
+from utmost.continuous.interval import Interval
+from utmost.continuous.losses import absolute
+from utmost.data.partitions import Partition
+from utmost.data.queries import (
+    Count,
+    Histogram,
+    Mean,
+    NeighbourRelation,
+    NumberQuery,
+    PrivacyUnit,
+    Quantile,
+    Query,
+    Sum,
+)
+from utmost.errors import InputError
+from utmost.publish.release_model import ChoiceMechanism, LatticeMechanism, Mechanism, RatioMechanism
+
+UNIVERSAL = (
+    "universal: with her own remap every reader of this count, whatever her prior and her legal loss, loses as little "
+    "as with any mechanism of this epsilon made for her (GRS12 Thm 3.2)"
+)
+UNBOUNDED = (
+    "universal: every reader who knows an upper end for this count, whatever her prior on it and her legal loss, loses "
+    "as little as with any mechanism of this epsilon made for her (GRS12 Thm 3.2 for the answer cut at her end)"
+)
+PER_CELL = (
+    "per cell: each cell alone is answered as well as privacy allows, for every reader of that cell (GRS12 Thm 3.2); "
+    "for all cells at once nothing is claimed, since no mechanism is the best for every reader of a histogram"
+)
+METRIC = (
+    "metric: the best mechanism for every prior and every legal loss among those that protect each step of the total "
+    "with epsilon/sensitivity (GRS12 Thm 3.2 on the line of totals); nothing is claimed among all epsilon-private ones"
+)
+BETWEEN = (
+    "where values lie between the steps, rounding them leaves a reader with absolute loss at most {} above the best "
+    "mechanism that protects every distance at that rate (FMM21 Thm 5)"
+)
+NONE = "none claimed: no mechanism is known to be the best for every reader of this query"
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacySetting:
+    """What a release's sensitivities rest on: the relation, the unit, the part, and the number of units if public."""
+
+    neighbours: NeighbourRelation
+    unit: PrivacyUnit
+    part: Partition | None
+    units: int | None
+
+    @property
+    def replacing(self) -> bool:
+        """Is one unit replaced, their number being public."""
+        return self.neighbours is NeighbourRelation.REPLACE
+
+    def holds_everyone(self, query: Query) -> bool:
+        """Is every unit in the query with exactly one row, whatever the data: then their number is public."""
+        whole = self.replacing and self.part is None and query.where is None
+        return whole and self.unit.column is None and getattr(query, "nulls", Fraction(0)) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedMechanism:
+    """How one query is answered: the mechanism, the sensitivity its ε is divided by, and the sense of optimality.
+
+    `telling` is what a ledger that composes privacy-loss distributions may assume: "geometric" where one lattice number
+    moves by at most `sensitivity` steps, "any" otherwise.
+    """
+
+    mechanism: Mechanism
+    sensitivity: int
+    optimal: str
+    telling: str
+
+
+def select_mechanism(query: Query, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
+    """The mechanism for a query at this ε.
+
+    >>> setting = PrivacySetting(NeighbourRelation.REPLACE, PrivacyUnit(), None, 944)
+    >>> select_mechanism(Count("vote = 1"), Fraction(1, 10), setting).mechanism.high
+    944
+    """
+    return _LAWS[type(query)](query, epsilon, setting)
+
+
+def _count(query: Count, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
+    persons = setting.unit.groups is not None
+    everyone = setting.replacing and query.where is None and setting.part is None
+    if everyone and (persons or setting.unit.column is None):
+        raise InputError(
+            f"where must be given: under replace the number of {'persons' if persons else 'rows'} is public, so a "
+            "count of all of them needs no noise; it is in the release anyway"
+        )
+    reach = 1 if persons else setting.unit.bound
+    high = None if setting.units is None else setting.units * reach
+    optimal = METRIC if reach > 1 else UNIVERSAL if setting.replacing else UNBOUNDED
+    return SelectedMechanism(LatticeMechanism(epsilon / reach, 0, high), reach, optimal, "geometric")
+
+
+def _histogram(query: Histogram, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
+    one = setting.unit.bound
+    reach = 2 * one if setting.replacing else one
+    high = None if setting.units is None else setting.units * (setting.unit.rows or 1)
+    single = reach == 1
+    return SelectedMechanism(
+        LatticeMechanism(epsilon / reach, 0, high),
+        reach,
+        PER_CELL if single else NONE,
+        "geometric" if single else "any",
+    )
+
+
+def _sum(query: Sum, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
+    low, high, reach = _summands(query, setting)
+    bottom, top = (end * setting.unit.bound for end in (low, high))
+    step, units = query.grid.step, setting.units
+    if units is None:
+        ends = (0 if low == 0 else None, 0 if high == 0 else None)
+        return SelectedMechanism(LatticeMechanism(epsilon / reach, *ends, unit=step), reach, METRIC, "geometric")
+    whole = LatticeMechanism(epsilon / reach, units * bottom, units * top, unit=step)
+    return SelectedMechanism(whole, reach, _metric(query, epsilon, setting), "geometric")
+
+
+def _summands(query: Sum, setting: PrivacySetting) -> tuple[int, int, int]:
+    """The least and largest summand in steps, 0 included where a row can be missing, and how far the sum moves."""
+    low, high = int(query.grid.low / query.grid.step), int(query.grid.high / query.grid.step)
+    if setting.holds_everyone(query):
+        return low, high, high - low
+    low, high = min(low, 0), max(high, 0)
+    one = high - low if setting.replacing else max(-low, high)
+    return low, high, one * setting.unit.bound
+
+
+def _mean(query: Mean, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
+    grid, kept = query.grid, setting.unit.bound
+    if setting.units and setting.holds_everyone(query):
+        total = LatticeMechanism(epsilon / grid.size, 0, setting.units * grid.size, grid.low, grid.step / setting.units)
+        return SelectedMechanism(total, grid.size, _metric(query, epsilon, setting), "geometric")
+    total = LatticeMechanism(epsilon / (2 * kept * grid.size), None, None, (grid.low + grid.high) / 2, grid.step / 2)
+    rows = LatticeMechanism(epsilon / (2 * kept), 0, None if setting.units is None else setting.units * kept)
+    return SelectedMechanism(RatioMechanism(total, rows), 2 * kept * grid.size, NONE, "any")
+
+
+def _metric(query: Sum | Mean, epsilon: Fraction, setting: PrivacySetting) -> str:
+    """METRIC on the grid, and what may be said between its steps."""
+    question, reach = _number(query, epsilon, setting)
+    extra = rows_promise(question, reach * query.grid.step).extra
+    return METRIC if extra is None else f"{METRIC}; {BETWEEN.format(decimal_above(extra))}"
+
+
+def _number(query: Sum | Mean, epsilon: Fraction, setting: PrivacySetting) -> tuple[GridQuestion, int]:
+    """A sum or mean of a public number of rows, as `continuous.grid_selection` asks about it, and how far rounding
+    moves it.
+
+    That is half a step for a mean; for a sum half a step for every row that can be in it.
+    """
+    grid, rows = query.grid, (setting.units or 0) * setting.unit.bound
+    if isinstance(query, Mean):
+        length = grid.high - grid.low
+        return GridQuestion(Interval(Fraction(0), length), length / rows, epsilon, absolute), 1
+    low, high, moves = _summands(query, setting)
+    return GridQuestion(
+        Interval(Fraction(0), rows * (high - low) * grid.step), moves * grid.step, epsilon, absolute
+    ), rows
+
+
+def refine_grid(query: Sum | Mean, epsilon: Fraction, extra: Fraction, setting: PrivacySetting) -> Sum | Mean:
+    """A sum or mean on the coarsest grid, of the steps step/m, on which its optimality claims at most `extra`.
+
+    What rounding the rows adds to the expected absolute loss, for every prior, above that of the best mechanism that
+    protects each distance with ε/sensitivity: `continuous.grid_selection`. Nothing can be promised where the number of
+    rows is secret.
+
+    >>> from utmost.data.queries import Grid
+    >>> ages, setting = (
+    ...     Grid(Fraction(18), Fraction(91), Fraction(1)),
+    ...     PrivacySetting(NeighbourRelation.REPLACE, PrivacyUnit(), None, 944),
+    ... )
+    >>> refine_grid(Mean("age", ages, Fraction(18)), Fraction(1, 10), Fraction(1, 10), setting).grid.step
+    Fraction(1, 16)
+    """
+    if not setting.units or (isinstance(query, Mean) and not setting.holds_everyone(query)):
+        raise InputError(
+            "extra_loss must be left out where the number of rows is secret, and rounding can be arbitrarily far off: "
+            f"give step{_public(query)}"
+        )
+    question, reach = _number(query, epsilon, setting)
+    found = coarsest_mean_rounding(question, reach * query.grid.step, extra).promise
+    return replace(query, grid=replace(query.grid, step=found.step / reach))
+
+
+def _public(query: Sum | Mean) -> str:
+    """How the number of rows in it becomes public."""
+    if isinstance(query, Mean):
+        return ', or take neighbours = "replace" and rows as units, without where, part and dropped nulls'
+    return ', or take neighbours = "replace"'
+
+
+def _quantile(query: Quantile, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
+    share = query.probability
+    whole, below = share.denominator, share.numerator
+    one = whole if setting.replacing else max(below, whole - below)
+    reach = one * setting.unit.bound
+    return SelectedMechanism(ChoiceMechanism(epsilon / (2 * reach), query.grid.size + 1), reach, NONE, "any")
+
+
+_LAWS: dict[type, Callable[[Any, Fraction, PrivacySetting], SelectedMechanism]] = {
+    Count: _count,
+    Histogram: _histogram,
+    Sum: _sum,
+    Mean: _mean,
+    Quantile: _quantile,
+}
+
+
+def quantile_losses(query: Quantile, counts: list[int]) -> list[int]:
+    """The loss of each position of a quantile's grid, from how many values are at each: whole numbers.
+
+    >>> from utmost.data.queries import Grid
+    >>> grid = Grid(Fraction(0), Fraction(3), Fraction(1))
+    >>> quantile_losses(Quantile("x", grid, Fraction(1, 2), None), [1, 0, 3, 0])
+    [2, 2, 0, 4]
+    """
+    whole, below, total = query.probability.denominator, query.probability.numerator, sum(counts)
+    found, under = [], 0
+    for here in counts:
+        found.append(max(0, whole * under - below * total, below * total - whole * (under + here)))
+        under += here
+    return found
+
+
+def actual_epsilon(
+    mechanism: Mechanism, query: Query, setting: PrivacySetting, step: Callable[[LatticeMechanism], Fraction]
+) -> Fraction:
+    """The ε a mechanism really has for a query: `step` tells that of one lattice step, the rest is how far units reach.
+
+    For a lattice number it is the step's ε times the sensitivity; for a choice twice the rate times the sensitivity
+    (McSherry and Talwar 2007); for a ratio the worst of what a unit can do to both numbers.
+    """
+    reach = select_mechanism(query, Fraction(1), setting).sensitivity
+    if isinstance(mechanism, LatticeMechanism):
+        return step(mechanism) * reach
+    if isinstance(mechanism, ChoiceMechanism):
+        return 2 * mechanism.rate * reach
+    kept, size = setting.unit.bound, query.grid.size if isinstance(query, NumberQuery) else 1
+    total, rows = step(mechanism.total) * size, step(mechanism.rows)
+    return kept * max(2 * total if setting.replacing else total, total + rows)
+
+
+def guarantee_sentence(epsilon: Fraction, setting: PrivacySetting) -> str:
+    """The guarantee in words."""
+    unit = "row" if setting.unit.column is None else f"person ({setting.unit})"
+    unit += "" if setting.part is None else f", of which the rows with {setting.part} are looked at,"
+    change = f"replacing one {unit} by any other" if setting.replacing else f"adding or removing one {unit}"
+    return (
+        f"{change} changes the probability of every possible release by a factor of at most "
+        f"e^({epsilon}); pure differential privacy, epsilon recomputed from the mechanisms that ran"
+    )

@@ -1,0 +1,129 @@
+"""A plan as TOML: what `plans.parse_plan` reads back equal.
+
+Decimals are written as decimals and other fractions as texts, so that no number is rounded.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from utmost.data.queries import Count, Histogram, Key, Quantile, Query
+from utmost.publish.plans import DEFAULT_LEDGER, QUERY_KINDS, Plan, QuerySpec
+
+BARE = re.compile(r"[A-Za-z0-9_-]+")  # a key that TOML takes without quotes
+PLACES = 30  # decimals of a number that is written as one
+
+
+def write_plan(plan: Plan) -> str:
+    """The TOML of a plan. Its output is left out: whoever runs it says where the release goes.
+
+    >>> from utmost.publish.plans import parse_plan
+    >>> plan = parse_plan('''
+    ... neighbours = "replace"
+    ... budget = "survey"
+    ... source = {location = "bundled:anes96"}
+    ... query = [{name = "dole", kind = "count", epsilon = "1/10", where = "vote = 1"}]
+    ... ''')
+    >>> print(write_plan(plan))
+    neighbours = "replace"
+    budget = "survey"
+    <BLANKLINE>
+    [source]
+    location = "bundled:anes96"
+    <BLANKLINE>
+    [[query]]
+    name = "dole"
+    kind = "count"
+    where = "vote = 1"
+    epsilon = 0.1
+    <BLANKLINE>
+    """
+    unit, part = plan.unit, plan.part
+    ledger = None if plan.ledger == DEFAULT_LEDGER else plan.ledger
+    top = {"title": plan.title, "neighbours": str(plan.neighbours), "budget": plan.budget, "ledger": ledger}
+    source = plan.source
+    place = {"location": source.location, "table": source.table, "engine": source.engine}
+    sections = [
+        _table("", top),
+        _table("[source]", {**place, "columns": dict(source.columns) or None, "fingerprint": plan.fingerprint}),
+        _table("[unit]", {"column": unit.column, "rows": unit.rows, "groups": unit.groups}),
+        _table("[part]", {} if part is None else {"column": part.column, "equals": part.equals}),
+        *(_table("[[query]]", _entries(asked)) for asked in plan.queries),
+    ]
+    return "\n".join(section for section in sections if section)
+
+
+def column_kinds(kinds: Mapping[str, str]) -> str:
+    """Declared columns as a plan has them.
+
+    >>> column_kinds({"age": "integer", "the city": "text"})
+    'columns = { age = "integer", "the city" = "text" }'
+    """
+    return f"columns = {_value(dict(kinds))}"
+
+
+def _table(head: str, entries: Mapping[str, Any]) -> str:
+    """A table with those of its entries that are not None; nothing where there are none."""
+    lines = [f"{name} = {_value(value)}" for name, value in entries.items() if value is not None]
+    return "".join(f"{line}\n" for line in ([head] if head else []) + lines) if lines else ""
+
+
+def _entries(asked: QuerySpec) -> dict[str, Any]:
+    query = asked.query
+    first = {"name": asked.name, "kind": QUERY_KINDS[type(query)]}
+    return {**first, **dict(_own(query, asked.extra_loss)), "where": query.where, "epsilon": asked.epsilon}
+
+
+def _own(query: Query, extra: Fraction | None) -> Iterator[tuple[str, Any]]:
+    """What belongs to a query's kind."""
+    if isinstance(query, Histogram):
+        yield "keys", {column: list(values) for column, values in query.keys.items()}
+    elif not isinstance(query, Count):
+        yield from (("column", query.column), ("low", query.grid.low), ("high", query.grid.high))
+        yield ("step", query.grid.step) if extra is None else ("extra_loss", extra)
+        yield "nulls", "drop" if query.nulls is None else query.nulls
+        if isinstance(query, Quantile):
+            yield "probability", query.probability
+
+
+def _value(value: Key | Fraction | list[Any] | dict[str, Any]) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Fraction):
+        return toml_number(value)
+    if isinstance(value, int | date):
+        return str(value)
+    if isinstance(value, list):
+        return f"[{', '.join(_value(one) for one in value)}]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_name(name)} = {_value(one)}" for name, one in value.items()) + " }"
+    return _quoted(value)
+
+
+def toml_number(value: Fraction) -> str:
+    """A number as TOML: whole, a decimal, or a fraction in quotes.
+
+    >>> [toml_number(Fraction(n)) for n in ("3", "-1/8", "1/3", "1e-7")]
+    ['3', '-0.125', '"1/3"', '0.0000001']
+    """
+    if value.denominator == 1:
+        return str(value) if abs(value) < 2**63 else f'"{value}"'
+    scaled = value * 10**PLACES
+    if scaled.denominator != 1:
+        return f'"{value}"'
+    whole, rest = divmod(abs(int(scaled)), 10**PLACES)
+    return f"{'-' if value < 0 else ''}{whole}.{str(rest).zfill(PLACES).rstrip('0')}"
+
+
+def _name(name: str) -> str:
+    return name if BARE.fullmatch(name) else _quoted(name)
+
+
+def _quoted(words: str) -> str:
+    """A text in quotes. JSON's escapes are TOML's, which wants the character 127 escaped too."""
+    return json.dumps(words, ensure_ascii=False).replace("\x7f", "\\u007f")

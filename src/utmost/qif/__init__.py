@@ -1,0 +1,73 @@
+"""Quantitative information flow: hypers, vulnerabilities, leakage, capacities of a channel, refinement.
+
+A prior through a channel is a hyper; a measure of the hyper, less that of the prior, is leakage; the most of it is the
+channel's capacity; and one channel refines another when it leaks no more to anybody.
+"""
+
+from utmost.qif.capacity import Capacity, Miracle, capacity, miracle_additive, miracle_multiplicative
+from utmost.qif.enclosure import Enclosure
+from utmost.qif.hyper import Hyper, hyper
+from utmost.qif.leakage_measures import (
+    Gain,
+    Leakage,
+    Loss,
+    Measure,
+    Shannon,
+    bayes,
+    guessing,
+    leakage,
+    min_entropy,
+    shannon,
+)
+from utmost.qif.optimal_transport import (
+    TransportPlan,
+    hyper_distance,
+    hyper_distance_float,
+    line_distance,
+    refining_move,
+)
+from utmost.qif.refinement import Refinement, refinement
+from utmost.qif.refinement_witness import Witness
+from utmost.qif.vulnerability import (
+    best_remap,
+    best_strategy,
+    posterior_uncertainty,
+    posterior_vulnerability,
+    uncertainty,
+    vulnerability,
+)
+
+__all__ = [
+    "Capacity",
+    "Enclosure",
+    "Gain",
+    "Hyper",
+    "Leakage",
+    "Loss",
+    "Measure",
+    "Miracle",
+    "Refinement",
+    "Shannon",
+    "TransportPlan",
+    "Witness",
+    "bayes",
+    "best_remap",
+    "best_strategy",
+    "capacity",
+    "guessing",
+    "hyper",
+    "hyper_distance",
+    "hyper_distance_float",
+    "leakage",
+    "line_distance",
+    "min_entropy",
+    "miracle_additive",
+    "miracle_multiplicative",
+    "posterior_uncertainty",
+    "posterior_vulnerability",
+    "refinement",
+    "refining_move",
+    "shannon",
+    "uncertainty",
+    "vulnerability",
+]

@@ -1,0 +1,84 @@
+"""Hypers: what a consumer may come to believe, and how likely that is (FMPD23 §II-A)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from utmost.channel import Channel, Matrix, Mechanism
+from utmost.channel.channel import Label, read_only, trusted_channel
+from utmost.errors import InputError
+from utmost.exact import Number
+from utmost.qif.input_checks import PriorLike, check_weights, exact_channel, object_array
+from utmost.qif.proportional_columns import bundle_columns
+from utmost.qif.rational_functions import add_exact
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hyper:
+    """A distribution of distributions: column y of `inners` is a posterior, outers[y] > 0 is its weight.
+
+    No two inners are equal, and they stand in decreasing order, entry by entry. So two hypers over the same inputs are
+    equal exactly when they are the same distribution: the labels and the order of outputs are gone, and outputs that
+    said the same have become one.
+    """
+
+    inputs: tuple[Label, ...]
+    outers: tuple[Number, ...]
+    inners: Matrix
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Hyper):
+            return NotImplemented
+        same = self.inputs == other.inputs and self.outers == other.outers
+        return same and bool(np.all(self.inners == other.inners))
+
+    def __hash__(self) -> int:
+        return hash((self.inputs, len(self.outers)))
+
+    def prior(self) -> tuple[Number, ...]:
+        """The mean of the inners, weighted by the outers: the prior it came from. FMPD23 Lemma 1."""
+        return tuple(add_exact(row * object_array(self.outers)) for row in self.inners)
+
+    def channel(self) -> Channel:
+        """The abstract channel: C[x, y] = outers[y]·inners[x, y]/π_x, the only one up to names of its outputs.
+
+        The prior must give every input a weight > 0: of an input that never occurs a hyper knows nothing.
+        """
+        prior = self.prior()
+        if not all(prior):
+            raise InputError("prior must be > 0 on every input to tell the channel, got a 0: leave those inputs out")
+        rows = self.inners * object_array(self.outers)[None, :] / object_array(prior)[:, None]
+        return trusted_channel(self.inputs, range(len(self.outers)), rows)
+
+
+def hyper(prior: PriorLike, channel: Channel | Mechanism) -> Hyper:
+    """The hyper [π ▷ C]: posteriors of the outputs that can occur, equal ones merged, with their probabilities.
+
+    FMPD23 Fig. 1:
+
+    >>> from utmost.channel import channel
+    >>> from utmost.consumer import priors
+    >>> figure = channel([["2/3", "1/6", "1/6"], ["1/3", "1/3", "1/3"], ["1/6", "1/6", "2/3"]])
+    >>> delta = hyper(priors.uniform(3), figure)
+    >>> print(*delta.outers)
+    7/18 2/9 7/18
+    >>> for row in delta.inners:
+    ...     print(*row)
+    4/7 1/4 1/7
+    2/7 1/2 2/7
+    1/7 1/4 4/7
+    >>> delta.channel() == figure
+    True
+    """
+    source = exact_channel(channel)
+    joint = check_weights(prior, len(source.inputs))[:, None] * source.rows
+    found = [
+        (tuple(bundle.column / outer), outer)
+        for bundle in bundle_columns(joint)
+        for outer in [add_exact(bundle.column)]
+    ]
+    found.sort(key=lambda pair: pair[0], reverse=True)
+    inners = object_array([inner for inner, _ in found]).T
+    return Hyper(source.inputs, tuple(outer for _, outer in found), read_only(np.ascontiguousarray(inners)))

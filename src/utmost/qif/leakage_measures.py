@@ -1,0 +1,234 @@
+"""Measures of what is known of a secret, before and after a channel speaks, and of what leaked in between.
+
+A measure is a vulnerability, which grows as the consumer learns, or an uncertainty, which falls. Those of gains and
+losses, and guessing entropy, are exact numbers; Shannon's and min-entropy are logarithms, enclosed between fractions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Generic, Protocol, TypeVar
+
+from utmost.channel import Channel, Matrix, Mechanism
+from utmost.errors import InputError
+from utmost.exact import Number, enclosure, sign
+from utmost.qif.enclosure import PRECISION, Enclosure, entropy_term, exact_enclosure, log2_enclosure, sum_enclosures
+from utmost.qif.hyper import hyper
+from utmost.qif.input_checks import PriorLike, TableLike, check_weights, exact_channel
+from utmost.qif.rational_functions import add_exact
+from utmost.qif.vulnerability import posterior_uncertainty, posterior_vulnerability, uncertainty, vulnerability
+
+Amount_co = TypeVar("Amount_co", covariant=True)  # an exact number, or an enclosure of one
+
+
+class Measure(Protocol[Amount_co]):
+    """A number for what is known of a secret."""
+
+    @property
+    def grows(self) -> bool:
+        """A vulnerability, which no channel lowers; else an uncertainty, which no channel raises."""
+
+    def prior(self, prior: PriorLike) -> Amount_co:
+        """Before the channel speaks."""
+
+    def posterior(self, prior: PriorLike, channel: Channel | Mechanism) -> Amount_co:
+        """After it, in expectation over its outputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """V_g of a gain table g[x, w]."""
+
+    table: TableLike
+    grows: bool = True
+
+    def prior(self, prior: PriorLike) -> Number:
+        """V_g(π)."""
+        return vulnerability(prior, self.table)
+
+    def posterior(self, prior: PriorLike, channel: Channel | Mechanism) -> Number:
+        """V_g[π ▷ C]."""
+        return posterior_vulnerability(prior, self.table, channel)
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """U_ℓ of a loss, given as a table ℓ[x, w] or as one of `utmost.losses`."""
+
+    table: TableLike
+    grows: bool = False
+
+    def prior(self, prior: PriorLike) -> Number:
+        """U_ℓ(π)."""
+        return uncertainty(prior, self.table)
+
+    def posterior(self, prior: PriorLike, channel: Channel | Mechanism) -> Number:
+        """U_ℓ[π ▷ C]."""
+        return posterior_uncertainty(prior, self.table, channel)
+
+
+@dataclass(frozen=True, slots=True)
+class Bayes:
+    """The probability of guessing the secret in one try: V of the identity gain.
+
+    >>> bayes.prior(["1/2", "1/3", "1/6"])
+    Fraction(1, 2)
+    """
+
+    grows: bool = True
+
+    def prior(self, prior: PriorLike) -> Number:
+        """The largest weight."""
+        return _largest(check_weights(prior))
+
+    def posterior(self, prior: PriorLike, channel: Channel | Mechanism) -> Number:
+        """Σ_y max_x π_x·C[x, y]."""
+        joint = _joint(prior, channel)
+        return add_exact(_largest(column) for column in joint.T)
+
+
+@dataclass(frozen=True, slots=True)
+class Guessing:
+    """Guessing entropy: the expected number of guesses "is it x?" until yes, the likeliest secret first.
+
+    It is U of the loss ℓ(w, x) = the place of x in the order w, over all orders; sorting finds the best.
+
+    >>> guessing.prior(["1/2", "1/3", "1/6"])
+    Fraction(5, 3)
+    """
+
+    grows: bool = False
+
+    def prior(self, prior: PriorLike) -> Number:
+        """Σ_i i·π_(i), the weights in decreasing order."""
+        return _guesses(check_weights(prior))
+
+    def posterior(self, prior: PriorLike, channel: Channel | Mechanism) -> Number:
+        """The same for each output, weighted by its probability."""
+        return add_exact(_guesses(column) for column in _joint(prior, channel).T)
+
+
+@dataclass(frozen=True, slots=True)
+class Shannon:
+    """Shannon entropy in bits, enclosed to about `precision` bits; its additive leakage is the mutual information.
+
+    Known exactly where every weight is 0 or a power of 2, so that 0 is told from what is merely small.
+
+    >>> shannon.prior(["1/2", "1/4", "1/4"])
+    <1.5>
+    """
+
+    precision: int = PRECISION
+    grows: bool = False
+
+    def prior(self, prior: PriorLike) -> Enclosure:
+        """−Σ_x π_x·log₂ π_x."""
+        return sum_enclosures([entropy_term(weight, self.precision) for weight in check_weights(prior)])
+
+    def posterior(self, prior: PriorLike, channel: Channel | Mechanism) -> Enclosure:
+        """Σ_y p(y)·H(posterior of y) = Σ_{x,y} s(J[x,y]) − Σ_y s(p(y)) with s(p) = −p·log₂ p; ≥ 0."""
+        found = hyper(prior, channel)
+        parts = [
+            _scaled(outer, self.prior([*inner]), self.precision)
+            for outer, inner in zip(found.outers, found.inners.T, strict=True)
+        ]
+        return sum_enclosures(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class MinEntropy:
+    """Rényi's min-entropy in bits, −log₂ of Bayes vulnerability, before and after; enclosed.
+
+    >>> min_entropy.prior(["1/2", "1/4", "1/4"])
+    <1>
+    """
+
+    precision: int = PRECISION
+    grows: bool = False
+
+    def prior(self, prior: PriorLike) -> Enclosure:
+        """−log₂ max_x π_x."""
+        return log2_enclosure(1 / bayes.prior(prior), self.precision)
+
+    def posterior(self, prior: PriorLike, channel: Channel | Mechanism) -> Enclosure:
+        """−log₂ Σ_y max_x π_x·C[x, y]."""
+        return log2_enclosure(1 / bayes.posterior(prior, channel), self.precision)
+
+
+bayes = Bayes()
+guessing = Guessing()
+shannon = Shannon()
+min_entropy = MinEntropy()
+
+
+@dataclass(frozen=True, slots=True)
+class Leakage(Generic[Amount_co]):
+    """A measure before and after, and how far apart those are; both leakages grow with what is learnt.
+
+    additive: |posterior − prior| ≥ 0. multiplicative: the larger over the smaller, ≥ 1 for measures ≥ 0; 1 where both
+    are 0, None (infinite) where only the smaller one is.
+    """
+
+    prior: Amount_co
+    posterior: Amount_co
+    additive: Amount_co
+    multiplicative: Amount_co | None
+
+
+def leakage(measure: Measure[Amount_co], prior: PriorLike, channel: Channel | Mechanism) -> Leakage[Amount_co]:
+    """What a channel tells of the secret, by this measure: never less than nothing (FMPD23 §II-B, c).
+
+    >>> from utmost.channel import channel
+    >>> told = leakage(bayes, ["1/2", "1/2"], channel([["3/4", "1/4"], ["1/4", "3/4"]]))
+    >>> told.additive, told.multiplicative
+    (Fraction(1, 4), Fraction(3, 2))
+    """
+    before: Any = measure.prior(prior)
+    after: Any = measure.posterior(prior, channel)
+    low: Any = before if measure.grows else after
+    high: Any = after if measure.grows else before
+    if isinstance(low, Enclosure):
+        return Leakage(before, after, *_enclosed(low, high, len(hyper(prior, channel).outers) == 1))
+    return Leakage(before, after, high - low, _ratio(low, high))
+
+
+def _ratio(low: Number, high: Number) -> Number | None:
+    if sign(low) < 0:
+        raise InputError("gain must have a vulnerability >= 0 for a multiplicative leakage, got one below: shift it")
+    if not low:
+        return None if high else Fraction(1)
+    return high / low
+
+
+def _enclosed(low: Enclosure, high: Enclosure, silent: bool) -> tuple[Enclosure, Enclosure | None]:
+    """Additive and multiplicative leakage from enclosures; a channel that is silent leaks exactly nothing."""
+    if silent:
+        return exact_enclosure(0), exact_enclosure(1)
+    if low == exact_enclosure(0):
+        return high, None
+    return (high - low).at_least(0), (high / low).at_least(1)
+
+
+def _joint(prior: PriorLike, channel: Channel | Mechanism) -> Matrix:
+    source = exact_channel(channel)
+    joint: Matrix = check_weights(prior, len(source.inputs))[:, None] * source.rows
+    return joint
+
+
+def _largest(values: Matrix) -> Number:
+    best: Number = max(values)
+    return best
+
+
+def _guesses(values: Matrix) -> Number:
+    order: list[Number] = sorted(values, reverse=True)
+    return add_exact(place * value for place, value in enumerate(order, start=1))
+
+
+def _scaled(factor: Number, found: Enclosure, precision: int) -> Enclosure:
+    """factor·number for a factor in (0, 1] and a number ≥ 0."""
+    if found.lower == found.upper == 0:
+        return found
+    low, high = enclosure(factor, precision + 16)
+    return Enclosure(low * max(found.lower, Fraction(0)), high * found.upper)

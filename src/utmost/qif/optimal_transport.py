@@ -1,0 +1,177 @@
+"""Distances between hypers: what it costs to move one distribution of posteriors into another (FMM21 §IV-D, §VII-B).
+
+The secrets are points of a line. Between two posteriors the distance is W₁, the area between their distribution
+functions; between two hypers it is the least cost of moving the weights of one set of posteriors to the other at those
+distances. By Kantorovich and Rubinstein a loss that is κ-Lipschitz in the secret differs by at most κ times that
+distance between the two. A refinement A·R = B comes with a move of its own, which need not be the cheapest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import import_module
+from itertools import accumulate, pairwise
+from typing import TypeAlias
+
+import numpy as np
+
+from utmost.channel import Channel, Matrix, Mechanism
+from utmost.channel.channel import read_only
+from utmost.errors import InputError, SolverError
+from utmost.exact import Number, number, sign
+from utmost.lp import LinearProgram, certified_optimum
+from utmost.qif.hyper import Hyper
+from utmost.qif.input_checks import PriorLike, check_weights, exact_channel, object_array
+from utmost.qif.linear_systems import has_irrational
+
+Places: TypeAlias = Sequence[object]  # where each secret stands on the line, in increasing order
+
+LARGEST_PROGRAM = 20_000  # pairs of posteriors that the exact program takes on
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TransportPlan:
+    """masses[i, j] is what goes from posterior i to posterior j, each a distance away; `cost` is Σ mass·distance.
+
+    The cost of any move is an upper bound of the distance between the two hypers.
+    """
+
+    masses: Matrix
+    distances: Matrix
+    cost: Number
+
+
+def line_distance(left: Sequence[object], right: Sequence[object], places: Places) -> Number:
+    """W₁ between two distributions on points of a line: Σ |F − G|·(gap to the next point), exact.
+
+    >>> line_distance([1, 0, 0], ["1/2", 0, "1/2"], [0, 1, 3])
+    Fraction(3, 2)
+    """
+    spots = _places(places, len(left))
+    if len(left) != len(right):
+        raise InputError(f"distributions must be over the same points, got {len(left)} and {len(right)}")
+    gaps = [number(b, "distribution") - number(a, "distribution") for a, b in zip(left, right, strict=True)]
+    return _area(gaps, spots)
+
+
+def ground(first: Hyper, second: Hyper, places: Places) -> Matrix:
+    """The matrix of W₁ between every posterior of the first hyper and every one of the second."""
+    if len(first.inputs) != len(second.inputs):
+        raise InputError(f"hypers must be over the same secrets, got {len(first.inputs)} and {len(second.inputs)}")
+    return _between(first.inners, second.inners, _places(places, len(first.inputs)))
+
+
+def hyper_distance(first: Hyper, second: Hyper, places: Places) -> TransportPlan:
+    """The cheapest move from one hyper to the other, certified by an exact program: its cost is their distance.
+
+    Its numbers must be rational; for others there is `hyper_distance_float`, in doubles.
+
+    >>> from utmost.channel import identity
+    >>> from utmost.exact import alpha
+    >>> from utmost.qif.hyper import hyper
+    >>> from utmost.mechanisms import geometric
+    >>> told, noisy = (hyper(["1/3"] * 3, c) for c in (identity(range(3)), geometric(2, alpha("1/2"))))
+    >>> hyper_distance(told, noisy, [0, "1/2", 1]).cost
+    Fraction(2, 7)
+    """
+    costs = ground(first, second, places)
+    supply, demand = object_array(first.outers), object_array(second.outers)
+    if has_irrational(costs, supply, demand):
+        raise InputError(
+            "hypers must have rational weights for an exact distance, got irrational ones: use `hyper_distance_float`"
+        )
+    if costs.size > LARGEST_PROGRAM:
+        raise InputError(f"hypers must have at most {LARGEST_PROGRAM} pairs of posteriors, got {costs.size}")
+    found = certified_optimum(_program(costs, supply, demand))
+    if not found.exact:
+        raise SolverError("the distance between these hypers is not settled exactly: use `hyper_distance_float`")
+    return TransportPlan(read_only(object_array(found.x).reshape(costs.shape)), read_only(costs), found.upper)
+
+
+def hyper_distance_float(first: Hyper, second: Hyper, places: Places) -> float:
+    """The Kantorovich distance as a double, by the network simplex of POT; a few units in the 12th digit off."""
+    try:
+        ot = import_module("ot")
+    except ImportError:
+        raise InputError(
+            "this distance needs the package POT: install utmost[transport], or use `hyper_distance`"
+        ) from None
+    costs = ground(first, second, places).astype(float)
+    supply, demand = (np.array([float(w) for w in h.outers]) for h in (first, second))
+    return float(ot.emd2(supply / supply.sum(), demand / demand.sum(), np.ascontiguousarray(costs)))
+
+
+def refining_move(prior: PriorLike, source: Channel | Mechanism, post: Channel, places: Places) -> TransportPlan:
+    """The move that A·R makes from [π▷A] to [π▷A·R]: output i's weight times R[i, j] goes to output j (FMM21 Thm 13).
+
+    Every posterior of A·R is the mean of what arrives at it: that, and not that there is a move, is what refinement
+    says.
+
+    >>> from utmost.exact import alpha
+    >>> from utmost.mechanisms import geometric
+    >>> from utmost.channel import channel
+    >>> refining_move(["1/2", "1/2"], geometric(1, alpha("1/2")), channel([[1], [1]]), [0, 1]).cost
+    Fraction(1, 6)
+    """
+    first = exact_channel(source, "A")
+    joint = check_weights(prior, len(first.inputs))[:, None] * first.rows
+    after = first.then(exact_channel(post, "R")).rows * check_weights(prior, len(first.inputs))[:, None]
+    spots = _places(places, len(first.inputs))
+    distances = _between(_inners(joint), _inners(after), spots)
+    masses = joint.sum(axis=0)[:, None] * post.rows
+    return TransportPlan(read_only(masses), read_only(distances), _total(masses, distances))
+
+
+def _total(masses: Matrix, distances: Matrix) -> Number:
+    terms = (m * d for m, d in zip(masses.flat, distances.flat, strict=True) if m and d)
+    return sum(terms, Fraction(0))
+
+
+def _inners(joint: Matrix) -> Matrix:
+    """The posteriors as columns; of an output that never occurs the first secret's."""
+    columns = []
+    for column in joint.T:
+        total = column.sum()
+        columns.append(column / total if total else object_array([Fraction(x == 0) for x in range(len(column))]))
+    return np.stack(columns, axis=1)
+
+
+def _between(left: Matrix, right: Matrix, spots: Sequence[Number]) -> Matrix:
+    result = np.empty((left.shape[1], right.shape[1]), dtype=object)
+    for i, first in enumerate(left.T):
+        result[i] = [_area(second - first, spots) for second in right.T]
+    return result
+
+
+def _area(gaps: Iterable[Number], spots: Sequence[Number]) -> Number:
+    """Σ |c_0 + … + c_i|·(spots[i+1] − spots[i]) for the differences c of two distributions."""
+    steps = (v - u for u, v in pairwise(spots))
+    sums: list[Number] = list(accumulate(gaps))
+    return sum((_size(total) * step for total, step in zip(sums, steps, strict=False)), Fraction(0))
+
+
+def _size(value: Number) -> Number:
+    return value if sign(value) >= 0 else -value
+
+
+def _places(places: Places, size: int) -> list[Number]:
+    spots = [number(place, "places") for place in places]
+    if len(spots) != size:
+        raise InputError(f"places must be {size} numbers, one for each secret, got {len(spots)}")
+    if any(sign(v - u) <= 0 for u, v in pairwise(spots)):
+        raise InputError("places must increase strictly, got two that do not: list the secrets from left to right")
+    return spots
+
+
+def _program(costs: Matrix, supply: Matrix, demand: Matrix) -> LinearProgram:
+    """minimise Σ cost·mass with the weights of both sides as row and column sums; mass[i, j] ≤ min of the two."""
+    height, width = costs.shape
+    index = np.arange(height * width)
+    rows = np.concatenate([index // width, height + index % width])
+    ones = np.full(2 * len(index), Fraction(1), dtype=object)
+    upper = [min(a, b) for a in supply for b in demand]
+    equal = np.ones(height + width, dtype=bool)
+    target = [*supply, *demand]
+    return LinearProgram([*costs.flat], rows, np.concatenate([index, index]), ones, target, equal, upper=upper)

@@ -1,0 +1,172 @@
+"""Rational functions of the powers that exact numbers are made of: the field that a mechanism's entries live in.
+
+The entries of a mechanism are quotients of sums of products of a few powers, e^(−1/10), e^(−√2/10), 2^(−√5).
+Calculating with these as if they were free variables, and dividing common factors out, keeps elimination small where
+plain sums would double in length at every step. What holds of the variables holds of the numbers put for them, so a
+solution that is found is a solution; that none is found proves nothing unless the powers are independent, and is not
+relied on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from typing import Any, TypeAlias
+
+from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
+
+from utmost.exact import Number, Real, enclosure, exponential, power
+from utmost.exact.surds import parts
+
+Key: TypeAlias = tuple[int, int]  # (p, k) is the power p^√k of a prime p, (0, k) is e^√k
+Powers: TypeAlias = dict[Key, Fraction]
+
+HALF = Fraction(1, 2)
+LARGEST_DEGREE = 1000  # of an entry in a variable
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """above/below, without a common factor; the leading coefficient of `below` is 1."""
+
+    above: fmpq_mpoly
+    below: fmpq_mpoly
+
+    def __add__(self, other: Ratio) -> Ratio:
+        if self.below == other.below:
+            return reduced(self.above + other.above, self.below)
+        return reduced(self.above * other.below + other.above * self.below, self.below * other.below)
+
+    def __sub__(self, other: Ratio) -> Ratio:
+        return self + Ratio(-other.above, other.below)
+
+    def __mul__(self, other: Ratio) -> Ratio:
+        return reduced(self.above * other.above, self.below * other.below)
+
+    def __truediv__(self, other: Ratio) -> Ratio:
+        return reduced(self.above * other.below, self.below * other.above)
+
+    def __bool__(self) -> bool:
+        return not self.above.is_zero()
+
+
+def reduced(above: fmpq_mpoly, below: fmpq_mpoly) -> Ratio:
+    """The ratio of two polynomials."""
+    if above.is_zero():
+        return Ratio(above, above.context().constant(1))
+    common = above.gcd(below)
+    if not common.is_constant():
+        above, below = above // common, below // common
+    lead = below.leading_coefficient()
+    return Ratio(above / lead, below / lead)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """The variables: variable i stands for key_i^step_i."""
+
+    context: fmpq_mpoly_ctx
+    steps: Powers
+
+    def ratio(self, value: Number) -> Ratio:
+        """The number as a ratio of polynomials in the variables."""
+        if not isinstance(value, Real):
+            constant = self.context.constant
+            return Ratio(constant(fmpq(value.numerator, value.denominator)), constant(1))
+        above, below = ([(self._exponents(m), c) for m, c in terms.items()] for terms in value.terms())
+        low = [min(column) for column in zip(*(e for e, _ in above + below), strict=True)]
+        return reduced(*(self._polynomial(terms, low) for terms in (above, below)))
+
+    def number(self, found: Ratio) -> Number:
+        """The number that a ratio is; ZeroDivisionError if its denominator is 0 as a number."""
+        return self._value(found.above) / self._value(found.below)
+
+    def substituted(self, values: Iterable[Number], bits: int) -> list[Fraction]:
+        """The values with fractions within 2^−bits or so put for the variables: near, and identities are kept.
+
+        So rows that sum to 1 by cancelling still do, and columns that depend on each other still do.
+        """
+        ends = [enclosure(_power(key, step), bits) for key, step in self.steps.items()]
+        point = [fmpq((low + high).numerator, 2 * (low + high).denominator) for low, high in ends]
+        found = (self.ratio(value) for value in values)
+        return [_fraction(each.above(*point) / each.below(*point)) for each in found]
+
+    def _exponents(self, monomial: Any) -> list[int]:
+        powers = _powers(monomial)
+        return [int(powers.get(key, Fraction(0)) / step) for key, step in self.steps.items()]
+
+    def _polynomial(self, terms: list[tuple[list[int], Fraction]], low: list[int]) -> fmpq_mpoly:
+        shifted = {
+            tuple(e - least for e, least in zip(exponents, low, strict=True)): fmpq(c.numerator, c.denominator)
+            for exponents, c in terms
+        }
+        return self.context.from_dict(shifted)
+
+    def _value(self, polynomial: fmpq_mpoly) -> Number:
+        """The sum of its terms, added in pairs so that long sums stay cheap."""
+        tops = zip(self.steps.items(), polynomial.degrees(), strict=True)
+        powers = [_ladder(key, step, top) for (key, step), top in tops]
+        sums: list[Number] = []
+        for exponents, c in polynomial.to_dict().items():
+            rungs = [ladder[e] for ladder, e in zip(powers, exponents, strict=True) if e]
+            sums.append(math.prod(rungs, start=_fraction(c)))
+        while len(sums) > 1:
+            sums = [sum(sums[k : k + 2], Fraction(0)) for k in range(0, len(sums), 2)]
+        return sums[0] if sums else Fraction(0)
+
+
+def common_field(values: Iterable[Number]) -> Field | None:
+    """The field of all rational functions of the powers in these values; None if degrees would be beyond reason."""
+    exponents: dict[Key, set[Fraction]] = {}
+    for value in values:
+        for terms in value.terms() if isinstance(value, Real) else ():
+            for monomial in terms:
+                for key, exponent in _powers(monomial).items():
+                    exponents.setdefault(key, {Fraction(0)}).add(exponent)
+    steps = {key: reduce(_common, found) for key, found in exponents.items()}
+    if any(max(found) - min(found) > LARGEST_DEGREE * steps[key] for key, found in exponents.items()):
+        return None
+    names = tuple(f"t{k}" for k in range(len(steps)))
+    return Field(fmpq_mpoly_ctx.get(names, Ordering.lex), steps)
+
+
+def add_exact(values: Iterable[Number]) -> Number:
+    """The sum. Irrational ones are added in their field, where fractions of like denominators stay short."""
+    parts = [value for value in values if value]
+    if not any(isinstance(value, Real) for value in parts):
+        return sum(parts, Fraction(0))
+    over = common_field(parts)
+    if over is None:
+        return sum(parts, Fraction(0))
+    ratios = [over.ratio(value) for value in parts]
+    return over.number(sum(ratios[1:], ratios[0]))
+
+
+def _powers(monomial: Any) -> Powers:
+    """The exponent of each power in e^q·∏ p^r."""
+    exponent, radicals = monomial
+    return {(base, k): c for base, found in ((0, exponent), *radicals) for k, c in parts(found)}
+
+
+def _power(key: Key, exponent: Fraction) -> Number:
+    """p^(c·√k), e for p = 0."""
+    base, k = key
+    return power(base, exponent * power(k, HALF)) if base else exponential(exponent * power(k, HALF))
+
+
+def _ladder(key: Key, step: Fraction, top: int) -> list[Number]:
+    """The powers 0, 1, …, top of a variable."""
+    return [_power(key, step * e) for e in range(top + 1)]
+
+
+def _common(left: Fraction, right: Fraction) -> Fraction:
+    """The largest fraction of which both are whole multiples."""
+    below = math.lcm(left.denominator, right.denominator)
+    return Fraction(math.gcd(int(left * below), int(right * below)), below)
+
+
+def _fraction(value: fmpq) -> Fraction:
+    return Fraction(int(value.p), int(value.q))

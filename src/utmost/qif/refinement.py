@@ -1,0 +1,85 @@
+"""Refinement: is one channel another one with its outputs processed further (FMPD23 §II-B, eq. 6, 7).
+
+A ⊑ B, "B refines A", when B = A·R for some channel R. Then nobody, whatever prior and loss she has, does better with B
+than with A (the data-processing inequality); and if there is no such R, somebody does better with B, already with the
+uniform prior (Blackwell 1951; the "Coriaceous" theorem). So one of two proofs always exists: R, or that consumer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from utmost.channel import Channel, Matrix, Mechanism
+from utmost.channel.channel import trusted_channel
+from utmost.errors import InputError
+from utmost.qif.factorization import factor_channel
+from utmost.qif.input_checks import exact_channel
+from utmost.qif.proportional_columns import ColumnBundle, bundle_columns
+from utmost.qif.refinement_witness import Witness, name_secrets
+
+
+@dataclass(frozen=True, slots=True)
+class Refinement:
+    """Does B refine A, with the proof: `post` R with A·R = B, or else a `witness` who is better served by B."""
+
+    refines: bool
+    post: Channel | None
+    witness: Witness | None
+
+
+def refinement(a: Channel | Mechanism, b: Channel | Mechanism) -> Refinement:
+    """Whether B refines A (A ⊑ B: B = A·R for a channel R), decided exactly.
+
+    Their inputs must be the same secrets, in any order. UndecidedError where irrational entries leave it open.
+
+    >>> from utmost.exact import alpha
+    >>> from utmost.mechanisms import geometric
+    >>> fine, coarse = geometric(2, alpha("1/3")), geometric(2, alpha("1/2"))
+    >>> print(refinement(fine, coarse).post)
+          0     1     2
+    0   5/6  1/12  1/12
+    1  5/24  7/12  5/24
+    2  1/12  1/12   5/6
+    >>> other = refinement(coarse, fine).witness
+    >>> other.with_a > other.with_b
+    True
+    """
+    first, second = exact_channel(a, "A"), _aligned(exact_channel(b, "B"), exact_channel(a, "A"))
+    left, right = bundle_columns(first.rows), bundle_columns(second.rows)
+    found = factor_channel(_stacked(left), _stacked(right))
+    if isinstance(found, Witness):
+        return Refinement(False, None, name_secrets(found, first.inputs))
+    rows = _expanded(found, left, right, (len(first.outputs), len(second.outputs)))
+    return Refinement(True, trusted_channel(first.outputs, second.outputs, rows), None)
+
+
+def _aligned(second: Channel, first: Channel) -> Channel:
+    """The second channel with its inputs in the order of the first one's."""
+    if set(first.inputs) != set(second.inputs):
+        missing = [x for x in (*first.inputs, *second.inputs) if x not in first.inputs or x not in second.inputs]
+        name = str(missing[0])[:40]
+        raise InputError(f"A and B must have the same inputs, got '{name}' in one of them only: rename the inputs")
+    return second.restrict(first.inputs)
+
+
+def _stacked(groups: list[ColumnBundle]) -> Matrix:
+    return np.stack([group.column for group in groups], axis=1)
+
+
+def _expanded(post: Matrix, left: list[ColumnBundle], right: list[ColumnBundle], shape: tuple[int, int]) -> Matrix:
+    """R between the outputs themselves, from R between their bundles.
+
+    Outputs of A in one bundle are treated alike; a bundle of B is dealt out by its members' shares. An output of A that
+    never occurs is sent to the first output.
+    """
+    rows = np.full(shape, Fraction(0), dtype=object)
+    rows[:, 0] = Fraction(1)
+    for j, source in enumerate(left):
+        line = np.full(shape[1], Fraction(0), dtype=object)
+        for w, target in enumerate(right):
+            line[list(target.members)] = [post[j, w] * share for share in target.shares]
+        rows[list(source.members)] = line
+    return rows

@@ -1,0 +1,189 @@
+"""The tables of the studio's folder: what columns they have and of which kinds. No value is ever shown.
+
+A table is opened when it is first looked at. What is kept of it is its columns and, where that is public, how many
+units it has; both are asked for again when the file has changed. Of a CSV file only the first rows are read for kinds.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from utmost.data.column_kinds import ColumnKind, column_kind
+from utmost.data.engines.csv_types import suggest_kinds
+from utmost.data.queries import PrivacyUnit
+from utmost.data.sources import SAMPLE_FILES, Source, list_tables, open_table
+from utmost.data.table_schema import TableSchema, declared_types
+from utmost.errors import UtmostError
+from utmost.studio import data_folder
+from utmost.studio.curator.forms import MOST_COLUMNS
+from utmost.studio.form_errors import FieldError, errors_for_field
+from utmost.studio.settings import Settings
+
+CACHED_TABLES = 64  # tables whose columns are remembered
+COUNT_SECONDS = 0.8  # seconds that a page waits for units to be counted
+COUNTING = "the units are being counted, once, since their number is public: the numbers come in a moment"
+Stamp = tuple[int, int]
+
+
+class Column(BaseModel):
+    """A column and its kind; `found` where the first rows suggest the kind, and a plan must declare it."""
+
+    name: str = Field(examples=["age"])
+    kind: str = Field(examples=["integer"])
+    found: bool
+
+
+class SourceView(BaseModel):
+    """A table: where it is, and what its columns are. A database of which no table was named lists its tables."""
+
+    location: str
+    format: Literal["csv", "parquet", "duckdb", "bundled"]
+    table: str | None
+    tables: list[str]
+    columns: list[Column]
+
+
+def list_locations(settings: Settings) -> list[str]:
+    """What can be asked about: the bundled table, and the files of the folder."""
+    return [*SAMPLE_FILES, *data_folder.list_tables(settings)]
+
+
+def check_source(source: Source, settings: Settings) -> Source:
+    """The source, if it is the bundled table or a file of the folder, read by DuckDB."""
+    if source.engine not in (None, "duckdb"):
+        raise FieldError("location", "engine must be left out here: the studio reads files with DuckDB")
+    if source.location not in SAMPLE_FILES:
+        with errors_for_field("location"):
+            data_folder.path_in_folder(settings.folder, source.location, data_folder.TABLE_SUFFIXES)
+    return source
+
+
+def source_view(settings: Settings, location: str, table: str | None = None) -> SourceView:
+    """The columns of a table, or the tables of a database."""
+    source = check_source(Source(location, table or None), settings)
+    kind: Any = "bundled" if location in SAMPLE_FILES else source.kind
+    with _told():
+        names = list_tables(source, settings.folder)
+        columns = [] if names and table is None else _columns(settings, source)
+    return SourceView(location=location, format=kind, table=table or None, tables=names, columns=columns)
+
+
+def _columns(settings: Settings, source: Source) -> list[Column]:
+    types = _types(settings.folder, source.location, source.table, _stamp(settings, source.location))
+    return [Column(name=name, kind=str(column_kind(dtype)), found=_is_free(source)) for name, dtype in types.items()]
+
+
+def _is_free(source: Source) -> bool:
+    """Has the table no types of its own."""
+    return source.kind == "csv" and source.location not in SAMPLE_FILES
+
+
+def table_schema(settings: Settings, source: Source) -> TableSchema:
+    """The table without its rows; what its kinds were found to be is known as found, unless it is declared."""
+    check_source(source, settings)
+    folder, stamp = settings.folder, _stamp(settings, source.location)
+    with _told():
+        types = _types(folder, source.location, source.table, stamp)
+    free = _is_free(source)
+    if source.columns and not free:
+        raise FieldError("columns", f"columns must be left out for {source.name}: its kinds are known")
+    if free:
+        _all_known(source, list(types))
+        types = declared_types({**{name: column_kind(dtype) for name, dtype in types.items()}, **_kinds(source)})
+
+    def counted(unit: PrivacyUnit) -> int:
+        kinds = (
+            {name: str(column_kind(types[name])) if name == unit.column else "text" for name in types} if free else {}
+        )
+        found = _counting(folder, source.location, source.table, stamp, unit.column, tuple(kinds.items()))
+        return _patiently(found)
+
+    return TableSchema(types, counted, frozenset(types) - frozenset(source.columns) if free else frozenset())
+
+
+def _kinds(source: Source) -> dict[str, ColumnKind]:
+    return {name: ColumnKind(kind) for name, kind in source.columns.items() if kind in [*ColumnKind]}
+
+
+def _all_known(source: Source, names: list[str]) -> None:
+    for name, kind in source.columns.items():
+        if name not in names:
+            raise FieldError("columns", f'columns must name columns of {source.name}, got "{name[:60]}"')
+        if kind not in [*ColumnKind] or kind == ColumnKind.OTHER:
+            raise FieldError("columns", "columns must be integer, number, text, truth, date or time, got another")
+
+
+def _stamp(settings: Settings, location: str) -> Stamp:
+    """When a file was written, and how long it is."""
+    if location in SAMPLE_FILES:
+        return (0, 0)
+    status = data_folder.path_in_folder(settings.folder, location, data_folder.TABLE_SUFFIXES).stat()
+    return (status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=CACHED_TABLES)
+def _types(folder: Path, location: str, table: str | None, stamp: Stamp) -> Any:
+    """The columns' types; of a CSV file those that its first rows suggest."""
+    source = Source(location, table)
+    if _is_free(source):
+        types = declared_types(suggest_kinds(folder / location))
+    else:
+        with open_table(source, folder) as found:
+            types = found.types
+    if len(types) > MOST_COLUMNS:
+        raise FieldError(
+            "location", f"table must have at most {MOST_COLUMNS} columns here, got {len(types)}: take a part of it"
+        )
+    return types
+
+
+@lru_cache(maxsize=CACHED_TABLES)
+def _counting(
+    folder: Path, location: str, table: str | None, stamp: Stamp, column: str | None, kinds: tuple[tuple[str, str], ...]
+) -> Future[int]:
+    """The number of units, once it is known: they are counted in a thread, since a large file takes its time."""
+    future: Future[int] = Future()
+    source = Source(location, table, None, dict(kinds))
+    threading.Thread(target=_count, args=(future, source, folder, column)).start()
+    return future
+
+
+def _count(future: Future[int], source: Source, folder: Path, column: str | None) -> None:
+    """How many rows there are, or persons. All columns of a CSV file are given kinds, so that none need be found."""
+    try:
+        with open_table(source, folder) as found:
+            future.set_result(found.units(PrivacyUnit() if column is None else PrivacyUnit(column, rows=1)))
+    except Exception as problem:
+        future.set_exception(problem)
+
+
+def _patiently(future: Future[int]) -> int:
+    """The number, if it comes soon; else a problem that goes away by itself. What failed is tried anew next time."""
+    try:
+        with _told():
+            return future.result(COUNT_SECONDS)
+    except TimeoutError:
+        raise FieldError("protects", COUNTING) from None
+    except FieldError:
+        _counting.cache_clear()
+        raise
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """A table that cannot be opened is the fault of its location."""
+    try:
+        yield
+    except FieldError:
+        raise
+    except UtmostError as problem:
+        field = "table" if str(problem).startswith("table ") else "location"
+        raise FieldError(field, str(problem)) from None

@@ -1,0 +1,87 @@
+"""Files of the studio's folder, and no others: known endings, no way out by .. or by a link."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import BaseModel, Field
+
+from utmost.errors import InputError
+from utmost.studio.settings import Settings
+
+TABLE_SUFFIXES = (".csv", ".parquet", ".duckdb", ".ddb")
+KNOWN_SUFFIXES = (*TABLE_SUFFIXES, ".toml", ".json")
+RELEASE_SUFFIX = ".release.json"
+MAX_NAME_CHARS = 255
+MAX_LISTED_FILES = 1000  # files of one kind that are listed
+
+
+class ReleaseFile(BaseModel):
+    """A release that can be opened."""
+
+    file: str = Field(examples=["survey.release.json"])
+    written: str = Field(examples=["2024-05-01T12:00:00Z"])
+    bytes: int
+
+
+def path_in_folder(folder: Path, name: str, endings: tuple[str, ...] = KNOWN_SUFFIXES) -> Path:
+    """The file of this name in the folder, or below it. It exists, and lies there once every link is followed.
+
+    Refused alike, whether another file exists or not: absolute names, .., links that lead out, hidden files, other
+    endings.
+    """
+    wanted = Path(name)
+    parts = wanted.parts
+    plain = 0 < len(name) <= MAX_NAME_CHARS and name.isprintable() and "\\" not in name and not wanted.is_absolute()
+    if plain and parts and not any(part.startswith(".") for part in parts) and name.lower().endswith(endings):
+        root, place = folder.resolve(), (folder / wanted).resolve()
+        if place.is_relative_to(root) and place.is_file() and place.name.lower().endswith(endings):
+            return place
+    raise InputError(
+        f"file must be one of the studio's folder that ends in {', '.join(endings)}, got another: see its list"
+    )
+
+
+def list_files(folder: Path, endings: tuple[str, ...]) -> list[str]:
+    """The names of the folder's own files with these endings, in order; links that lead out are left out."""
+    if not folder.is_dir():
+        return []
+    names = sorted(place.name for place in folder.iterdir() if place.name.lower().endswith(endings))
+    return [name for name in names[:MAX_LISTED_FILES] if _is_inside(folder, name, endings)]
+
+
+def _is_inside(folder: Path, name: str, endings: tuple[str, ...]) -> bool:
+    try:
+        path_in_folder(folder, name, endings)
+    except InputError:
+        return False
+    return True
+
+
+def list_tables(settings: Settings) -> list[str]:
+    """The tables in the folder."""
+    return list_files(settings.folder, TABLE_SUFFIXES)
+
+
+def list_releases(settings: Settings) -> list[ReleaseFile]:
+    """All releases that may be read here, the latest first."""
+    found: dict[str, ReleaseFile] = {}
+    for folder in settings.release_folders:
+        for name in list_files(folder, (RELEASE_SUFFIX,)):
+            found.setdefault(name, _described(folder / name))
+    return sorted(found.values(), key=lambda one: (one.written, one.file), reverse=True)
+
+
+def release_path(settings: Settings, name: str) -> Path:
+    """The file of a release that `list_releases` lists."""
+    for folder in settings.release_folders:
+        if "/" not in name and folder.is_dir() and _is_inside(folder, name, (RELEASE_SUFFIX,)):
+            return path_in_folder(folder, name, (RELEASE_SUFFIX,))
+    raise InputError("release must be one of those listed, got another: see the list of releases")
+
+
+def _described(path: Path) -> ReleaseFile:
+    status = path.stat()
+    written = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return ReleaseFile(file=path.name, written=written, bytes=status.st_size)

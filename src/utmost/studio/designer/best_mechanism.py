@@ -1,0 +1,107 @@
+"""The best mechanism for a question, with its certificate, as the page and its JSON twin have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, Field
+
+from utmost import design
+from utmost.channel import Channel
+from utmost.design.optimal import is_line
+from utmost.exact import Number, Real, decimal
+from utmost.studio.designer.forms import DesignQuestion
+from utmost.studio.number_format import FormattedNumber, format_number
+
+if TYPE_CHECKING:
+    from utmost.design import Design
+
+Progress = Callable[[float, float], None]
+
+
+class ChannelMatrix(BaseModel):
+    """A channel: its inputs, its outputs and its rows of exact numbers."""
+
+    inputs: list[str]
+    outputs: list[str]
+    rows: list[list[str]]
+
+    @classmethod
+    def of(cls, channel: Channel) -> ChannelMatrix:
+        """A channel, its entries as exact text."""
+        rows = [[str(value) for value in row] for row in channel.rows]
+        return cls(inputs=[str(x) for x in channel.inputs], outputs=[str(y) for y in channel.outputs], rows=rows)
+
+    def channel(self) -> Channel:
+        """The channel again, checked."""
+        from utmost.channel import channel
+
+        return channel(self.rows, self.inputs, self.outputs)
+
+
+class BestMechanism(BaseModel):
+    """The best mechanism for a consumer, and what proves it."""
+
+    mechanism: ChannelMatrix
+    loss: FormattedNumber = Field(description="Her expected loss with it")
+    silent: FormattedNumber = Field(description="and without any answer")
+    lower: FormattedNumber = Field(description="No private mechanism gives her less than this")
+    gap: str = Field(description="How much less than the loss that is")
+    epsilon: float = Field(description="The ε of the mechanism, recomputed from its entries")
+    private: bool
+    remap: list[int] | None = Field(description="How the geometric mechanism's answers are read to give it")
+    signature: list[str] | None = Field(description="Which constraints of privacy are tight, on a line")
+    proof: str
+    made: str = Field(description="How it comes from the geometric mechanism, where it does")
+
+
+def best_mechanism(asked: DesignQuestion, progress: Progress | None = None) -> BestMechanism:
+    """The certified optimum of a question."""
+    points, level, reader = asked.points(), asked.level(), asked.reader()
+    found = design.optimal(points, level, reader, progress)
+    tight = level.is_inner and is_line(points) and isinstance(level.alpha, Fraction)
+    signs = design.signature(found.channel, level) if tight else None
+    certificate = found.certificate
+    silent = min(reader.costs().sum(axis=0))
+    return BestMechanism(
+        mechanism=ChannelMatrix.of(found.channel),
+        loss=_number(found.loss),
+        silent=_number(silent),
+        lower=_number(certificate.lower),
+        gap=_gap(certificate.gap),
+        epsilon=certificate.leak.epsilon,
+        private=certificate.private,
+        remap=found.remap,
+        signature=None if signs is None else list(signs),
+        proof=_proof(found),
+        made=_made(found.remap),
+    )
+
+
+def _number(value: Number) -> FormattedNumber:
+    return format_number(value, 6)
+
+
+def _gap(gap: Number) -> str:
+    return "0" if not gap else decimal(gap, 2)
+
+
+def _made(remap: list[int] | None) -> str:
+    if remap is None:
+        return ""
+    if remap == list(range(len(remap))):
+        return "It is the geometric mechanism, read at face value."
+    return f"It is the geometric mechanism with its answers read as {', '.join(map(str, remap))}."
+
+
+def _proof(found: Design) -> str:
+    certificate = found.certificate
+    bound = "Proved in exact arithmetic: "
+    if not certificate.gap:
+        return bound + "no private mechanism gives this consumer less, not even one with other answers. Gap 0."
+    kind = "multipliers of the privacy constraints" if certificate.prices is not None else "bounds from both sides"
+    if isinstance(certificate.gap, Real):
+        kind = "bounds around irrational numbers"
+    return bound + f"no private mechanism gives this consumer more than {_gap(certificate.gap)} less, by exact {kind}."

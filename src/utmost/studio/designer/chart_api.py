@@ -1,0 +1,61 @@
+"""The designer's pictures as JSON: each follows the form of its page."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from utmost.exact import number
+from utmost.studio.charts import Chart
+from utmost.studio.designer import charts
+from utmost.studio.designer.best_mechanism import BestMechanism
+from utmost.studio.designer.best_mechanism import best_mechanism as designed
+from utmost.studio.designer.comparison import UsualMechanism, trade_off_curve, usual_mechanisms
+from utmost.studio.designer.forms import DesignForm, require_quick
+from utmost.studio.designer.pages import JobId
+from utmost.studio.form_errors import FieldError, Refusal
+from utmost.studio.state import StateDep, VisitorDep
+
+api = APIRouter(prefix="/api/designer", tags=["designer"])
+
+
+@api.get("/best")
+def best(asked: DesignForm) -> BestMechanism:
+    """The best mechanism for a question that is small enough to be answered at once, certified."""
+    require_quick(asked)
+    return designed(asked)
+
+
+@api.get("/rivals")
+def compared(asked: DesignForm) -> list[UsualMechanism]:
+    """The usual mechanisms of the same level, each read in this consumer's best way."""
+    found = best(asked)
+    return usual_mechanisms(asked, number(found.loss.exact))
+
+
+@api.get("/mechanism")
+def mechanism(asked: DesignForm, house: StateDep, who: VisitorDep, job: JobId = "") -> Chart:
+    """The best mechanism as a heat map, or as maps on a grid."""
+    if not job:
+        return charts.mechanism_chart(best(asked).mechanism.channel(), asked.points())
+    kept = house.jobs.find(who.name, job).result
+    if kept is None:
+        raise Refusal(409, "job must be done before its mechanism can be drawn: wait for it")
+    return charts.mechanism_chart(BestMechanism(**kept).mechanism.channel(), asked.points())
+
+
+@api.get("/curve")
+def curve(asked: DesignForm) -> Chart:
+    """The least expected loss over ε, with your level on it."""
+    found = best(asked)
+    return charts.trade_off_chart(
+        trade_off_curve(asked.space, asked.prior, asked.loss), found.epsilon, float(number(found.loss.exact))
+    )
+
+
+@api.get("/simplex")
+def simplex(asked: DesignForm) -> Chart:
+    """Three secrets: the posteriors that privacy allows, and those of the best mechanism."""
+    points, level = asked.points(), asked.level()
+    if len(points) != 3 or not level.is_inner:
+        raise FieldError("space", "space must have three secrets for a triangle, and the level 0 < α < 1")
+    return charts.simplex_chart(best(asked).mechanism.channel(), points, level)

@@ -1,0 +1,99 @@
+"""What a designer asks: secrets, a level and a consumer, as typed; and whether it is answered at once or by a job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import Depends, Query
+
+from utmost import exact
+from utmost.consumer import Consumer, losses
+from utmost.design.optimal import is_line
+from utmost.errors import InputError
+from utmost.studio import input_parser
+from utmost.studio.form_errors import FieldError, errors_for_field
+
+if TYPE_CHECKING:
+    from utmost.exact import Level
+    from utmost.spaces import Space
+
+MAX_SPACE_POINTS = 400  # points of a space that a mechanism is designed for here
+LIVE_LINE, LIVE = 40, 12  # points, on a line and elsewhere, that are answered at once if α is rational
+FIELDS = ("space", "alpha", "epsilon", "prior", "loss")
+MAX_FIELD_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class DesignQuestion:
+    """Secrets, a level (α, or ε if that is not empty), a prior and a loss, as typed."""
+
+    space: str
+    alpha: str
+    epsilon: str
+    prior: str
+    loss: str
+
+    def points(self) -> Space:
+        """The secrets; at most 400, since a mechanism has a row and a column for each."""
+        found = input_parser.parse_space(self.space)
+        if len(found) > MAX_SPACE_POINTS:
+            raise FieldError(
+                "space", f"space must have at most {MAX_SPACE_POINTS} secrets here, got {len(found)}: take fewer"
+            )
+        return found
+
+    def level(self) -> Level:
+        """The level: by ε where that is given."""
+        if self.epsilon.strip():
+            with errors_for_field("epsilon"):
+                return exact.epsilon(self.epsilon)
+        with errors_for_field("alpha"):
+            return exact.alpha(self.alpha)
+
+    def reader(self) -> Consumer:
+        """The consumer over the secrets' distances."""
+        points = self.points()
+        belief, fear = input_parser.parse_prior(self.prior, len(points)), input_parser.parse_loss(self.loss)
+        with errors_for_field("loss"):
+            return Consumer(belief, losses.over(fear, points))
+
+    @property
+    def live(self) -> bool:
+        """Is it small enough to be answered while the visitor waits."""
+        points, level = self.points(), self.level()
+        rational = not level.is_inner or isinstance(level.alpha, Fraction)
+        return rational and len(points) <= (LIVE_LINE if is_line(points) else LIVE)
+
+
+def design_question(
+    space: Annotated[
+        str, Query(max_length=MAX_FIELD_CHARS, description="The secrets: line:6, discrete:4, grid:3x3")
+    ] = "line:6",
+    alpha: Annotated[str, Query(max_length=40, description="The level α = e^−ε, from 0 to 1")] = "1/2",
+    epsilon: Annotated[str, Query(max_length=40, description="The level ε instead, if not empty")] = "",
+    prior: Annotated[str, Query(max_length=8000, description="uniform, binomial:0.3, or weights")] = "uniform",
+    loss: Annotated[
+        str, Query(max_length=MAX_FIELD_CHARS, description="absolute, squared, binary, power:1.5")
+    ] = "absolute",
+) -> DesignQuestion:
+    """The question as typed."""
+    return DesignQuestion(space, alpha, epsilon, prior, loss)
+
+
+DesignForm = Annotated[DesignQuestion, Depends(design_question)]
+
+
+def check_question(asked: DesignQuestion) -> DesignQuestion:
+    """The same question, once everything in it has been read."""
+    asked.level()
+    asked.reader()
+    return asked
+
+
+def require_quick(asked: DesignQuestion) -> None:
+    """Refuse what must be a job."""
+    if not asked.live:
+        how = "press Design it, which begins a job, or post it to /api/designer/best/job"
+        raise InputError(f"space must be smaller to be answered at once: {how}")

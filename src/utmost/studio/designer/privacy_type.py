@@ -1,0 +1,72 @@
+"""What a privacy type contains: its capacities, and its members once a job has listed them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from pydantic import BaseModel, Field
+
+from utmost import design
+from utmost.exact import decimal
+from utmost.studio import input_parser
+from utmost.studio.designer.best_mechanism import ChannelMatrix
+from utmost.studio.designer.forms import DesignQuestion
+from utmost.studio.form_errors import FieldError
+from utmost.studio.number_format import FormattedNumber, format_number
+
+MAX_PROGRAM_POINTS = 100  # points of a space whose capacities are found by a program, at once
+MAX_CAPACITY_DIGITS = 400  # digits of an exact capacity
+
+
+class Bound(BaseModel):
+    """A capacity: its value, and how it is proved."""
+
+    value: FormattedNumber
+    exact: bool
+    gap: str
+    how: str
+
+
+class TypeCapacity(BaseModel):
+    """The most that any mechanism of a type can tell anybody."""
+
+    space: str
+    secrets: int
+    level: str
+    multiplicative: Bound = Field(description="An answer multiplies what a consumer can gain by at most this")
+    additive: Bound = Field(description="An answer adds at most this to a gain between 0 and 1")
+
+
+class TypeMembers(BaseModel):
+    """What a type is made of: how many vertices and kernel mechanisms, and the first of each."""
+
+    secrets: list[str]
+    vertices: int
+    posteriors: list[list[str]]
+    kernels: int
+    mechanisms: list[ChannelMatrix]
+
+
+def type_capacity(asked: DesignQuestion) -> TypeCapacity:
+    """Both capacities of the type; in closed form for homogeneous spaces of any size."""
+    points, level = input_parser.parse_space(asked.space), asked.level()
+    if points.profile is None and len(points) > MAX_PROGRAM_POINTS:
+        raise FieldError(
+            "space", f"space must have at most {MAX_PROGRAM_POINTS} secrets, or be line, discrete, hamming or cycle"
+        )
+    found = design.capacity(points, level)
+    return TypeCapacity(
+        space=points.name,
+        secrets=len(points),
+        level=str(level),
+        multiplicative=_bound(found.multiplicative),
+        additive=_bound(found.additive),
+    )
+
+
+def _bound(one: design.capacities.Capacity) -> Bound:
+    value = one.value
+    if isinstance(value, Fraction) and value.denominator.bit_length() > 3 * MAX_CAPACITY_DIGITS:
+        value = Fraction(decimal(value, 12))
+    gap = "0" if one.exact else decimal(one.gap, 2)
+    return Bound(value=format_number(value, 6), exact=one.exact, gap=gap, how=one.how)

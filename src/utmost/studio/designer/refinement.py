@@ -1,0 +1,154 @@
+"""Two mechanisms compared for every consumer at once, with the evidence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, Field
+
+from utmost import exact
+from utmost.errors import InputError, UndecidedError
+from utmost.exact import integer
+from utmost.qif import refinement
+from utmost.studio.designer.best_mechanism import ChannelMatrix
+from utmost.studio.form_errors import errors_for_field
+
+if TYPE_CHECKING:
+    from utmost.channel import Channel
+    from utmost.qif import Refinement, Witness
+
+NAMED = re.compile(r"\s*(geometric|response|response-dual)\s+(\d{1,3})\s+(\S{1,40})\s*")
+MAX_COMPARED_SIZE = 30  # inputs and outputs of a mechanism that is compared here
+MAX_QUICK_SIZE = 12  # the same, of those that are compared at once
+MAX_TABLE_CHARS = 40_000
+EXPECTED = "geometric 5 1/2, response 4 1/2, or a table: a header of outputs, then a row for each input"
+
+
+class Objector(BaseModel):
+    """A consumer who is better served by the one: her prior, her loss, and what she loses with each."""
+
+    prior: list[str]
+    loss: list[list[str]]
+    with_first: str
+    with_second: str
+
+
+class RefinementResult(BaseModel):
+    """Is either mechanism the other with its outputs processed further, and who minds if not."""
+
+    inputs: list[str]
+    forward: bool = Field(
+        description="The second is the first, processed further: the first is at least as good for all"
+    )
+    backward: bool | None = Field(
+        description="The first is the second, processed further; None if that was not decided"
+    )
+    headline: str
+    post: ChannelMatrix | None = Field(description="R, where first times R is the second")
+    back: ChannelMatrix | None = Field(description="R, where second times R is the first")
+    prefers_second: Objector | None
+    prefers_first: Objector | None
+
+
+def parse_mechanism(text: str, field: str) -> Channel:
+    """A mechanism by its name, size and α, or as a table of exact numbers."""
+    with errors_for_field(field):
+        named = NAMED.fullmatch(text)
+        made = _table(text) if named is None else _named(*named.groups())
+        if max(len(made.inputs), len(made.outputs)) > MAX_COMPARED_SIZE:
+            raise InputError(
+                f"{field} must have at most {MAX_COMPARED_SIZE} inputs and outputs, got more: take a smaller one"
+            )
+        return made
+
+
+def _named(name: str, size: str, level: str) -> Channel:
+    from utmost.mechanisms import geometric, response, response_dual
+
+    makers: dict[str, Callable[..., Any]] = {
+        "geometric": geometric,
+        "response": response,
+        "response-dual": response_dual,
+    }
+    number = integer(size, "size")
+    if number > MAX_COMPARED_SIZE:
+        raise InputError(
+            f"size must be at most {MAX_COMPARED_SIZE} to be compared here, got {number}: take a smaller one"
+        )
+    made: Channel = makers[name](number, exact.alpha(level)).channel()
+    return made
+
+
+def _table(text: str) -> Channel:
+    """A table typed or pasted: CSV, with commas, semicolons, tabs or spaces between its cells."""
+    from utmost.channel import channel
+    from utmost.channel.files import read_label
+
+    lines = [re.split(r"[,;\t]\s*|\s+", line.strip()) for line in text.strip().splitlines() if line.strip()]
+    if len(lines) < 2:
+        raise InputError(f"a mechanism must be {EXPECTED}, got something else")
+    header, rows = lines[0], lines[1:]
+    if len(header) == len(rows[0]) - 1:
+        header = ["", *header]
+    outputs, inputs = [read_label(cell) for cell in header[1:]], [read_label(row[0]) for row in rows]
+    return channel([row[1:] for row in rows], inputs, outputs)
+
+
+def is_quick(first: str, second: str) -> bool:
+    """Are both small enough to be compared while the visitor waits."""
+    return (
+        max(
+            max(len(made.inputs), len(made.outputs))
+            for made in (parse_mechanism(first, "first"), parse_mechanism(second, "second"))
+        )
+        <= MAX_QUICK_SIZE
+    )
+
+
+def compare_mechanisms(first_text: str, second_text: str) -> RefinementResult:
+    """Both directions decided in exact arithmetic; evidence either way."""
+    first, second = parse_mechanism(first_text, "first"), parse_mechanism(second_text, "second")
+    with errors_for_field("second"):
+        forward = refinement(first, second)
+        try:
+            backward: Refinement | None = refinement(second, first)
+        except UndecidedError:
+            backward = None
+    return RefinementResult(
+        inputs=[str(x) for x in first.inputs],
+        forward=forward.refines,
+        backward=None if backward is None else backward.refines,
+        headline=_headline(forward.refines, None if backward is None else backward.refines),
+        post=None if forward.post is None else ChannelMatrix.of(forward.post),
+        back=None if backward is None or backward.post is None else ChannelMatrix.of(backward.post),
+        prefers_second=_objector(forward.witness, swapped=False),
+        prefers_first=_objector(None if backward is None else backward.witness, swapped=True),
+    )
+
+
+def _objector(witness: Witness | None, *, swapped: bool) -> Objector | None:
+    if witness is None:
+        return None
+    values = (witness.with_b, witness.with_a) if swapped else (witness.with_a, witness.with_b)
+    return Objector(
+        prior=[str(weight) for weight in witness.prior],
+        loss=[[str(cell) for cell in row] for row in witness.loss],
+        with_first=str(values[0]),
+        with_second=str(values[1]),
+    )
+
+
+def _headline(forward: bool, backward: bool | None) -> str:
+    if forward and backward:
+        return "They are equivalent: equally good for everybody."
+    if forward:
+        return "The second is the first processed further: everybody does at least as well with the first."
+    if backward:
+        return "The first is the second processed further: everybody does at least as well with the second."
+    if backward is None:
+        return "The second is not the first processed further; the other direction was not decided."
+    return (
+        "Neither is the other processed further: some consumers are better served by the first, others by the second."
+    )

@@ -1,0 +1,90 @@
+"""What goes wrong, as one line beside the field it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+
+from utmost.errors import BudgetError, InputError, LedgerError, UtmostError
+
+MAX_MESSAGE_CHARS = 400
+
+
+class Problem(BaseModel):
+    """One line that says what was wrong and what to do; `field` is the parameter it is about, if it is about one."""
+
+    field: str | None = Field(default=None, examples=["epsilon"])
+    message: str = Field(examples=["epsilon must be > 0, got 0"])
+
+
+class FieldError(InputError):
+    """An input error that knows its field."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class Refusal(UtmostError):
+    """A request that is turned away, with the status of HTTP that says why."""
+
+    def __init__(self, status: int, message: str, wait: int | None = None) -> None:
+        super().__init__(message)
+        self.status, self.wait = status, wait
+
+
+@contextmanager
+def errors_for_field(field: str) -> Iterator[None]:
+    """What is refused inside is refused for this field's sake.
+
+    >>> with errors_for_field("level"):
+    ...     raise InputError("epsilon must be > 0, got 0")
+    Traceback (most recent call last):
+    utmost.studio.form_errors.FieldError: epsilon must be > 0, got 0
+    """
+    try:
+        yield
+    except FieldError:
+        raise
+    except InputError as problem:
+        raise FieldError(field, str(problem)) from None
+
+
+def problem_from_error(error: Exception, fields: Sequence[str] = ()) -> Problem:
+    """The problem that an error is. Its field is the one it was raised for, else the one its message begins with.
+
+    >>> problem_from_error(InputError("epsilon must be > 0, got 0"), ["epsilon", "where"]).field
+    'epsilon'
+    """
+    words = one_line(str(error))
+    if isinstance(error, FieldError):
+        return Problem(field=error.field, message=words)
+    told = words.removeprefix("--").replace("'", " ")
+    named = [field for field in fields if told.split(" ")[:1] == [field]]
+    return Problem(field=named[0] if named else None, message=words)
+
+
+def status_code(error: UtmostError) -> int:
+    """422 what the visitor can mend, 409 a budget that is short, 503 a ledger out of reach, 500 the rest."""
+    if isinstance(error, Refusal):
+        return error.status
+    if isinstance(error, BudgetError):
+        return 409
+    return 422 if isinstance(error, InputError) else 503 if isinstance(error, LedgerError) else 500
+
+
+def validation_problem(error: RequestValidationError) -> Problem:
+    """The first thing that a request's own types refuse; what was sent is not repeated."""
+    first = error.errors()[0]
+    where = [str(part) for part in first["loc"] if part not in ("query", "body", "path", "header")]
+    field = ".".join(where) or None
+    return Problem(field=field, message=one_line(f"{field or 'request'}: {first['msg']}"))
+
+
+def one_line(message: str) -> str:
+    """One printable line, its middle left out where it is long."""
+    words = "".join(c if c.isprintable() else "?" for c in " ".join(message.split()))
+    return words if len(words) <= MAX_MESSAGE_CHARS else f"{words[: MAX_MESSAGE_CHARS - 120]} … {words[-110:]}"

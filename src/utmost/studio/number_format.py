@@ -1,0 +1,72 @@
+"""Numbers for people: rounded where they are read, exact where they are pointed at."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from markupsafe import Markup, escape
+from pydantic import BaseModel, Field
+
+from utmost.exact import Number, decimal
+
+DIGITS = 4
+MAX_EXACT_CHARS = 120  # characters of an exact value that is shown
+GROUPS = re.compile(r"(?<=\d)(?=(?:\d{3})+$)")
+
+
+class FormattedNumber(BaseModel):
+    """A number: `text` is for reading, `exact` is what it is."""
+
+    text: str = Field(examples=["0.3333"])
+    exact: str = Field(examples=["1/3"])
+
+
+def format_number(value: Number | int | float, digits: int = DIGITS) -> FormattedNumber:
+    """A number rounded to so many digits, all those before its point kept, with what it is exactly.
+
+    >>> from fractions import Fraction
+    >>> format_number(Fraction(1, 3)), format_number(Fraction(1, 10))
+    (FormattedNumber(text='0.3333', exact='1/3'), FormattedNumber(text='0.1', exact='1/10'))
+    """
+    return FormattedNumber(text=format_rounded(value, digits), exact=str(value))
+
+
+def format_rounded(value: Number | int | float, digits: int = DIGITS) -> str:
+    """The text alone: a minus sign, thin groups of three, no artefact of floats.
+
+    >>> format_rounded(1234567).replace(chr(0x202F), " "), format_rounded(-0.12345), format_rounded(10**20)
+    ('1 234 567', '−0.1235', '1e+20')
+    """
+    exact = Fraction(value) if isinstance(value, int) else value
+    large = 10**digits <= exact < 10**15 or -(10**15) < exact <= -(10**digits)
+    text = f"{float(exact):.0f}" if large else decimal(exact, digits)
+    if "e" in text:
+        return text.replace("-", "−")
+    whole, point, rest = text.removeprefix("-").partition(".")
+    sign = "−" if text.startswith("-") else ""
+    return f"{sign}{GROUPS.sub(chr(0x202F), whole) if len(whole) > 4 else whole}{point}{rest}"
+
+
+def number_html(value: Number | int | float | FormattedNumber | str | None, digits: int = DIGITS) -> Markup:
+    """The number as HTML: <data> with the exact value in it, told on hover. An exact text such as "1/3" is read."""
+    from utmost.exact import number as read
+
+    if value is None:
+        return Markup('<span class="none">–</span>')
+    found = (
+        value
+        if isinstance(value, FormattedNumber)
+        else format_number(read(value) if isinstance(value, str) else value, digits)
+    )
+    told = (
+        found.exact
+        if len(found.exact) <= MAX_EXACT_CHARS
+        else f"{found.exact[:MAX_EXACT_CHARS]}… (whole in this page's JSON)"
+    )
+    title = Markup(' title="exactly {}"').format(told) if _plain(found) != found.exact else ""
+    return Markup('<data class="number" value="{}"{}>{}</data>').format(told, title, escape(found.text))
+
+
+def _plain(found: FormattedNumber) -> str:
+    return found.text.replace(chr(0x202F), "").replace("−", "-")

@@ -1,0 +1,106 @@
+"""What a visitor asks of a number format, and what is found: ε′ over the rounding step, and two supports."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from utmost import exact
+from utmost.errors import InputError
+from utmost.exact import rational
+from utmost.precision import implementation, laplace, laplace_advice, uniform_generator
+from utmost.precision.certificate import check_inner_level
+from utmost.precision.number_formats import parse_format
+from utmost.precision.supports import Supports, enumerate_supports
+from utmost.studio.form_errors import errors_for_field
+
+if TYPE_CHECKING:
+    from utmost.precision import Certificate, Implementation
+    from utmost.precision.laplace import LaplaceSetting
+
+STEPS = 24  # powers of two on the curve
+FINEST = 22  # the finest step of the curve is this power of two below the range
+CACHED_ANSWERS = 64  # answers
+ENUMERATING = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionQuestion:
+    """A format, a level, a range and a rounding step, as typed."""
+
+    format: str
+    epsilon: str
+    sensitivity: str
+    low: str
+    high: str
+    round: str
+
+    def run(self) -> Implementation:
+        """The machine."""
+        with errors_for_field("format"):
+            return implementation(parse_format(self.format))
+
+    def task(self, rounding: Fraction | None = None) -> LaplaceSetting:
+        """What is released on it; with another rounding step if one is given."""
+        with errors_for_field("epsilon"):
+            level = check_inner_level(exact.epsilon(self.epsilon))
+        ends = []
+        for name, text in (("low", self.low), ("high", self.high)):
+            with errors_for_field(name):
+                ends.append(rational(text, name))
+        with errors_for_field("sensitivity"):
+            width = rational(self.sensitivity, "sensitivity")
+            if width <= 0:
+                raise InputError("sensitivity must be > 0, got a number that is not: say how far answers can move")
+        with errors_for_field("high" if ends[0] >= ends[1] else "round"):
+            return laplace.laplace_setting(level, width, ends[0], ends[1], self.round if rounding is None else rounding)
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionResult:
+    """A question with its certificate and what to do about it."""
+
+    task: LaplaceSetting
+    made: Certificate
+    advice: str
+
+
+def certify_question(question: PrecisionQuestion) -> PrecisionResult:
+    """ε′ of the textbook sampler on this machine, and the advice of the command line."""
+    run, task = question.run(), question.task()
+    made = laplace.certify_laplace(task, run)
+    return PrecisionResult(task, made, laplace_advice(task, run, made))
+
+
+@lru_cache(maxsize=CACHED_ANSWERS)
+def epsilon_curve(question: PrecisionQuestion) -> list[tuple[Fraction, Fraction | None]]:
+    """(step, ε′) for steps that are powers of two from 2^−22 of the range upwards; None where no ε′ is finite."""
+    run, asked = question.run(), question.task()
+    width = asked.high - asked.low
+    top = width.numerator.bit_length() - width.denominator.bit_length()
+    steps = [Fraction(2) ** (top - FINEST + k) for k in range(STEPS)]
+    return [(step, laplace.certify_laplace(question.task(step), run).epsilon_prime) for step in steps]
+
+
+def compute_supports(question: PrecisionQuestion, bits: int, first: str, second: str) -> Supports:
+    """What either secret can give on a machine whose generator has 2^bits values.
+
+    The picture and the numbers beside it ask at once: one of them works it out, the other waits for it.
+    """
+    with ENUMERATING:
+        return _both_supports(question, bits, first, second)
+
+
+@lru_cache(maxsize=CACHED_ANSWERS)
+def _both_supports(question: PrecisionQuestion, bits: int, first: str, second: str) -> Supports:
+    secrets = []
+    for name, text in (("first", first), ("second", second)):
+        with errors_for_field(name):
+            secrets.append(rational(text, name))
+    with errors_for_field("format"):
+        small = implementation(parse_format(question.format), uniform_generator(2**bits))
+    with errors_for_field("first"):
+        return enumerate_supports(question.task(), small, (secrets[0], secrets[1]))

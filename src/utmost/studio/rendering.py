@@ -1,0 +1,92 @@
+"""Pages from templates: escaped by themselves, with navigation, CSRF token and the address of their JSON twin."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cache
+from typing import Any
+
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import Response
+
+from utmost import __version__
+from utmost.studio import number_format, permissions
+from utmost.studio.form_errors import Problem, Refusal
+from utmost.studio.sessions import ANONYMOUS
+
+TITLES = {401: "Who is there?", 403: "Not here", 404: "Nothing here", 422: "That cannot be", 500: "A bug"}
+
+
+@cache
+def template_environment() -> Environment:
+    """The templates of the package: everything is escaped, and a name that is not given is an error."""
+    found = Environment(
+        loader=PackageLoader("utmost.studio", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters["number"] = number_format.number_html
+    found.filters["rounded"] = number_format.format_rounded
+    return found
+
+
+def render_page(
+    request: Request, template: str, *, twin: str = "", problem: Problem | None = None, status: int = 200, **data: Any
+) -> HTMLResponse:
+    """The template with its data. `twin` is the address of the same page as JSON, if it has one.
+
+    A `problem` is shown beside its field by the macros of parts.html; the page is then answered with 422, or `status`.
+    A template sees also: `here` (the path), `places` (the navigation), `visitor`, `csrf` (for forms), `team` (is this
+    `utmost serve`), `live` (counts that a picture follows a slider for), `version`, `errors` (messages by field).
+    """
+    house, visitor = request.state.house, request.state.visitor
+    given = {
+        "here": request.scope["path"],
+        "places": permissions.navigation(visitor),
+        "visitor": visitor,
+        "csrf": house.sessions.csrf(visitor),
+        "team": house.settings.tokens is not None,
+        "version": __version__,
+        "vega": house.bundle,
+        "live": house.settings.limits.live,
+        "twin": twin,
+        "errors": defaultdict(str, {} if problem is None else {problem.field or "": problem.message}),
+        "problem": problem,
+    }
+    text = template_environment().get_template(template).render({**given, **data})
+    return HTMLResponse(text, status_code=422 if problem is not None and status == 200 else status)
+
+
+def wants_json(request: Request) -> bool:
+    """Is the answer for a program: everything under /api, and whoever asks for JSON before HTML."""
+    accept = request.headers.get("accept", "")
+    return str(request.scope["path"]).startswith(("/api/", "/health", "/metrics")) or accept.startswith(
+        "application/json"
+    )
+
+
+def error_response(request: Request, status: int, problem: Problem) -> Response:
+    """One line about what went wrong, as JSON under /api and as a page elsewhere."""
+    if wants_json(request):
+        return JSONResponse(problem.model_dump(), status_code=status)
+    title = TITLES.get(status, "That did not work")
+    return render_page(request, "core/error.html", status=status, title=title, problem=problem)
+
+
+def refusal_response(request: Request, refusal: Refusal) -> Response:
+    """The answer to a request that is turned away; who has shown no token is led to where she can."""
+    visitor, path = request.state.visitor, request.scope["path"]
+    if refusal.status == 401 and request.method == "GET" and not wants_json(request) and visitor.role == ANONYMOUS:
+        from urllib.parse import urlencode
+
+        return RedirectResponse(f"/login?{urlencode({'then': path})}", status_code=303)
+    answer = error_response(request, refusal.status, Problem(message=str(refusal)))
+    if refusal.wait is not None:
+        answer.headers["retry-after"] = str(refusal.wait)
+    if refusal.status == 401:
+        answer.headers["www-authenticate"] = "Bearer"
+    return answer

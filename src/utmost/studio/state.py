@@ -1,0 +1,64 @@
+"""What the pages of one studio share, and how a page gets at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends
+from starlette.requests import Request
+
+from utmost.studio.jobs import Jobs
+from utmost.studio.metrics import Metrics
+from utmost.studio.rate_limit import RateLimiter
+from utmost.studio.sessions import Sessions, Visitor
+from utmost.studio.settings import Settings, private_folder
+from utmost.studio.tokens import TokenRegister
+from utmost.studio.vega_bundle import VegaBundle
+
+
+@dataclass(frozen=True, slots=True)
+class AppState:
+    """Settings, sessions, tokens, rates, jobs, metrics and the Vega bundle of a studio."""
+
+    settings: Settings
+    sessions: Sessions
+    register: TokenRegister | None
+    rates: RateLimiter
+    jobs: Jobs
+    metrics: Metrics
+    bundle: VegaBundle
+
+
+def build_state(settings: Settings) -> AppState:
+    """The house for these settings; its state folder is made where it is missing."""
+    return AppState(
+        settings=settings,
+        sessions=Sessions(settings.state),
+        register=None if settings.tokens is None else TokenRegister(settings.tokens),
+        rates=RateLimiter(settings.limits),
+        jobs=Jobs(private_folder(settings.state / "jobs"), settings.limits),
+        metrics=Metrics(),
+        bundle=VegaBundle(),
+    )
+
+
+async def _house(request: Request) -> AppState:
+    found: AppState = request.state.house
+    return found
+
+
+async def _settings(request: Request) -> Settings:
+    found: AppState = request.state.house
+    return found.settings
+
+
+async def _visitor(request: Request) -> Visitor:
+    found: Visitor = request.state.visitor
+    return found
+
+
+# coroutines, so that no thread is asked for what is at hand
+StateDep = Annotated[AppState, Depends(_house)]
+SettingsDep = Annotated[Settings, Depends(_settings)]
+VisitorDep = Annotated[Visitor, Depends(_visitor)]

@@ -1,0 +1,33 @@
+"""Other people's functions, named as MODULE:FUNCTION on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from utmost.errors import InputError
+
+
+def load_function(name: str, role: str) -> Callable[..., Any]:
+    """The function that `module:function` names; `role` is what it was named for.
+
+    Whatever its module does when it is imported, sys.exit included, ends in one line.
+
+    >>> load_function("math:floor", "sampler")(2.5)
+    2
+    """
+    module, _, path = name.partition(":")
+    try:
+        found: Any = import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as problem:
+        kind = type(problem).__name__
+        raise InputError(f'{role} must be MODULE:FUNCTION that can be loaded, got "{name[:60]}" ({kind})') from None
+    if not path or not callable(found):
+        raise InputError(f'{role} must be MODULE:FUNCTION, got "{name[:60]}", which cannot be called')
+    result: Callable[..., Any] = found
+    return result

@@ -1,0 +1,261 @@
+"""What is kept of a person: how much, how fairly, and that nobody else has a say in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+from data.places import Column, placed
+from spark import quiet
+from utmost.data.contribution_bounds import MAX_COPIES, salt
+from utmost.data.partitions import Partition
+from utmost.data.queries import MAX_CONTRIBUTION, Count, Grid, Histogram, PrivacyUnit, Quantile, Sum
+from utmost.data.table import Table
+from utmost.noise.entropy import system_source
+
+pytestmark = quiet
+
+COLUMNS = {
+    "world": Column("int64", "bigint", "integer"),
+    "person": Column("int64", "bigint", "integer"),
+    "name": Column("string", "text", "text"),
+    "value": Column("int64", "bigint", "integer"),
+}
+GRID = Grid(Fraction(0), Fraction(9), Fraction(1))
+VALUES = tuple(range(10))
+EXAMPLES = {"parquet": 25, "postgres": 10, "spark": 2}
+FALSE_ALARM = 1e-9  # of each statistical test below, if every choice of k rows is equally likely
+
+
+class Fixed:
+    """A source that always plays the same words; it counts how many it was asked for."""
+
+    def __init__(self, *words: int) -> None:
+        self.given, self.asked = words, 0
+
+    def words(self, count: int) -> Any:
+        self.asked += count
+        return np.resize(np.array(self.given, dtype=np.uint64), count)
+
+
+def again(table: Table, *words: int) -> Table:
+    """The same table with a fixed salt."""
+    return Table(table._engine, table._rows, Fixed(*words))
+
+
+@pytest.fixture(scope="module", params=EXAMPLES)
+def place(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    if name == "spark":
+        request.getfixturevalue("spark")
+    return name
+
+
+@pytest.fixture(scope="module")
+def url(place: str, request: pytest.FixtureRequest) -> str | None:
+    return request.getfixturevalue("postgres_module_url") if place == "postgres" else None
+
+
+def row(world: int, person: int | None, value: int | None) -> dict[str, Any]:
+    name = None if person is None else f"p'{person}\u20ac"
+    return {"world": world, "person": person, "name": name, "value": value}
+
+
+people = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9) | st.integers(0, 1)), max_size=30)
+units = st.builds(PrivacyUnit, st.sampled_from(("person", "name")), st.integers(1, 4)) | st.builds(
+    PrivacyUnit, st.sampled_from(("person", "name")), st.none(), st.integers(1, 4)
+)
+
+
+def worlds(rows: list[tuple[int, int]]) -> list[dict[str, Any]]:
+    """World 0 has everybody, world 1 + p has person p alone."""
+    return [row(0, *pair) for pair in rows] + [row(1 + pair[0], *pair) for pair in rows]
+
+
+def answers(table: Table, unit: PrivacyUnit, world: int) -> dict[str, list[int]]:
+    """All answers about a world, as lists of numbers that add up over persons."""
+    part = Partition("world", world)
+    found = {
+        "count": [table.count(Count("value > 3"), unit, part)],
+        "histogram": table.histogram(Histogram({"value": VALUES[:8]}), unit, part),
+    }
+    if unit.groups is None:
+        moments = table.moments(Sum("value", GRID, None), unit, part)
+        found["moments"] = [moments.rows, moments.positions]
+        found["positions"] = table.positions(Quantile("value", GRID, Fraction(1, 2), None), unit, part)
+    return found
+
+
+def added(parts: list[list[int]]) -> list[int]:
+    return [sum(numbers) for numbers in zip(*parts, strict=True)]
+
+
+def test_an_answer_is_the_sum_of_what_each_person_gives_alone_for_every_salt(
+    place: str, url: str | None, tmp_path: Path
+) -> None:
+    """The lemma, exactly: nobody's rows change what is kept of anybody else."""
+
+    @settings(max_examples=EXAMPLES[place])
+    @given(people, units, st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
+    def check(rows: list[tuple[int, int]], unit: PrivacyUnit, first: int, second: int) -> None:
+        with placed(place, worlds(rows), tmp_path, url, COLUMNS) as opened:
+            table = again(opened, first, second)
+            whole = answers(table, unit, 0)
+            alone = [answers(table, unit, 1 + person) for person in range(4)]
+        for kind, numbers in whole.items():
+            assert numbers == added([one[kind] for one in alone])
+
+    check()
+
+
+def test_a_person_moves_an_answer_by_no_more_than_its_sensitivity(tmp_path: Path) -> None:
+    """Replacing all rows of one person by others, for a fixed salt: at most k rows leave and k come."""
+    ours = st.lists(st.tuples(st.just(0), st.integers(0, 9)), max_size=8)
+
+    @settings(max_examples=25)
+    @given(people, ours, units, st.integers(0, 2**64 - 1))
+    def check(rows: list[tuple[int, int]], other: list[tuple[int, int]], unit: PrivacyUnit, word: int) -> None:
+        changed = [pair for pair in rows if pair[0] != 0] + other
+        table_rows = [row(0, *pair) for pair in rows] + [row(1, *pair) for pair in changed]
+        with placed("parquet", table_rows, tmp_path, None, COLUMNS) as opened:
+            table = again(opened, word)
+            before, after = answers(table, unit, 0), answers(table, unit, 1)
+        moves = {
+            kind: [abs(a - b) for a, b in zip(numbers, after[kind], strict=True)] for kind, numbers in before.items()
+        }
+        assert sum(moves["count"]) <= (unit.rows or 1)
+        assert sum(moves["histogram"]) <= 2 * unit.bound
+        if unit.rows:
+            assert moves["moments"][0] <= unit.bound
+            assert moves["moments"][1] <= unit.bound * GRID.size
+            assert sum(moves["positions"]) <= 2 * unit.bound
+
+    check()
+
+
+def test_rows_without_a_person_are_left_out(place: str, url: str | None, tmp_path: Path) -> None:
+    rows = [row(0, None, 1), row(0, None, 2), row(0, 7, 1)]
+    with placed(place, rows, tmp_path, url, COLUMNS) as table:
+        for unit in (PrivacyUnit("person", rows=5), PrivacyUnit("name", groups=5)):
+            assert table.count(Count(), unit, None) == 1
+            assert table.histogram(Histogram({"value": (1, 2)}), unit, None) == [1, 0]
+            assert table.units(unit) == 1
+        assert table.units(PrivacyUnit()) == 3
+
+
+def test_a_person_with_many_equal_rows_keeps_as_many_as_allowed(place: str, url: str | None, tmp_path: Path) -> None:
+    rows = [row(0, 1, 5)] * 700 + [row(0, 2, 5)] * 3
+    with placed(place, rows, tmp_path, url, COLUMNS) as table:
+        for k in (1, 3, 699, 701, MAX_CONTRIBUTION):
+            unit = PrivacyUnit("person", rows=k)
+            assert table.histogram(Histogram({"value": (5,)}), unit, None) == [min(k, 700) + min(k, 3)]
+            assert table.count(Count(), unit, None) == min(k, 700) + min(k, 3)
+    assert MAX_COPIES >= MAX_CONTRIBUTION
+
+
+def test_only_rows_that_the_query_uses_compete_for_a_place(place: str, url: str | None, tmp_path: Path) -> None:
+    """A row outside where, the cells or the column's values takes nothing from the others."""
+    rows = [row(0, 1, value) for value in (0, 1, None, 8, 9, 9, 9)]
+    with placed(place, rows, tmp_path, url, COLUMNS) as table:
+        for _ in range(1 if place == "spark" else 5):
+            unit = PrivacyUnit("person", rows=2)
+            assert table.histogram(Histogram({"value": (0, 1)}), unit, None) == [1, 1]
+            assert table.histogram(Histogram({"value": (0, 1, 8, 9)}, "value < 5"), unit, None) == [1, 1, 0, 0]
+            assert table.moments(Sum("value", GRID, None, "value < 5 or value is null"), unit, None).rows == 2
+            assert (
+                table.moments(Sum("value", GRID, Fraction(9), "value is null or value = 0"), unit, None).positions == 9
+            )
+
+
+def hypergeometric(sizes: tuple[int, ...], k: int) -> dict[tuple[int, ...], Fraction]:
+    """The law of how many of each value are kept, if every k of the rows are equally likely; by enumeration."""
+    rows = [value for value, size in enumerate(sizes) for _ in range(size)]
+    found = Counter(tuple(chosen.count(v) for v in range(len(sizes))) for chosen in combinations(rows, k))
+    return {kept: Fraction(number, comb(len(rows), k)) for kept, number in found.items()}
+
+
+def surprise(found: Counter[tuple[int, ...]], law: dict[tuple[int, ...], Fraction]) -> float:
+    """Pearson's statistic."""
+    total = found.total()
+    assert set(found) <= set(law)
+    return sum((found[kept] - float(p) * total) ** 2 / (float(p) * total) for kept, p in law.items())
+
+
+@pytest.fixture(scope="module")
+def crowd(place: str, url: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
+    """5000 persons, each with five rows: 0, 0, 0, 1, 2."""
+    rows = [row(0, person, value) for person in range(5000) for value in (0, 0, 0, 1, 2)]
+    with placed(place, rows, tmp_path_factory.mktemp("crowd"), url, COLUMNS) as table:
+        yield table
+
+
+def kept_of_each(table: Table, unit: PrivacyUnit) -> list[tuple[int, ...]]:
+    """How many of 0, 1, 2 are kept of each person: the person is a key too."""
+    sizes = table.histogram(Histogram({"person": tuple(range(5000)), "value": (0, 1, 2)}), unit, None)
+    return [tuple(sizes[at : at + 3]) for at in range(0, len(sizes), 3)]
+
+
+@pytest.mark.parametrize(
+    ("unit", "law"),
+    [
+        (PrivacyUnit("person", rows=1), hypergeometric((3, 1, 1), 1)),
+        (PrivacyUnit("person", rows=2), hypergeometric((3, 1, 1), 2)),
+        (PrivacyUnit("name", rows=2), hypergeometric((3, 1, 1), 2)),
+        (PrivacyUnit("person", groups=2), hypergeometric((1, 1, 1), 2)),
+    ],
+    ids=["one row", "two rows", "two rows, by name", "two groups"],
+)
+def test_every_choice_of_rows_is_equally_likely(
+    crowd: Table, unit: PrivacyUnit, law: dict[tuple[int, ...], Fraction], place: str
+) -> None:
+    """Over 5000 persons and fresh salts. The test has the power to tell a law whose likeliest outcome is 15 % off."""
+    found: Counter[tuple[int, ...]] = Counter()
+    for _ in range(3 if place == "spark" else 6):
+        found.update(kept_of_each(crowd, unit))
+    limit = chi2.isf(FALSE_ALARM, len(law) - 1)
+    assert surprise(found, law) < limit
+    likeliest, least = max(law, key=lambda kept: law[kept]), min(reversed(law), key=lambda kept: law[kept])
+    moved = round(0.15 * found[likeliest])
+    assert surprise(found + Counter({least: moved}) - Counter({likeliest: moved}), law) > limit
+
+
+def test_people_with_equal_rows_are_drawn_for_apart(crowd: Table) -> None:
+    """Of 5000 persons with rows 0, 0, 0, 1, 2, the number whose one row is 0 is binomial: within 6.5 deviations."""
+    sizes = crowd.histogram(Histogram({"value": (0, 1, 2)}), PrivacyUnit("name", rows=1), None)
+    for size, p in zip(sizes, (0.6, 0.2, 0.2), strict=True):
+        assert abs(size - 5000 * p) < 6.5 * (5000 * p * (1 - p)) ** 0.5  # false alarm below 1e-9
+
+
+def test_the_choice_for_one_person_changes_with_the_salt(crowd: Table) -> None:
+    first, second = (kept_of_each(again(crowd, word), PrivacyUnit("person", rows=2)) for word in (1, 2))
+    assert first == kept_of_each(again(crowd, 1), PrivacyUnit("person", rows=2))
+    agreement = sum(a == b for a, b in zip(first, second, strict=True))
+    law = hypergeometric((3, 1, 1), 2)
+    expected = float(sum(p * p for p in law.values())) * 5000
+    assert abs(agreement - expected) < 6.5 * (expected * (1 - expected / 5000)) ** 0.5  # false alarm below 1e-9
+
+
+def test_a_salt_is_128_bits_and_fresh_for_every_question_that_needs_one(tmp_path: Path) -> None:
+    assert len({salt(None) for _ in range(100)}) == 100
+    assert len(salt(system_source())) == 32
+    assert salt(Fixed(1, 2**64 - 1)) == "0000000000000001ffffffffffffffff"
+    with placed("parquet", [row(0, 1, 1)], tmp_path, None, COLUMNS) as opened:
+        source = Fixed(5)
+        table, unit = Table(opened._engine, opened._rows, source), PrivacyUnit("person", rows=1)
+        table.histogram(Histogram({"value": (1,)}), unit, None)
+        table.moments(Sum("value", GRID, None), unit, None)
+        assert source.asked == 4
+        table.count(Count(), unit, None)
+        table.histogram(Histogram({"value": (1,)}), PrivacyUnit(), None)
+        assert source.asked == 4

@@ -1,0 +1,109 @@
+"""A sketch is checked like its table, and answers nothing."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utmost.data.column_kinds import ColumnKind
+from utmost.data.queries import Count, Grid, Histogram, Mean, PrivacyUnit, Quantile, Query
+from utmost.data.sources import Source, list_tables, open_table
+from utmost.data.table import Table
+from utmost.data.table_schema import TableSchema, declared_types
+from utmost.errors import InputError, UtmostError
+
+KINDS = {
+    "person": ColumnKind.INTEGER,
+    "pay": ColumnKind.NUMBER,
+    "city": ColumnKind.TEXT,
+    "is_adult": ColumnKind.TRUTH,
+    "born": ColumnKind.DATE,
+    "seen": ColumnKind.TIME,
+}
+QUERIES = st.one_of(
+    st.sampled_from(["person > 1", "city = 'Oslo'", "pay > 1.5 and is_adult", "born > 3", "nobody = 1", "city >"]).map(
+        Count
+    ),
+    st.tuples(st.sampled_from([*KINDS, "nobody"]), st.sampled_from([1, "Oslo", True])).map(
+        lambda pair: Histogram({pair[0]: (pair[1],)})
+    ),
+    st.tuples(st.sampled_from([*KINDS, "nobody"]), st.sampled_from([Fraction(1), Fraction(1, 10**9)])).map(
+        lambda pair: Mean(pair[0], Grid(Fraction(0), Fraction(10), pair[1]), None)
+    ),
+)
+UNITS = st.sampled_from(
+    [
+        PrivacyUnit(),
+        PrivacyUnit("person", rows=2),
+        PrivacyUnit("city", groups=2),
+        PrivacyUnit("pay", rows=1),
+        PrivacyUnit("x", rows=1),
+    ]
+)
+
+
+def file(folder: Path) -> Source:
+    """A CSV file with a column of every kind."""
+    row = "1,2.5,Oslo,true,2001-02-03,2001-02-03 04:05"
+    (folder / "all.csv").write_text(f"{','.join(KINDS)}\n{row}\n")
+    return Source("all.csv", columns={name: str(kind) for name, kind in KINDS.items()})
+
+
+def sketch() -> TableSchema:
+    """Of the same columns."""
+    return TableSchema(declared_types(KINDS), lambda unit: 7, frozenset(KINDS))
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
+    """The file, open."""
+    folder = tmp_path_factory.mktemp("sketch")
+    with open_table(file(folder), folder) as found:
+        yield found
+
+
+def test_declared_kinds_have_the_types_of_the_opened_file(table: Table) -> None:
+    assert dict(sketch().types.items()) == dict(table.types.items())
+    assert sketch().kinds == table.kinds == KINDS
+
+
+@given(QUERIES, UNITS)
+def test_a_sketch_refuses_what_the_table_refuses_in_the_same_words(
+    table: Table, query: Query, unit: PrivacyUnit
+) -> None:
+    assert _complaint(sketch(), query, unit) == _complaint(table, query, unit)
+
+
+def _complaint(table: Table, query: Query, unit: PrivacyUnit) -> str:
+    try:
+        table.check(query, unit, None)
+    except UtmostError as problem:
+        return str(problem)
+    return ""
+
+
+def test_a_sketch_tells_its_units_and_no_answer() -> None:
+    assert sketch().units(PrivacyUnit()) == 7
+    with pytest.raises(UtmostError):
+        sketch().count(Count("person = 1"), PrivacyUnit(), None)
+    with pytest.raises(UtmostError):
+        sketch().positions(
+            Quantile("pay", Grid(Fraction(0), Fraction(1), Fraction(1)), Fraction(1, 2), None), PrivacyUnit(), None
+        )
+    with pytest.raises(InputError, match="unit"):
+        sketch().units(PrivacyUnit("pay", rows=1))
+
+
+def test_the_tables_of_a_file_are_those_that_can_be_opened(tmp_path: Path) -> None:
+    with duckdb.connect(tmp_path / "a.duckdb") as connection:
+        connection.execute("CREATE SCHEMA old; CREATE TABLE people (x INT); CREATE TABLE old.people (y INT)")
+    source = Source("a.duckdb")
+    assert list_tables(source, tmp_path) == ["old.people", "people"]
+    for name in list_tables(source, tmp_path):
+        with open_table(Source("a.duckdb", name), tmp_path) as table:
+            assert len(table.kinds) == 1
+    assert list_tables(Source("bundled:anes96"), tmp_path) == []

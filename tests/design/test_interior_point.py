@@ -1,0 +1,364 @@
+"""Optimal mechanisms at size: certificates multiplied out again, against exact programs, scipy and themselves."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
+
+from strategies import levels, rational_levels, weights
+from utmost.consumer import Consumer, losses, priors
+from utmost.design import Design, by_program, optimal
+from utmost.design.cost_matrix import cost_bounds
+from utmost.design.interior_point import interior_point_search
+from utmost.design.interior_point.blas_threads import _switches, one_thread
+from utmost.design.interior_point.exact_bounds import (
+    Multipliers,
+    exact_multipliers,
+    exact_rows,
+    lower_bound,
+    make_private,
+    whole,
+)
+from utmost.design.optimal import wide_design
+from utmost.errors import InputError
+from utmost.exact import Level, alpha, enclosure, epsilon
+from utmost.spaces import Space, cycle, discrete, grid, hamming, line, space
+
+NEARLY = Fraction(1, 10**9)
+
+
+@st.composite
+def metrics(draw: st.DrawFn, whole_numbers: bool = False) -> Space:
+    """Spaces of 3 to 6 points; any distances in [1, 2] are a metric, and those of points in the plane are another."""
+    size = draw(st.integers(3, 6))
+    if not whole_numbers and draw(st.booleans()):
+        points = draw(
+            st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=size, max_size=size, unique=True)
+        )
+        return space([[f"sqrt({(a - c) ** 2 + (b - d) ** 2})" for c, d in points] for a, b in points])
+    entries = st.integers(1, 2) if whole_numbers else st.sampled_from(["1", "5/4", "3/2", "2"])
+    table = [[0] * size for _ in range(size)]
+    for x, y in product(range(size), repeat=2):
+        if x < y:
+            table[x][y] = table[y][x] = draw(entries)
+    return space(table)
+
+
+@st.composite
+def consumers(draw: st.DrawFn, size: int) -> Consumer:
+    """Any prior, any loss, as many readings as points or more or fewer."""
+    width = draw(st.integers(2, 6))
+    table = draw(st.lists(st.lists(st.integers(0, 9), min_size=width, max_size=width), min_size=size, max_size=size))
+    return Consumer(priors.explicit(draw(weights(size))), losses.matrix(table))
+
+
+def skewed(points: Space, loss: losses.Loss = losses.absolute) -> Consumer:
+    """A prior with no symmetry: weights 1, 8, 27, … modulo 29."""
+    raw = [pow(k + 1, 3, 29) + 1 for k in range(len(points))]
+    return Consumer(priors.explicit([Fraction(w, sum(raw)) for w in raw]), losses.over(loss, points))
+
+
+def level_reader(points: Space, loss: losses.Loss = losses.absolute) -> Consumer:
+    return Consumer(priors.uniform(len(points)), losses.over(loss, points))
+
+
+def recheck(points: Space, level: Level, reader: Consumer, design: Design) -> None:
+    """The certificate multiplied out in fractions, on all pairs of points, from nothing but its definition.
+
+    α^d and c are replaced by rational numbers 2^-200 away, on the side that makes the check harder.
+    """
+    entries, certificate = design.channel.rows, design.certificate
+    cheap, dear = (np.array([enclosure(c, 200)[k] for c in reader.costs().flat], dtype=object) for k in (0, 1))
+    size, width = entries.shape
+    assert all(sum(row) == 1 for row in entries)
+    assert min(entries.flat) >= 0
+    for x, y in product(range(size), repeat=2):
+        ratio = enclosure(level.power(points.distance(x, y)), 200)[1]
+        assert all(entries[x, w] >= ratio * entries[y, w] for w in range(width))
+    assert certificate.upper >= sum(dear * entries.ravel()) - Fraction(1, 2**180)
+    if certificate.prices is None:
+        return
+    assert certificate.multipliers is not None
+    assert sum(certificate.multipliers) == certificate.lower
+    reduced = cheap.reshape(size, width)
+    for w, low, high, price in certificate.prices:
+        assert price >= 0
+        reduced[low, w] -= price
+        reduced[high, w] += enclosure(level.power(points.distance(low, high)), 200)[0] * price
+    assert all(reduced[x, w] >= certificate.multipliers[x] for x in range(size) for w in range(width))
+
+
+@given(metrics(whole_numbers=True), rational_levels(), st.data())
+@settings(max_examples=40)
+def test_the_bounds_contain_the_exact_optimum_as_fractions(points: Space, level: Level, data: st.DataObject) -> None:
+    reader = data.draw(consumers(len(points)))
+    exact, found = by_program(points, level, reader), wide_design(points, level, reader)
+    assert exact.certificate.gap == 0
+    assert found.certificate.lower <= exact.loss <= found.loss
+    assert found.certificate.gap <= NEARLY * found.loss
+    recheck(points, level, reader, found)
+
+
+@given(metrics(), levels(), st.data())
+@settings(max_examples=25)
+def test_irrational_data_get_bounds_that_meet_and_a_certificate_that_multiplies_out(
+    points: Space, level: Level, data: st.DataObject
+) -> None:
+    reader = data.draw(consumers(len(points)))
+    other, found = by_program(points, level, reader), wide_design(points, level, reader)
+    assert found.certificate.lower <= other.certificate.upper
+    assert other.certificate.lower <= found.certificate.upper
+    assert found.certificate.gap <= NEARLY * found.loss
+    assert found.certificate.private
+    recheck(points, level, reader, found)
+
+
+def test_a_euclidean_grid_agrees_with_scipy_on_all_pairs() -> None:
+    points, level = grid(4, 4), alpha("1/2")
+    reader = skewed(points)
+    design = optimal(points, level, reader)
+    assert design.certificate.prices is not None
+    assert design.certificate.gap <= NEARLY * design.loss
+    assert float(design.loss) == pytest.approx(plain_optimum(points, level, reader), rel=1e-6)
+    recheck(points, level, reader, design)
+
+
+def plain_optimum(points: Space, level: Level, reader: Consumer) -> float:
+    """The program (3)–(7) of GRS12 over all pairs, in doubles, by scipy."""
+    costs = reader.costs().astype(float)
+    size, width = costs.shape
+    triples = [(x, y, w) for x in range(size) for y in range(size) for w in range(width) if x != y]
+    rows_, columns, values = [], [], []
+    for row, (x, y, w) in enumerate(triples):
+        rows_ += [row, row]
+        columns += [x * width + w, y * width + w]
+        values += [1.0, -np.exp(level.epsilon * float(points.distance(x, y)))]
+    above = csr_array((values, (rows_, columns)), shape=(len(triples), size * width))
+    sums = csr_array((np.ones(size * width), (np.repeat(np.arange(size), width), np.arange(size * width))))
+    return float(linprog(costs.ravel(), A_ub=above, b_ub=np.zeros(len(triples)), A_eq=sums, b_eq=np.ones(size)).fun)
+
+
+@pytest.mark.parametrize("points", [grid(5, 5), cycle(24), hamming(4), discrete(20)], ids=str)
+def test_one_reading_of_each_orbit_is_enough_for_a_consumer_with_the_symmetries(points: Space) -> None:
+    level, reader = epsilon("0.7"), level_reader(points)
+    costs = reader.costs().astype(float)
+    short, long = (
+        interior_point_search(points, level, costs),
+        interior_point_search(points, level, costs, symmetric=False),
+    )
+    assert len(short.orbits.columns) < len(long.orbits.columns) == len(points)
+    assert short.upper == pytest.approx(long.upper, rel=2e-9)
+    design = wide_design(points, level, reader)
+    assert design.certificate.gap <= NEARLY * design.loss
+    assert float(design.loss) == pytest.approx(long.upper, rel=2e-9)
+
+
+def test_a_skewed_consumer_has_no_orbits() -> None:
+    points = grid(4, 4)
+    assert len(interior_point_search(points, alpha("1/2"), skewed(points).costs().astype(float)).orbits.columns) == 16
+
+
+@pytest.mark.parametrize("calls", [1, 2, 9])
+def test_an_interrupted_search_returns_the_best_mechanism_so_far_with_true_bounds(calls: int) -> None:
+    points, level = grid(4, 4), alpha("1/2")
+    reader, told = skewed(points), []
+
+    def impatient(lower: float, upper: float) -> None:
+        told.append((lower, upper))
+        if len(told) == calls:
+            raise KeyboardInterrupt
+
+    whole_way, stopped = optimal(points, level, reader), optimal(points, level, reader, impatient)
+    assert stopped.stopped
+    assert not whole_way.stopped
+    assert stopped.certificate.private
+    assert stopped.certificate.lower <= whole_way.loss
+    assert whole_way.certificate.lower <= stopped.loss
+    assert stopped.certificate.gap > NEARLY * stopped.loss
+    recheck(points, level, reader, stopped)
+
+
+def test_an_interrupt_before_anything_is_known_returns_a_mechanism_at_hand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules[optimal.__module__], "certified_optimum", interrupted)
+    design = optimal(cycle(5), alpha("1/2"), level_reader(cycle(5)))
+    assert design.stopped
+    assert design.certificate.private
+    assert design.loss < min(level_reader(cycle(5)).costs().sum(axis=0))
+    assert design.certificate.lower == 0
+
+
+@given(st.data(), levels(), st.booleans())
+@settings(max_examples=40)
+def test_any_multipliers_at_all_give_a_true_lower_bound(data: st.DataObject, level: Level, scrambled: bool) -> None:
+    points = grid(2, 3)
+    reader = level_reader(points)
+    best = by_program(points, level, reader)
+    pairs = np.concatenate([points.tight, points.tight[:, ::-1]])
+    low, high = (np.repeat(pairs[:, side], 6) for side in (0, 1))
+    reading = np.tile(np.arange(6), len(pairs))
+    made = np.array(data.draw(st.lists(st.floats(), min_size=len(low), max_size=len(low))))
+    if scrambled:
+        made = np.clip(np.nan_to_num(made), 0, 1) * data.draw(st.sampled_from([1e-6, 1e-2, 1.0]))
+    u, proof = lower_bound(points, level, cost_bounds(reader, 112)[0], exact_multipliers(reading, low, high, made, 112))
+    assert sum(u) <= best.certificate.upper
+    assert all(value > 0 for *_, value in proof)
+
+
+def test_corrupted_multipliers_of_a_real_proof_still_bound_from_below() -> None:
+    points, level = grid(4, 4), epsilon(1)
+    reader = skewed(points)
+    design = optimal(points, level, reader)
+    proof = design.certificate.prices
+    assert proof is not None
+    for part in (2, 3, 50):
+        values = proof.values.copy()
+        values[::part] *= 1.4
+        worse = Multipliers(proof.reading, proof.low, proof.high, values, proof.bits)
+        u, _ = lower_bound(points, level, cost_bounds(reader, 112)[0], worse)
+        assert sum(u) < design.certificate.lower
+
+
+def test_a_grid_of_25_places_is_certified_and_its_unused_places_are_never_answered() -> None:
+    points, level = grid(5, 5), alpha("1/2")
+    seen: list[tuple[float, float]] = []
+    design = optimal(points, level, level_reader(points), lambda lower, upper: seen.append((lower, upper)))
+    assert design.certificate.private
+    assert design.certificate.gap <= NEARLY * design.loss
+    assert not any(design.channel.column("0,0"))
+    assert sum(any(design.channel.rows[:, w]) for w in range(25)) == 9
+    gaps = [upper - lower for lower, upper in seen]
+    assert gaps == sorted(gaps, reverse=True)
+
+
+@pytest.mark.parametrize("strength", ["1e-9", "1e-6", "1/1000", "10"])
+@pytest.mark.parametrize("loss", [losses.binary, losses.squared, losses.nib])
+def test_any_strength_of_privacy_gets_bounds_that_meet(strength: str, loss: losses.Loss) -> None:
+    points = grid(4, 4)
+    design = optimal(points, epsilon(strength), skewed(points, loss))
+    assert design.certificate.private
+    assert 0 <= design.certificate.gap <= NEARLY * design.loss
+
+
+def test_a_loss_far_below_the_precision_of_doubles_is_certified_relatively() -> None:
+    """At ε = 50 the least loss is about e^-50 ≈ 10^-22."""
+    points = grid(4, 4)
+    design = optimal(points, epsilon(50), skewed(points))
+    assert design.loss < Fraction(1, 10**21)
+    assert 0 <= design.certificate.gap <= NEARLY * design.loss
+
+
+def test_actions_that_are_no_places_are_named_and_served() -> None:
+    points, level = grid(4, 5), epsilon(1)
+    table = [[(3 * x + 5 * w) % 7 for w in range(11)] for x in range(20)]
+    reader = Consumer(priors.uniform(20), losses.matrix(table))
+    design = optimal(points, level, reader)
+    assert design.channel.outputs == tuple(f"w{k}" for k in range(11))
+    assert design.certificate.prices is not None
+    assert design.certificate.gap <= NEARLY * design.loss
+    assert float(design.loss) == pytest.approx(plain_optimum(points, level, reader), rel=1e-6)
+
+
+def test_a_line_with_an_illegal_loss_goes_the_wide_way_and_a_legal_one_does_not() -> None:
+    points, level = line(40), epsilon("1/2")
+    table = [[(x * w + x + 2 * w) % 5 for w in range(40)] for x in range(40)]
+    design = optimal(points, level, Consumer(priors.uniform(40), losses.matrix(table)))
+    assert design.certificate.prices is not None
+    assert design.certificate.gap <= NEARLY * design.loss
+    legal = optimal(points, level, Consumer(priors.uniform(40), losses.absolute))
+    assert legal.certificate.prices is None
+    assert legal.remap is not None
+
+
+def test_a_reading_that_costs_nothing_is_the_whole_answer() -> None:
+    points = grid(5, 5)
+    table = [[0 if w == 3 else 1 + (x + w) % 4 for w in range(25)] for x in range(25)]
+    design = optimal(points, epsilon(1), Consumer(priors.uniform(25), losses.matrix(table)))
+    assert (design.loss, design.certificate.gap, design.certificate.leak.epsilon) == (0, 0, 0.0)
+
+
+def test_what_memory_has_no_room_for_is_refused_with_what_fits() -> None:
+    points = grid(19, 19)
+    with pytest.raises(InputError, match=r"grid:19x19 for 361 readings needs about \d+ GB.*take about \d+ points"):
+        optimal(points, alpha("1/2"), Consumer(priors.zipf(361, 1), losses.binary))
+
+
+def test_a_space_that_cannot_be_written_out_is_refused_by_size() -> None:
+    with pytest.raises(InputError, match="at most 4096"):
+        optimal(hamming(13), alpha("1/2"), Consumer(priors.uniform(1 << 13), losses.binary))
+
+
+@given(st.lists(st.floats(0, 1e300, allow_subnormal=False), min_size=1, max_size=8), st.integers(0, 1200))
+def test_doubles_are_cut_to_whole_multiples_exactly(values: list[float], bits: int) -> None:
+    found = whole(np.array(values), bits)
+    assert [int(n) for n in found] == [Fraction(value) * 2**bits // 1 for value in values]
+
+
+@given(st.lists(st.lists(st.floats(1e-200, 1), min_size=3, max_size=3), min_size=1, max_size=4))
+def test_rows_of_fractions_sum_to_exactly_one(raw: list[list[float]]) -> None:
+    entries = np.array(raw)
+    entries /= entries.sum(axis=1, keepdims=True)
+    exact = exact_rows(entries)
+    assert all(sum(row) == 1 for row in exact)
+    assert np.allclose(exact.astype(float), entries, rtol=1e-12, atol=1e-15)
+
+
+@given(st.lists(st.floats(-1e-6, 1e-6), min_size=9, max_size=9), st.integers(0, 8))
+def test_rows_that_are_a_little_off_are_levelled_at_the_cost_of_a_few_times_that(
+    off: list[float], reading: int
+) -> None:
+    """A mechanism without any slack, its rows not summing to 1: the columns are vertices, α^d from their points."""
+    points = grid(3, 3, "manhattan")
+    gaps = np.array([float(d) for d in points.values])[points.codes]
+    columns = 0.5**gaps
+    columns *= np.linalg.solve(columns, np.ones(9) + np.array(off))
+    low, high = np.concatenate([points.tight, points.tight[:, ::-1]]).T
+    made = make_private(columns, low, high, 0.5 ** gaps[low, high], reading)
+    assert np.allclose(made.sum(axis=1), 1, atol=1e-14)
+    assert (made[low] - 0.5 ** gaps[low, high][:, None] * made[high]).min() > -1e-14
+    assert np.abs(made - columns).max() < 20 * np.abs(off).max(initial=0.0) + 1e-14
+
+
+def test_blas_gets_its_threads_back() -> None:
+    before = [count() for count, _ in _switches()]
+    with one_thread():
+        assert all(count() == 1 for count, _ in _switches())
+    assert [count() for count, _ in _switches()] == before
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("missing", [0.0, 1e-12])
+def test_a_level_that_doubles_cannot_tell_from_1_is_levelled_without_a_warning(missing: float) -> None:
+    """α = 1 − 10⁻³⁰ is 1 in doubles: rows that lack the same are levelled, others stay as they are."""
+    points = grid(3, 3)
+    low, high = np.concatenate([points.tight, points.tight[:, ::-1]]).T
+    entries = np.full((9, 2), 0.5 - 1e-13)
+    entries[0] -= missing
+    made = make_private(entries, low, high, np.ones(len(low)), 0)
+    assert np.isfinite(made).all()
+    assert np.allclose(made.sum(axis=1), 1, atol=1e-10)
+    design = optimal(grid(5, 5), alpha(1 - Fraction(1, 10**30)), skewed(grid(5, 5)))
+    assert design.certificate.private
+    assert design.certificate.gap <= design.loss / 10**9
+
+
+@pytest.mark.parametrize("unit", ["1e-250", "1e-40", "1e40", "1e250"])
+def test_the_unit_of_a_loss_does_not_matter(unit: str) -> None:
+    """|i − j| on 16 places, in units from 10^−250 to 10^250: the bounds meet as they do in units of 1."""
+    places = grid(4, 4)
+    table = [[Fraction(unit) * abs(i - j) for j in range(16)] for i in range(16)]
+    design = optimal(places, alpha("1/2"), Consumer(priors.uniform(16), losses.matrix(table)))
+    assert design.certificate.private
+    assert design.certificate.gap <= NEARLY * design.loss

@@ -1,0 +1,186 @@
+"""Composition by privacy-loss distributions against closed forms, plain enumeration and dp-accounting's own laws."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from utmost.errors import LedgerError
+from utmost.ledger import Budget, loss_distributions, open_ledger
+
+accounting = pytest.importorskip("dp_accounting", reason="dp-accounting is not installed: make engines")
+
+DELTAS = st.sampled_from([Fraction(1, 10**9), Fraction(1, 10**6), Fraction(1, 10**5), Fraction(1, 100), Fraction(1, 3)])
+EPSILONS = st.fractions(Fraction(1, 1000), 2, max_denominator=1000)
+
+
+def repeated(epsilon, times, bound):
+    """δ(bound) of randomised response k times: Σ over j true answers of C(k,j)·p^j·q^(k−j)·(1 − e^(bound−(2j−k)ε))₊."""
+    heads = 1 / (1 + math.exp(-epsilon))
+    return math.fsum(
+        math.comb(times, j) * heads**j * (1 - heads) ** (times - j) * -math.expm1(bound - (2 * j - times) * epsilon)
+        for j in range(times + 1)
+        if (2 * j - times) * epsilon > bound
+    )
+
+
+def enumerated(costs, bound):
+    """δ(bound) of geometric noise on several counts: every outcome, each count's answer clamped to 0 … steps.
+
+    Below 0 and above `steps` the likelihood ratio does not change, so those outcomes are as one.
+    """
+    laws = []
+    for epsilon, steps in costs:
+        a = float(epsilon) / steps
+        masses = [math.exp(-a * y) * math.tanh(a / 2) for y in range(1, steps)]
+        ends = 1 / (1 + math.exp(-a)), math.exp(-a * steps) / (1 + math.exp(-a))
+        laws.append([(a * (steps - 2 * y), p) for y, p in enumerate([ends[0], *masses, ends[1]])])
+    total = []
+    for outcome in product(*laws):
+        loss = math.fsum(one for one, _ in outcome)
+        if loss > bound:
+            total.append(math.prod(p for _, p in outcome) * -math.expm1(bound - loss))
+    return math.fsum(total)
+
+
+@settings(max_examples=60)
+@given(epsilon=EPSILONS, times=st.integers(1, 200), delta=DELTAS)
+@example(epsilon=Fraction(1, 1000), times=200, delta=Fraction(1, 10**9))
+@example(epsilon=Fraction(2), times=200, delta=Fraction(1, 10**9))
+def test_repeated_randomised_response_is_found_from_above_and_nearly(epsilon, times, delta):
+    found = loss_distributions.pld_epsilon([(epsilon, "any", 1, times)], delta)
+    assert repeated(float(epsilon), times, float(found)) <= delta
+    nearly = float(found) * 0.998 - 1e-6
+    assert nearly < 0 or repeated(float(epsilon), times, nearly) > float(delta) * 0.998
+
+
+@settings(max_examples=40)
+@given(
+    costs=st.lists(
+        st.tuples(st.fractions(Fraction(1, 50), 2, max_denominator=50), st.integers(1, 7)), min_size=1, max_size=4
+    ),
+    delta=DELTAS,
+)
+def test_different_geometric_costs_are_found_from_above_and_nearly(costs, delta):
+    found = loss_distributions.pld_epsilon([(epsilon, "geometric", steps, 1) for epsilon, steps in costs], delta)
+    assert enumerated(costs, float(found)) <= delta
+    nearly = float(found) * 0.99 - 1e-6
+    assert nearly < 0 or enumerated(costs, nearly) > float(delta) * 0.998
+
+
+@settings(max_examples=30)
+@given(
+    costs=st.lists(
+        st.tuples(EPSILONS, st.sampled_from(["any", "geometric"]), st.integers(1, 10**12), st.integers(1, 30)),
+        max_size=4,
+    ),
+    delta=DELTAS,
+)
+def test_never_more_than_the_sum_and_never_below_nothing(costs, delta):
+    found = loss_distributions.pld_epsilon(costs, delta)
+    assert 0 <= found <= sum(epsilon * times for epsilon, _, _, times in costs)
+
+
+@settings(max_examples=30)
+@given(epsilon=st.fractions(Fraction(1, 100), 1, max_denominator=100), times=st.integers(2, 300), delta=DELTAS)
+def test_never_more_than_advanced_composition(epsilon, times, delta):
+    """ε·√(2k·ln(1/δ)) + k·ε·(e^ε − 1): Dwork, Rothblum and Vadhan 2010, for pure costs."""
+    e = float(epsilon)
+    advanced = e * math.sqrt(2 * times * math.log(1 / delta)) + times * e * math.expm1(e)
+    assert float(loss_distributions.pld_epsilon([(epsilon, "any", 1, times)], delta)) <= advanced * 1.001
+
+
+@settings(max_examples=25)
+@given(epsilon=st.fractions(Fraction(1, 20), 2, max_denominator=20), steps=st.integers(1, 40), times=st.integers(1, 60))
+def test_the_same_as_dp_accounting_s_discrete_laplace(epsilon, steps, times):
+    from dp_accounting.pld.privacy_loss_distribution import from_discrete_laplace_mechanism
+
+    theirs = from_discrete_laplace_mechanism(
+        float(epsilon) / steps, steps, value_discretization_interval=2.0**-12, use_connect_dots=True
+    ).self_compose(times)
+    ours = float(loss_distributions.pld_epsilon([(epsilon, "geometric", steps, times)], Fraction(1, 10**6)))
+    assert ours == pytest.approx(theirs.get_epsilon_for_delta(1e-6), rel=5e-3, abs=1e-6)
+
+
+@pytest.mark.parametrize("steps", [5000, 10**6, 10**9 + 7, 2**63 - 1])
+@pytest.mark.parametrize("times", [1, 10, 100])
+def test_many_steps_are_laplace_noise_and_never_better(steps, times):
+    from dp_accounting.pld.privacy_loss_distribution import from_laplace_mechanism
+
+    theirs = from_laplace_mechanism(2.0, value_discretization_interval=2.0**-12, use_connect_dots=True).self_compose(
+        times
+    )
+    ours = float(loss_distributions.pld_epsilon([(Fraction(1, 2), "geometric", steps, times)], Fraction(1, 10**6)))
+    assert ours == pytest.approx(theirs.get_epsilon_for_delta(1e-6), rel=2e-3)
+
+
+@given(epsilon=EPSILONS, steps=st.integers(1, 10**15))
+def test_the_knots_are_a_law_with_likelihood_ratios(epsilon, steps):
+    """Σp = 1 under one table and Σp·e^(−loss) = 1 under the other; no loss beyond ±ε; symmetric."""
+    loss, chance = loss_distributions.knots(epsilon, steps)
+    assert math.fsum(chance) == pytest.approx(1, abs=1e-12)
+    assert math.fsum(chance * [math.exp(-one) for one in loss]) == pytest.approx(1, abs=1e-12)
+    assert max(abs(loss)) <= float(epsilon) * (1 + 1e-12)
+
+
+@settings(max_examples=20)
+@given(
+    epsilon=st.fractions(Fraction(1, 10), 2, max_denominator=10),
+    steps=st.integers(loss_distributions.MOST_KNOTS + 1, 50_000),
+)
+def test_fewer_knots_are_worse_everywhere_and_hardly(epsilon, steps):
+    """δ at a loss bound, from the knots kept, against the closed form 1 − e^(−ay) at the loss of y."""
+    loss, chance = loss_distributions.knots(epsilon, steps)
+    for y in range(0, steps, max(1, steps // 7)):
+        bound = float(epsilon) * (steps - 2 * y) / steps
+        kept = sum(p * -math.expm1(bound - one) for one, p in zip(loss, chance, strict=True) if one > bound)
+        exact = -math.expm1(-float(epsilon) * y / steps)
+        assert exact - 1e-12 <= kept <= exact + 1e-6
+
+
+def test_convolutions_are_wrong_by_less_than_what_delta_is_lowered_by():
+    """The same masses multiplied as exact integers by flint: what FFT in doubles says is not below by more."""
+    from flint import fmpz_poly
+
+    bits = 200
+    costs = {(Fraction(k, 40), steps): times for k, steps, times in [(1, 1, 60), (3, 1, 20), (7, 3, 9), (10, 9999, 4)]}
+    grid = loss_distributions._grid(Counter(costs))
+    found = loss_distributions._composed(Counter(costs))
+    exact, low = fmpz_poly([2**bits]), 0
+    for cost, times in costs.items():
+        pmf = loss_distributions._on_grid(*cost, grid)._pmf_remove.to_dense_pmf()
+        once = fmpz_poly([int(Fraction(float(p)) * 2**bits) for p in pmf._probs])
+        for _ in range(times):
+            exact = fmpz_poly([int(c) >> bits for c in (exact * once).coeffs()])
+        low += pmf._lower_loss * times
+    for bound in (0.5, 1.0, 2.0, 3.0):
+        truth = math.fsum(
+            float(Fraction(int(c), 2**bits)) * -math.expm1(bound - (low + k) * grid)
+            for k, c in enumerate(exact.coeffs())
+            if (low + k) * grid > bound
+        )
+        error = truth - found.get_delta_for_epsilon(bound)
+        assert error < sum(costs.values()) * loss_distributions.EACH / 10
+
+
+@pytest.mark.parametrize("delta", [Fraction(1, 10**9), Fraction(1, 10)])
+def test_so_many_charges_that_rounding_cannot_be_told_from_delta_add_up(delta):
+    times = 10**13
+    assert loss_distributions.lowered(delta, times * 100) < 0
+    assert loss_distributions.pld_epsilon([(Fraction(1, 1000), "any", 1, times * 100)], delta) == Fraction(times, 10)
+
+
+def test_without_dp_accounting_the_way_to_install_it_is_said(monkeypatch, tmp_path):
+    for name in ("dp_accounting", "dp_accounting.pld", "dp_accounting.pld.privacy_loss_distribution"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with open_ledger(str(tmp_path / "ledger.sqlite")) as books:
+        with pytest.raises(LedgerError, match=r"pip install 'utmost\[accounting\]'"):
+            books.open(Budget("panel", Fraction(1), Fraction(1, 10**6), "pld"))
+        books.open(Budget("survey", Fraction(1)))

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+from lp.programs import count_program, uniform
+from utmost.lp import solve
+from utmost.lp.iterative_refinement import initial_point, refine_once, scaled_frame, slack_form
+from utmost.lp.linear_program import row_products
+from utmost.lp.rationals import Rational
+
+
+def test_rounds_shrink_the_violations_geometrically() -> None:
+    n = 30
+    program = count_program(n, Fraction(1, 2), uniform(n), scaled=False)
+    around = scaled_frame(program)
+    point = initial_point(around, solve(program))
+
+    def violation(x: list[Rational]) -> Rational:
+        rows = zip(row_products(program, x), program.targets, program.equality, strict=True)
+        return max(abs(a - b) if equal else b - a for a, b, equal in rows)
+
+    first = violation(point.x)
+    for _ in range(2):
+        found = refine_once(around, [point.x], [point.y], point.basis)
+        assert found is not None
+        point = found
+    assert violation(point.x) * 10**9 < first
+
+
+def test_the_slack_form_has_one_slack_for_each_inequality() -> None:
+    program = count_program(3, Fraction(1, 2), uniform(3), scaled=True)
+    form = slack_form(program)
+    assert form.equality.all()
+    assert form.shape == (program.shape[0], program.shape[1] + int((~program.equality).sum()))

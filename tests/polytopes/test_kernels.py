@@ -1,0 +1,333 @@
+"""Kernel mechanisms: against the published counts, two other algorithms, pplpy, and what makes a kernel."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strategies import levels, rational_levels
+from utmost.channel import is_private
+from utmost.errors import InputError
+from utmost.exact import Level, alpha, epsilon, sign
+from utmost.polytopes import (
+    PosteriorRegion,
+    count_kernels,
+    is_kernel_mechanism,
+    kernel_arrays,
+    kernel_sets,
+    kernels,
+    kernels_by_description,
+    kernels_by_subsets,
+    posterior_region,
+)
+from utmost.polytopes.kernel_weights import fits, real_weights, whole_masses
+from utmost.polytopes.membership import null_vector
+from utmost.polytopes.modular_rank import are_dependent, primes
+from utmost.polytopes.positive_circuits import count_circuits, generic_row, positive_circuits
+from utmost.polytopes.vertex_columns import RealColumns, exact_determinant, integer_column, vertex_columns
+from utmost.spaces import Space, line, parse_space
+
+HALF = alpha("1/2")
+SMALL = ["line:2", "line:3", "line:4", "discrete:3", "discrete:4", "hamming:2", "cycle:5", "grid:2x2:manhattan"]
+
+
+def sets_of(made: PosteriorRegion) -> set[tuple[int, ...]]:
+    found = [tuple(chosen) for sets in kernel_sets(made) for chosen in sets.tolist()]
+    assert len(found) == len(set(found))
+    return set(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("line:2", 1), ("line:3", 2), ("line:4", 11), ("line:5", 187), ("line:6", 15346),
+        ("discrete:2", 1), ("discrete:3", 5), ("discrete:4", 41), ("discrete:5", 1291),
+        ("grid:2x2", 403), ("hamming:2", 4),
+    ],
+)  # fmt: skip
+def test_the_counts_of_tables_4a_to_7a(name: str, count: int) -> None:
+    """FMPD23 §VI, α = 1/2."""
+    assert count_kernels(parse_space(name), HALF) == count
+
+
+def test_three_bits_have_29213_kernels_not_the_29275_printed() -> None:
+    """FMPD23 Table 7a prints 29275. Two algorithms that share nothing agree on another set of sets."""
+    cube = parse_space("hamming:3")
+    found = sets_of(posterior_region(cube, HALF))
+    assert len(found) == 29213 == count_kernels(cube, HALF)
+    assert found == kernels_by_description(cube, HALF)
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("discrete:6", 200213), ("cycle:5", 5806), ("cycle:6", 473), ("grid:2x3:manhattan", 210)]
+)
+def test_counts_beyond_the_tables(name: str, count: int) -> None:
+    """Found by `count_kernels` and by pplpy (the next test; discrete:6 takes it half a minute)."""
+    assert count_kernels(parse_space(name), HALF) == count
+
+
+@pytest.mark.parametrize("name", ["line:5", "discrete:5", "cycle:5", "cycle:6", "grid:2x3:manhattan"])
+def test_pplpy_finds_the_same_vertices_of_the_same_polytope(name: str) -> None:
+    made = posterior_region(parse_space(name), HALF)
+    corners = pplpy_corners(made)
+    assert {tuple(v for v, c in enumerate(g.coefficients()) if c) for g in corners} == sets_of(made)
+
+
+@pytest.mark.parametrize(("name", "count"), [("line:6", 15346), ("hamming:3", 29213)])
+def test_pplpy_finds_as_many(name: str, count: int) -> None:
+    assert len(pplpy_corners(posterior_region(parse_space(name), HALF))) == count
+
+
+def pplpy_corners(made: PosteriorRegion) -> list[Any]:
+    """The vertices of {λ ≥ 0 : Vλ = 1}."""
+    ppl = pytest.importorskip("ppl", reason="pplpy is a test oracle: make oracles")
+    system = ppl.Constraint_System()
+    scale = max(value.denominator for column in made.columns for value in column)
+    for row in zip(*made.columns, strict=True):
+        system.insert(ppl.Linear_Expression([int(value * scale) for value in row], -1) == 0)
+    for v in range(len(made.columns)):
+        system.insert(ppl.Variable(v) >= 0)
+    return [g for g in ppl.C_Polyhedron(system).minimized_generators() if g.is_point()]
+
+
+@given(st.sampled_from(SMALL), rational_levels())
+@settings(max_examples=30, deadline=None)
+def test_all_sets_tried_one_by_one_give_the_same(name: str, level: Level) -> None:
+    points = parse_space(name)
+    if len(points) <= 4:
+        assert sets_of(posterior_region(points, level)) == kernels_by_subsets(points, level)
+    assert sets_of(posterior_region(points, level)) == kernels_by_description(points, level)
+
+
+@given(st.sampled_from(["line:3", "line:4", "discrete:3", "hamming:2"]), levels())
+@settings(max_examples=8, deadline=None)
+def test_each_kernel_is_a_private_channel_that_is_a_kernel_mechanism(name: str, level: Level) -> None:
+    points = parse_space(name)
+    for kernel in kernels(points, level):
+        mechanism = kernel.channel()
+        assert all(sum(row[1:], start=row[0]) == 1 for row in mechanism.rows)
+        assert sum(kernel.weights[1:], start=kernel.weights[0]) == 1
+        assert all(sign(weight) > 0 for weight in kernel.weights)
+        assert is_private(mechanism, points, level)
+        assert is_kernel_mechanism(mechanism, points, level)
+        assert mechanism.outputs == kernel.columns
+
+
+def test_kernels_of_the_unit_square_are_exact_channels_with_irrational_entries() -> None:
+    square = parse_space("grid:2x2")
+    made = kernels(square, HALF)
+    for _ in range(6):
+        kernel = next(made)
+        assert all(sum(row[1:], start=row[0]) == 1 for row in kernel.channel().rows)
+        assert is_kernel_mechanism(kernel.channel(), square, HALF)
+
+
+@pytest.mark.parametrize("level", [alpha("1/3"), epsilon("1/10"), epsilon(2)])
+def test_balls_with_exact_tests_and_whole_numbers_agree(level: Level) -> None:
+    """The same columns through both kinds of arithmetic; with ε given, only balls are there."""
+    made = posterior_region(parse_space("discrete:4"), level)
+    for through_balls in (RealColumns(made.columns), RealColumns(made.columns, made.formal)):
+        found = {tuple(chosen) for sets in positive_circuits(through_balls) for chosen in sets.tolist()}
+        assert found == sets_of(made)
+        assert len(found) == count_circuits(through_balls) == 41
+
+
+@pytest.mark.parametrize(("name", "level"), [("grid:2x2", HALF), ("line:4", epsilon("1/3")), ("sqrt(2)*line:4", HALF)])
+def test_polynomials_vanish_where_exact_numbers_do(name: str, level: Level) -> None:
+    made = posterior_region(parse_space(name), level)
+    assert made.formal is not None
+    numbers, polynomials = RealColumns(made.columns), RealColumns(made.columns, made.formal)
+    for size in range(1, len(made.space)):
+        chosen = np.array(list(combinations(range(len(made.columns)), size))[:60])
+        ranked = [row for row in chosen if null_vector([numbers.vectors[v] for v in row[:-1]]) is None]
+        if ranked:
+            assert (numbers.vanishing(np.array(ranked)) == polynomials.vanishing(np.array(ranked))).all()
+
+
+def test_roots_of_a_rational_level_are_no_symbols_and_are_decided_as_numbers() -> None:
+    """Half of a line at α = 1/2: √(1/2) is algebraic, so its powers are exact numbers, not polynomials."""
+    made = posterior_region(parse_space("1/2*line:4"), HALF)
+    assert made.formal is None
+    assert sum(map(len, kernel_sets(made))) == 11
+    assert posterior_region(parse_space("1/2*line:4"), alpha("1/4")).columns == posterior_region(line(4), HALF).columns
+
+
+@pytest.mark.parametrize("name", ["line:4", "line:5", "discrete:4", "cycle:5"])
+def test_no_kernel_holds_another(name: str) -> None:
+    """FMPD23 Property 1."""
+    found = [set(chosen) for chosen in sets_of(posterior_region(parse_space(name), HALF))][:400]
+    assert not any(one < other for one in found for other in found)
+
+
+@pytest.mark.parametrize("name", ["line:3", "line:4", "discrete:3", "hamming:2"])
+def test_no_kernel_is_another_post_processed(name: str) -> None:
+    """FMPD23 Property 3, for different kernels: K·R = K′ has no stochastic R. Decided by scipy's solver."""
+    from scipy.optimize import linprog
+
+    channels = [kernel.channel().floats() for kernel in kernels(parse_space(name), HALF)]
+    for first in channels:
+        for second in channels:
+            width, outs = first.shape[1], second.shape[1]
+            product = np.kron(first, np.eye(outs))
+            stochastic = np.kron(np.eye(width), np.ones(outs))
+            found = linprog(
+                np.zeros(width * outs),
+                A_eq=np.vstack([product, stochastic]),
+                b_eq=np.concatenate([second.ravel(), np.ones(width)]),
+            )
+            assert (found.status == 0) == (first is second)
+
+
+@pytest.mark.parametrize("name", ["line:1", "line:2", "line:5", "discrete:4", "grid:2x2", "hamming:2"])
+def test_the_ends_are_answered(name: str) -> None:
+    points = parse_space(name)
+    (silent,) = kernels(points, alpha(1))
+    assert silent.channel().rows.tolist() == [[1]] * len(points)
+    (open_one,) = kernels(points, alpha(0))
+    assert (open_one.channel().rows == np.eye(len(points), dtype=int)).all()
+    assert count_kernels(points, alpha(1)) == count_kernels(points, alpha(0)) == 1
+
+
+def test_two_secrets_have_one_kernel_at_any_level() -> None:
+    """FMPD23 Cor. 9, Thm 8."""
+    (kernel,) = kernels(line(2), alpha("1/3"))
+    assert sorted(kernel.channel().rows[0].tolist()) == [Fraction(1, 4), Fraction(3, 4)]
+    (kernel,) = kernels(parse_space("2*line:2"), alpha("1/3"))
+    assert sorted(kernel.channel().rows[0].tolist()) == [Fraction(1, 10), Fraction(9, 10)]
+
+
+def test_the_number_of_kernels_depends_on_alpha_not_on_the_metric_alone() -> None:
+    counts = {a: count_kernels(line(5), alpha(a)) for a in ("1/10", "1/3", "1/2", "2/3", "9/10")}
+    assert counts == {"1/10": 195, "1/3": 195, "1/2": 187, "2/3": 222, "9/10": 230}
+    assert {count_kernels(line(4), alpha(a)) for a in ("1/10", "1/3", "1/2", "2/3", "9/10")} == {11}
+    for a in ("1/10", "1/3", "2/3"):
+        assert counts[a] == len(kernels_by_description(line(5), alpha(a)))
+
+
+def test_progress_is_told_through_vertices_cuts_and_kernels() -> None:
+    told: list[tuple[str, int, int]] = []
+    found = list(kernels(line(4), HALF, lambda *words: told.append(words)))
+    assert ("vertices", 8, 0) in told
+    assert ("rays after 0 of 3 cuts", 8, 0) in told
+    assert any(words == "rays after 2 of 3 cuts" for words, _, _ in told)
+    assert told[-1] == ("kernel mechanisms", len(found), 0)
+
+
+@pytest.mark.parametrize("level", [alpha(Fraction(1, 10**400)), alpha(Fraction(1, 10**100)), epsilon(500)])
+def test_levels_whose_powers_no_double_holds_are_decided_exactly(level: Level) -> None:
+    assert count_kernels(line(4), level) == 11
+    assert count_kernels(line(5), level) == 195
+    assert sum(sum(kernel.weights[1:], start=kernel.weights[0]) == 1 for kernel in kernels(line(3), level)) == 2
+
+
+def test_a_type_with_too_many_kernels_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("utmost.polytopes.positive_circuits.MOST_BYTES", 1 << 14)
+    with pytest.raises(InputError, match=r"too many to list: more than \d+ rays after \d of 5 cuts"):
+        count_kernels(line(6), HALF)
+    monkeypatch.setattr("utmost.polytopes.positive_circuits.MOST_VECTORS", 16)
+    with pytest.raises(InputError, match="at most 16 vertices, got 32"):
+        count_kernels(line(6), HALF)
+
+
+def test_it_streams() -> None:
+    """The first kernel of a type with 4.7 million is there after the cuts, without the others."""
+    first = next(kernels(line(7), HALF))
+    assert is_kernel_mechanism(first.channel(), line(7), HALF)
+
+
+@given(st.sampled_from(["line:4", "line:5", "discrete:4", "cycle:5", "hamming:2"]), rational_levels())
+@settings(max_examples=20, deadline=None)
+def test_weights_at_once_are_the_weights_one_by_one(name: str, level: Level) -> None:
+    made = posterior_region(parse_space(name), level)
+    whole = [integer_column(column) for column in made.columns]
+    for sets, masses in kernel_arrays(made):
+        assert fits(whole, sets.shape[1]) == (masses.dtype == np.int64)
+        for chosen, row in list(zip(sets.tolist(), masses.tolist(), strict=True))[:100]:
+            exact = whole_masses([whole[v] for v in chosen])
+            assert [Fraction(mass, sum(row)) for mass in row] == [Fraction(mass, sum(exact)) for mass in exact]
+            assert tuple(Fraction(mass, sum(row)) for mass in row) == real_weights([made.columns[v] for v in chosen])
+
+
+def test_numbers_too_long_for_doubles_are_weighed_one_by_one() -> None:
+    made = posterior_region(line(5), alpha("97/100"))
+    kinds = {masses.dtype for _, masses in kernel_arrays(made)}
+    assert kinds == {np.dtype(np.int64), np.dtype(object)}
+    assert sum(len(sets) for sets, _ in kernel_arrays(made)) == count_kernels(line(5), alpha("97/100"))
+
+
+@given(st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), min_size=3, max_size=7))
+def test_residues_prove_dependence_exactly(columns: list[list[int]]) -> None:
+    triples = list(combinations(range(len(columns)), 3))
+    exact = [exact_determinant([[Fraction(v) for v in columns[k]] for k in triple]) == 0 for triple in triples]
+    assert are_dependent(columns, np.array(triples)).tolist() == exact
+
+
+def test_a_multiple_of_the_first_prime_is_not_taken_for_zero() -> None:
+    prime = next(primes())
+    assert are_dependent([[prime, 0], [0, 1]], np.array([[0, 1]])).tolist() == [False]
+    assert are_dependent([[prime, prime], [1, 1]], np.array([[0, 1]])).tolist() == [True]
+
+
+@given(st.integers(2, 5), st.integers(3, 9), st.data())
+@settings(max_examples=60, deadline=None)
+def test_circuits_of_any_positive_columns_are_those_of_all_sets(size: int, count: int, data: st.DataObject) -> None:
+    """Not only vertices of regions: columns with repeats, multiples and many dependencies."""
+    entries = st.sampled_from([Fraction(1), Fraction(2), Fraction(3), Fraction(1, 2)])
+    columns = [tuple(data.draw(entries) for _ in range(size)) for _ in range(count)]
+    found = {tuple(chosen) for sets in positive_circuits(vertex_columns(columns)) for chosen in sets.tolist()}
+    made = PosteriorRegion(line(size), HALF, tuple(columns))
+    assert found == by_cramer(made)
+    assert len(found) == count_circuits(vertex_columns(columns))
+
+
+def by_cramer(made: PosteriorRegion) -> set[tuple[int, ...]]:
+    """Minimal sets with a positive solution of Σ λ·column = 1·μ, by exact elimination over fractions."""
+    found = set()
+    ones = (Fraction(-1),) * len(made.space)
+    for width in range(1, len(made.space) + 1):
+        for chosen in combinations(range(len(made.columns)), width):
+            picked = [made.columns[v] for v in chosen]
+            solution = null_vector([*picked, ones]) if null_vector(picked) is None else None
+            if solution is not None and all(sign(value) > 0 for value in solution):
+                found.add(chosen)
+    return found
+
+
+def test_a_hyperplane_that_is_not_in_general_position_is_replaced() -> None:
+    """Rows that ignore all but one coordinate hold rays that do not vanish; the next attempt is taken."""
+    from unittest.mock import patch
+
+    def lazy(size: int, step: int, attempt: int) -> tuple[int, ...]:
+        return tuple(int(x == step) for x in range(size)) if attempt == 0 else generic_row(size, step, attempt)
+
+    with patch("utmost.polytopes.positive_circuits.generic_row", lazy):
+        assert count_circuits(vertex_columns(posterior_region(parse_space("discrete:5"), HALF).columns)) == 1291
+        assert count_circuits(RealColumns(posterior_region(parse_space("discrete:4"), HALF).columns)) == 41
+
+
+def test_the_second_method_says_where_it_ends() -> None:
+    points: Space = line(8)
+    with pytest.raises(InputError, match="at most 63 vertices"):
+        kernels_by_description(points, HALF)
+
+
+@pytest.mark.parametrize(("level", "vertices"), [(alpha(0), 9), (alpha(1), 1)])
+def test_at_the_ends_there_is_one_kernel_and_it_is_a_channel(level: Level, vertices: int) -> None:
+    points = parse_space("grid:3x3")
+    (kernel,) = kernels(points, level)
+    assert count_kernels(points, level) == count_kernels(parse_space("hamming:40"), level) == 1
+    assert len(kernel.columns) == vertices
+    assert all(sum(row) == 1 for row in kernel.channel().rows)
+    assert is_kernel_mechanism(kernel.channel(), points, level)
+
+
+def test_a_region_that_is_too_large_is_refused_at_every_level() -> None:
+    for level in (alpha(0), HALF, alpha(1)):
+        with pytest.raises(InputError, match="at most 4096 can be written out"):
+            posterior_region(parse_space("cycle:100000"), level)

@@ -1,0 +1,131 @@
+"""Products, multiples and parts."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import product as tuples
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strategies import small_spaces
+from utmost.errors import InputError
+from utmost.exact import number
+from utmost.spaces import (
+    Space,
+    cycle,
+    discrete,
+    grid,
+    hamming,
+    line,
+    parse_space,
+    product_space,
+    scale_space,
+    space,
+    sub_space,
+)
+
+
+@given(small_spaces(2), small_spaces(2))
+@settings(max_examples=40, deadline=None)
+def test_distances_of_a_product_add(first: Space, second: Space) -> None:
+    both = product_space(first, second)
+    assert both.labels == tuple(f"{a}|{b}" for a in first.labels for b in second.labels)
+    pairs = list(tuples(range(len(first)), range(len(second))))
+    for (x, (a, b)), (z, (c, d)) in tuples(enumerate(pairs), repeat=2):
+        assert both.distance(x, z) == both.distances[x, z] == first.distance(a, c) + second.distance(b, d)
+    assert both.edges == space(both.distances.tolist()).edges
+
+
+def test_hamming_is_a_product_of_bits() -> None:
+    bits = product_space(product_space(hamming(1), hamming(1)), hamming(1))
+    assert bits.edges == hamming(3).edges
+    assert bits.profile == hamming(3).profile
+    assert (bits.distances == hamming(3).distances).all()
+    assert product_space(line(3), line(4)).edges == grid(3, 4, "manhattan").edges
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 3), st.sampled_from(["1", "1/2", "sqrt(2)", "sqrt(1/2)"]))
+@settings(max_examples=40, deadline=None)
+def test_the_profile_of_a_product_is_counted_in_its_table(n: int, m: int, bits: int, factor: str) -> None:
+    made = product_space(product_space(scale_space(cycle(n), factor), discrete(m)), hamming(bits))
+    assert made.profile is not None
+    row = made.codes[len(made) // 2]
+    assert made.profile == tuple((value, int((row == k).sum())) for k, value in enumerate(made.values))
+
+
+def test_a_product_has_a_profile_only_if_all_its_factors_have_one() -> None:
+    assert product_space(hamming(2), line(3)).profile is None
+    assert scale_space(line(3), 2).profile is None
+    assert product_space(hamming(20), cycle(1000)).profile is not None
+    with pytest.raises(InputError, match="profile of a product"):
+        _ = product_space(cycle(10**5), scale_space(cycle(10**5), "1/3")).profile
+
+
+@given(small_spaces(), st.sampled_from(["1/3", "2", "sqrt(2)", "1+sqrt(3)", "10^-20"]))
+@settings(max_examples=40, deadline=None)
+def test_a_multiple_keeps_all_but_the_distances(made: Space, factor: str) -> None:
+    times = scale_space(made, factor)
+    assert (times.labels, times.edges) == (made.labels, made.edges)
+    assert (times.distances == made.distances * number(factor)).all()
+    back = scale_space(times, 1 / number(factor))
+    assert (back.distances == made.distances).all()
+    if made.profile is not None:
+        assert times.profile == tuple((number(factor) * value, count) for value, count in made.profile)
+
+
+def test_names_can_be_read_back() -> None:
+    for made in (
+        scale_space(product_space(line(2), cycle(3)), "1/2"),
+        product_space(scale_space(line(2), "sqrt(2)"), scale_space(grid(2, 2), "1+sqrt(2)")),
+        product_space(product_space(line(2), line(3)), hamming(2)),
+        scale_space(scale_space(grid(2, 3, "manhattan"), "3/4"), 2),
+    ):
+        again = parse_space(made.name)
+        assert again.name == made.name
+        assert (again.distances == made.distances).all()
+
+
+@pytest.mark.parametrize("factor", [0, -1, "-1/2", "1-sqrt(2)", 0.5, "x"])
+def test_a_factor_must_be_exact_and_above_zero(factor: object) -> None:
+    with pytest.raises(InputError, match="factor of a space"):
+        scale_space(line(3), factor)
+
+
+@given(small_spaces(), st.data())
+@settings(max_examples=40, deadline=None)
+def test_a_part_keeps_its_distances_and_has_edges_of_its_own(made: Space, data: st.DataObject) -> None:
+    chosen = data.draw(st.lists(st.sampled_from(made.labels), min_size=1, unique=True))
+    part = sub_space(made, chosen)
+    assert part.labels == tuple(chosen)
+    for (x, a), (z, b) in tuples(enumerate(chosen), repeat=2):
+        assert part.distance(x, z) == made.distance(made.position(a), made.position(b)) == part.distances[x, z]
+    assert part.edges == space(part.distances.tolist()).edges
+
+
+def test_a_part_must_name_points_once() -> None:
+    for labels in ([], [0, 0], [7], ["0"]):
+        with pytest.raises(InputError):
+            sub_space(line(3), labels)
+
+
+def test_labels_of_a_product_that_look_alike_are_refused() -> None:
+    first, second = space([[0, 1], [1, 0]], ["a", "a|b"]), space([[0, 1], [1, 0]], ["c", "b|c"])
+    with pytest.raises(InputError, match="4 distinct labels, got 3"):
+        product_space(first, second)
+    assert product_space(first, line(2)).labels == ("a|0", "a|1", "a|b|0", "a|b|1")
+
+
+def test_large_products_are_lazy() -> None:
+    both = product_space(hamming(20), scale_space(cycle(10**4), "1/2"))
+    assert len(both) == 2**20 * 10**4
+    assert both.distance(0, len(both) - 1) == 20 + Fraction(1, 2)
+    assert both.profile is not None
+    assert sum(count for _, count in both.profile) == len(both)
+    assert both.profile[1] == (Fraction(1, 2), 2)
+    assert both.profile[2] == (Fraction(1), 2 + 20)
+    assert math.prod(len(part) for part in both.shape.factors) == len(both)  # type: ignore[attr-defined]
+    with pytest.raises(InputError, match="its capacity needs no table"):
+        _ = both.edges

@@ -1,0 +1,184 @@
+"""Tables of distances: the axioms with a witness, decided where doubles cannot tell."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from itertools import product as tuples
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from strategies import numbers, small_spaces
+from utmost.errors import InputError, MetricError
+from utmost.exact import Number, enclosure, number, sign
+from utmost.spaces import Space, space
+from utmost.spaces.distance_order import NEAR, scaled_doubles, sort_distinct, wholes
+
+
+@pytest.mark.parametrize(
+    ("distances", "witness"),
+    [
+        ([[1]], "d(0, 0) = 1, must be 0"),
+        ([[0, 1], [2, 0]], "d(0, 1) = 1 but d(1, 0) = 2"),
+        ([[0, "sqrt(2)"], ["sqrt(3)", 0]], "d(0, 1) = 2^(1/2) but d(1, 0) = 3^(1/2)"),
+        ([[0, 0], [0, 0]], "d(0, 1) = 0, must be > 0"),
+        ([[0, -1], [-1, 0]], "d(0, 1) = -1, must be > 0"),
+        ([[0, "1-sqrt(2)"], ["1-sqrt(2)", 0]], "d(0, 1) = 1 - 2^(1/2), must be > 0"),
+        ([[0, 1, 5], [1, 0, 1], [5, 1, 0]], "d(0, 2) = 5 > d(0, 1) + d(1, 2) = 2"),
+        ([[0, 5, 1], [5, 0, 1], [1, 1, 0]], "d(0, 1) = 5 > d(0, 2) + d(2, 1) = 2"),
+    ],
+)
+def test_a_broken_axiom_is_named_with_its_points(distances: list[list[object]], witness: str) -> None:
+    with pytest.raises(MetricError) as caught:
+        space(distances)
+    assert str(caught.value) == f"matrix is not a metric: {witness}"
+
+
+def test_witnesses_go_by_label_and_long_numbers_are_shortened() -> None:
+    long = "1/" + "7" * 500
+    with pytest.raises(
+        MetricError, match=r"^towns is not a metric: d\(Ay, Bee\) = about .{0,20} but d\(Bee, Ay\) = 1$"
+    ):
+        space([[0, long], [1, 0]], ["Ay", "Bee"], "towns")
+    with pytest.raises(MetricError) as caught:
+        space([[0, 1], [2, 0]], ["x" * 1000, "y"])
+    assert len(str(caught.value)) < 200
+
+
+@given(st.lists(st.lists(st.integers(-1, 6), min_size=4, max_size=4), min_size=4, max_size=4), st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_a_table_is_accepted_exactly_if_the_axioms_hold(raw: list[list[int]], mirror: bool) -> None:
+    table = [[0 if i == j else raw[min(i, j)][max(i, j)] for j in range(4)] for i in range(4)] if mirror else raw
+    holds = all(
+        (table[i][j] > 0) == (i != j)
+        and (table[i][j] == 0) == (i == j)
+        and table[i][j] == table[j][i]
+        and table[i][j] <= table[i][k] + table[k][j]
+        for i, j, k in tuples(range(4), repeat=3)
+    )
+    for scale in ("", "*sqrt(5)", "/7", "*10^400", "/10^400"):
+        entries = [[f"({entry}){scale}" for entry in row] for row in table]
+        if holds:
+            assert space(entries).distance(0, 1) == number(entries[0][1])
+        else:
+            with pytest.raises(MetricError):
+                space(entries)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=7, unique=True))
+@settings(max_examples=40, deadline=None)
+def test_generating_pairs_give_the_metric_back_as_shortest_paths(points: list[tuple[int, int]]) -> None:
+    """Manhattan distances; shortest paths over the edges by scipy, an algorithm of others."""
+    from scipy.sparse.csgraph import shortest_path
+
+    distances = [[abs(a - c) + abs(b - d) for c, d in points] for a, b in points]
+    made = space(distances)
+    graph = np.zeros((len(points), len(points)))
+    for x, z in made.edges:
+        graph[x, z] = graph[z, x] = distances[x][z]
+    assert np.array_equal(shortest_path(graph, directed=False), np.array(distances, dtype=float))
+
+
+def triangle(across: object, first: object, second: object) -> Space:
+    return space([[0, first, across], [first, 0, second], [across, second, 0]])
+
+
+def test_equal_sums_are_equal_however_they_are_written() -> None:
+    for across, first, second in (
+        (2, 1, 1),
+        ("sqrt(8)", "sqrt(2)", "sqrt(2)"),
+        ("sqrt(2)+sqrt(3)", "sqrt(3)", "sqrt(2)"),
+        ("3/10", "1/10", "0.2"),
+        ("sqrt(12)", "sqrt(3)", "sqrt(3)"),
+        ("5*sqrt(10^9+7)", "2*sqrt(10^9+7)", "3*sqrt(10^9+7)"),
+        ("10^30+1", "10^30", "1"),
+    ):
+        assert triangle(across, first, second).edges == ((0, 1), (1, 2))
+
+
+@pytest.mark.parametrize("digits", [12, 17, 40, 300])
+@pytest.mark.parametrize(("first", "second"), [("sqrt(2)", "sqrt(3)"), ("1", "1"), ("sqrt(2)/10^9", "sqrt(7)")])
+def test_sums_that_doubles_cannot_tell_apart_are_told_apart(digits: int, first: str, second: str) -> None:
+    """A side longer than the other two by 10^−digits is no metric; one shorter by as much has nothing between."""
+    total = number(first) + number(second)
+    low, high = enclosure(total, 8 * digits)
+    above, below = high + Fraction(1, 10**digits), low - Fraction(1, 10**digits)
+    with pytest.raises(MetricError):
+        triangle(above, first, second)
+    assert len(triangle(below, first, second).edges) == 3
+
+
+@given(st.lists(numbers(), min_size=1, max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_ordered_sorts_and_decides_equality(drawn: list[Number]) -> None:
+    given_twice = drawn + [value + 1 - 1 for value in drawn]
+    values, places = sort_distinct(given_twice)
+    assert all(sign(b - a) > 0 for a, b in pairwise(values))
+    assert all(values[k] == value for k, value in zip(places.tolist(), given_twice, strict=True))
+    assert set(places.tolist()) == set(range(len(values)))
+
+
+@given(st.lists(numbers(), min_size=1, max_size=6))
+@settings(max_examples=60, deadline=None)
+def test_doubles_are_within_their_bound(drawn: list[Number]) -> None:
+    """The bound that the comparison of sums rests on: |double − scale·value| ≤ 2^−51, the largest below 2."""
+    assume(any(drawn))
+    near = scaled_doubles(drawn)
+    top = max(range(len(drawn)), key=lambda k: abs(near[k]))
+    assert 0.5 <= abs(near[top]) <= 2
+    exponent = round(float(np.log2(abs(near[top]) / abs(float(drawn[top])))))
+    for value, double in zip(drawn, near.tolist(), strict=True):
+        error = value * Fraction(2) ** exponent - Fraction(double)
+        assert abs(error) <= Fraction(1, 2**51)
+    assert NEAR >= 3 * 2.0**-51 + 2.0**-50
+
+
+def test_differences_that_cancel_are_looked_at_closely() -> None:
+    """√(10^36 + 1) − 10^18 is a hair below 10^−18/2, and 64 bits say little of it."""
+    small = number("sqrt(10^36+1)-10^18")
+    assert float(scaled_doubles([small])[0] / scaled_doubles([small, small * 2])[0]) in (1.0, 2.0, 4.0)
+    values, places = sort_distinct([small, Fraction(1, 2 * 10**18), small + 0, Fraction(0)])
+    assert [round(float(v) * 10**18, 3) for v in values] == [0, 0.5, 0.5]
+    assert places.tolist() == [1, 2, 1, 0]
+
+
+def test_rational_distances_become_whole_numbers_if_they_fit() -> None:
+    whole = wholes([Fraction(0), Fraction(1, 6), Fraction(3, 4)])
+    assert whole is not None
+    assert whole.tolist() == [0, 2, 9]
+    assert wholes([Fraction(0), Fraction(1, 2**61), Fraction(1)]) is None
+    assert wholes([Fraction(2**62)]) is None
+    assert wholes([number("sqrt(2)")]) is None
+
+
+@given(small_spaces())
+@settings(max_examples=30, deadline=None)
+def test_a_table_of_a_space_makes_the_same_space(made: Space) -> None:
+    again = space(made.distances.tolist(), made.labels)
+    assert (again.labels, again.edges, again.values) == (made.labels, made.edges, made.values)
+    assert np.array_equal(again.codes, made.codes)
+
+
+def test_entries_may_be_numbers_of_any_exact_kind_but_no_floats() -> None:
+    made = space([[0, Decimal("0.5"), "1/2"], [Fraction(1, 2), np.int64(0), "0.50"], ["sqrt(1/4)", "5e-1", 0]])
+    assert made.values == (0, Fraction(1, 2))
+    assert space(np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0]])).edges == ((0, 1), (1, 2))  # type: ignore[arg-type]
+    for bad in (0.5, None, True, "x", "nan"):
+        with pytest.raises(InputError, match="distance in row 0"):
+            space([[0, bad], [bad, 0]])
+
+
+def test_labels_must_be_distinct_and_rows_square() -> None:
+    for labels in (["a", "a"], ["1", 1], ["a"], ["a", "b", "c"]):
+        with pytest.raises(InputError, match="2 distinct labels"):
+            space([[0, 1], [1, 0]], labels)
+    with pytest.raises(MetricError, match="square"):
+        space([[0, 1], [1]])
+    with pytest.raises(InputError, match="1 to 4096 points, got 0"):
+        space([])
+    with pytest.raises(InputError, match="n² distances"):
+        space([[0]] * 5000)

@@ -1,0 +1,118 @@
+"""The commands that serve: as processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from utmost.cli import run
+from utmost.studio import settings, tokens
+
+PATIENCE = 60
+
+
+@contextmanager
+def started(*arguments: str | Path, cwd: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A command that serves, and its address."""
+    environment = {**os.environ, "XDG_STATE_HOME": str(cwd / "state"), "XDG_CACHE_HOME": str(cwd / "cache")}
+    command = [sys.executable, "-m", "utmost", *map(str, arguments), "--json"]
+    with subprocess.Popen(
+        command, cwd=cwd, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        try:
+            lines = []
+            while not lines or lines[-1].strip() != "}":
+                line = process.stdout.readline()
+                if not line:
+                    raise AssertionError(process.stderr.read())
+                lines.append(line)
+            yield process, json.loads("".join(lines))["address"]
+        finally:
+            process.kill()
+
+
+def test_the_studio_serves_this_machine_and_ends_calmly(tmp_path):
+    with started("studio", tmp_path, "--port", "0", "--no-browser", cwd=tmp_path) as (process, address):
+        assert address.startswith("http://127.0.0.1:")
+        with urlopen(address, timeout=PATIENCE) as answer:
+            assert b"Privacy, spent knowingly" in answer.read()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) in (0, -signal.SIGTERM)
+        assert process.stderr.read() == ""
+
+
+def test_the_studio_takes_a_free_port_where_its_own_is_taken(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with started("studio", tmp_path, "--port", port, "--no-browser", cwd=tmp_path) as (process, address):
+            assert f":{port}/" not in address
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE) == 0
+            assert process.stderr.read() == ""
+
+
+def test_a_team_does_not_move_to_another_port(tmp_path, monkeypatch, capsys):
+    tokens.add_token(tmp_path / "tokens.txt", "ann", "curator")
+    monkeypatch.chdir(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert run(["serve", "--ledger", "l.sqlite", "--tokens", "tokens.txt", "--port", port]) == 2
+    assert f"--port must be free on 127.0.0.1, got {port}" in capsys.readouterr().err
+
+
+def test_a_team_is_served_with_tokens(tmp_path):
+    token = tokens.add_token(tmp_path / "tokens.txt", "ann", "curator")
+    asked = ("serve", "--ledger", "ledger.sqlite", "--tokens", "tokens.txt", "--folder", tmp_path, "--port", "0")
+    with started(*asked, cwd=tmp_path) as (process, address):
+        with pytest.raises(HTTPError, match="401"):
+            urlopen(f"{address}api/home", timeout=PATIENCE)
+        request = Request(f"{address}api/home", headers={"Authorization": f"Bearer {token}"})
+        with urlopen(request, timeout=PATIENCE) as answer:
+            assert json.load(answer)["name"] == "ann"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) in (0, -signal.SIGTERM)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("studio", "nowhere"), "FOLDER must be a folder that exists"),
+        (("studio", "--port", "70000"), "--port must be from 0 to 65535"),
+        (("serve",), "--ledger must be given"),
+        (("serve", "--ledger", "x.sqlite"), "--tokens must be given"),
+        (("serve", "--ledger", "x.sqlite", "--tokens", "none.txt"), "--tokens must be a file that can be read"),
+        (("serve", "token", "ann", "--role", "root", "--tokens", "t.txt"), "--role must be curator or consumer"),
+        (("serve", "token", "ann", "--role", "curator"), "--tokens must be given"),
+    ],
+)
+def test_what_cannot_be_served_is_said_in_one_line(arguments, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run(arguments) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1
+
+
+def test_a_missing_extra_is_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert run(["studio", str(tmp_path)]) == 2
+    assert "pip install 'utmost[studio]'" in capsys.readouterr().err
+
+
+def test_a_team_may_be_called_by_its_address_and_the_names_given(tmp_path):
+    found = settings.team_settings(
+        tmp_path, ledger="l", tokens=tmp_path / "t", host="0.0.0.0", port=1, names=("Studio.Example",)
+    )
+    assert found.hosts == (*settings.LOOPBACK, "studio.example")
+    assert not settings.local_settings(tmp_path).state.is_relative_to(tmp_path)
