@@ -15,7 +15,8 @@ from released import AGES, CLOSED, OPEN, answer, count, release, setting, survey
 from strategies import inner_alphas, legal_consumers, weights
 from utmost.channel import channel
 from utmost.consumer import Consumer, losses, priors
-from utmost.consumer.counts import credible_intervals, posterior, single_answer
+from utmost.consumer.counts import posterior, single_answer
+from utmost.consumer.counts.closed_form import credible_intervals
 from utmost.consumer.counts.recurrences import posterior_sums
 from utmost.data.queries import Grid, Histogram, Mean, Quantile, Sum
 from utmost.design import optimal
@@ -244,7 +245,7 @@ def test_one_cell_can_be_picked_and_a_wrong_one_lists_them():
 @given(weights(9), EPSILONS, st.sampled_from([0.5, 0.9, 0.95]))
 def test_intervals_of_all_answers_at_once_hold_their_share(prior, rate, coverage):
     held = priors.explicit(prior)
-    low, high = credible_intervals.credible_intervals(posterior_sums(held.logs(), float(Fraction(rate))), coverage)
+    low, high = credible_intervals(posterior_sums(held.logs(), float(Fraction(rate))), coverage)
     rest = (1 - coverage) / 2
     for y in range(9):
         chances = posterior(held, epsilon(rate), y)

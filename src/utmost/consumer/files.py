@@ -1,14 +1,16 @@
-"""Files that priors and losses are read from: short texts of numbers."""
+"""Texts and files that priors and losses are read from: lists of numbers."""
 
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 from utmost.errors import InputError
 
 MAX_FILE_BYTES = 1 << 26  # bytes
+PRIOR_FORMS = "uniform, weights such as 1/4,0,3/4, binomial:0.3, poisson:12.5, zipf:1, steps:1,3,2 or a file of weights"
 
 
 def read_text(path: Path, name: str) -> str:
@@ -34,3 +36,26 @@ def json_list(text: str, name: str) -> list[Any] | None:
         return list(json.loads(text, parse_float=str))
     except (ValueError, RecursionError):
         raise InputError(f"{name} must be a JSON list of numbers, got text that is not JSON") from None
+
+
+def read_weights(text: str) -> tuple[list[object], bool]:
+    """The weights of a prior that a text lists, or the file it names, and whether they came from a file.
+
+    In a file they stand one a line, between commas, or as a JSON list.
+
+    >>> read_weights(".5, sqrt(1/4)")
+    (['.5', ' sqrt(1/4)'], False)
+    """
+    is_file = os.path.isfile(text)  # unlike Path.is_file, False for a name that no file can have
+    if not is_file and not _looks_like_numbers(text):
+        raise InputError(f"prior must be {PRIOR_FORMS}, got {text[:60]!r}")
+    content = read_text(Path(text), "prior") if is_file else text
+    return json_list(content, "prior") or [
+        cell for line in content.splitlines() for cell in line.split(",") if cell.strip()
+    ], is_file
+
+
+def _looks_like_numbers(text: str) -> bool:
+    """Does a text begin like a list of numbers, and not like a word."""
+    is_word = text[:1].isalpha() and not text.startswith(("exp(", "sqrt("))
+    return not is_word and ("," in text or text[:1].isdigit())

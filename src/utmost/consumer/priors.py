@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from utmost import exact
 from utmost.consumer import histogram_prior as histogram
-from utmost.consumer.weights import read_weights
+from utmost.consumer.files import read_weights
 from utmost.errors import InputError
 from utmost.exact import Number, Real, number, rational, sign
 

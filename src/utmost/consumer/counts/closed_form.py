@@ -1,4 +1,4 @@
-"""Best readings in closed form: quantiles, means and modes of all posteriors at once, and their expected losses."""
+"""All posteriors at once in closed form: quantiles, credible intervals, means and modes, and their expected losses."""
 
 from __future__ import annotations
 
@@ -78,6 +78,17 @@ class Quantiles:
             low, high = np.where(reached, low, middle + 1), np.where(reached, middle, high)
             low = np.minimum(low, high)
         return low
+
+
+def credible_intervals(sums: PosteriorSums, coverage: float) -> tuple[Ints, Ints]:
+    """For every answer the counts low ≤ high with at most (1 − coverage)/2 of its posterior below and above. O(n).
+
+    low is the smallest count with P(x ≤ low | y) ≥ (1 − coverage)/2 and high the smallest with
+    P(x ≤ high | y) ≥ (1 + coverage)/2.
+    """
+    tail = (1 - coverage) / 2
+    quantiles = Quantiles(sums)
+    return quantiles.at(math.log(tail), math.log1p(-tail)), quantiles.at(math.log1p(-tail), math.log(tail))
 
 
 def linear_remap(sums: PosteriorSums, loss: Linear) -> Ints:

@@ -1,4 +1,4 @@
-"""The expected loss of reading every answer as itself."""
+"""The expected loss of reading every answer as itself: over all answers, and for each of them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
+from utmost.consumer.counts import closed_form
 from utmost.consumer.counts.posterior_mass import MAX_FULL_COUNTS
-from utmost.consumer.counts.recurrences import Floats, Ints
-from utmost.consumer.losses import ByError, Loss
+from utmost.consumer.counts.recurrences import Floats, Ints, PosteriorSums
+from utmost.consumer.losses import Binary, ByError, Linear, Loss, Squared
 
 TOGETHER = 1 << 13  # truths summed at a time
 PRECISE = 2.0**-50  # relative size of what may be left out
@@ -61,3 +62,24 @@ def _by_distances(weights: Floats, truths: Ints, size: int, epsilon: float, loss
 def _end(epsilon: float) -> float:
     """κ at the two ends, 1/(1 + α)."""
     return 1 / (1 + math.exp(-epsilon))
+
+
+def face_value_losses(sums: PosteriorSums, loss: Loss, answers: Ints) -> Floats:
+    """E[ℓ(x, y) | y], the loss of reading y as itself, for these answers.
+
+    In closed form for `Linear`, `Squared` and `Binary`; for another loss one posterior is summed for each answer.
+    """
+    counts = np.arange(sums.size)
+    if isinstance(loss, Linear):
+        return closed_form.linear_losses(sums, loss, counts)[answers]
+    if isinstance(loss, Squared):
+        return closed_form.squared_losses(sums, counts)[answers]
+    if isinstance(loss, Binary):
+        return closed_form.binary_losses(sums, counts)[answers]
+    distinct, positions = np.unique(answers, return_inverse=True)
+    total = sums.log(sums.total)
+    losses = np.empty(len(distinct))
+    for k, y in enumerate(distinct.tolist()):
+        chances = np.exp(sums.logs - sums.epsilon * np.abs(counts - y) - total[y])
+        losses[k] = chances @ loss.array(counts, y)
+    return losses[positions]

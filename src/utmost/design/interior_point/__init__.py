@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from utmost.channel import Matrix
-from utmost.design.interior_point.arrays import Floats, Whole
 from utmost.design.interior_point.blas_threads import one_thread
 from utmost.design.interior_point.exact_bounds import (
     BITS,
@@ -29,7 +28,7 @@ from utmost.exact import Level
 from utmost.spaces import Space
 
 if TYPE_CHECKING:
-    from utmost.design.interior_point.model import Model
+    from utmost.design.interior_point.model import Floats, Ints, Model
     from utmost.design.interior_point.predictor_corrector import Iterate
 
 Progress: TypeAlias = Callable[[float, float], None]  # the lower and the upper bound so far
@@ -69,7 +68,7 @@ class Search:
         bits = BITS + max(0, math.ceil(math.log2(max(spare, 1.0))))
         return lower_bound(space, level, cheap, exact_multipliers(*self._multipliers(), bits))
 
-    def _multipliers(self) -> tuple[Whole, Whole, Whole, Floats]:
+    def _multipliers(self) -> tuple[Ints, Ints, Ints, Floats]:
         """(reading, low, high, y) of every constraint; those of a column are carried to its whole orbit."""
         shares = self.model.unit * self.model.copies
         values = self.best.v / shares[self.model.low]
@@ -130,7 +129,7 @@ def _followed(found: Model, known: Orbits, costs: Floats, tell: Progress, steps:
     return Search(costs, known, found, best, tuple(lasts), upper, stopped)
 
 
-def _centres(costs: Floats) -> Whole:
+def _centres(costs: Floats) -> Ints:
     """The point that each reading is most like: itself, or where the loss is least."""
     size, readings = costs.shape
     return np.arange(size) if size == readings else costs.argmin(axis=0)

@@ -14,14 +14,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from utmost.channel import Matrix
-from utmost.design.interior_point.arrays import Floats, Whole
 from utmost.exact import Level, Number, ball_ends
 from utmost.spaces import Space
+
+if TYPE_CHECKING:
+    from utmost.design.interior_point.model import Floats, Ints
 
 BITS = 112  # of the integers, beyond what the loss is smaller than the largest cost, or than 1
 BLOCK = 1 << 18  # multipliers that are integers at one time
@@ -35,9 +38,9 @@ class Multipliers:
     y = ⌊values·2^bits⌋/2^bits, less 2^−given of it where `given` is not 0.
     """
 
-    reading: Whole
-    low: Whole
-    high: Whole
+    reading: Ints
+    low: Ints
+    high: Ints
     values: Floats
     bits: int
     given: int = 0
@@ -59,7 +62,7 @@ class Multipliers:
         return (slice(start, start + BLOCK) for start in range(0, len(self), BLOCK))
 
 
-def exact_multipliers(reading: Whole, low: Whole, high: Whole, multipliers: Floats, bits: int) -> Multipliers:
+def exact_multipliers(reading: Ints, low: Ints, high: Ints, multipliers: Floats, bits: int) -> Multipliers:
     """The multipliers that are positive numbers, to be rounded down to multiples of 2^−bits."""
     kept = np.flatnonzero(np.isfinite(multipliers) & (multipliers > 0) & (multipliers >= 2.0**-bits))
     return Multipliers(reading[kept], low[kept], high[kept], multipliers[kept], bits)
@@ -125,7 +128,7 @@ def exact_rows(entries: Floats) -> npt.NDArray[np.object_]:
     return result
 
 
-def make_private(entries: Floats, low: Whole, high: Whole, ratios: Floats, reading: int) -> Floats:
+def make_private(entries: Floats, low: Ints, high: Ints, ratios: Floats, reading: int) -> Floats:
     """The mechanism times 1 − K, and what its rows then lack given to one reading, K just large enough for privacy.
 
     A row lacks K + (1 − K)·r, r = 1 − its sum; as a column that is private if K·(1 − α^d) ≥ α^d·r[high] − r[low] for

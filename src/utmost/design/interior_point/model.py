@@ -9,14 +9,17 @@ Without symmetry each orbit o is one point and each m_w is 1. Nothing here is tr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sparse
 
-from utmost.design.interior_point.arrays import Floats, Whole
 from utmost.exact import Level
 from utmost.spaces import Space
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Ints: TypeAlias = npt.NDArray[np.int64]
 
 SPREAD = 0.4  # the first mechanism is like α^(0.4·d): its ratios are at most α^-0.8d
 FARTHEST = 600.0  # ε·d beyond which a double's range is not enough to be followed
@@ -26,15 +29,15 @@ FARTHEST = 600.0  # ε·d beyond which a double's range is not enough to be foll
 class Model:
     """Entries are C = unit·z. A constraint C[low] ≥ ratio·C[high] is z[low] − factor·z[high] ≥ 0, factor ≤ 1."""
 
-    low: Whole
-    high: Whole
+    low: Ints
+    high: Ints
     ratio: Floats
     factor: Floats
     unit: Floats
     costs: Floats
     start: Floats
     copies: Floats
-    orbit: Whole
+    orbit: Ints
     at_low: Any
     at_high: Any
 
@@ -51,7 +54,7 @@ class Model:
         return np.asarray(np.bincount(self.orbit, weights=values), dtype=np.float64)
 
 
-def build_model(space: Space, level: Level, costs: Floats, centres: Whole, columns: Whole, orbit: Whole) -> Model:
+def build_model(space: Space, level: Level, costs: Floats, centres: Ints, columns: Ints, orbit: Ints) -> Model:
     """The program with the readings `columns` only, each standing for its share of all readings.
 
     `centres` says for each reading which point it is most like; entries are measured in units of α^d(x, centre).

@@ -18,8 +18,7 @@ import scipy.sparse as sparse
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.sparse import csgraph
 
-from utmost.design.interior_point.arrays import Floats, Whole
-from utmost.design.interior_point.model import Model
+from utmost.design.interior_point.model import Floats, Ints, Model
 
 STIFF = 1e9  # how many times the energy of a reading its edges may weigh before points are taken in clusters
 REFINED = 2  # times that the sums of rows are put right at most
@@ -42,7 +41,7 @@ class NewtonStep:
     def __add__(self, other: NewtonStep) -> NewtonStep:
         return NewtonStep(self.shared + other.shared, self.own + other.own)
 
-    def difference(self, low: Whole, high: Whole) -> Floats:
+    def difference(self, low: Ints, high: Ints) -> Floats:
         """ζ[low] − ζ[high] for each pair of points: exact 0 within a cluster but for what is its points' own."""
         own, shared = np.ascontiguousarray(self.own.T), np.ascontiguousarray(self.shared.T)
         return np.asarray((own[low] - own[high]) + (shared[low] - shared[high]))
@@ -54,7 +53,7 @@ class NewtonSystem:
 
     model: Model
     weights: Floats
-    heads: Whole
+    heads: Ints
     scales: Floats
     factors: list[Floats]
     coupling: tuple[Floats, Floats]
@@ -130,7 +129,7 @@ def _edges(model: Model, z: Floats, stiffness: Floats) -> Floats:
     return np.ascontiguousarray((edges + edges.transpose(1, 0, 2)).transpose(2, 0, 1))
 
 
-def _clusters(edges: Floats, heaviest: Floats, energy: Floats) -> Whole:
+def _clusters(edges: Floats, heaviest: Floats, energy: Floats) -> Ints:
     """For each reading and point the first point that heavy edges join it to; itself where no edge is too heavy."""
     readings, size, _ = edges.shape
     if np.all(heaviest * edges[0].size < STIFF * energy):
@@ -146,7 +145,7 @@ def _clusters(edges: Floats, heaviest: Floats, energy: Floats) -> Whole:
     return np.asarray(first[labels].reshape(readings, size) - size * np.arange(readings)[:, None])
 
 
-def _matrices(edges: Floats, rest: Floats, heads: Whole) -> Floats:
+def _matrices(edges: Floats, rest: Floats, heads: Ints) -> Floats:
     """Laplacian plus diag(rest) in the unknowns of clusters: a head's row stands for its whole cluster."""
     size = edges.shape[1]
     places = np.arange(size)
@@ -182,7 +181,7 @@ def _factor(matrix: npt.NDArray[Any]) -> Floats:
         shift = max(SHIFT, 10 * shift)
 
 
-def _inverse(factor: Floats, scale: Floats, head: Whole) -> Floats:
+def _inverse(factor: Floats, scale: Floats, head: Ints) -> Floats:
     """The inverse of one reading's matrix, back in relative changes of its points."""
     half = np.tril(dpotri(factor, lower=1)[0])
     inverse = (half + np.tril(half, -1).T) * scale[:, None] * scale[None, :]

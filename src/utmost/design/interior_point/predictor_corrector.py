@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from utmost.design.interior_point.arrays import Floats
 from utmost.design.interior_point.exact_bounds import MIXED
-from utmost.design.interior_point.model import Model
+from utmost.design.interior_point.model import Floats, Model
 from utmost.design.interior_point.newton import NewtonStep, NewtonSystem, newton_system
 
 NEAR = 0.99  # of the way to the nearest bound that a step goes

@@ -8,11 +8,14 @@ is certified on the whole program, so nothing rests on a symmetry being one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utmost.design.interior_point.arrays import Floats, Whole
 from utmost.spaces import Space, symmetries
+
+if TYPE_CHECKING:
+    from utmost.design.interior_point.model import Floats, Ints
 
 ALIKE = 1e-14  # relative: costs in doubles that are taken to be equal
 
@@ -24,11 +27,11 @@ class Orbits:
     `pairs` numbers the orbits of (point, reading); `sources[w]` is the place of w's orbit in `columns`.
     """
 
-    columns: Whole
-    orbit: Whole
-    sources: Whole
-    images: Whole
-    pairs: Whole
+    columns: Ints
+    orbit: Ints
+    sources: Ints
+    images: Ints
+    pairs: Ints
 
     def spread(self, entries: Floats) -> Floats:
         """The average over the group of a mechanism that is known on `columns`."""
@@ -61,7 +64,7 @@ def orbits(space: Space, costs: Floats) -> Orbits:
     return Orbits(columns, known.points, known.points, _images(columns, known.generators, size), known.pairs)
 
 
-def _images(columns: Whole, generators: tuple[Whole, ...], size: int) -> Whole:
+def _images(columns: Ints, generators: tuple[Ints, ...], size: int) -> Ints:
     """For each point a product of generators that takes the column of its orbit to it."""
     images = np.full((size, size), -1)
     images[columns] = np.arange(size)

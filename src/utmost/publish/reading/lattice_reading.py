@@ -15,7 +15,9 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.consumer import counts as kernel
-from utmost.consumer.counts import Readings, credible_intervals, single_answer
+from utmost.consumer.counts import Readings, single_answer
+from utmost.consumer.counts.closed_form import credible_intervals
+from utmost.consumer.counts.face_value_reading import face_value_losses
 from utmost.consumer.counts.reading_search import MAX_SEARCH_WORK
 from utmost.consumer.counts.recurrences import Ints, posterior_sums
 from utmost.consumer.losses import ByError
@@ -75,8 +77,8 @@ def _rest(reader: Reader, law: LatticeMechanism, answers: Ints) -> tuple[Ints, I
     distinct, where = np.unique(answers, return_inverse=True)
     if len(distinct) > SINGLE:
         table = posterior_sums(reader.prior.logs(), float(law.epsilon))
-        low, high = credible_intervals.credible_intervals(table, reader.coverage)
-        return low[answers], high[answers], credible_intervals.face_value_losses(table, reader.loss, answers)
+        low, high = credible_intervals(table, reader.coverage)
+        return low[answers], high[answers], face_value_losses(table, reader.loss, answers)
     counts, found = np.arange(reader.axis.size), np.empty((len(distinct), 3))
     for k, y in enumerate(distinct.tolist()):
         chances = kernel.posterior(reader.prior, level_of(law.epsilon), y)
