@@ -267,4 +267,4 @@ def test_a_release_of_a_mean_states_what_rounding_its_rows_may_cost_and_one_with
 def test_nothing_is_promised_where_nothing_is_known():
     unknown = grid_promise(question(loss="step:1/100"), Fraction(1, 20))
     assert (unknown.extra, unknown.meets(Fraction(10**9))) == (None, False)
-    assert grids.MOST_STEPS == 10**12
+    assert grids.MAX_STEPS == 10**12

@@ -2,9 +2,9 @@
 
 A number x of [a, b] moves by at most Δ between neighbours. *Private* are here the mechanisms that protect each distance
 d with ε·d/Δ, as truncated Laplace does at the rate λ = ε/Δ; B is the least loss that one of them gives a reader, for
-her prior and her loss. The *grid release* rounds x to the nearest of a, a + s, …, a + N·s ≥ b (ties upwards) and adds
-truncated geometric noise of ε/k a step, k = ⌈Δ/s⌉; A is the least loss with it. It is ε-private: numbers no further
-apart than Δ round to points no further apart than k steps.
+this reader's prior and loss. The *grid release* rounds x to the nearest of a, a + s, …, a + N·s ≥ b (ties upwards) and
+adds truncated geometric noise of ε/k a step, k = ⌈Δ/s⌉; A is the least loss with it. It is ε-private: numbers no
+further apart than Δ round to points no further apart than k steps.
 
 **Theorem.** For every prior, and for every loss that is convex in the reading and 0 where that is right,
 
@@ -60,12 +60,12 @@ from utmost.exact.working_precision import working_precision
 if TYPE_CHECKING:
     from flint import arb
 
-BITS = 128
-MOST_STEPS = 10**12  # of a grid, as plans have it
-CELLS_A_SCALE = 16  # cells of `face_value`, at least, in one scale 1/λ of the noise
-SCALES = 32  # scales beyond which the noise is taken to cost as much as can be
-STRETCHED = 6  # times κ·(1/λ′ − 1/λ): what a lower rate costs at most
-STEEPEST = 40  # an exponent λr above which e^(λr) is of no use
+BALL_BITS = 128
+MAX_STEPS = 10**12  # of a grid, as plans have it
+CELLS_PER_SCALE = 16  # cells of `face_value`, at least, in one scale 1/λ of the noise
+MAX_SCALES = 32  # scales beyond which the noise is taken to cost as much as can be
+STRETCH_FACTOR = 6  # times κ·(1/λ′ − 1/λ): what a lower rate costs at most
+MAX_EXPONENT = 40  # an exponent λr above which e^(λr) is of no use
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class GridQuestion:
             )
         if not self.epsilon > 0:
             raise InputError(f"epsilon must be > 0, got {decimal(self.epsilon)}: with 0 nothing can be told")
-        if not self.loss.convex and self.loss.of_gap(moves / MOST_STEPS):
+        if not self.loss.convex and self.loss.of_gap(moves / MAX_STEPS):
             raise InputError(
                 f"loss must be convex, or 0 for small gaps, got {self.loss.name}: take absolute, squared or step:h"
             )
@@ -100,7 +100,7 @@ class GridQuestion:
     @cached_property
     def kappa(self) -> Fraction | None:
         """The loss's Lipschitz constant on the interval, rounded up where irrational; None where there is none."""
-        return _upper(self.loss.lipschitz(self.interval))
+        return _rational_above(self.loss.lipschitz(self.interval))
 
     @cached_property
     def best(self) -> Fraction:
@@ -127,8 +127,8 @@ class GridPromise:
     @property
     def extra(self) -> Fraction | None:
         """A − B is at most this, for every prior."""
-        beside = None if self.rounding is None or self.stretch is None else self.rounding + self.stretch
-        return min((bound for bound in (beside, self.alone) if bound is not None), default=None)
+        sum_bound = None if self.rounding is None or self.stretch is None else self.rounding + self.stretch
+        return min((bound for bound in (sum_bound, self.alone) if bound is not None), default=None)
 
     def meets(self, extra: Fraction) -> bool:
         """Is no more than this lost in addition."""
@@ -137,7 +137,7 @@ class GridPromise:
 
 @dataclass(frozen=True, slots=True)
 class GridAdvice:
-    """The coarsest grid of its kind that meets the wish, and the next coarser one, which does not; None if none is."""
+    """The coarsest grid of its kind that meets the limit, and the next coarser one, which does not; None if none is."""
 
     promise: GridPromise
     coarser: GridPromise | None
@@ -148,16 +148,22 @@ def grid_promise(question: GridQuestion, step: Fraction) -> GridPromise:
 
     >>> from utmost.continuous.losses import absolute
     >>> question = GridQuestion(Interval(Fraction(0), Fraction(100)), Fraction(1, 10), Fraction(1), absolute)
-    >>> made = grid_promise(question, Fraction(1, 100))
-    >>> made.size, made.moves, round(float(made.extra), 6)
+    >>> promise = grid_promise(question, Fraction(1, 100))
+    >>> promise.size, promise.moves, round(float(promise.extra), 6)
     (10000, 10, 0.005127)
     """
     size, moves = _steps(question, step), math.ceil(question.sensitivity / step)
-    factor = _exp(question.epsilon / (2 * moves))
-    ordered = question.loss.convex or not question.loss.of_gap(step)
-    rounding = (factor - 1) * question.best if ordered else None
+    factor = _exp_above(question.epsilon / (2 * moves))
+    in_order = question.loss.convex or not question.loss.of_gap(step)
+    rounding = (factor - 1) * question.best if in_order else None
     return GridPromise(
-        step, size, moves, factor, rounding, _stretch(question, step, factor), _alone(question, step, moves)
+        step,
+        size,
+        moves,
+        factor,
+        rounding,
+        _stretch(question, step, factor),
+        _release_loss_bound(question, step, moves),
     )
 
 
@@ -166,25 +172,25 @@ def _steps(question: GridQuestion, step: Fraction) -> int:
     length = question.interval.length
     if not 0 < step <= length:
         raise InputError(f"step must be > 0 and at most the interval's length {decimal(length)}, got {decimal(step)}")
-    if length / step > MOST_STEPS:
+    if length / step > MAX_STEPS:
         raise InputError(f"step must leave at most 10^12 steps in the interval, got {decimal(step)}: take a larger one")
     return math.ceil(length / step)
 
 
 def _stretch(question: GridQuestion, step: Fraction, factor: Fraction) -> Fraction | None:
     """e^(ε/2k)·6κ·(k·s − Δ)/ε."""
-    over = math.ceil(question.sensitivity / step) * step - question.sensitivity
-    if not over:
+    excess = math.ceil(question.sensitivity / step) * step - question.sensitivity
+    if not excess:
         return Fraction(0)
-    return None if question.kappa is None else factor * STRETCHED * question.kappa * over / question.epsilon
+    return None if question.kappa is None else factor * STRETCH_FACTOR * question.kappa * excess / question.epsilon
 
 
-def _alone(question: GridQuestion, step: Fraction, moves: int) -> Fraction | None:
+def _release_loss_bound(question: GridQuestion, step: Fraction, sensitivity_steps: int) -> Fraction | None:
     """κ·(s/2 + s/sinh(ε/k)): half a step and the mean of the noise, 2α/(1 − α²) steps."""
     if question.kappa is None:
         return None
-    with working_precision(BITS):
-        noise = ball_ends(1 / ball(question.epsilon / moves, BITS).sinh())[1]
+    with working_precision(BALL_BITS):
+        noise = ball_ends(1 / ball(question.epsilon / sensitivity_steps, BALL_BITS).sinh())[1]
     return question.kappa * step * (Fraction(1, 2) + noise)
 
 
@@ -196,12 +202,12 @@ def rows_promise(question: GridQuestion, step: Fraction) -> GridPromise:
     >>> round(float(rows_promise(question, Fraction(1, 100)).extra), 6)
     0.015127
     """
-    size, kappa, off = _steps(question, step), question.kappa, step / 2
+    size, kappa, rounding_radius = _steps(question, step), question.kappa, step / 2
     if kappa is None:
         raise InputError(f"loss must be Lipschitz where rows are rounded, got {question.loss.name}: take absolute")
-    factor = _exp(question.rate * off) if question.rate * off <= STEEPEST else None
-    rounding = None if factor is None else (factor - 1) * question.best + 2 * kappa * off
-    return GridPromise(step, size, size, factor, rounding, Fraction(0), kappa * (off + 1 / question.rate))
+    factor = _exp_above(question.rate * rounding_radius) if question.rate * rounding_radius <= MAX_EXPONENT else None
+    rounding = None if factor is None else (factor - 1) * question.best + 2 * kappa * rounding_radius
+    return GridPromise(step, size, size, factor, rounding, Fraction(0), kappa * (rounding_radius + 1 / question.rate))
 
 
 def coarsest_grid(question: GridQuestion, extra: Fraction) -> GridAdvice:
@@ -215,7 +221,7 @@ def coarsest_grid(question: GridQuestion, extra: Fraction) -> GridAdvice:
     >>> coarsest_grid(question, Fraction(1, 100)).promise.size
     6000
     """
-    return _least(question, question.sensitivity, grid_promise, extra)
+    return _coarsest_step(question, question.sensitivity, grid_promise, extra)
 
 
 def coarsest_row_rounding(question: GridQuestion, extra: Fraction) -> GridAdvice:
@@ -223,9 +229,9 @@ def coarsest_row_rounding(question: GridQuestion, extra: Fraction) -> GridAdvice
     return coarsest_mean_rounding(question, common_step(question.interval.low, question.interval.high), extra)
 
 
-def coarsest_mean_rounding(question: GridQuestion, whole: Fraction, extra: Fraction) -> GridAdvice:
-    """The largest s of whole, whole/2, whole/3, … with which rows that move the number by s/2 in all meet the wish."""
-    return _least(question, whole, rows_promise, extra)
+def coarsest_mean_rounding(question: GridQuestion, largest_step: Fraction, extra: Fraction) -> GridAdvice:
+    """The largest s of L, L/2, L/3, … (L the largest step) with which rows that move the number by s/2 meet the limit."""
+    return _coarsest_step(question, largest_step, rows_promise, extra)
 
 
 def common_step(low: Fraction, high: Fraction) -> Fraction:
@@ -234,30 +240,33 @@ def common_step(low: Fraction, high: Fraction) -> Fraction:
     >>> common_step(Fraction(18), Fraction(93, 2)), common_step(Fraction(0), Fraction(5))
     (Fraction(3, 2), Fraction(5, 1))
     """
-    whole = low.denominator * high.denominator
-    return Fraction(math.gcd(int(low * whole), int(high * whole)), whole)
+    denominator = low.denominator * high.denominator
+    return Fraction(math.gcd(int(low * denominator), int(high * denominator)), denominator)
 
 
-def _least(
-    question: GridQuestion, unit: Fraction, promised: Callable[[GridQuestion, Fraction], GridPromise], extra: Fraction
+def _coarsest_step(
+    question: GridQuestion,
+    unit: Fraction,
+    promise_for: Callable[[GridQuestion, Fraction], GridPromise],
+    extra: Fraction,
 ) -> GridAdvice:
-    """The least m with which the step unit/m meets the wish: doubled until it does, then halved."""
+    """The least m with which the step unit/m meets the limit: doubled until it does, then halved."""
     if not extra > 0:
         raise InputError(f"extra loss must be > 0, got {decimal(extra)}: no grid is as good as the continuum for all")
-    last = max(1, int(MOST_STEPS * unit / question.interval.length))
+    last = max(1, int(MAX_STEPS * unit / question.interval.length))
     low, high = 0, 1
-    while high < last and not promised(question, unit / high).meets(extra):
+    while high < last and not promise_for(question, unit / high).meets(extra):
         low, high = high, min(2 * high, last)
-    found = promised(question, unit / high)
-    if not found.meets(extra):
-        known = "unknown" if found.extra is None else decimal(found.extra)
+    promise = promise_for(question, unit / high)
+    if not promise.meets(extra):
+        attainable = "unknown" if promise.extra is None else decimal(promise.extra)
         raise InputError(
-            f"extra loss must be one that 10^12 steps can guarantee, got {decimal(extra)}: with them it is {known}"
+            f"extra loss must be one that 10^12 steps can guarantee, got {decimal(extra)}: with them it is {attainable}"
         )
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if promised(question, unit / middle).meets(extra) else (middle, high)
-    return GridAdvice(promised(question, unit / high), promised(question, unit / low) if low else None)
+        low, high = (low, middle) if promise_for(question, unit / middle).meets(extra) else (middle, high)
+    return GridAdvice(promise_for(question, unit / high), promise_for(question, unit / low) if low else None)
 
 
 def face_value(loss: ContinuousLoss, interval: Interval, rate: Fraction) -> Fraction:
@@ -268,38 +277,41 @@ def face_value(loss: ContinuousLoss, interval: Interval, rate: Fraction) -> Frac
     convex loss, on which the noise has its mean at 1/h − 1/(e^h − 1) of a cell of width h/λ; else by the cell's end.
     For a loss that is linear on both sides that is a closed form.
     """
-    length, kappa = interval.length, _upper(loss.lipschitz(interval))
-    with working_precision(BITS):
-        near = [min(ball_ends(-ball(-rate * part, BITS).expm1())[1], Fraction(1)) for part in (length / 2, length)]
-    half, whole = (part / rate for part in near)
+    length, kappa = interval.length, _rational_above(loss.lipschitz(interval))
+    with working_precision(BALL_BITS):
+        mass_bounds = [
+            min(ball_ends(-ball(-rate * distance, BALL_BITS).expm1())[1], Fraction(1))
+            for distance in (length / 2, length)
+        ]
+    half_mean, full_mean = (mass / rate for mass in mass_bounds)
     if isinstance(loss, Linear):
-        return min(kappa * half, (loss.under + loss.over) / 2 * whole) if kappa else Fraction(0)
-    by_cells = _by_cells(loss, length, rate)
-    return by_cells if kappa is None else min(by_cells, kappa * half)
+        return min(kappa * half_mean, (loss.under + loss.over) / 2 * full_mean) if kappa else Fraction(0)
+    by_cells = _mean_by_cells(loss, length, rate)
+    return by_cells if kappa is None else min(by_cells, kappa * half_mean)
 
 
-def _by_cells(loss: ContinuousLoss, length: Fraction, rate: Fraction) -> Fraction:
+def _mean_by_cells(loss: ContinuousLoss, length: Fraction, rate: Fraction) -> Fraction:
     """Σ over cells of Pr[|n| in it] times what the loss is there at most, and the tail at the largest loss.
 
     Cells are as wide as a power of 2, so that their ends are short numbers.
     """
     from flint import arb
 
-    finest = Fraction(2) ** math.floor(-math.log2(CELLS_A_SCALE * rate))
-    with working_precision(BITS):
-        total, at, left, here = arb(0), Fraction(0), arb(1), _both_sides(loss, Fraction(0))
-        while at < length and at * rate < SCALES:
-            width = min(finest, length - at)
-            scaled = ball(rate * width, BITS)
-            share = 1 / scaled - 1 / scaled.expm1() if loss.convex else arb(1)
-            there, right = _both_sides(loss, at + width), left * (-scaled).exp()
-            total += (left - right) * (here + share * (there - here))
-            at, left, here = at + width, right, there
-        return ball_ends(total + left * _both_sides(loss, length))[1]
+    finest = Fraction(2) ** math.floor(-math.log2(CELLS_PER_SCALE * rate))
+    with working_precision(BALL_BITS):
+        total, start, tail_left, loss_left = arb(0), Fraction(0), arb(1), _symmetric_loss(loss, Fraction(0))
+        while start < length and start * rate < MAX_SCALES:
+            width = min(finest, length - start)
+            exponent = ball(rate * width, BALL_BITS)
+            share = 1 / exponent - 1 / exponent.expm1() if loss.convex else arb(1)
+            loss_right, tail_right = _symmetric_loss(loss, start + width), tail_left * (-exponent).exp()
+            total += (tail_left - tail_right) * (loss_left + share * (loss_right - loss_left))
+            start, tail_left, loss_left = start + width, tail_right, loss_right
+        return ball_ends(total + tail_left * _symmetric_loss(loss, length))[1]
 
 
-def _both_sides(loss: ContinuousLoss, gap: Fraction) -> arb:
-    return (ball(loss.of_gap(gap), BITS) + ball(loss.of_gap(-gap), BITS)) / 2
+def _symmetric_loss(loss: ContinuousLoss, gap: Fraction) -> arb:
+    return (ball(loss.of_gap(gap), BALL_BITS) + ball(loss.of_gap(-gap), BALL_BITS)) / 2
 
 
 def decimal_above(value: Fraction, digits: int = 4) -> str:
@@ -312,12 +324,12 @@ def decimal_above(value: Fraction, digits: int = 4) -> str:
         return decimal(Fraction(Decimal(value.numerator) / Decimal(value.denominator)), digits)
 
 
-def _exp(exponent: Fraction) -> Fraction:
+def _exp_above(exponent: Fraction) -> Fraction:
     """e^exponent, rounded up."""
-    with working_precision(BITS):
-        return ball_ends(ball(exponent, BITS).exp())[1]
+    with working_precision(BALL_BITS):
+        return ball_ends(ball(exponent, BALL_BITS).exp())[1]
 
 
-def _upper(value: Number | None) -> Fraction | None:
+def _rational_above(value: Number | None) -> Fraction | None:
     """The number, rounded up where it is irrational."""
-    return None if value is None else ball_ends(ball(value, BITS))[1] if not isinstance(value, Fraction) else value
+    return None if value is None else ball_ends(ball(value, BALL_BITS))[1] if not isinstance(value, Fraction) else value

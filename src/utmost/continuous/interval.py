@@ -70,10 +70,10 @@ def parse_interval(text: str) -> Interval:
     >>> parse_interval("-1, 2.5").length
     Fraction(7, 2)
     """
-    ends = text.split(",")
-    if len(ends) != 2:
+    numbers = text.split(",")
+    if len(numbers) != 2:
         raise InputError(f"interval must be two numbers such as 0,1, got {text[:40]!r}")
-    return interval(*ends)
+    return interval(*numbers)
 
 
 def check_edges(edges: Sequence[Fraction], within: Interval) -> list[Fraction]:

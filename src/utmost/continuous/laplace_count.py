@@ -10,12 +10,12 @@ Times s these are straight lines in q = s², so the best readings on [k, k+1] ar
 1 ≤ q ≤ α⁻²: readings with falling b_w, each taking over where it crosses the one before. The integral over a piece is
 ½·[b s − a/s], and where w takes over from v the two ends that meet add up to √((a_w − a_v)(b_v − b_w)). Beyond the
 counts the reading of r = 0 (of r = n) stays, with mass ½. So the least loss is an exact number plus square roots, one
-for each change of mind; it is a `Number` wherever those roots are.
+for each change of reading; it is a `Number` wherever those roots are.
 
 Two facts about it hold for every cost matrix ≥ 0, not for legal losses alone. *It is at least the geometric one*: on
 [k, k+1] each density is u(r) times its value at k plus v(r) times its value at k+1, with the same u, v ≥ 0 for all
 readings, so Laplace answers are post-processed geometric ones. *It is at most `laplace_factor` times the geometric one*
-(GRS12 Thm A.2), and the consumer of Ex. A.1 attains that factor at every α: her losses are √α/2 and α/(1+α).
+(GRS12 Thm A.2), and the consumer of Ex. A.1 attains that factor at every α: the losses there are √α/2 and α/(1+α).
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 Exacts: TypeAlias = npt.NDArray[np.object_]
 
 HALF = Fraction(1, 2)
-ACCURACY = 104  # bits that an enclosure keeps, relative to the value: under 1e-30
-LARGEST_PRECISION = 1 << 20  # bits; nothing met in practice comes near
-FILTER = 128  # bits of the balls that decide most comparisons before exact arithmetic is asked
+ENCLOSURE_BITS = 104  # bits that an enclosure keeps, relative to the value: under 1e-30
+MAX_PRECISION_BITS = 1 << 20  # bits; nothing met in practice comes near
+FILTER_BITS = 128  # bits of the balls that decide most comparisons before exact arithmetic is asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class LaplacePrice:
 def laplace_loss(costs: Exacts, level: Level) -> LaplaceLoss:
     """The least expected loss of a consumer with these costs who reads Laplace noise of scale 1/ε.
 
-    Exact if each change of mind comes halfway between two counts or has a root of a monomial in α or of a product of
+    Exact if each change of reading comes halfway between two counts or has a root of a monomial in α or of a product of
     fractions (of at most 128 bits each); else an enclosure. At the ends, where the noise has no density, it is the
     limit: α = 0 tells the count, Σ_i min_w c_iw, and α = 1 tells nothing, min_w Σ_i c_iw.
 
@@ -87,28 +87,28 @@ def laplace_loss(costs: Exacts, level: Level) -> LaplaceLoss:
     >>> str(laplace_loss(binary, alpha("1/2")).exact), geometric_loss(binary, alpha("1/2"))  # GRS12 Ex. A.1
     ('1/4*2^(1/2)', Fraction(1, 3))
     """
-    matrix = _checked(costs)
+    matrix = _check_costs(costs)
     if not level.alpha:
         return _total(_sum(min(row) for row in matrix), [], level)
-    below, above, values = _sides(matrix, level)
-    whole: Number = (min(values[0]) + min(values[-1])) * HALF
+    below, above, values = _weighted_costs(matrix, level)
+    exact_part: Number = (min(values[0]) + min(values[-1])) * HALF
     crossings: list[_Crossing] = []
     for k in range(len(matrix) - 1):
         a, b = below[k], above[k] * level.alpha
-        readings = _envelope(a, b, values[k], values[k + 1])
+        readings = _best_readings(a, b, values[k], values[k + 1])
         v, w = readings[0], readings[-1]
-        whole = whole + (above[k, w] - below[k, w] * level.alpha - b[v] + a[v]) * HALF
+        exact_part = exact_part + (above[k, w] - below[k, w] * level.alpha - b[v] + a[v]) * HALF
         crossings += [
             _Crossing(matrix[:, new] - matrix[:, old], a[new] - a[old], b[old] - b[new])
             for old, new in pairwise(readings)
         ]
-    return _total(whole, crossings, level)
+    return _total(exact_part, crossings, level)
 
 
 def geometric_loss(costs: Exacts, level: Level) -> Number:
     """The least expected loss from the truncated geometric mechanism, Σ_y κ_y·min_w Σ_i c_iw α^|i−y|; exact."""
-    matrix = _checked(costs)
-    _, _, values = _sides(matrix, level)
+    matrix = _check_costs(costs)
+    _, _, values = _weighted_costs(matrix, level)
     return _sum(min(row) * kappa for row, kappa in zip(values, column_weights(len(matrix) - 1, level), strict=True))
 
 
@@ -172,14 +172,14 @@ class _Crossing:
         """
         if self.rise * level.alpha == self.fall:  # halfway between two counts
             return self.rise * _half_power(level)
-        places = np.flatnonzero(self.steps)
-        if len(places) == 2:
-            i, j = (int(place) for place in places)
+        truths = np.flatnonzero(self.steps)
+        if len(truths) == 2:
+            i, j = (int(truth) for truth in truths)
             return _square_root(self.steps[i]) * _square_root(-self.steps[j]) * level.power(Fraction(j - i, 2))
         return _square_root(self.rise) * _square_root(self.fall)
 
 
-def _checked(costs: Exacts) -> Exacts:
+def _check_costs(costs: Exacts) -> Exacts:
     matrix = np.asarray(costs, dtype=object)
     if matrix.ndim != 2 or not matrix.size:
         raise InputError("costs must be a matrix with a row for each count and a column for each reading")
@@ -191,7 +191,7 @@ def _checked(costs: Exacts) -> Exacts:
     return exact
 
 
-def _sides(costs: Exacts, level: Level) -> tuple[Exacts, Exacts, Exacts]:
+def _weighted_costs(costs: Exacts, level: Level) -> tuple[Exacts, Exacts, Exacts]:
     """Below, above and at each count k, one column a reading.
 
     Σ_{i≤k} c_i α^(k−i), Σ_{i>k} c_i α^(i−k−1) and Σ_i c_i α^|i−k|.
@@ -204,7 +204,7 @@ def _sides(costs: Exacts, level: Level) -> tuple[Exacts, Exacts, Exacts]:
     return below, above, below + above * level.alpha
 
 
-def _envelope(a: Exacts, b: Exacts, left: Exacts, right: Exacts) -> list[int]:
+def _best_readings(a: Exacts, b: Exacts, left: Exacts, right: Exacts) -> list[int]:
     """The best readings from k to k+1 in their order; left and right are their values at k and k+1, up to a factor.
 
     Starts from the best at k; of equals from the one with the least b, which stays best for a while. What can take over
@@ -222,7 +222,7 @@ def _envelope(a: Exacts, b: Exacts, left: Exacts, right: Exacts) -> list[int]:
 def _first_to_cross(rise: Exacts, fall: Exacts, rivals: Sequence[int]) -> int:
     """The rival with the least rise/fall, all of them > 0.
 
-    Of equals any: the others follow at the same place, and the roots of readings that meet in one place add up.
+    Of equals any: the others follow at the same point, and the roots of readings that meet in one point add up.
     """
     best = rivals[0]
     for w in rivals[1:]:
@@ -234,17 +234,17 @@ def _first_to_cross(rise: Exacts, fall: Exacts, rivals: Sequence[int]) -> int:
 def _is_less(p: Number, q: Number, r: Number, s: Number) -> bool:
     """Is p·q < r·s: from balls where they can tell, else from exact arithmetic."""
     if any(isinstance(value, Real) for value in (p, q, r, s)):
-        with working_precision(FILTER):
-            gap = ball(p, FILTER) * ball(q, FILTER) - ball(r, FILTER) * ball(s, FILTER)
+        with working_precision(FILTER_BITS):
+            gap = ball(p, FILTER_BITS) * ball(q, FILTER_BITS) - ball(r, FILTER_BITS) * ball(s, FILTER_BITS)
         if not gap.contains(0):
             return bool(gap < 0)
     return sign(p * q - r * s) < 0
 
 
-def _total(whole: Number, crossings: Sequence[_Crossing], level: Level) -> LaplaceLoss:
-    """The sum whole + Σ √(rise·fall), exact if all the roots are."""
+def _total(exact_part: Number, crossings: Sequence[_Crossing], level: Level) -> LaplaceLoss:
+    """The sum exact_part + Σ √(rise·fall), exact if all the roots are."""
     try:
-        exact: Number | None = whole + _sum(crossing.root(level) for crossing in crossings)
+        exact: Number | None = exact_part + _sum(crossing.root(level) for crossing in crossings)
     except InputError:
         exact = None
     if isinstance(exact, Fraction):
@@ -253,21 +253,21 @@ def _total(whole: Number, crossings: Sequence[_Crossing], level: Level) -> Lapla
     def value(bits: int) -> arb:
         if exact is not None:
             return ball(exact, bits)
-        return sum((ball(c.rise, bits) * ball(c.fall, bits)).sqrt() for c in crossings) + ball(whole, bits)
+        return sum((ball(c.rise, bits) * ball(c.fall, bits)).sqrt() for c in crossings) + ball(exact_part, bits)
 
-    return LaplaceLoss(exact, *ball_ends(_narrow(value)))
+    return LaplaceLoss(exact, *ball_ends(_narrow_ball(value)))
 
 
-def _narrow(value: Callable[[int], arb]) -> arb:
-    """A ball of `ACCURACY` bits around a positive number that can be computed to any precision."""
-    bits = 2 * ACCURACY
-    while bits <= LARGEST_PRECISION:
+def _narrow_ball(value: Callable[[int], arb]) -> arb:
+    """A ball of `ENCLOSURE_BITS` bits around a positive number that can be computed to any precision."""
+    bits = 2 * ENCLOSURE_BITS
+    while bits <= MAX_PRECISION_BITS:
         with working_precision(bits):
             result = value(bits)
-        if result.rel_accuracy_bits() >= ACCURACY:
+        if result.rel_accuracy_bits() >= ENCLOSURE_BITS:
             return result
         bits *= 2
-    raise UndecidedError(f"the Laplace loss is not known to 1e-30 of itself with {LARGEST_PRECISION} bits")
+    raise UndecidedError(f"the Laplace loss is not known to 1e-30 of itself with {MAX_PRECISION_BITS} bits")
 
 
 def _half_power(level: Level) -> Number:

@@ -51,8 +51,8 @@ def post_processing(grid: PixelGrid, cells: object, level: Level) -> Channel:
     rows = []
     for point, factor in zip(points, kappa, strict=True):
         sums = [_weight_below(point, edge, grid, level) for edge in edges[1:-1]]
-        whole = [Fraction(0), *sums, factor]
-        rows.append([(v - u) / factor for u, v in pairwise(whole)])
+        running_sums = [Fraction(0), *sums, factor]
+        rows.append([(v - u) / factor for u, v in pairwise(running_sums)])
     return trusted_channel(grid.labels, map(str, edges[:-1]), np.array(rows, dtype=object))
 
 
@@ -71,9 +71,9 @@ def _weight_below(point: Fraction, edge: Fraction, grid: PixelGrid, level: Level
     return left + (1 / ratio + ratio - fall) / (2 * sinh)
 
 
-def _cosh(place: Fraction, level: Level) -> Number:
+def _cosh(distance: Fraction, level: Level) -> Number:
     """2·cosh(ε·place)."""
-    power = level.power(abs(place))
+    power = level.power(abs(distance))
     return power + 1 / power
 
 
@@ -125,9 +125,9 @@ def move_margin(grid: PixelGrid, level: Level) -> Number:
     the difference of losses (Kantorovich and Rubinstein): Thm 14 with c = min(1, ε(b−a)/4).
     """
     ratio = check_inner_level(level).power(grid.step)
-    free = grid.step * (1 + 3 * ratio) / (2 * (1 + ratio))
-    narrow = grid.interval.length * HALF * (1 - ratio) / (1 + ratio)
-    return min(free, narrow)
+    any_length = grid.step * (1 + 3 * ratio) / (2 * (1 + ratio))
+    by_length = grid.interval.length * HALF * (1 - ratio) / (1 + ratio)
+    return min(any_length, by_length)
 
 
 def loss_margin(grid: PixelGrid, level: Level) -> Number:

@@ -22,8 +22,8 @@ from utmost.exact import Number, decimal, rational, sign
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-LARGEST_POWER = 32
-FORMS = "absolute, squared, huber:0.1, power:1.5, asymmetric:2,1 (under, over) or step:0.1"
+MAX_POWER = 32
+LOSS_FORMS = "absolute, squared, huber:0.1, power:1.5, asymmetric:2,1 (under, over) or step:0.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ class ContinuousLoss:
 
     def illegal(self, interval: Interval) -> LegalityViolation | None:
         """A witness within the interval that it is not legal, or None where it is."""
-        ends, middle = (interval.low, interval.high), (interval.low + interval.high) / 2
-        near, far = ends if self.exact(ends[0], middle) > self.exact(ends[1], middle) else ends[::-1]
+        readings, middle = (interval.low, interval.high), (interval.low + interval.high) / 2
+        near, far = readings if self.exact(readings[0], middle) > self.exact(readings[1], middle) else readings[::-1]
         return None if self.legal else LegalityViolation(middle, near, far)
 
     def steep(self, interval: Interval, kappa: object) -> LipschitzViolation | None:
@@ -106,10 +106,10 @@ class ContinuousLoss:
         >>> step("1/4").steep(unit, 3)
         LipschitzViolation(reading=Fraction(1, 1), x=Fraction(3, 4), other=Fraction(9, 16))
         """
-        bound, least = rational(kappa, "kappa"), self.lipschitz(interval)
+        bound, constant = rational(kappa, "kappa"), self.lipschitz(interval)
         if bound < 0:
             raise InputError(f"kappa must be >= 0, got {decimal(bound)}: it is a Lipschitz constant")
-        if least is not None and least <= bound:
+        if constant is not None and constant <= bound:
             return None
         gap, side = self.corner(interval)
         step = interval.length - abs(gap) if side * gap >= 0 else abs(gap)
@@ -280,9 +280,9 @@ def power(p: object) -> Power:
     ('power:3/2', True)
     """
     exponent = rational(p, "power")
-    if not 0 < exponent <= LARGEST_POWER:
+    if not 0 < exponent <= MAX_POWER:
         raise InputError(
-            f"power must be > 0 and at most {LARGEST_POWER}, got {decimal(exponent)}: a loss is bounded below by 0"
+            f"power must be > 0 and at most {MAX_POWER}, got {decimal(exponent)}: a loss is bounded below by 0"
         )
     return Power(exponent)
 
@@ -336,13 +336,13 @@ def parse_continuous_loss(text: str) -> ContinuousLoss:
     ... )
     (True, True, 'power:1')
     """
-    kind, _, rest = text.strip().partition(":")
-    named = {"absolute": absolute, "squared": squared}
-    if kind in named and not rest:
-        return named[kind]
-    one = {"huber": huber, "power": power, "step": step}
-    if kind in one and rest:
-        return one[kind](rest)
-    if kind == "asymmetric" and rest.count(",") == 1:
-        return asymmetric(*rest.split(","))
-    raise InputError(f"loss must be {FORMS}, got {text[:60]!r}")
+    kind, _, parameters = text.strip().partition(":")
+    constant_losses = {"absolute": absolute, "squared": squared}
+    if kind in constant_losses and not parameters:
+        return constant_losses[kind]
+    one_parameter_losses = {"huber": huber, "power": power, "step": step}
+    if kind in one_parameter_losses and parameters:
+        return one_parameter_losses[kind](parameters)
+    if kind == "asymmetric" and parameters.count(",") == 1:
+        return asymmetric(*parameters.split(","))
+    raise InputError(f"loss must be {LOSS_FORMS}, got {text[:60]!r}")

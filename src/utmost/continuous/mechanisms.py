@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from utmost.continuous.densities.density import Density
 
-MOST_STEPS = 10**6  # of a grid that needs no matrix
-SPARE = 16  # bits that rounding may take
-MOST_ROWS = 500  # of a grid whose matrix is written out
+MAX_STEPS = 10**6  # of a grid that needs no matrix
+SPARE_BITS = 16  # bits that rounding may take
+MAX_CHANNEL_STEPS = 500  # of a grid whose matrix is written out
 MECHANISM_NAMES = ("laplace", "geometric", "staircase", "renormalised", "response")
 
 
@@ -94,12 +94,12 @@ class Laplace:
 
     def guarantee(self) -> Guarantee:
         """ε for each unit of distance, attained by every pair; no more than ε·length for any two."""
-        return Guarantee(_epsilon(self.level), _times(self.level, self.interval.length), "private by distance")
+        return Guarantee(_epsilon(self.level), _scaled_epsilon(self.level, self.interval.length), "private by distance")
 
     def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
         """See `stage`."""
-        found = exponential_weights(density, grid, self.level, degree, bits)
-        return TwoSided(found, found, grid, self.level, bits).stage(atoms=True)
+        weights = exponential_weights(density, grid, self.level, degree, bits)
+        return TwoSided(weights, weights, grid, self.level, bits).stage(atoms=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,9 @@ class RenormalisedLaplace:
         ζ(low) = ζ(high), so the ratio over the whole interval is e^{ε·length}; other answers have less.
         """
         return Guarantee(
-            _times(self.level, Fraction(2)), _times(self.level, self.interval.length), "twice the ε asked for"
+            _scaled_epsilon(self.level, Fraction(2)),
+            _scaled_epsilon(self.level, self.interval.length),
+            "twice the ε asked for",
         )
 
     def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
@@ -153,7 +155,7 @@ class GridGeometric:
 
     def __post_init__(self) -> None:
         """Refuses a grid without steps."""
-        _counted(self.steps, MOST_STEPS)
+        _check_steps(self.steps, MAX_STEPS)
 
     @property
     def name(self) -> str:
@@ -173,30 +175,30 @@ class GridGeometric:
     def guarantee(self) -> Guarantee:
         """None by distance: a step's end costs ε·step at any distance; ε·⌈d/step⌉·step for inputs at most d apart."""
         step = self.interval.length / self.steps
-        words = f"inputs at most d apart: ε·⌈d/{step}⌉·{step}; on the grid's points ε a unit"
-        return Guarantee(None, _times(self.level, self.interval.length), words)
+        description = f"inputs at most d apart: ε·⌈d/{step}⌉·{step}; on the grid's points ε a unit"
+        return Guarantee(None, _scaled_epsilon(self.level, self.interval.length), description)
 
     def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
         """Columns κ_y·α^|i−y| over the runs of cells that round to the points i: two-sided as those of Laplace."""
         flat = weight(density, grid.edges, Fraction(0), degree, bits)
-        starts = _rounding(self.interval, self.steps, grid)
+        starts = _nearest_starts(self.interval, self.steps, grid)
         runs = [i for i, (a, b) in enumerate(pairwise([*starts, grid.cells])) for _ in range(a, b)]
-        apart = ball(self.interval.length / self.steps, bits) * self.level.epsilon_ball(bits)
-        growth = [(apart * i).exp() for i in range(self.steps + 1)]
+        step_epsilon = ball(self.interval.length / self.steps, bits) * self.level.epsilon_ball(bits)
+        growth = [(step_epsilon * i).exp() for i in range(self.steps + 1)]
         left = scale_weight(flat, [growth[i] for i in runs], falling=False)
         right = scale_weight(flat, [1 / growth[i] for i in runs], falling=True)
-        alpha = (-apart).exp()
+        alpha = (-step_epsilon).exp()
         inner, end = (1 - alpha) / (1 + alpha), 1 / (1 + alpha)
         columns = [
-            _two_sided(starts[y], grid.cells, (kappa / growth[y], kappa * growth[y]), (left, right))
+            _two_sided_column(starts[y], grid.cells, (kappa / growth[y], kappa * growth[y]), (left, right))
             for y, kappa in enumerate([end, *[inner] * (self.steps - 1), end])
         ]
         ones = [alpha * 0 + 1] * len(columns)
-        return Stage(columns, ones, ones, _points(self.interval, self.steps))
+        return Stage(columns, ones, ones, _point_answers(self.interval, self.steps))
 
 
-def _two_sided(place: int, last: int, factors: tuple[arb, arb], sides: tuple[Weight, Weight]) -> Column:
-    return Column([Run(0, place, factors[:1], sides[:1]), Run(place, last, factors[1:], sides[1:])])
+def _two_sided_column(edge: int, last: int, factors: tuple[arb, arb], sides: tuple[Weight, Weight]) -> Column:
+    return Column([Run(0, edge, factors[:1], sides[:1]), Run(edge, last, factors[1:], sides[1:])])
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +238,8 @@ class SteppedMechanism:
 
     def guarantee(self) -> Guarantee:
         """None by distance, unless all its rows are the same; for any two inputs what its rows have, recomputed."""
-        used = self.channel if self.nearest else self.channel.restrict(self.channel.inputs[:-1])
-        leak = pairwise_leak(used)
+        channel = self.channel if self.nearest else self.channel.restrict(self.channel.inputs[:-1])
+        leak = pairwise_leak(channel)
         any_two = leak.exponent if leak.exponent is not None else leak.epsilon
         if leak.ratio is None:
             return Guarantee(None, None, "an answer rules an input out")
@@ -247,13 +249,17 @@ class SteppedMechanism:
     def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
         """Finite sums: one column an output."""
         flat = weight(density, grid.edges, Fraction(0), degree, bits)
-        starts = _rounding(self.interval, self.steps, grid) if self.nearest else _floor(self.steps, grid, self.interval)
-        rows = [[_accurate(value, bits) for value in row] for row in self.channel.rows[: len(starts)]]
+        starts = (
+            _nearest_starts(self.interval, self.steps, grid)
+            if self.nearest
+            else _floor_starts(self.steps, grid, self.interval)
+        )
+        rows = [[_accurate_ball(value, bits) for value in row] for row in self.channel.rows[: len(starts)]]
         return stepped_stage(flat, starts, rows, self._answers())
 
     def _answers(self) -> list[Answer]:
         if self.nearest:
-            return _points(self.interval, self.steps)
+            return _point_answers(self.interval, self.steps)
         return [Answer(y, str(label)) for y, label in enumerate(self.channel.outputs)]
 
 
@@ -276,14 +282,14 @@ def mechanism_by_name(name: str, interval: Interval, level: Level, steps: int = 
         return GridGeometric(interval, level, integer(steps, "steps"))
     if name not in MECHANISM_NAMES:
         raise InputError(f"mechanism must be {', '.join(MECHANISM_NAMES)} or channel:FILE, got {name[:40]!r}")
-    count = _counted(steps, MOST_ROWS)
+    count = _check_steps(steps, MAX_CHANNEL_STEPS)
     exponent = None if level.exponent is None else level.exponent * interval.length
-    across = Level(level.power(interval.length), exponent)
+    interval_level = Level(level.power(interval.length), exponent)
     if name == "staircase":
         return SteppedMechanism(
-            interval, discrete_staircase(count, across).truncated(count).channel(), name, nearest=True
+            interval, discrete_staircase(count, interval_level).truncated(count).channel(), name, nearest=True
         )
-    return SteppedMechanism(interval, discrete_response(count + 1, across).channel(), name, nearest=True)
+    return SteppedMechanism(interval, discrete_response(count + 1, interval_level).channel(), name, nearest=True)
 
 
 def mechanism_from_file(path: str | Path, interval: Interval) -> SteppedMechanism:
@@ -291,42 +297,42 @@ def mechanism_from_file(path: str | Path, interval: Interval) -> SteppedMechanis
     return SteppedMechanism(interval, files.read_channel(path), f"channel:{Path(path).name}")
 
 
-def _accurate(value: Number, bits: int) -> arb:
+def _accurate_ball(value: Number, bits: int) -> arb:
     """A ball of the value, right to so many bits however much cancels in it; entries of channels are 0 or positive."""
-    found, precision = ball(value, bits), bits
-    while value and found.rel_accuracy_bits() < bits - SPARE:
+    result, precision = ball(value, bits), bits
+    while value and result.rel_accuracy_bits() < bits - SPARE_BITS:
         precision *= 2
-        found = ball(value, precision)
-    return found
+        result = ball(value, precision)
+    return result
 
 
 def _epsilon(level: Level) -> Number | float:
     return level.exponent if level.exponent is not None else level.epsilon
 
 
-def _times(level: Level, factor: Fraction) -> Number | float:
+def _scaled_epsilon(level: Level, factor: Fraction) -> Number | float:
     return level.exponent * factor if level.exponent is not None else level.epsilon * float(factor)
 
 
-def _counted(steps: object, most: int) -> int:
+def _check_steps(steps: object, limit: int) -> int:
     count = integer(steps, "steps")
-    if not 1 <= count <= most:
-        raise InputError(f"steps must be from 1 to {most}, got {count if count < 10**30 else 'more'}")
+    if not 1 <= count <= limit:
+        raise InputError(f"steps must be from 1 to {limit}, got {count if count < 10**30 else 'more'}")
     return count
 
 
-def _points(interval: Interval, steps: int) -> list[Answer]:
+def _point_answers(interval: Interval, steps: int) -> list[Answer]:
     return [Answer(k, low=point, high=point) for k, point in enumerate(interval.grid(steps))]
 
 
-def _rounding(interval: Interval, steps: int, grid: Grid) -> list[int]:
+def _nearest_starts(interval: Interval, steps: int, grid: Grid) -> list[int]:
     """The first edge of the inputs that round to each point."""
-    places = {edge: i for i, edge in enumerate(grid.edges)}
+    index_of_edge = {edge: i for i, edge in enumerate(grid.edges)}
     half = interval.length / (2 * steps)
-    return [0, *(places[interval.low + (2 * k - 1) * half] for k in range(1, steps + 1))]
+    return [0, *(index_of_edge[interval.low + (2 * k - 1) * half] for k in range(1, steps + 1))]
 
 
-def _floor(steps: int, grid: Grid, interval: Interval) -> list[int]:
+def _floor_starts(steps: int, grid: Grid, interval: Interval) -> list[int]:
     """The first edge of the inputs at or above each point but the last."""
-    places = {edge: i for i, edge in enumerate(grid.edges)}
-    return [places[point] for point in interval.grid(steps)[:-1]]
+    index_of_edge = {edge: i for i, edge in enumerate(grid.edges)}
+    return [index_of_edge[point] for point in interval.grid(steps)[:-1]]

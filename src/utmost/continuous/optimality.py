@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from flint import arb
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
-BITS = 160
-Ends = tuple[Fraction, Fraction]
+BALL_BITS = 160
+Bounds = tuple[Fraction, Fraction]
 
 
 def lemma9(level: Level, distance: Fraction) -> Number:
@@ -86,18 +86,18 @@ def best_readings(losses: Sequence[Sequence[Any]]) -> list[int] | None:
     >>> best_readings([[0, 1, 2], [1, 0, 1], [2, 1, 0]]), best_readings([[0, 1], [1, 0], [0, 1]])
     ([0, 1, 2], None)
     """
-    chosen: list[int] = []
+    readings: list[int] = []
     for row in losses:
-        least = min(row)
-        first = next(w for w, loss in enumerate(row) if loss == least)
-        last = max(w for w, loss in enumerate(row) if loss == least)
+        minimum = min(row)
+        first = next(w for w, loss in enumerate(row) if loss == minimum)
+        last = max(w for w, loss in enumerate(row) if loss == minimum)
         falls = all(row[w] >= row[w + 1] for w in range(last))
         rises = all(row[w] <= row[w + 1] for w in range(first, len(row) - 1))
-        best = max(first, chosen[-1] if chosen else 0)
+        best = max(first, readings[-1] if readings else 0)
         if not falls or not rises or best > last:
             return None
-        chosen.append(best)
-    return chosen
+        readings.append(best)
+    return readings
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +131,15 @@ class Band:
         """
         if not 0 <= x <= 1:
             raise InputError("x must be from 0 to 1")
-        beyond = abs(x - HALF) - QUARTER
-        tail = exponential(-self.rate * abs(beyond)) * HALF
-        return tail if beyond <= 0 else 1 - tail
+        distance = abs(x - HALF) - QUARTER
+        tail = exponential(-self.rate * abs(distance)) * HALF
+        return tail if distance <= 0 else 1 - tail
 
     def best(self) -> Number:
         """The least loss of a private mechanism, exact."""
         return 2 * (1 - exponential(-self.rate * QUARTER)) / self.rate
 
-    def laplace(self) -> Ends:
+    def laplace(self) -> Bounds:
         """Truncated Laplace's loss, between two fractions that hold it.
 
         λ times it is (a − a³)z + 2λ(1/4 − y₀) + a − 1/z − (a − a³ + a⁴)(1/a − z) + (1−a)²(1+a): the integrals of the
@@ -149,8 +149,8 @@ class Band:
         >>> high - low < Fraction(1, 10**30), round(float(low), 6), round(float(Band(Fraction(1)).best()), 6)
         (True, 0.478758, 0.442398)
         """
-        with working_precision(BITS):
-            return ball_ends(_laplace_band(ball(self.rate, BITS)))
+        with working_precision(BALL_BITS):
+            return ball_ends(_laplace_band(ball(self.rate, BALL_BITS)))
 
 
 def _laplace_band(rate: arb) -> arb:
@@ -158,5 +158,5 @@ def _laplace_band(rate: arb) -> arb:
     q = 2 * a - 2 * a**3 + a**4
     z = (1 + ((1 - a) ** 3 * (1 + a)).sqrt()) / q
     read_outside = (a - a**3) * z
-    beside = 2 * (rate / 4 - z.log()) + a - 1 / z - (a - a**3 + a**4) * (1 / a - z)
-    return (read_outside + beside + (1 - a) ** 2 * (1 + a)) / rate
+    read_inside = 2 * (rate / 4 - z.log()) + a - 1 / z - (a - a**3 + a**4) * (1 / a - z)
+    return (read_outside + read_inside + (1 - a) ** 2 * (1 + a)) / rate

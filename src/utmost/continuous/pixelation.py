@@ -25,8 +25,8 @@ from utmost.errors import InputError
 from utmost.exact import Level, Number, integer, rational
 from utmost.mechanisms.geometric import Geometric
 
-LARGEST_GRID = 10**7  # cells; more is refused wherever a grid is asked for
-LARGEST_CHANNEL = 2000  # cells of a grid whose matrices are written out
+MAX_GRID_CELLS = 10**7  # cells; more is refused wherever a grid is asked for
+MAX_CHANNEL_CELLS = 2000  # cells of a grid whose matrices are written out
 HALF = Fraction(1, 2)
 
 
@@ -62,13 +62,13 @@ class PixelGrid:
 
     def floor(self, x: object) -> Fraction:
         """⌊x⌋_N, the largest point that is not above x (FMM21 Def. 6)."""
-        place = self._checked(x) - self.interval.low
-        return self.interval.low + place // self.step * self.step
+        offset = self._check_input(x) - self.interval.low
+        return self.interval.low + offset // self.step * self.step
 
     def cell(self, x: object) -> int:
         """The number of the cell that x is in: that of ⌊x⌋_N, and count − 1 at the upper end (FMM21 Def. 7)."""
-        place = self._checked(x) - self.interval.low
-        return min(int(place // self.step), self.count - 1)
+        offset = self._check_input(x) - self.interval.low
+        return min(int(offset // self.step), self.count - 1)
 
     def level(self, level: Level) -> Level:
         """The level a step apart: α^h, the ratio that privacy allows between neighbours.
@@ -81,7 +81,7 @@ class PixelGrid:
         exponent = None if level.exponent is None else level.exponent * self.step
         return Level(level.power(self.step), exponent)
 
-    def _checked(self, x: object) -> Fraction:
+    def _check_input(self, x: object) -> Fraction:
         value = rational(x, "x")
         if value not in self.interval:
             raise InputError(f"x must be within the interval {self.interval}")
@@ -91,8 +91,8 @@ class PixelGrid:
 def pixel_grid(interval: Interval, count: object) -> PixelGrid:
     """The grid of `count` cells of an interval."""
     cells = integer(count, "N")
-    if not 1 <= cells <= LARGEST_GRID:
-        raise InputError(f"N must be from 1 to {LARGEST_GRID}, got {cells if cells < 10**30 else 'more'}")
+    if not 1 <= cells <= MAX_GRID_CELLS:
+        raise InputError(f"N must be from 1 to {MAX_GRID_CELLS}, got {cells if cells < 10**30 else 'more'}")
     return PixelGrid(interval, cells)
 
 
@@ -160,7 +160,7 @@ def grid_geometric(grid: PixelGrid, level: Level) -> Channel:
     1/2   1/5   3/5   1/5
       1  1/20  3/20   4/5
     """
-    _writable(grid)
+    _check_writable(grid)
     rows = Geometric(grid.count, grid.level(check_inner_level(level))).channel().rows
     return trusted_channel(grid.labels, grid.labels, rows)
 
@@ -180,17 +180,17 @@ def cell_laplace(grid: PixelGrid, cells: object, level: Level) -> Channel:
       1  1/8  7/8
     """
     edges = output_edges(grid, cells)
-    _writable(grid)
+    _check_writable(grid)
     sums = [[laplace_below(x, edge, check_inner_level(level)) for edge in edges[1:-1]] for x in grid.points]
-    rows = [[v - u for u, v in pairwise([Fraction(0), *line, Fraction(1)])] for line in sums]
+    rows = [[v - u for u, v in pairwise([Fraction(0), *row_sums, Fraction(1)])] for row_sums in sums]
     return trusted_channel(grid.labels, map(str, edges[:-1]), np.array(rows, dtype=object))
 
 
 def output_edges(grid: PixelGrid, cells: object) -> list[Fraction]:
     """The T + 1 edges of the cells that answers are told by."""
     count = integer(cells, "T")
-    if not 1 <= count <= LARGEST_CHANNEL:
-        raise InputError(f"T must be from 1 to {LARGEST_CHANNEL} to write the matrix out, got {count}")
+    if not 1 <= count <= MAX_CHANNEL_CELLS:
+        raise InputError(f"T must be from 1 to {MAX_CHANNEL_CELLS} to write the matrix out, got {count}")
     return grid.interval.grid(count)
 
 
@@ -210,9 +210,9 @@ def averaged_laplace(grid: PixelGrid, cells: object, level: Level) -> Channel:
     if not level.exponent:
         raise InputError("epsilon must be a rational number > 0 here, since 1/epsilon is a factor: give the level so")
     edges = output_edges(grid, cells)
-    _writable(grid)
+    _check_writable(grid)
     sums = [[_mean_below(u, v, edge, level) for edge in edges[1:-1]] for u, v in pairwise(grid.points)]
-    rows = [[v - u for u, v in pairwise([Fraction(0), *line, Fraction(1)])] for line in [*sums, sums[-1]]]
+    rows = [[v - u for u, v in pairwise([Fraction(0), *row_sums, Fraction(1)])] for row_sums in [*sums, sums[-1]]]
     return trusted_channel(grid.labels, map(str, edges[:-1]), np.array(rows, dtype=object))
 
 
@@ -221,12 +221,12 @@ def _mean_below(u: Fraction, v: Fraction, edge: Fraction, level: Level) -> Numbe
     return (_antiderivative(v - edge, level) - _antiderivative(u - edge, level)) / (v - u)
 
 
-def _antiderivative(place: Fraction, level: Level) -> Number:
+def _antiderivative(t: Fraction, level: Level) -> Number:
     """∫ from 0 of Pr[t + noise < 0] dt: (1 − e^(−εt))/2ε for t ≥ 0, t + (1 − e^(εt))/2ε for t < 0."""
     if level.exponent is None:
         raise InputError("epsilon must be a rational number > 0 here: give the level so")
-    share = (1 - level.power(abs(place))) / (2 * level.exponent)
-    return share if place >= 0 else place + share
+    share = (1 - level.power(abs(t))) / (2 * level.exponent)
+    return share if t >= 0 else t + share
 
 
 def check_inner_level(level: Level) -> Level:
@@ -236,6 +236,6 @@ def check_inner_level(level: Level) -> Level:
     return level
 
 
-def _writable(grid: PixelGrid) -> None:
-    if grid.count > LARGEST_CHANNEL:
-        raise InputError(f"N must be at most {LARGEST_CHANNEL} to write the matrix out, got {grid.count}")
+def _check_writable(grid: PixelGrid) -> None:
+    if grid.count > MAX_CHANNEL_CELLS:
+        raise InputError(f"N must be at most {MAX_CHANNEL_CELLS} to write the matrix out, got {grid.count}")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from flint import arb
 
 HALF = Fraction(1, 2)
-BITS = 128  # of balls, where nothing else is said
+BALL_BITS = 128  # of balls, where nothing else is said
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +73,12 @@ class Law:
         """Pr[Y = b] = e^(−ε(b−x))/2."""
         return HALF * self.level.power(self.interval.high - self.x)
 
-    def density(self, y: object, bits: int = BITS) -> Number | arb:
+    def density(self, y: object, bits: int = BALL_BITS) -> Number | arb:
         """(ε/2)·e^(−ε|x−y|) strictly between the ends, 0 elsewhere; exact where ε is rational."""
-        place = rational(y, "y")
-        if not self.interval.low < place < self.interval.high:
+        answer = rational(y, "y")
+        if not self.interval.low < answer < self.interval.high:
             return Fraction(0)
-        share = HALF * self.level.power(abs(self.x - place))
+        share = HALF * self.level.power(abs(self.x - answer))
         if self.level.exponent is not None:
             return self.level.exponent * share
         with working_precision(bits):
@@ -86,13 +86,13 @@ class Law:
 
     def cdf(self, y: object) -> Number:
         """Pr[Y ≤ y]: e^(−ε(x−y))/2 from a to x, 1 − e^(−ε(y−x))/2 from x to before b, and 1 from b."""
-        place = rational(y, "y")
-        if place < self.interval.low:
+        answer = rational(y, "y")
+        if answer < self.interval.low:
             return Fraction(0)
-        if place >= self.interval.high:
+        if answer >= self.interval.high:
             return Fraction(1)
-        tail = HALF * self.level.power(abs(self.x - place))
-        return tail if place < self.x else 1 - tail
+        tail = HALF * self.level.power(abs(self.x - answer))
+        return tail if answer < self.x else 1 - tail
 
     def between(self, low: object, high: object) -> Number:
         """Pr[low < Y < high] for low ≤ high within the interval: no end mass is counted."""
@@ -110,16 +110,16 @@ class Law:
 
         Over the edges from a to b they sum to exactly 1: the partition of FMM21 eq. 12.
         """
-        checked = check_edges(edges, self.interval)
-        reached = [self._below(edge) for edge in checked[:-1]]
-        reached.append(Fraction(1) if checked[-1] == self.interval.high else self._below(checked[-1]))
-        return [v - u for u, v in pairwise(reached)]
+        cell_edges = check_edges(edges, self.interval)
+        distribution = [self._below(edge) for edge in cell_edges[:-1]]
+        distribution.append(Fraction(1) if cell_edges[-1] == self.interval.high else self._below(cell_edges[-1]))
+        return [v - u for u, v in pairwise(distribution)]
 
     def _below(self, y: Fraction) -> Number:
         """Pr[Y < y] for y before b."""
         return Fraction(0) if y == self.interval.low else self.cdf(y)
 
-    def quantile(self, p: object, bits: int = BITS) -> Number | arb:
+    def quantile(self, p: object, bits: int = BALL_BITS) -> Number | arb:
         """The least y with Pr[Y ≤ y] ≥ p, for 0 < p ≤ 1: x + ln(2p)/ε up to 1/2, x − ln(2−2p)/ε above, kept to [a, b].
 
         Exact where it is an end or x, and where 2p or 2 − 2p is a rational power of α; else a ball.
@@ -132,41 +132,41 @@ class Law:
         if share > 1 - self.high_atom:
             return self.interval.high
         if share <= HALF:
-            return self._away(2 * share, -1, bits)
-        return self._away(2 - 2 * share, 1, bits)
+            return self._quantile_at(2 * share, -1, bits)
+        return self._quantile_at(2 - 2 * share, 1, bits)
 
-    def _away(self, ratio: Number, side: int, bits: int) -> Number | arb:
+    def _quantile_at(self, ratio: Number, side: int, bits: int) -> Number | arb:
         """x + side·t with α^t = ratio."""
         if ratio == 1:
             return self.x
-        known = _exponent(ratio, self.level)
-        if known is not None:
-            return self.x + side * known
+        exponent = _alpha_exponent(ratio, self.level)
+        if exponent is not None:
+            return self.x + side * exponent
         with working_precision(bits):
             return ball(self.x, bits) - side * ball(ratio, bits).log() / self.level.epsilon_ball(bits)
 
-    def moments(self, degree: int, bits: int = BITS) -> list[Number | arb]:
+    def moments(self, degree: int, bits: int = BALL_BITS) -> list[Number | arb]:
         """E[Y^k] for k = 0..degree; exact where ε is rational.
 
         By parts: the part below x with a's mass has L_k = x^k/2 − (k/ε)·L°_(k−1), where L° leaves that mass out, and
         the part above x has the same with the other sign and b. So each is a polynomial in 1/ε, its coefficients exact.
         """
-        below = self._side(self.interval.low, self.low_atom, -1, degree)
-        above = self._side(self.interval.high, self.high_atom, 1, degree)
+        below = self._side_coefficients(self.interval.low, self.low_atom, -1, degree)
+        above = self._side_coefficients(self.interval.high, self.high_atom, 1, degree)
         return [
-            self._value([u + v for u, v in zip(*pair, strict=True)], bits) for pair in zip(below, above, strict=True)
+            self._evaluate([u + v for u, v in zip(*pair, strict=True)], bits) for pair in zip(below, above, strict=True)
         ]
 
-    def _side(self, end: Fraction, atom: Number, side: int, degree: int) -> list[list[Number]]:
+    def _side_coefficients(self, end: Fraction, atom: Number, side: int, degree: int) -> list[list[Number]]:
         """For each k the coefficients of 1, 1/ε, 1/ε², … of the moment of one side of x, with the end's mass."""
-        found: list[list[Number]] = []
-        inside: list[Number] = []
+        coefficients: list[list[Number]] = []
+        without_atom: list[Number] = []
         for k in range(degree + 1):
-            found.append([HALF * self.x**k, *(side * k * c for c in inside)])
-            inside = [found[k][0] - atom * end**k, *found[k][1:]]
-        return found
+            coefficients.append([HALF * self.x**k, *(side * k * c for c in without_atom)])
+            without_atom = [coefficients[k][0] - atom * end**k, *coefficients[k][1:]]
+        return coefficients
 
-    def _value(self, coefficients: Sequence[Number], bits: int) -> Number | arb:
+    def _evaluate(self, coefficients: Sequence[Number], bits: int) -> Number | arb:
         """Σ_j coefficients[j]/ε^j."""
         from flint import arb
 
@@ -180,17 +180,17 @@ class Law:
             return total
 
 
-def _exponent(ratio: Number, level: Level) -> Fraction | None:
+def _alpha_exponent(ratio: Number, level: Level) -> Fraction | None:
     """The rational t with α^t = ratio, where it is seen: powers of e for a rational ε, of primes for a rational α."""
     if level.exponent is not None:
-        known = ratio.logarithm() if isinstance(ratio, Real) else None
-        return None if known is None else -known / level.exponent
-    base, found = prime_exponents(level.alpha), prime_exponents(ratio)
-    if not base or not found or base.keys() != found.keys():
+        logarithm = ratio.logarithm() if isinstance(ratio, Real) else None
+        return None if logarithm is None else -logarithm / level.exponent
+    base, exponents = prime_exponents(level.alpha), prime_exponents(ratio)
+    if not base or not exponents or base.keys() != exponents.keys():
         return None
-    powers = {_quotient(found[prime], base[prime]) for prime in base}
+    powers = {_quotient(exponents[prime], base[prime]) for prime in base}
     return powers.pop() if len(powers) == 1 else None
 
 
-def _quotient(above: Exponent, below: Exponent) -> Fraction | None:
-    return above / below if isinstance(above, Fraction) and isinstance(below, Fraction) else None
+def _quotient(numerator: Exponent, denominator: Exponent) -> Fraction | None:
+    return numerator / denominator if isinstance(numerator, Fraction) and isinstance(denominator, Fraction) else None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from utmost.continuous.densities.density import Density
 
-Densities = Callable[[Fraction, Fraction], tuple[object, object]]
+DensityBounds = Callable[[Fraction, Fraction], tuple[object, object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Kernel:
     """
 
     interval: Interval
-    density: Densities
+    density: DensityBounds
     along_x: Fraction
     along_y: Fraction
     name: str = "kernel"
@@ -59,64 +59,72 @@ class Kernel:
         flat = weight(density, grid.edges, Fraction(0), degree, bits)
         starts = list(range(grid.cells))
         middles = [(u + v) / 2 for u, v in pairwise(grid.edges)]
-        doubts = [ball(self.along_x * (v - u) / 2, bits).exp() for u, v in pairwise(grid.edges)]
+        x_margins = [ball(self.along_x * (v - u) / 2, bits).exp() for u, v in pairwise(grid.edges)]
         answers = [(grid.edges[a], grid.edges[b]) for a, b in pairwise(grid.nodes)]
-        cells = [self._cell(answer, middles, doubts, bits) for answer in answers]
-        tables = [_transposed([cell[side] for cell in cells]) for side in (0, 1)]
+        cells = [self._cell_bounds(answer, middles, x_margins, bits) for answer in answers]
+        tables = [_transpose([cell[side] for cell in cells]) for side in (0, 1)]
         _check_totals(*tables)
         below, above = (stepped_stage(flat, starts, table, []) for table in tables)
-        count, one, zero = len(cells), below.lower[0], below.lower[0] * 0
+        count, unit, zero = len(cells), below.lower[0], below.lower[0] * 0
         return Stage(
             [*below.columns, *above.columns],
-            [one] * count + [zero] * count,
-            [zero] * count + [one] * count,
+            [unit] * count + [zero] * count,
+            [zero] * count + [unit] * count,
             [Answer(count + k, low=low, high=high) for k, (low, high) in enumerate(answers)],
-            [Group(count + k, ((k, one),), a, b) for k, (a, b) in enumerate(pairwise(grid.nodes))],
+            [Group(count + k, ((k, unit),), a, b) for k, (a, b) in enumerate(pairwise(grid.nodes))],
             order=1,
         )
 
-    def _cell(
-        self, answers: tuple[Fraction, Fraction], middles: Sequence[Fraction], doubts: Sequence[arb], bits: int
+    def _cell_bounds(
+        self, answers: tuple[Fraction, Fraction], middles: Sequence[Fraction], x_margins: Sequence[arb], bits: int
     ) -> tuple[list[arb], list[arb]]:
         """The bounds for one cell of answers over every cell of inputs."""
         low, high = answers
-        place, width = (low + high) / 2, ball(high - low, bits)
-        doubt = ball(self.along_y * (high - low) / 2, bits).exp()
-        found = [self._between(x, place) for x in middles]
-        below = [ball(least, bits) / (own * doubt) * width for (least, _), own in zip(found, doubts, strict=True)]
-        above = [ball(most, bits) * (own * doubt) * width for (_, most), own in zip(found, doubts, strict=True)]
+        y, width = (low + high) / 2, ball(high - low, bits)
+        y_margin = ball(self.along_y * (high - low) / 2, bits).exp()
+        bounds = [self._density_bounds(x, y) for x in middles]
+        below = [
+            ball(lower, bits) / (x_margin * y_margin) * width
+            for (lower, _), x_margin in zip(bounds, x_margins, strict=True)
+        ]
+        above = [
+            ball(upper, bits) * (x_margin * y_margin) * width
+            for (_, upper), x_margin in zip(bounds, x_margins, strict=True)
+        ]
         return below, above
 
-    def _between(self, x: Fraction, y: Fraction) -> tuple[Number, Number]:
-        """The two bounds at a place, if they are some."""
-        found = self.density(x, y)
-        if not isinstance(found, tuple) or len(found) != 2:
+    def _density_bounds(self, x: Fraction, y: Fraction) -> tuple[Number, Number]:
+        """The two bounds on K(x)(y), refused where they are no bounds."""
+        bounds = self.density(x, y)
+        if not isinstance(bounds, tuple) or len(bounds) != 2:
             raise InputError("kernel must give two bounds (lower, upper) on its density, got something else")
-        least, most = number(found[0], "kernel"), number(found[1], "kernel")
-        if sign(least) < 0 or sign(most - least) < 0:
+        lower, upper = number(bounds[0], "kernel"), number(bounds[1], "kernel")
+        if sign(lower) < 0 or sign(upper - lower) < 0:
             raise InputError("kernel must give bounds with 0 <= lower <= upper, got others: exchange or correct them")
-        return least, most
+        return lower, upper
 
 
-def kernel(interval: Interval, density: Densities, along_x: object, along_y: object, name: str = "kernel") -> Kernel:
+def kernel(
+    interval: Interval, density: DensityBounds, along_x: object, along_y: object, name: str = "kernel"
+) -> Kernel:
     """The mechanism with the density K(x)(y) of answers y, known within the bounds that `density(x, y)` gives.
 
     >>> from utmost.continuous.interval import interval
-    >>> silent = kernel(interval(0, 1), lambda x, y: (1, 1), 0, 0)
-    >>> silent.guarantee().epsilon
+    >>> uniform = kernel(interval(0, 1), lambda x, y: (1, 1), 0, 0)
+    >>> uniform.guarantee().epsilon
     Fraction(0, 1)
     """
     return Kernel(interval, density, rational(along_x, "along_x"), rational(along_y, "along_y"), name)
 
 
-def _transposed(columns: Sequence[Sequence[arb]]) -> list[list[arb]]:
+def _transpose(columns: Sequence[Sequence[arb]]) -> list[list[arb]]:
     return [list(row) for row in zip(*columns, strict=True)]
 
 
 def _check_totals(below: Sequence[Sequence[arb]], above: Sequence[Sequence[arb]]) -> None:
     """Refuses a kernel whose answers have a total that cannot be 1 for some input."""
-    for least, most in zip(below, above, strict=True):
-        if sum(least[1:], least[0]) > 1 or sum(most[1:], most[0]) < 1:
+    for lower, upper in zip(below, above, strict=True):
+        if sum(lower[1:], lower[0]) > 1 or sum(upper[1:], upper[0]) < 1:
             raise InputError(
                 "kernel must have total 1 over the answers, for every input, which its bounds exclude: divide it by "
                 "its integral over y, or state larger rates"

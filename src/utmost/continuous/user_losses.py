@@ -1,4 +1,4 @@
-"""Losses of the user's own: a function of the gap with what is declared of it, tried before it is believed."""
+"""Losses of the user's own: a function of the gap with properties that are declared, and checked at sample gaps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from utmost.continuous.losses import ContinuousLoss, Floats, LipschitzViolation
 from utmost.errors import InputError, UndecidedError
 from utmost.exact import Number, decimal, number, rational, sign
 
-TRIED = 64  # gaps on either side of 0
+GAPS_PER_SIDE = 64  # gaps on either side of 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ class Declared(ContinuousLoss):
         """A witness against this κ at the gaps tried; None if the κ declared is no larger; else it stays undecided."""
         bound = rational(kappa, "kappa")
         for reading, side in ((interval.low, -1), (interval.high, 1)):
-            for near, far in pairwise(_gaps(interval, side)):
-                if sign(self.of_gap(far) - self.of_gap(near) - bound * abs(far - near)) > 0:
-                    return LipschitzViolation(reading, reading - near, reading - far)
+            for smaller_gap, larger_gap in pairwise(_sample_gaps(interval, side)):
+                if sign(self.of_gap(larger_gap) - self.of_gap(smaller_gap) - bound * abs(larger_gap - smaller_gap)) > 0:
+                    return LipschitzViolation(reading, reading - smaller_gap, reading - larger_gap)
         if self.kappa is None or self.kappa > bound:
             raise UndecidedError(
                 "whether a declared loss is Lipschitz with that kappa is not decided by the gaps tried"
@@ -77,31 +77,31 @@ def declared(
     """
     loss = Declared(function, None if kappa is None else rational(kappa, "kappa"), legal, convex, name)
     for side in (-1, 1):
-        _try(loss, _gaps(interval, side))
-    odd = next((gap for gap in _gaps(interval, 1) if loss.of_gap(gap) != loss.of_gap(-gap)), None)
-    if legal and odd is not None:
-        raise _refused("be a function of |w - x| to be legal", odd)
+        _check_declarations(loss, _sample_gaps(interval, side))
+    asymmetric_gap = next((gap for gap in _sample_gaps(interval, 1) if loss.of_gap(gap) != loss.of_gap(-gap)), None)
+    if legal and asymmetric_gap is not None:
+        raise _refusal("be a function of |w - x| to be legal", asymmetric_gap)
     return loss
 
 
-def _gaps(interval: Interval, side: int) -> list[Fraction]:
-    return [side * interval.length * Fraction(k, TRIED) for k in range(TRIED + 1)]
+def _sample_gaps(interval: Interval, side: int) -> list[Fraction]:
+    return [side * interval.length * Fraction(k, GAPS_PER_SIDE) for k in range(GAPS_PER_SIDE + 1)]
 
 
-def _try(loss: Declared, gaps: list[Fraction]) -> None:
+def _check_declarations(loss: Declared, gaps: list[Fraction]) -> None:
     """Refuses a loss that falls, rises faster than declared, or bends down though declared convex."""
     step = abs(gaps[1])
-    last: Number = Fraction(0)
-    for near, far in pairwise(gaps):
-        rise = loss.of_gap(far) - loss.of_gap(near)
+    previous_rise: Number = Fraction(0)
+    for smaller_gap, larger_gap in pairwise(gaps):
+        rise = loss.of_gap(larger_gap) - loss.of_gap(smaller_gap)
         if sign(rise) < 0:
-            raise _refused("not fall as the gap leaves 0", far)
+            raise _refusal("not fall as the gap leaves 0", larger_gap)
         if loss.kappa is not None and sign(rise - loss.kappa * step) > 0:
-            raise _refused(f"be Lipschitz with kappa {decimal(loss.kappa)}", far)
-        if loss.convex and sign(rise - last) < 0:
-            raise _refused("be convex", far)
-        last = rise
+            raise _refusal(f"be Lipschitz with kappa {decimal(loss.kappa)}", larger_gap)
+        if loss.convex and sign(rise - previous_rise) < 0:
+            raise _refusal("be convex", larger_gap)
+        previous_rise = rise
 
 
-def _refused(must: str, gap: Fraction) -> InputError:
+def _refusal(must: str, gap: Fraction) -> InputError:
     return InputError(f"loss must {must}, and fails at the gap {decimal(gap)}: correct it or what it declares")

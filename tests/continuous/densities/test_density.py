@@ -404,7 +404,7 @@ def test_a_stated_density_is_asked_within_its_interval_only() -> None:
 
 
 def test_a_precision_that_does_not_suffice_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moments, "LARGEST_PRECISION", 100)
+    monkeypatch.setattr(moments, "MAX_PRECISION_BITS", 100)
     with pytest.raises(UndecidedError, match="not known to 64 bits"):
         normal(0, 1, UNIT).masses([Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**20)], 64)
 

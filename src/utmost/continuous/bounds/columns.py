@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from utmost.continuous.densities.moments import Rate
 
 Moments: TypeAlias = "tuple[arb, ...]"
-NARROW = 1e-15  # relative radius of the cells of a density that is known to any precision, at most
+NARROW_RELATIVE_RADIUS = 1e-15  # relative radius of the cells of a density that is known to any precision, at most
 
 
 class Weight:
@@ -75,7 +75,7 @@ class Weight:
 class UncertainWeight(Weight):
     """A weight whose cells are wide balls, as those of a density that is known within stated bounds only.
 
-    Sums of lower and of upper ends are kept apart: a difference of sums of balls would have the doubt of all cells.
+    Sums of lower and of upper ends are kept apart: a difference of sums of balls is as wide as all cells together.
     """
 
     def __init__(self, cells: Sequence[Moments], edges: Sequence[Fraction], falling: bool = False) -> None:
@@ -85,13 +85,13 @@ class UncertainWeight(Weight):
 
     def between(self, start: int, stop: int) -> Moments:
         """The ball from what the lower ends say to what the upper ends say."""
-        ends = zip(super().between(start, stop), self.above.between(start, stop), strict=True)
-        return tuple(low.union(high) for low, high in ends)
+        pairs = zip(super().between(start, stop), self.above.between(start, stop), strict=True)
+        return tuple(low.union(high) for low, high in pairs)
 
 
 def make_weight(cells: Sequence[Moments], edges: Sequence[Fraction], falling: bool = False) -> Weight:
-    """The weight of these cells, blurred where they are."""
-    wide = any(float(cell[0].rad()) > NARROW * float(cell[0].mid()) for cell in cells)
+    """The weight of these cells: an uncertain one where some of them are wide balls."""
+    wide = any(float(cell[0].rad()) > NARROW_RELATIVE_RADIUS * float(cell[0].mid()) for cell in cells)
     return (UncertainWeight if wide else Weight)(cells, edges, falling)
 
 
@@ -106,10 +106,10 @@ class Run:
 
     def moments(self, start: int, stop: int) -> Moments:
         """Σ factor·∫ (x−low)^k u π between two edges of the run."""
-        parts = [
+        weighted = [
             [f * value for value in w.between(start, stop)] for f, w in zip(self.factors, self.weights, strict=True)
         ]
-        return tuple(sum(values[1:], values[0]) for values in zip(*parts, strict=True))
+        return tuple(sum(values[1:], values[0]) for values in zip(*weighted, strict=True))
 
 
 class Column:
@@ -121,8 +121,8 @@ class Column:
         self.edges = self.runs[0].weights[0].edges
         self._bases = [tuple(value * 0 for value in self.runs[0].weights[0].between(0, 0))]
         for run in self.runs:
-            moved = zip(self._bases[-1], run.moments(run.start, run.stop), strict=True)
-            self._bases.append(tuple(a + b for a, b in moved))
+            pairs = zip(self._bases[-1], run.moments(run.start, run.stop), strict=True)
+            self._bases.append(tuple(a + b for a, b in pairs))
 
     @property
     def blurred(self) -> bool:
@@ -136,20 +136,20 @@ class Column:
 
     def upto(self, edge: int) -> Moments:
         """∫ (x−low)^k g π from the lower end to edge number `edge`."""
-        k = max(bisect_right(self.starts, edge) - 1, 0)
-        run = self.runs[k]
-        moved = zip(self._bases[k], run.moments(run.start, edge), strict=True)
-        return tuple(a + b for a, b in moved)
+        i = max(bisect_right(self.starts, edge) - 1, 0)
+        run = self.runs[i]
+        pairs = zip(self._bases[i], run.moments(run.start, edge), strict=True)
+        return tuple(a + b for a, b in pairs)
 
     def hats(self) -> SplitMasses:
         """The column's mass split to the edges, cell by cell, as doubles on either side of the truth."""
-        parts = [([w.hats.part(run.start, run.stop) for w in run.weights], run.factors) for run in self.runs]
-        return SplitMasses.joined([SplitMasses.combined(*part) for part in parts])
+        terms = [([w.hats.part(run.start, run.stop) for w in run.weights], run.factors) for run in self.runs]
+        return SplitMasses.joined([SplitMasses.combined(*term) for term in terms])
 
     def masses(self) -> FloatIntervals:
         """The column's mass in each cell, as doubles on either side of the truth."""
-        parts = [([w.masses.part(run.start, run.stop) for w in run.weights], run.factors) for run in self.runs]
-        return join_intervals([combine_intervals(*part) for part in parts])
+        terms = [([w.masses.part(run.start, run.stop) for w in run.weights], run.factors) for run in self.runs]
+        return join_intervals([combine_intervals(*term) for term in terms])
 
 
 def weight(density: Density, edges: Sequence[Fraction], rate: Rate, degree: int, bits: int) -> Weight:

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from flint import arb
 
 Doubles: TypeAlias = npt.NDArray[np.float64]
-UNIT = 2.0**-52
-TINY = 5e-324  # the least double > 0
-BITS = 64
+UNIT_IN_LAST_PLACE = 2.0**-52
+SMALLEST_DOUBLE = 5e-324  # the least double > 0
+BALL_BITS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class FloatIntervals:
-    """Numbers ≥ 0 between `lower` and `upper`, one pair a place."""
+    """Numbers ≥ 0, the i-th between lower[i] and upper[i]."""
 
     lower: Doubles
     upper: Doubles
@@ -38,26 +38,28 @@ class FloatIntervals:
         return len(self.lower)
 
     def part(self, start: int, stop: int) -> FloatIntervals:
-        """Some of the places."""
+        """The intervals from index `start` to before `stop`."""
         return FloatIntervals(self.lower[start:stop], self.upper[start:stop])
 
     def reversed(self) -> FloatIntervals:
-        """The last place first."""
+        """The last interval first."""
         return FloatIntervals(self.lower[::-1], self.upper[::-1])
 
     def plus(self, other: FloatIntervals) -> FloatIntervals:
         """The sums, rounded outwards."""
-        return FloatIntervals(_down(self.lower + other.lower), _up(self.upper + other.upper))
+        return FloatIntervals(_round_down(self.lower + other.lower), _round_up(self.upper + other.upper))
 
     def times(self, factor: arb) -> FloatIntervals:
         """The products with a factor ≥ 0."""
         return FloatIntervals(
-            _down(self.lower * max(lower_double(factor), 0.0)), _up(self.upper * upper_double(factor))
+            _round_down(self.lower * max(lower_double(factor), 0.0)), _round_up(self.upper * upper_double(factor))
         )
 
     def minus(self, other: FloatIntervals) -> FloatIntervals:
         """The differences, known to be ≥ 0."""
-        return FloatIntervals(_down(self.lower - other.upper), _up(np.maximum(self.upper - other.lower, 0.0)))
+        return FloatIntervals(
+            _round_down(self.lower - other.upper), _round_up(np.maximum(self.upper - other.lower, 0.0))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class SplitMasses:
     right: FloatIntervals
 
     def part(self, start: int, stop: int) -> SplitMasses:
-        """Some of the cells."""
+        """The cells from `start` to before `stop`."""
         return SplitMasses(self.left.part(start, stop), self.right.part(start, stop))
 
     @property
@@ -83,37 +85,37 @@ class SplitMasses:
         return join_intervals([self.left, zero]).plus(join_intervals([zero, self.right]))
 
     @staticmethod
-    def joined(parts: Sequence[SplitMasses]) -> SplitMasses:
-        """Cells one after the other."""
+    def joined(pieces: Sequence[SplitMasses]) -> SplitMasses:
+        """All cells, one list after the other."""
         return SplitMasses(
-            join_intervals([part.left for part in parts]), join_intervals([part.right for part in parts])
+            join_intervals([piece.left for piece in pieces]), join_intervals([piece.right for piece in pieces])
         )
 
     @staticmethod
-    def combined(parts: Sequence[SplitMasses], factors: Sequence[arb]) -> SplitMasses:
-        """Σ factor·part, ≥ 0 as a whole; factors < 0 are subtracted."""
+    def combined(terms: Sequence[SplitMasses], factors: Sequence[arb]) -> SplitMasses:
+        """Σ factor·term, ≥ 0 as a whole; factors < 0 are subtracted."""
         return SplitMasses(
-            combine_intervals([part.left for part in parts], factors),
-            combine_intervals([part.right for part in parts], factors),
+            combine_intervals([term.left for term in terms], factors),
+            combine_intervals([term.right for term in terms], factors),
         )
 
 
-def combine_intervals(parts: Sequence[FloatIntervals], factors: Sequence[arb]) -> FloatIntervals:
-    """Σ factor·part, ≥ 0 as a whole; factors < 0 are subtracted."""
-    zero = FloatIntervals(np.zeros(len(parts[0])), np.zeros(len(parts[0])))
-    more = less = zero
-    for part, factor in zip(parts, factors, strict=True):
+def combine_intervals(terms: Sequence[FloatIntervals], factors: Sequence[arb]) -> FloatIntervals:
+    """Σ factor·term, ≥ 0 as a whole; factors < 0 are subtracted."""
+    zero = FloatIntervals(np.zeros(len(terms[0])), np.zeros(len(terms[0])))
+    positive = negative = zero
+    for term, factor in zip(terms, factors, strict=True):
         if factor < 0:
-            less = less.plus(part.times(-factor))
+            negative = negative.plus(term.times(-factor))
         else:
-            more = more.plus(part.times(factor))
-    return more.minus(less) if less is not zero else more
+            positive = positive.plus(term.times(factor))
+    return positive.minus(negative) if negative is not zero else positive
 
 
-def join_intervals(parts: Sequence[FloatIntervals]) -> FloatIntervals:
-    """Places one after the other."""
+def join_intervals(pieces: Sequence[FloatIntervals]) -> FloatIntervals:
+    """All intervals, one list after the other."""
     return FloatIntervals(
-        np.concatenate([part.lower for part in parts]), np.concatenate([part.upper for part in parts])
+        np.concatenate([piece.lower for piece in pieces]), np.concatenate([piece.upper for piece in pieces])
     )
 
 
@@ -121,7 +123,7 @@ def split_masses(cells: Sequence[Sequence[arb]], edges: Sequence[Fraction]) -> S
     """The split of each cell's mass from its moments about the first edge."""
     low, lefts, rights = edges[0], [], []
     for cell, start, stop in zip(cells, edges[:-1], edges[1:], strict=True):
-        right = (cell[1] - ball(start - low, BITS * 4) * cell[0]) / ball(stop - start, BITS * 4)
+        right = (cell[1] - ball(start - low, BALL_BITS * 4) * cell[0]) / ball(stop - start, BALL_BITS * 4)
         rights.append(right)
         lefts.append(cell[0] - right)
     return SplitMasses(float_intervals(lefts), float_intervals(rights))
@@ -150,22 +152,22 @@ def upper_double(value: arb) -> float:
 def dot_below(left: Doubles, right: Doubles) -> float:
     """At most Σ left·right, all of them ≥ 0."""
     count = len(left)
-    return max(float(left @ right) * (1 - (count + 4) * UNIT) - (count + 1) * TINY, 0.0)
+    return max(float(left @ right) * (1 - (count + 4) * UNIT_IN_LAST_PLACE) - (count + 1) * SMALLEST_DOUBLE, 0.0)
 
 
 def dot_above(left: Doubles, right: Doubles) -> float:
     """At least Σ left·right, all of them ≥ 0."""
     count = len(left)
-    return float(left @ right) * (1 + (count + 4) * UNIT) + (count + 1) * TINY
+    return float(left @ right) * (1 + (count + 4) * UNIT_IN_LAST_PLACE) + (count + 1) * SMALLEST_DOUBLE
 
 
-def _down(values: Doubles) -> Doubles:
+def _round_down(values: Doubles) -> Doubles:
     """A unit lower, and never below 0."""
-    moved: Doubles = np.nextafter(values, -np.inf)
-    return np.maximum(moved, 0.0)
+    lower: Doubles = np.nextafter(values, -np.inf)
+    return np.maximum(lower, 0.0)
 
 
-def _up(values: Doubles) -> Doubles:
+def _round_up(values: Doubles) -> Doubles:
     """A unit higher; also an exact 0, since it may be a product that vanished below the least double."""
-    moved: Doubles = np.nextafter(values, np.inf)
-    return moved
+    higher: Doubles = np.nextafter(values, np.inf)
+    return higher

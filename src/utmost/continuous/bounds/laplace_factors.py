@@ -25,10 +25,10 @@ class Factors:
 
     def __init__(self, level: Level, grid: Grid, bits: int) -> None:
         self.rate, self.bits, self.edges = level.epsilon_ball(bits), bits, grid.edges
-        self.ends = [self._value(edge)[0] for edge in grid.edges]
-        self.middles = [self._value((u + v) / 2) for u, v in pairwise(grid.edges)]
+        self.edge_values = [self._value_and_slope(edge)[0] for edge in grid.edges]
+        self.middles = [self._value_and_slope((u + v) / 2) for u, v in pairwise(grid.edges)]
 
-    def _value(self, x: Fraction) -> tuple[arb, arb]:
+    def _value_and_slope(self, x: Fraction) -> tuple[arb, arb]:
         fall = (-self.rate * ball(x - self.edges[0], self.bits)).exp()
         rise = (-self.rate * ball(self.edges[-1] - x, self.bits)).exp()
         zeta, slope = 2 - fall - rise, self.rate * (fall - rise)
@@ -36,25 +36,27 @@ class Factors:
 
     def applied(self, source: Weight) -> tuple[Weight, Weight]:
         """The weight times φ's tangents, and times its chords; one degree fewer."""
-        bounded = self._rough if isinstance(source, UncertainWeight) else self._cell
-        cells = [bounded(i, cell) for i, cell in enumerate(source.cells)]
+        scale_cell = self._scale_by_range if isinstance(source, UncertainWeight) else self._scale_by_lines
+        cells = [scale_cell(i, cell) for i, cell in enumerate(source.cells)]
         sides = ([low for low, _ in cells], [high for _, high in cells])
         below, above = (make_weight(side, source.edges, source.falling) for side in sides)
         return below, above
 
-    def _rough(self, i: int, cell: Sequence[arb]) -> tuple[tuple[arb, ...], tuple[arb, ...]]:
+    def _scale_by_range(self, i: int, cell: Sequence[arb]) -> tuple[tuple[arb, ...], tuple[arb, ...]]:
         """The same for moments known within bounds only, whose differences would be worth nothing: times φ's range."""
         value, slope = self.middles[i]
-        fall = abs(slope) * ball((self.edges[i + 1] - self.edges[i]) / 2, self.bits)
-        most = self.ends[i].max(self.ends[i + 1])
-        return tuple((value - fall) * m for m in cell[:-1]), tuple(most * m for m in cell[:-1])
+        drop = abs(slope) * ball((self.edges[i + 1] - self.edges[i]) / 2, self.bits)
+        largest = self.edge_values[i].max(self.edge_values[i + 1])
+        return tuple((value - drop) * m for m in cell[:-1]), tuple(largest * m for m in cell[:-1])
 
-    def _cell(self, i: int, cell: Sequence[arb]) -> tuple[tuple[arb, ...], tuple[arb, ...]]:
+    def _scale_by_lines(self, i: int, cell: Sequence[arb]) -> tuple[tuple[arb, ...], tuple[arb, ...]]:
         """The moments with the tangent and with the chord of φ; φ lies between them."""
         low, start, stop = self.edges[0], self.edges[i], self.edges[i + 1]
         begin, middle = ball(start - low, self.bits), ball((start + stop) / 2 - low, self.bits)
         width, (value, slope) = ball(stop - start, self.bits), self.middles[i]
-        shares = [(above - begin * here) / width for here, above in pairwise(cell)]
-        chords = [self.ends[i] * (m - s) + self.ends[i + 1] * s for m, s in zip(cell, shares, strict=False)]
-        tangents = [value * here + slope * (above - middle * here) for here, above in pairwise(cell)]
+        shares = [(next_moment - begin * moment) / width for moment, next_moment in pairwise(cell)]
+        chords = [
+            self.edge_values[i] * (m - s) + self.edge_values[i + 1] * s for m, s in zip(cell, shares, strict=False)
+        ]
+        tangents = [value * moment + slope * (next_moment - middle * moment) for moment, next_moment in pairwise(cell)]
         return tuple(tangents), tuple(chords)

@@ -33,24 +33,24 @@ from utmost.exact.working_precision import working_precision
 
 Progress: TypeAlias = Callable[[int, float, float], None]
 
-FIRST = 32  # cells of the first stage, about
-MOST_PARTS = 100  # of a first grid that follows a step loss
-SPLITS = 6  # parts of a cell at most, from one stage to the next
-AIM = 0.8  # of the width asked for
-STEEPEST = 600  # ε times the interval's length, where doubles hold e^{ε·length}
+FIRST_STAGE_CELLS = 32  # cells of the first stage, about
+MAX_STEP_CELLS = 100  # of a first grid that follows a step loss
+MAX_PARTS_PER_CELL = 6  # parts of a cell at most, from one stage to the next
+TARGET_FRACTION = 0.8  # of the width asked for
+MAX_STEEPNESS = 600  # ε times the interval's length, where doubles hold e^{ε·length}
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most cells; from how many on the bounds fall as they will; and after how many stages they are stuck."""
+    """The most cells; from how many on the bounds fall at their order; and after how many stages they are stuck."""
 
-    cells: int
-    trusted: int
-    patience: int
+    max_cells: int
+    asymptotic_cells: int
+    patience_stages: int
 
 
-LIMITS = Limits(10**7, 200, 3)
-OF_KERNELS = Limits(2000, 100, 1)  # every cell of answers is asked for at every cell of inputs
+DEFAULT_LIMITS = Limits(10**7, 200, 3)
+KERNEL_LIMITS = Limits(2000, 100, 1)  # every cell of answers is asked for at every cell of inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +63,21 @@ class Remap:
     def __call__(self, answer: object) -> Fraction:
         """The reading of an answer: a number, or the label of a channel's output."""
         if self.answers[0].label:
-            return self._labelled(str(answer))
+            return self._reading_of_label(str(answer))
         y = rational(answer, "answer")
-        ends = (0, len(self.answers) - 1)
-        k = next((k for k in ends if self.answers[k].low == y == self.answers[k].high), None)
+        end_indices = (0, len(self.answers) - 1)
+        k = next((k for k in end_indices if self.answers[k].low == y == self.answers[k].high), None)
         if k is None:
             k = max(bisect_right([a.low for a in self.answers], y) - 1, 0)
         if not self.answers[k].low <= y <= self.answers[k].high:
             raise InputError("answer must be one that the mechanism gives: it is between two of them or outside")
         return self.readings[k]
 
-    def _labelled(self, label: str) -> Fraction:
-        found = [reading for a, reading in zip(self.answers, self.readings, strict=True) if a.label == label]
-        if not found:
+    def _reading_of_label(self, label: str) -> Fraction:
+        readings = [reading for a, reading in zip(self.answers, self.readings, strict=True) if a.label == label]
+        if not readings:
             raise InputError("answer must be an output of the channel")
-        return found[0]
+        return readings[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +96,14 @@ class LossBounds:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """The bounds of one stage and where they are apart: `inner` at each cell of x, `outer` at each cell of answers."""
+class _StageBounds:
+    """The bounds of one stage, and how far apart they are at each cell of x and at each cell of answers."""
 
     bounds: LossBounds
-    inner: list[float]
-    outer: list[float]
+    input_gaps: list[float]
+    answer_gaps: list[float]
     order: int
-    uniform: bool
+    needs_equal_cells: bool
 
 
 def bound_expected_loss(
@@ -118,13 +118,13 @@ def bound_expected_loss(
     >>> from utmost.continuous.densities import density
     >>> from utmost.exact import epsilon
     >>> unit = interval.interval(0, 1)
-    >>> found = bound_expected_loss(
+    >>> bounds = bound_expected_loss(
     ...     density.uniform_density(unit),
     ...     mechanisms.mechanism_by_name("laplace", unit, epsilon(2)),
     ...     losses.absolute,
     ...     "1e-3",
     ... )
-    >>> found.lower <= found.upper <= found.lower + Fraction(1, 1000), round(float(found.lower), 2)
+    >>> bounds.lower <= bounds.upper <= bounds.lower + Fraction(1, 1000), round(float(bounds.lower), 2)
     (True, 0.21)
     """
     target = rational(width, "width")
@@ -134,71 +134,79 @@ def bound_expected_loss(
         raise InputError(
             f"density and mechanism must share their interval, got {density.interval} and {mechanism.interval}"
         )
-    parts, limits = _parts(mechanism, loss), OF_KERNELS if isinstance(mechanism, Kernel) else LIMITS
-    grid, history = Grid(tuple(mechanism.interval.grid(parts * -(-FIRST // parts)))), []
+    aligned_cells, limits = (
+        _aligned_cells(mechanism, loss),
+        KERNEL_LIMITS if isinstance(mechanism, Kernel) else DEFAULT_LIMITS,
+    )
+    grid, history = Grid(tuple(mechanism.interval.grid(aligned_cells * -(-FIRST_STAGE_CELLS // aligned_cells)))), []
     while True:
-        found = _stage(density, mechanism, loss, grid, target)
-        bounds = found.bounds
+        stage_bounds = _bound_stage(density, mechanism, loss, grid, target)
+        bounds = stage_bounds.bounds
         if progress is not None:
             progress(bounds.cells, float(bounds.lower), float(bounds.upper))
         if bounds.width <= target:
             return bounds
         history.append((grid.cells, float(bounds.width)))
         _refuse_if_stuck(history, target, limits)
-        grid = _finer(grid, found, float(target), parts, limits)
+        grid = _refine(grid, stage_bounds, float(target), aligned_cells, limits)
 
 
-def _parts(mechanism: Mechanism, loss: ContinuousLoss) -> int:
+def _aligned_cells(mechanism: Mechanism, loss: ContinuousLoss) -> int:
     """A number of equal cells that puts the mechanism's jumps on edges, and a step loss's too where it is small."""
     if not isinstance(loss, losses.Step):
         return mechanism.parts
-    own = (loss.h / mechanism.interval.length).denominator
-    return math.lcm(mechanism.parts, own) if own <= MOST_PARTS else mechanism.parts
+    step_cells = (loss.h / mechanism.interval.length).denominator
+    return math.lcm(mechanism.parts, step_cells) if step_cells <= MAX_STEP_CELLS else mechanism.parts
 
 
-def _stage(density: Density, mechanism: Mechanism, loss: ContinuousLoss, grid: Grid, target: Fraction) -> _Found:
+def _bound_stage(
+    density: Density, mechanism: Mechanism, loss: ContinuousLoss, grid: Grid, target: Fraction
+) -> _StageBounds:
     """One stage: its columns, all read, added up."""
-    bits = _bits(mechanism, target)
+    bits = _working_bits(mechanism, target)
     with working_precision(bits):
-        reader = reader_of(loss, grid, mechanism, rough=isinstance(density, UserDensity))
+        reader = reader_of(loss, grid, mechanism, masses_only=isinstance(density, UserDensity))
         stage = mechanism.stage(density, grid, reader.degree, bits)
-        readings = _read(stage, reader)
+        readings = _read_columns(stage, reader)
         lower = sum((w * r.lower for w, r in zip(stage.lower, readings, strict=True)), ball(0, bits))
         upper = sum((w * r.upper for w, r in zip(stage.upper, readings, strict=True)), ball(0, bits))
-        chosen = tuple(readings[answer.column].reading for answer in stage.answers)
+        answer_readings = tuple(readings[answer.column].reading for answer in stage.answers)
         bounds = LossBounds(
-            max(ball_ends(lower)[0], Fraction(0)), ball_ends(upper)[1], grid.cells, Remap(tuple(stage.answers), chosen)
+            max(ball_ends(lower)[0], Fraction(0)),
+            ball_ends(upper)[1],
+            grid.cells,
+            Remap(tuple(stage.answers), answer_readings),
         )
-        inner, outer = _doubts(stage, readings, grid)
-    return _Found(bounds, inner, outer, min(stage.order, reader.order), reader.uniform)
+        input_gaps, answer_gaps = _gaps_by_cell(stage, readings, grid)
+    return _StageBounds(bounds, input_gaps, answer_gaps, min(stage.order, reader.order), reader.uniform)
 
 
-def _bits(mechanism: Mechanism, target: Fraction) -> int:
+def _working_bits(mechanism: Mechanism, target: Fraction) -> int:
     """Enough for moments about a distant 0, a width this small, and a law this near to telling nothing."""
-    interval, steep = mechanism.interval, float(mechanism.steepness)
-    away = max(abs(interval.low), abs(interval.high)) / interval.length
-    faint = math.ceil(-math.log2(steep)) if 0 < steep < 1 else 0
-    return 128 + 3 * int(away).bit_length() + (1 / target).__ceil__().bit_length() + 3 * faint
+    interval, steepness = mechanism.interval, float(mechanism.steepness)
+    relative_distance = max(abs(interval.low), abs(interval.high)) / interval.length
+    extra_bits = math.ceil(-math.log2(steepness)) if 0 < steepness < 1 else 0
+    return 128 + 3 * int(relative_distance).bit_length() + (1 / target).__ceil__().bit_length() + 3 * extra_bits
 
 
-def reader_of(loss: ContinuousLoss, grid: Grid, mechanism: Mechanism, *, rough: bool) -> Reader:
-    """How this loss is read on this grid; `rough` densities have masses, but no means within their cells."""
+def reader_of(loss: ContinuousLoss, grid: Grid, mechanism: Mechanism, *, masses_only: bool) -> Reader:
+    """How this loss is read on this grid; `masses_only` densities have masses, but no means within their cells."""
     if loss == losses.squared:
         return Squared()
     if isinstance(loss, losses.Linear):
         return Linear(ball(loss.under, 64), ball(loss.over, 64))
-    if mechanism.steepness > STEEPEST:
+    if mechanism.steepness > MAX_STEEPNESS:
         raise InputError(
-            f"epsilon times the interval's length must be at most {STEEPEST} for the loss {loss.name}, "
+            f"epsilon times the interval's length must be at most {MAX_STEEPNESS} for the loss {loss.name}, "
             f"got {decimal(float(mechanism.steepness))}: take absolute, squared or asymmetric"
         )
     width = mechanism.interval.length / grid.cells
     if isinstance(loss, losses.Step):
         return step_reader(loss.h, width)
-    return (convex_reader if loss.convex and not rough else unimodal_reader)(loss, width, grid.cells)
+    return (convex_reader if loss.convex and not masses_only else unimodal_reader)(loss, width, grid.cells)
 
 
-def _read(stage: Stage, reader: Reader) -> list[ReadingBounds]:
+def _read_columns(stage: Stage, reader: Reader) -> list[ReadingBounds]:
     """Each column's reading, the one before as a hint: readings do not jump as answers grow."""
     readings: list[ReadingBounds] = []
     for column in stage.columns:
@@ -206,85 +214,98 @@ def _read(stage: Stage, reader: Reader) -> list[ReadingBounds]:
     return readings
 
 
-def _doubts(stage: Stage, readings: Sequence[ReadingBounds], grid: Grid) -> tuple[list[float], list[float]]:
+def _gaps_by_cell(stage: Stage, readings: Sequence[ReadingBounds], grid: Grid) -> tuple[list[float], list[float]]:
     """Where the bounds are apart: in x at the readings' cells, in y where a merged column pays more than its nodes."""
-    inner, outer = [0.0] * grid.cells, [0.0] * grid.cells
+    input_gaps, answer_gaps = [0.0] * grid.cells, [0.0] * grid.cells
     for low, high, reading in zip(stage.lower, stage.upper, readings, strict=True):
-        inner[reading.cell] += max(float(low), float(high)) * float(reading.upper - reading.lower)
+        input_gaps[reading.cell] += max(float(low), float(high)) * float(reading.upper - reading.lower)
     if stage.columns[0].blurred:
-        inner = [sum(inner) / grid.cells] * grid.cells
+        input_gaps = [sum(input_gaps) / grid.cells] * grid.cells
     for group in stage.groups:
-        least = sum(w * readings[k].upper for k, w in group.lower)
-        apart = max(float(readings[group.upper].upper - least), 0.0) / (group.stop - group.start)
+        lower_sum = sum(w * readings[k].upper for k, w in group.lower)
+        gap = max(float(readings[group.upper].upper - lower_sum), 0.0) / (group.stop - group.start)
         for i in range(group.start, group.stop):
-            outer[i] += apart
-    return inner, outer
+            answer_gaps[i] += gap
+    return input_gaps, answer_gaps
 
 
 def _refuse_if_stuck(history: Sequence[tuple[int, float]], target: Fraction, limits: Limits) -> None:
     """Bounds that some stages have not brought closer never will be: density or kernel are known no better."""
-    ago = limits.patience + 1
-    if len(history) >= ago and history[-1][1] > 0.9 * history[-ago][1] and history[-1][0] >= limits.trusted:
-        least = min(width for _, width in history)
+    stages = limits.patience_stages + 1
+    if (
+        len(history) >= stages
+        and history[-1][1] > 0.9 * history[-stages][1]
+        and history[-1][0] >= limits.asymptotic_cells
+    ):
+        smallest_width = min(width for _, width in history)
         raise InputError(
-            f"width must be at least about {decimal(least * 1.05, 2)} here, got {decimal(target, 3)}: "
+            f"width must be at least about {decimal(smallest_width * 1.05, 2)} here, got {decimal(target, 3)}: "
             "the density, the kernel or the arithmetic is known no better"
         )
 
 
-def _finer(grid: Grid, found: _Found, target: float, parts: int, limits: Limits) -> Grid:
-    if found.uniform:
-        return _all_finer(grid, found, target, parts, limits)
-    return _split(grid, found, target, limits)
+def _refine(grid: Grid, stage_bounds: _StageBounds, target: float, aligned_cells: int, limits: Limits) -> Grid:
+    if stage_bounds.needs_equal_cells:
+        return _refine_equally(grid, stage_bounds, target, aligned_cells, limits)
+    return _split_cells(grid, stage_bounds, target, limits)
 
 
-def _split(grid: Grid, found: _Found, target: float, limits: Limits) -> Grid:
+def _split_cells(grid: Grid, stage_bounds: _StageBounds, target: float, limits: Limits) -> Grid:
     """Each cell in as many parts as it needs.
 
     A cell whose share g of the distance falls as m^−p in m parts: Σ m is least, for Σ g·m^−p = target, where m is
     proportional to g^(1/(p+1)); that is m = g^(1/(p+1))·(S/target)^(1/p) with S = Σ g^(1/(p+1)).
     """
-    order, aim = found.order, AIM * target
-    roots = [(a + b) ** (1 / (order + 1)) for a, b in zip(found.inner, found.outer, strict=True)]
+    order, aim = stage_bounds.order, TARGET_FRACTION * target
+    roots = [
+        (a + b) ** (1 / (order + 1)) for a, b in zip(stage_bounds.input_gaps, stage_bounds.answer_gaps, strict=True)
+    ]
     total = sum(roots)
     scale = (total / aim) ** (1 / order)
-    needed, attainable = sum(max(1.0, root * scale) for root in roots), total * (total / limits.cells) ** order
-    _refuse_if_too_many(grid, needed, attainable, target, limits)
+    needed_cells, attainable = (
+        sum(max(1.0, root * scale) for root in roots),
+        total * (total / limits.max_cells) ** order,
+    )
+    _refuse_if_too_many(grid, needed_cells, attainable, target, limits)
     edges = [grid.edges[0]]
     for root, (u, v) in zip(roots, pairwise(grid.edges), strict=True):
-        count = min(max(math.ceil(root * scale), 1), SPLITS)
+        count = min(max(math.ceil(root * scale), 1), MAX_PARTS_PER_CELL)
         edges += [u + (v - u) * Fraction(k, count) for k in range(1, count + 1)]
     if len(edges) == len(grid.edges):
         edges = [point for u, v in pairwise(grid.edges) for point in (u, (u + v) / 2)] + [grid.edges[-1]]
     return Grid(tuple(edges))
 
 
-def _all_finer(grid: Grid, found: _Found, target: float, parts: int, limits: Limits) -> Grid:
+def _refine_equally(grid: Grid, stage_bounds: _StageBounds, target: float, aligned_cells: int, limits: Limits) -> Grid:
     """Equal cells again: more of them for x, and fewer parts the answers where only x needs them."""
-    inner, outer, aim = sum(found.inner), sum(found.outer), AIM * target / 2
+    input_gap, answer_gap, aim = (
+        sum(stage_bounds.input_gaps),
+        sum(stage_bounds.answer_gaps),
+        TARGET_FRACTION * target / 2,
+    )
     answers = grid.cells // grid.ratio
-    more_answers = min(max((outer / aim) ** (1 / 2), 1.0), float(SPLITS))
-    needed = grid.cells * max((inner / aim) ** (1 / found.order), (outer / aim) ** (1 / 2), 1.0)
-    attainable = 2 * inner * (grid.cells / limits.cells) ** found.order
-    _refuse_if_too_many(grid, needed, attainable, target, limits)
-    more = min(max((inner / aim) ** (1 / found.order), 1.0), float(SPLITS))
-    if found.order == 2:
-        count = parts * math.ceil(grid.cells * max(more, more_answers, 1.2) / parts)
-        return Grid(_equal(grid, count))
-    answers = parts * math.ceil(answers * more_answers / parts)
-    ratio = max(math.ceil(grid.cells * more / answers), 1 + (more_answers == 1.0 and more < 1.2))
-    return Grid(_equal(grid, answers * ratio), ratio)
+    answer_growth = min(max((answer_gap / aim) ** (1 / 2), 1.0), float(MAX_PARTS_PER_CELL))
+    needed_cells = grid.cells * max((input_gap / aim) ** (1 / stage_bounds.order), (answer_gap / aim) ** (1 / 2), 1.0)
+    attainable = 2 * input_gap * (grid.cells / limits.max_cells) ** stage_bounds.order
+    _refuse_if_too_many(grid, needed_cells, attainable, target, limits)
+    input_growth = min(max((input_gap / aim) ** (1 / stage_bounds.order), 1.0), float(MAX_PARTS_PER_CELL))
+    if stage_bounds.order == 2:
+        count = aligned_cells * math.ceil(grid.cells * max(input_growth, answer_growth, 1.2) / aligned_cells)
+        return Grid(_equal_edges(grid, count))
+    answers = aligned_cells * math.ceil(answers * answer_growth / aligned_cells)
+    ratio = max(math.ceil(grid.cells * input_growth / answers), 1 + (answer_growth == 1.0 and input_growth < 1.2))
+    return Grid(_equal_edges(grid, answers * ratio), ratio)
 
 
-def _equal(grid: Grid, count: int) -> tuple[Fraction, ...]:
+def _equal_edges(grid: Grid, count: int) -> tuple[Fraction, ...]:
     low, length = grid.edges[0], grid.edges[-1] - grid.edges[0]
     return tuple(low + length * Fraction(k, count) for k in range(count + 1))
 
 
-def _refuse_if_too_many(grid: Grid, needed: float, attainable: float, target: float, limits: Limits) -> None:
-    if needed > limits.cells and grid.cells >= limits.trusted:
-        most = "10^7" if limits is LIMITS else str(limits.cells)
+def _refuse_if_too_many(grid: Grid, needed_cells: float, attainable: float, target: float, limits: Limits) -> None:
+    if needed_cells > limits.max_cells and grid.cells >= limits.asymptotic_cells:
+        limit = "10^7" if limits is DEFAULT_LIMITS else str(limits.max_cells)
         raise InputError(
             f"width must be at least about {decimal(attainable * 2, 1)} here, got {decimal(target, 3)}: "
-            f"it would need about {needed:.0e} cells, more than {most}"
+            f"it would need about {needed_cells:.0e} cells, more than {limit}"
         )

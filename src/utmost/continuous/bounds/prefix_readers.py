@@ -18,7 +18,7 @@ from utmost.exact.reals import midpoint
 if TYPE_CHECKING:
     from flint import arb
 
-DYADIC = 80  # bits that a reading between the edges keeps
+READING_BITS = 80  # bits that a reading between the edges keeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ class Squared:
         if not mass > 0:
             return ReadingBounds(mass * 0, second.upper(), low, 0)
         mean = rounded(first / mass)
-        place = ball(mean, 2 * DYADIC)
-        upper = (second - 2 * place * first + place * place * mass).upper()
+        w = ball(mean, 2 * READING_BITS)
+        upper = (second - 2 * w * first + w * w * mass).upper()
         lower = (second - first * first / mass).lower()
         return ReadingBounds(lower if lower > 0 else mass * 0, upper, low + mean, 0)
 
@@ -92,10 +92,10 @@ class Linear:
 
     def read(self, column: Column, hint: int) -> ReadingBounds:
         """The tangents at both ends of the quantile's cell."""
-        cell = _crossing(lambda edge: self._slope(column, edge) < 0, hint, len(column.edges) - 1)
+        cell = _find_crossing(lambda edge: self._slope(column, edge) < 0, hint, len(column.edges) - 1)
         left, right = self._tangent(column, cell), self._tangent(column, cell + 1)
         low, high = column.edges[0], column.edges[-1]
-        lower = _supported(left, right, (ball(low - low, 64), ball(high - low, 256)))
+        lower = _bound_from_tangents(left, right, (ball(low - low, 64), ball(high - low, 256)))
         best, edge = min((left, cell), (right, cell + 1), key=lambda pair: float(pair[0].value.upper()))
         upper = best.value.upper()
         return ReadingBounds(lower if lower > 0 else upper * 0, upper, column.edges[edge], cell)
@@ -107,32 +107,32 @@ class Linear:
     def _tangent(self, column: Column, edge: int) -> Tangent:
         left, total = column.upto(edge), column.total
         right = [a - b for a, b in zip(total, left, strict=True)]
-        place = ball(column.edges[edge] - column.edges[0], 256)
-        value = self.over * (place * left[0] - left[1]) + self.under * (right[1] - place * right[0])
-        return Tangent(place, value, self.over * left[0] - self.under * right[0])
+        point = ball(column.edges[edge] - column.edges[0], 256)
+        value = self.over * (point * left[0] - left[1]) + self.under * (right[1] - point * right[0])
+        return Tangent(point, value, self.over * left[0] - self.under * right[0])
 
 
 @dataclass(frozen=True, slots=True)
 class Tangent:
-    """F(place) and the slope of a line that F nowhere falls below."""
+    """F(point) and the slope of a line that F nowhere falls below."""
 
-    place: arb
+    point: arb
     value: arb
     slope: arb
 
 
-def _supported(left: Tangent, right: Tangent, reach: tuple[arb, arb]) -> arb:
-    """A lower bound on F over `reach` from two of its tangents; true for every λ in [0, 1], good for the right one."""
-    spread = right.slope - left.slope
-    share = (right.slope / spread).mid() if spread > 0 else spread * 0
+def _bound_from_tangents(left: Tangent, right: Tangent, interval_ends: tuple[arb, arb]) -> arb:
+    """A lower bound on F over the interval from two tangents; true for every λ in [0, 1], good for the right one."""
+    slope_difference = right.slope - left.slope
+    share = (right.slope / slope_difference).mid() if slope_difference > 0 else slope_difference * 0
     share = min(max(share, share * 0), share * 0 + 1)
     rest = 1 - share
     slope = share * left.slope + rest * right.slope
-    start = share * (left.value - left.slope * left.place) + rest * (right.value - right.slope * right.place)
-    return min((start + slope * end).lower() for end in reach)
+    intercept = share * (left.value - left.slope * left.point) + rest * (right.value - right.slope * right.point)
+    return min((intercept + slope * end).lower() for end in interval_ends)
 
 
-def _crossing(before: Callable[[int], bool], hint: int, last: int) -> int:
+def _find_crossing(before: Callable[[int], bool], hint: int, last: int) -> int:
     """The cell whose left edge is `before` and whose right one is not, searched outwards from a hint."""
     low, high = 0, last
     guess, step = min(max(hint, 0), last), 1
@@ -154,4 +154,4 @@ def _crossing(before: Callable[[int], bool], hint: int, last: int) -> int:
 
 def rounded(value: arb) -> Fraction:
     """A dyadic fraction near the middle of a ball."""
-    return Fraction(round(midpoint(value) * (1 << DYADIC)), 1 << DYADIC)
+    return Fraction(round(midpoint(value) * (1 << READING_BITS)), 1 << READING_BITS)

@@ -114,14 +114,14 @@ class TwoSided:
         low = grid.edges[0]
         self.growth = [(self.rate * ball(grid.edges[i] - low, bits)).exp() for i in self.nodes]
         widths = [grid.edges[b] - grid.edges[a] for a, b in pairwise(self.nodes)]
-        known = {h: (self.rate * ball(h, bits) / 2).tanh() / 2 for h in set(widths)}
-        self.shares = [known[h] for h in widths]
+        share_by_width = {h: (self.rate * ball(h, bits) / 2).tanh() / 2 for h in set(widths)}
+        self.shares = [share_by_width[h] for h in widths]
 
     def node(self, k: int) -> Column:
         """e^{−ε|x−y|} at the k-th node."""
-        place, grown = self.nodes[k], self.growth[k]
+        edge, growth = self.nodes[k], self.growth[k]
         _, left, right = self.below
-        return Column([Run(0, place, (1 / grown,), (left,)), Run(place, self.last, (grown,), (right,))])
+        return Column([Run(0, edge, (1 / growth,), (left,)), Run(edge, self.last, (growth,), (right,))])
 
     def merged(self, k: int) -> Column:
         """∫ (ε/2)·e^{−ε|x−y|} dy over the k-th cell of answers.
@@ -130,11 +130,11 @@ class TwoSided:
         1 − ½e^{ε(y₀−x)} − ½e^{ε(x−y₁)}.
         """
         start, stop, low, high = self.nodes[k], self.nodes[k + 1], self.growth[k], self.growth[k + 1]
-        inside = (high * 0 + 1, -1 / (2 * high), -low / 2)
+        inner_factors = (high * 0 + 1, -1 / (2 * high), -low / 2)
         return Column(
             [
                 Run(0, start, ((1 / low - 1 / high) / 2,), self.above[1:2]),
-                Run(start, stop, inside, self.above),
+                Run(start, stop, inner_factors, self.above),
                 Run(stop, self.last, ((high - low) / 2,), self.above[2:]),
             ]
         )

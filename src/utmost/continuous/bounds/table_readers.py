@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from utmost.continuous.bounds.columns import Column
 from utmost.continuous.bounds.float_intervals import (
-    UNIT,
+    UNIT_IN_LAST_PLACE,
     Doubles,
     FloatIntervals,
     dot_above,
@@ -41,10 +41,10 @@ from utmost.exact.working_precision import working_precision
 if TYPE_CHECKING:
     from flint import arb
 
-BITS = 96
-LEAST = 1e-300  # heights of chords are not told apart below it
-Enclosed: TypeAlias = tuple[float, float]
-Places: TypeAlias = npt.NDArray[np.int_]
+BALL_BITS = 96
+SMALLEST_BEND = 1e-300  # of the loss; heights of chords are not distinguished below it
+Enclosure: TypeAlias = tuple[float, float]
+Indices: TypeAlias = npt.NDArray[np.int_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ class Tabled:
         return self.values.part(start + self.reach, stop + self.reach + 1)
 
 
-def _entries(loss: ContinuousLoss, width: Fraction, reach: int) -> list[arb]:
+def _loss_entries(loss: ContinuousLoss, width: Fraction, reach: int) -> list[arb]:
     """ℓ(0, kδ) for k from −reach to reach, as balls."""
-    return [ball(loss.of_gap(-k * width), BITS) for k in range(-reach, reach + 1)]
+    return [ball(loss.of_gap(-k * width), BALL_BITS) for k in range(-reach, reach + 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,63 +76,63 @@ class Convex:
 
     def read(self, column: Column, hint: int) -> ReadingBounds:
         """Walk down to the least edge, then open the bracket until it holds."""
-        hats, last = column.hats(), len(column.edges) - 1
-        edges, mass = hats.edges, hats.mass
-        paid: dict[int, Enclosed] = {}
+        split, last = column.hats(), len(column.edges) - 1
+        edges, mass = split.edges, split.mass
+        bounds_by_edge: dict[int, Enclosure] = {}
 
-        def value(edge: int) -> Enclosed:
-            if edge not in paid:
-                paid[edge] = self._value(edges, mass, edge)
-            return paid[edge]
+        def bounds_at(edge: int) -> Enclosure:
+            if edge not in bounds_by_edge:
+                bounds_by_edge[edge] = self._bounds_at(edges, mass, edge)
+            return bounds_by_edge[edge]
 
-        best = _descended(lambda edge: value(edge)[1], hint, last)
-        lower, upper = _bracketed(value, best, last)
-        return ReadingBounds(_exact(lower), _exact(upper), column.edges[best], min(best, last - 1))
+        best = _descend(lambda edge: bounds_at(edge)[1], hint, last)
+        lower, upper = _bracket(bounds_at, best, last)
+        return ReadingBounds(_exact_ball(lower), _exact_ball(upper), column.edges[best], min(best, last - 1))
 
-    def _value(self, edges: FloatIntervals, mass: FloatIntervals, place: int) -> Enclosed:
+    def _bounds_at(self, edges: FloatIntervals, mass: FloatIntervals, edge: int) -> Enclosure:
         """F at one edge, from both sides; the edge may lie outside the interval."""
         last = len(mass)
-        loss = self.table.cut(-place, last - place)
-        start = self.table.reach - place
-        over = dot_above(mass.upper, self.heights[start : start + last])
-        lower = dot_below(edges.lower, loss.lower) - over
+        loss = self.table.cut(-edge, last - edge)
+        start = self.table.reach - edge
+        chord_excess = dot_above(mass.upper, self.heights[start : start + last])
+        lower = dot_below(edges.lower, loss.lower) - chord_excess
         return max(float(np.nextafter(lower, -np.inf)), 0.0), dot_above(edges.upper, loss.upper)
 
 
 def convex_reader(loss: ContinuousLoss, width: Fraction, cells: int) -> Convex:
     """The table of a convex loss for this many cells, with room for readings an interval away on either side."""
     reach = 2 * cells + 2
-    with working_precision(BITS):
-        entries = _entries(loss, width, reach)
+    with working_precision(BALL_BITS):
+        entries = _loss_entries(loss, width, reach)
         bends = [a - 2 * b + c for a, b, c in zip(entries, entries[1:], entries[2:], strict=False)]
-    bend = np.maximum(np.array([upper_double(value) for value in bends]), LEAST)
+    bend = np.maximum(np.array([upper_double(value) for value in bends]), SMALLEST_BEND)
     heights = np.full(2 * reach, np.inf)
     heights[1:-1] = 1 / (1 / bend[:-1] + 1 / bend[1:]) * (1 + 1e-15)
     return Convex(Tabled(float_intervals(entries), reach), heights)
 
 
-def _descended(value: Callable[[int], float], hint: int, last: int) -> int:
+def _descend(value: Callable[[int], float], hint: int, last: int) -> int:
     """The edge from which neither neighbour is lower, found in steps that grow and shrink."""
-    place, step = min(max(hint, 0), last), 1
+    edge, step = min(max(hint, 0), last), 1
     while step:
-        near = [edge for edge in (place - step, place + step) if 0 <= edge <= last]
-        best = min(near, key=value, default=place)
-        if value(best) < value(place):
-            place, step = best, 2 * step
+        neighbours = [neighbour for neighbour in (edge - step, edge + step) if 0 <= neighbour <= last]
+        best = min(neighbours, key=value, default=edge)
+        if value(best) < value(edge):
+            edge, step = best, 2 * step
         else:
             step //= 2
-    return place
+    return edge
 
 
-def _bracketed(value: Callable[[int], Enclosed], place: int, last: int) -> Enclosed:
-    """A lower bound of a convex function everywhere, and an upper one of its value at `place`."""
-    lower, upper = value(place)
+def _bracket(bounds_at: Callable[[int], Enclosure], edge: int, last: int) -> Enclosure:
+    """A lower bound of a convex function everywhere, and an upper one of its value at `edge`."""
+    lower, upper = bounds_at(edge)
     reach = 1
     while reach <= last:
-        left, right = value(place - reach), value(place + reach)
+        left, right = bounds_at(edge - reach), bounds_at(edge + reach)
         if min(left[0], right[0]) >= upper:
-            found = float(np.nextafter(2 * lower - max(left[1], right[1]), -np.inf))
-            return max(found, 0.0), upper
+            floor = float(np.nextafter(2 * lower - max(left[1], right[1]), -np.inf))
+            return max(floor, 0.0), upper
         reach *= 2
     return 0.0, upper
 
@@ -149,65 +149,68 @@ class Unimodal:
     def read(self, column: Column, hint: int) -> ReadingBounds:
         """The best edge found, and the ranges of readings halved until they are no lower than the cells beside it."""
         mass, last = column.masses(), len(column.edges) - 1
-        best = _descended(lambda edge: self._paid(mass, edge), hint, last)
-        upper, ranges, passed = self._paid(mass, best), [(0, last)], [np.inf]
+        best = _descend(lambda edge: self._upper_value(mass, edge), hint, last)
+        upper, ranges, floors = self._upper_value(mass, best), [(0, last)], [np.inf]
         while ranges:
-            beside = [(edge, edge + 1) for edge in (best - 1, best) if 0 <= edge < last]
-            enough = min(self._floor(mass, *cell) for cell in beside)
+            adjacent_cells = [(edge, edge + 1) for edge in (best - 1, best) if 0 <= edge < last]
+            target = min(self._lower_value(mass, *cell) for cell in adjacent_cells)
             open_ranges = []
             for low, high in ranges:
-                floor = self._floor(mass, low, high)
-                if floor >= enough or high - low <= 1:
-                    passed.append(floor)
+                floor = self._lower_value(mass, low, high)
+                if floor >= target or high - low <= 1:
+                    floors.append(floor)
                 else:
                     open_ranges.append((low, high))
-            ranges = [half for low, high in open_ranges for half in _halves(low, high)]
-            best, upper = self._better(mass, [low for low, _ in ranges], best, upper)
-        lower = min(passed)
-        return ReadingBounds(_exact(min(lower, upper)), _exact(upper), column.edges[best], min(best, last - 1))
+            ranges = [half for low, high in open_ranges for half in _split_range(low, high)]
+            best, upper = self._best_of(mass, [low for low, _ in ranges], best, upper)
+        lower = min(floors)
+        return ReadingBounds(
+            _exact_ball(min(lower, upper)), _exact_ball(upper), column.edges[best], min(best, last - 1)
+        )
 
-    def _better(self, mass: FloatIntervals, edges: Iterable[int], best: int, upper: float) -> tuple[int, float]:
+    def _best_of(self, mass: FloatIntervals, edges: Iterable[int], best: int, upper: float) -> tuple[int, float]:
         """The cheapest of some edges and the best so far."""
-        paid = [(self._paid(mass, edge), edge) for edge in edges]
-        least, edge = min([(upper, best), *paid])
-        return edge, least
+        candidates = [(self._upper_value(mass, edge), edge) for edge in edges]
+        value, edge = min([(upper, best), *candidates])
+        return edge, value
 
-    def _paid(self, mass: FloatIntervals, place: int) -> float:
+    def _upper_value(self, mass: FloatIntervals, edge: int) -> float:
         """F at an edge from above: the far end of every cell."""
         last = len(mass)
-        left = dot_above(mass.upper[:place], self.table.cut(-place, -1).upper)
-        return float(np.nextafter(left + dot_above(mass.upper[place:], self.table.cut(1, last - place).upper), np.inf))
+        left = dot_above(mass.upper[:edge], self.table.cut(-edge, -1).upper)
+        return float(np.nextafter(left + dot_above(mass.upper[edge:], self.table.cut(1, last - edge).upper), np.inf))
 
-    def _floor(self, mass: FloatIntervals, low: int, high: int) -> float:
+    def _lower_value(self, mass: FloatIntervals, low: int, high: int) -> float:
         """F over the readings from one edge to another, from below: the gap nearest to 0 that they leave every cell."""
         last = len(mass)
         left = dot_below(mass.lower[:low], self.table.cut(1 - low, 0).lower)
         right = dot_below(mass.lower[high:], self.table.cut(0, last - high - 1).lower)
-        inside = dot_below(mass.lower[low:high], np.full(high - low, self.table.cut(0, 0).lower[0]))
-        return float(np.nextafter(left + right + inside, -np.inf))
+        middle = dot_below(mass.lower[low:high], np.full(high - low, self.table.cut(0, 0).lower[0]))
+        return float(np.nextafter(left + right + middle, -np.inf))
 
 
-def _halves(low: int, high: int) -> list[tuple[int, int]]:
+def _split_range(low: int, high: int) -> list[tuple[int, int]]:
     middle = (low + high) // 2
     return [(low, middle), (middle, high)]
 
 
 def unimodal_reader(loss: ContinuousLoss, width: Fraction, cells: int) -> Unimodal:
     """The table of such a loss for this many cells."""
-    with working_precision(BITS):
-        return Unimodal(Tabled(float_intervals(_entries(loss, width, cells)), cells))
+    with working_precision(BALL_BITS):
+        return Unimodal(Tabled(float_intervals(_loss_entries(loss, width, cells)), cells))
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
     """ℓ = 0 within h of the truth and 1 beyond: F(w) is the mass outside [w − h, w + h].
 
-    From an edge the window holds `inside` = ⌊h/δ⌋ whole cells to either side; readings within a cell reach no further
-    than `outside` = ⌈h/δ⌉ beyond its ends. Running sums give F at all edges and below it in all cells at once.
+    From an edge the window holds `whole_cells` = ⌊h/δ⌋ whole cells to either side; readings within a cell reach no
+    further than `reach_cells` = ⌈h/δ⌉ beyond its ends. Running sums give F at all edges and below it in all cells at
+    once.
     """
 
-    inside: int
-    outside: int
+    whole_cells: int
+    reach_cells: int
     degree: int = 0
     uniform: bool = True
     order: int = 1
@@ -215,14 +218,16 @@ class Window:
     def read(self, column: Column, hint: int) -> ReadingBounds:
         """The edge with the least mass outside its window; the cell with the least outside its widest."""
         mass, last = column.masses(), len(column.edges) - 1
-        left, right = _running(mass), _running(mass.reversed())
+        left, right = _running_sums(mass), _running_sums(mass.reversed())
         edges = np.arange(last + 1)
-        paid = _outside(left.upper, right.upper, edges - self.inside, last - edges - self.inside)
-        best = int(np.argmin(paid))
-        floor = _outside(left.lower, right.lower, edges[:-1] - self.outside, last - edges[1:] - self.outside)
-        lower = max(float(np.nextafter(floor.min(), -np.inf)), 0.0)
-        upper = float(np.nextafter(paid[best], np.inf))
-        return ReadingBounds(_exact(lower), _exact(upper), column.edges[best], min(best, last - 1))
+        edge_values = _mass_outside(left.upper, right.upper, edges - self.whole_cells, last - edges - self.whole_cells)
+        best = int(np.argmin(edge_values))
+        cell_floors = _mass_outside(
+            left.lower, right.lower, edges[:-1] - self.reach_cells, last - edges[1:] - self.reach_cells
+        )
+        lower = max(float(np.nextafter(cell_floors.min(), -np.inf)), 0.0)
+        upper = float(np.nextafter(edge_values[best], np.inf))
+        return ReadingBounds(_exact_ball(lower), _exact_ball(upper), column.edges[best], min(best, last - 1))
 
 
 def step_reader(h: Fraction, width: Fraction) -> Window:
@@ -230,20 +235,20 @@ def step_reader(h: Fraction, width: Fraction) -> Window:
     return Window(h // width, -(-h // width))
 
 
-def _running(mass: FloatIntervals) -> FloatIntervals:
-    """Σ of the first k places, k = 0 … n."""
-    doubt = (len(mass) + 4) * UNIT
+def _running_sums(mass: FloatIntervals) -> FloatIntervals:
+    """Σ of the first k masses, k = 0 … n."""
+    rounding = (len(mass) + 4) * UNIT_IN_LAST_PLACE
     lower, upper = (np.concatenate([[0.0], np.cumsum(values)]) for values in (mass.lower, mass.upper))
-    return FloatIntervals(lower * (1 - doubt), upper * (1 + doubt))
+    return FloatIntervals(lower * (1 - rounding), upper * (1 + rounding))
 
 
-def _outside(left: Doubles, right: Doubles, before: Places, after: Places) -> Doubles:
+def _mass_outside(left: Doubles, right: Doubles, before: Indices, after: Indices) -> Doubles:
     """What lies before and after a window, given how many cells each of them has."""
     result: Doubles = left[np.maximum(before, 0)] + right[np.maximum(after, 0)]
     return result
 
 
-def _exact(value: float) -> arb:
+def _exact_ball(value: float) -> arb:
     """A double as the number that it is."""
     from flint import arb
 

@@ -42,7 +42,7 @@ __all__ = [
     "uniform_density",
 ]
 
-FORMS = "uniform, beta:2,5, normal:0.5,0.1 (mean, sd), histogram:FILE or linear:FILE"
+DENSITY_FORMS = "uniform, beta:2,5, normal:0.5,0.1 (mean, sd), histogram:FILE or linear:FILE"
 
 
 @runtime_checkable
@@ -147,10 +147,10 @@ def from_data(values: Iterable[object], edges: Sequence[object], interval: Inter
     knots = _knots(edges)
     counts = [0] * (len(knots) - 1)
     for value in values:
-        place = rational(value, "value")
-        if not knots[0] <= place <= knots[-1]:
+        x = rational(value, "value")
+        if not knots[0] <= x <= knots[-1]:
             raise InputError("values must lie between the first and the last edge, got one outside: clamp it first")
-        counts[min(bisect_right(knots, place), len(counts)) - 1] += 1
+        counts[min(bisect_right(knots, x), len(counts)) - 1] += 1
     if not any(counts):
         raise InputError("values must be at least one, got none")
     return histogram(knots, [Fraction(count, sum(counts)) for count in counts], interval, "histogram from data")
@@ -167,17 +167,17 @@ def parse_density(text: str, interval: Interval) -> Density:
     >>> parse_density("beta:2,5", interval(0, 1)) == beta(2, 5, interval(0, 1))
     True
     """
-    kind, _, rest = text.strip().partition(":")
-    if kind == "uniform" and not rest:
+    kind, _, parameters = text.strip().partition(":")
+    if kind == "uniform" and not parameters:
         return uniform_density(interval)
-    if kind in ("beta", "normal") and rest.count(",") == 1:
-        first, second = rest.split(",")
+    if kind in ("beta", "normal") and parameters.count(",") == 1:
+        first, second = parameters.split(",")
         return beta(first, second, interval) if kind == "beta" else normal(first, second, interval)
-    if kind == "histogram" and rest:
-        return histogram(*read_bins(Path(rest)), interval, f"histogram:{Path(rest).name}")
-    if kind == "linear" and rest:
-        return linear_density(read_points(Path(rest)), interval, f"linear:{Path(rest).name}")
-    raise InputError(f"prior must be {FORMS}, got {text[:60]!r}")
+    if kind == "histogram" and parameters:
+        return histogram(*read_bins(Path(parameters)), interval, f"histogram:{Path(parameters).name}")
+    if kind == "linear" and parameters:
+        return linear_density(read_points(Path(parameters)), interval, f"linear:{Path(parameters).name}")
+    raise InputError(f"prior must be {DENSITY_FORMS}, got {text[:60]!r}")
 
 
 def _knots(edges: Sequence[object]) -> list[Fraction]:

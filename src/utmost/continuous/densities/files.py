@@ -13,26 +13,26 @@ from utmost.consumer.files import json_list, read_text
 from utmost.errors import InputError
 from utmost.exact import rational
 
-MOST_ROWS = 100_000
+MAX_ROWS = 100_000
 
 
 def read_bins(path: Path) -> tuple[list[Fraction], list[Fraction]]:
     """The edges and masses of a histogram: rows `from,to,weight`, bins that touch, weights divided by their sum."""
-    rows = _rows(path, 3, "bins from,to,weight")
+    rows = _read_rows(path, 3, "bins from,to,weight")
     if any(before[1] != after[0] for before, after in pairwise(rows)):
         raise InputError("prior must have bins that touch: each begins where the one before it ends")
     weights = [row[2] for row in rows]
-    return [rows[0][0], *(row[1] for row in rows)], _divided(weights, sum(weights, Fraction(0)))
+    return [rows[0][0], *(row[1] for row in rows)], _normalize(weights, sum(weights, Fraction(0)))
 
 
 def read_points(path: Path) -> list[tuple[Fraction, Fraction]]:
     """The points of a broken line: rows `x,height`, heights divided by their integral."""
-    rows = _rows(path, 2, "points x,height")
+    rows = _read_rows(path, 2, "points x,height")
     area = sum(((v - u) * (a + b) / 2 for (u, a), (v, b) in pairwise(rows)), Fraction(0))
-    return list(zip([row[0] for row in rows], _divided([row[1] for row in rows], area), strict=True))
+    return list(zip([row[0] for row in rows], _normalize([row[1] for row in rows], area), strict=True))
 
 
-def _divided(values: Sequence[Fraction], total: Fraction) -> list[Fraction]:
+def _normalize(values: Sequence[Fraction], total: Fraction) -> list[Fraction]:
     if total <= 0:
         raise InputError(
             "prior must have a total > 0: weights and heights are not all 0, nor negative, and x increases"
@@ -40,24 +40,24 @@ def _divided(values: Sequence[Fraction], total: Fraction) -> list[Fraction]:
     return [value / total for value in values]
 
 
-def _rows(path: Path, width: int, form: str) -> list[list[Fraction]]:
-    """The rows of numbers of a CSV file without a header, or of a JSON list of lists; what they say stays unsaid."""
+def _read_rows(path: Path, width: int, form: str) -> list[list[Fraction]]:
+    """The rows of numbers of a CSV file without a header, or of a JSON list of lists; messages quote no entry."""
     text = read_text(path, "prior")
-    found = json_list(text, "prior")
-    if found is None:
+    rows = json_list(text, "prior")
+    if rows is None:
         try:
-            found = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
+            rows = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
         except csv.Error:
             raise InputError(f"prior must be in a CSV or JSON file of {form}, got one that is neither") from None
-    if not 1 <= len(found) <= MOST_ROWS:
-        raise InputError(f"prior must be in a file of 1 to {MOST_ROWS} {form}, got {len(found)}")
-    return [_numbers(row, place, width, form) for place, row in enumerate(found, start=1)]
+    if not 1 <= len(rows) <= MAX_ROWS:
+        raise InputError(f"prior must be in a file of 1 to {MAX_ROWS} {form}, got {len(rows)}")
+    return [_parse_row(row, row_number, width, form) for row_number, row in enumerate(rows, start=1)]
 
 
-def _numbers(row: object, place: int, width: int, form: str) -> list[Fraction]:
+def _parse_row(row: object, row_number: int, width: int, form: str) -> list[Fraction]:
     if not isinstance(row, list) or len(row) != width:
-        raise InputError(f"prior must be in a file of {form}, got another number of cells in row {place}")
+        raise InputError(f"prior must be in a file of {form}, got another number of cells in row {row_number}")
     try:
         return [rational(cell, "prior") for cell in row]
     except InputError:
-        raise InputError(f"prior must be in a file of {form}, got no rational number in row {place}") from None
+        raise InputError(f"prior must be in a file of {form}, got no rational number in row {row_number}") from None

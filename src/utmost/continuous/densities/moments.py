@@ -22,9 +22,9 @@ Cell: TypeAlias = tuple[Fraction, Fraction]
 Row: TypeAlias = "list[arb]"
 Rate: TypeAlias = "Number | int | arb"
 
-GUARD = 24  # bits above those asked for at the first attempt
-LARGEST_PRECISION = 1 << 17  # bits; the tails of any density that may be asked for need far fewer
-LARGEST_DEGREE = 16
+GUARD_BITS = 24  # bits above those asked for at the first attempt
+MAX_PRECISION_BITS = 1 << 17  # bits; the tails of any density that may be asked for need far fewer
+MAX_DEGREE = 16
 
 
 def certified_moments(
@@ -32,30 +32,30 @@ def certified_moments(
     rate: Rate,
     degree: int,
     bits: int,
-    rows: Callable[[Sequence[Cell], arb, int, int], list[Row]],
+    compute_rows: Callable[[Sequence[Cell], arb, int, int], list[Row]],
 ) -> list[Row]:
-    """The rows of all cells from `rows(cells, rate, degree, bits)`, each with radius ≤ 2^−bits·X^k·(its mass).
+    """The rows of all cells from `compute_rows(cells, rate, degree, bits)`, each with radius ≤ 2^−bits·X^k·(its mass).
 
     X is the largest |x| in the cell and the mass is the moment of degree 0. Cells whose balls are wider are computed
     again with twice the bits. A rate that is itself a ball is taken as it is: its width then limits the moments'.
     """
-    if not 0 <= degree <= LARGEST_DEGREE:
-        raise InputError(f"degree must be from 0 to {LARGEST_DEGREE}, got {degree}")
-    fixed = not isinstance(rate, int | Fraction | Real)
-    found: list[Row] = [[] for _ in cells]
-    pending, working = list(range(len(cells))), bits + GUARD
-    while pending and working <= LARGEST_PRECISION:
-        with working_precision(working):
-            fresh = rows([cells[i] for i in pending], rate_ball(rate, working), degree, working)
-        for i, row in zip(pending, fresh, strict=True):
-            found[i] = row
-        if fixed:
-            return found
-        pending = [i for i in pending if not _is_narrow(found[i], cells[i], bits)]
-        working *= 2
+    if not 0 <= degree <= MAX_DEGREE:
+        raise InputError(f"degree must be from 0 to {MAX_DEGREE}, got {degree}")
+    rate_is_ball = not isinstance(rate, int | Fraction | Real)
+    rows: list[Row] = [[] for _ in cells]
+    pending, precision = list(range(len(cells))), bits + GUARD_BITS
+    while pending and precision <= MAX_PRECISION_BITS:
+        with working_precision(precision):
+            new_rows = compute_rows([cells[i] for i in pending], rate_ball(rate, precision), degree, precision)
+        for i, row in zip(pending, new_rows, strict=True):
+            rows[i] = row
+        if rate_is_ball:
+            return rows
+        pending = [i for i in pending if not _is_narrow(rows[i], cells[i], bits)]
+        precision *= 2
     if pending:
-        raise UndecidedError(f"a moment of the density is not known to {bits} bits with {LARGEST_PRECISION} bits")
-    return found
+        raise UndecidedError(f"a moment of the density is not known to {bits} bits with {MAX_PRECISION_BITS} bits")
+    return rows
 
 
 def rate_ball(rate: Rate, bits: int) -> arb:
@@ -95,10 +95,10 @@ def exponential_moments(rate: arb, width: arb, degree: int) -> Row:
     from flint import arb
 
     z = rate * width
-    ends = [(-z).exp() * width]
+    edge_terms = [(-z).exp() * width]
     for _ in range(degree):
-        ends.append(ends[-1] * width)
-    row = [ends[degree] * z.hypgeom_1f1(arb(1), arb(degree + 2)) / (degree + 1)]
+        edge_terms.append(edge_terms[-1] * width)
+    row = [edge_terms[degree] * z.hypgeom_1f1(arb(1), arb(degree + 2)) / (degree + 1)]
     for j in range(degree - 1, -1, -1):
-        row.append((rate * row[-1] + ends[j]) / (j + 1))
+        row.append((rate * row[-1] + edge_terms[j]) / (j + 1))
     return row[::-1]

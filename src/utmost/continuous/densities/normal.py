@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     Edge: TypeAlias = tuple[arb, arb, arb]
 
-VERY_FAR = 1000  # standard deviations; a rate can move the mean so far
-FURTHEST = 1000  # standard deviations that an end may be away from the mean
+FAR_TAIL_DEVIATIONS = 1000  # standard deviations; a rate can move the mean so far
+MAX_END_DEVIATIONS = 1000  # standard deviations that an end may be away from the mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,11 @@ class Normal:
         """Refuses a standard deviation that is not positive, or ends too many of them away."""
         if self.sd <= 0:
             raise InputError(f"normal sd must be > 0, got {decimal(self.sd)}: it is a standard deviation")
-        away = max(abs(self.interval.low - self.mean), abs(self.interval.high - self.mean)) / self.sd
-        if away > FURTHEST:
+        deviations = max(abs(self.interval.low - self.mean), abs(self.interval.high - self.mean)) / self.sd
+        if deviations > MAX_END_DEVIATIONS:
             raise InputError(
-                f"normal sd must leave both ends of the interval within {FURTHEST} standard deviations of the mean, "
-                f"got {decimal(away)} of them: take a larger sd"
+                f"normal sd must leave both ends of the interval within {MAX_END_DEVIATIONS} standard deviations of "
+                f"the mean, got {decimal(deviations)} of them: take a larger sd"
             )
 
     @property
@@ -65,7 +65,7 @@ class Normal:
         if x not in self.interval:
             return arb(0)
         with working_precision(bits):
-            return _peak(ball((x - self.mean) / self.sd, bits)) / (ball(self.sd, bits) * self._total(bits))
+            return _standard_density(ball((x - self.mean) / self.sd, bits)) / (ball(self.sd, bits) * self._total(bits))
 
     def moments(self, edges: Sequence[Fraction], rate: Rate, degree: int, bits: int) -> list[Row]:
         """∫ x^k·e^(rate·x)·π(x) dx over each cell between edges, k = 0..degree, as balls."""
@@ -82,63 +82,63 @@ class Normal:
     def _total(self, bits: int) -> arb:
         """The mass of the whole normal law in the interval."""
         low, high = ((x - self.mean) / self.sd for x in (self.interval.low, self.interval.high))
-        return _standard(_edge(ball(low, bits)), _edge(ball(high, bits)), 0)[0]
+        return _standard_moments(_edge_terms(ball(low, bits)), _edge_terms(ball(high, bits)), 0)[0]
 
     def _rows(self, cells: Sequence[Cell], rate: arb, degree: int, bits: int) -> list[Row]:
         mean, sd = ball(self.mean, bits), ball(self.sd, bits)
         centre = mean + rate * sd * sd
         scale = (rate * (mean + centre) / 2).exp() / self._total(bits)
         factors = [scale * sd**k for k in range(degree + 1)]
-        known: dict[Fraction, Edge] = {}
+        edge_by_x: dict[Fraction, Edge] = {}
         rows = []
         for u, v in cells:
             for x in (u, v):
-                if x not in known:
-                    known[x] = _edge((ball(x, bits) - centre) / sd)
-            row = _standard(known[u], known[v], degree)
+                if x not in edge_by_x:
+                    edge_by_x[x] = _edge_terms((ball(x, bits) - centre) / sd)
+            row = _standard_moments(edge_by_x[u], edge_by_x[v], degree)
             rows.append(shift_moments([m * f for m, f in zip(row, factors, strict=True)], centre))
         return rows
 
 
-def _peak(z: arb) -> arb:
+def _standard_density(z: arb) -> arb:
     """φ(z) = e^(−z²/2)/√(2π)."""
     from flint import arb
 
     return (-z * z / 2).exp() / (2 * arb.pi()).sqrt()
 
 
-def _edge(z: arb) -> Edge:
+def _edge_terms(z: arb) -> Edge:
     """z, φ(z) and Pr[Z > |z|]: the small tail, so that far edges lose no digits.
 
     Very far out it is φ(z)·U(1/2, 1/2, z²/2)/√2 with Tricomi's U, which is erfc without the factor e^(−z²/2).
     """
     from flint import arb
 
-    peak, root = _peak(z), arb(2).sqrt()
-    if abs(z) < VERY_FAR:
-        return z, peak, (abs(z) / root).erfc() / 2
-    return z, peak, peak * (z * z / 2).hypgeom_u(arb(1) / 2, arb(1) / 2) / root
+    density, root = _standard_density(z), arb(2).sqrt()
+    if abs(z) < FAR_TAIL_DEVIATIONS:
+        return z, density, (abs(z) / root).erfc() / 2
+    return z, density, density * (z * z / 2).hypgeom_u(arb(1) / 2, arb(1) / 2) / root
 
 
-def _standard(low: Edge, high: Edge, degree: int) -> Row:
+def _standard_moments(low: Edge, high: Edge, degree: int) -> Row:
     """∫ z^k·φ(z) dz between two edges: by parts, (k−1)·(the one of k − 2) + [−z^(k−1)·φ(z)]."""
-    (u, at_u, beyond_u), (v, at_v, beyond_v) = low, high
+    (u, density_u, tail_u), (v, density_v, tail_v) = low, high
     if v <= 0:
-        mass = beyond_v - beyond_u
+        mass = tail_v - tail_u
     elif u >= 0:
-        mass = beyond_u - beyond_v
+        mass = tail_u - tail_v
     else:
-        mass = _below(high) - _below(low)
-    row = [mass, at_u - at_v]
+        mass = _distribution_function(high) - _distribution_function(low)
+    row = [mass, density_u - density_v]
     for k in range(2, degree + 1):
-        at_u, at_v = at_u * u, at_v * v
-        row.append((k - 1) * row[k - 2] + at_u - at_v)
+        density_u, density_v = density_u * u, density_v * v
+        row.append((k - 1) * row[k - 2] + density_u - density_v)
     return row[: degree + 1]
 
 
-def _below(edge: Edge) -> arb:
+def _distribution_function(edge: Edge) -> arb:
     """Pr[Z < z], also for a ball z that holds 0."""
-    z, _, beyond = edge
+    z, _, tail = edge
     if z >= 0:
-        return 1 - beyond
-    return beyond if z <= 0 else beyond.union(1 - beyond)
+        return 1 - tail
+    return tail if z <= 0 else tail.union(1 - tail)

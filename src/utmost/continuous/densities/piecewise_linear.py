@@ -65,15 +65,15 @@ class PiecewiseLinear:
         """∫ π(x) dx over each cell, exact.
 
         >>> from utmost.continuous.interval import interval
-        >>> straight = PiecewiseLinear(
+        >>> ramp = PiecewiseLinear(
         ...     interval(0, 1), (Fraction(0), Fraction(1)), (Fraction(0),), (Fraction(2),), "ramp"
         ... )
-        >>> [str(mass) for mass in straight.exact_masses([Fraction(0), Fraction(1, 2), Fraction(1)])]
+        >>> [str(mass) for mass in ramp.exact_masses([Fraction(0), Fraction(1, 2), Fraction(1)])]
         ['1/4', '3/4']
         """
         cells = list(pairwise(check_edges(edges, self.interval)))
         masses = [Fraction(0)] * len(cells)
-        for i, u, v, piece in self._parts(cells):
+        for i, u, v, piece in self._cell_pieces(cells):
             slope = self._slope(piece)
             masses[i] += (v - u) * (self.left[piece] + slope * ((u + v) / 2 - self.knots[piece]))
         return masses
@@ -87,7 +87,7 @@ class PiecewiseLinear:
     def _slope(self, piece: int) -> Fraction:
         return (self.right[piece] - self.left[piece]) / (self.knots[piece + 1] - self.knots[piece])
 
-    def _parts(self, cells: Sequence[Cell]) -> Iterator[tuple[int, Fraction, Fraction, int]]:
+    def _cell_pieces(self, cells: Sequence[Cell]) -> Iterator[tuple[int, Fraction, Fraction, int]]:
         """The cells cut at the knots: (cell, from, to, piece), without the parts where the density is 0."""
         last = len(self.knots) - 1
         for i, (low, high) in enumerate(cells):
@@ -104,15 +104,17 @@ class PiecewiseLinear:
         rising = bool(rate > 0)  # then the edge with the largest e^(rate·x) is the right one
         fall, rows = (rate if rising else -rate), [[arb(0)] * (degree + 1) for _ in cells]
         lines = [_Line(self, piece, bits) for piece in range(len(self.left))]
-        known: dict[Fraction, Row] = {}
-        for i, u, v, piece in self._parts(cells):
+        moments_by_width: dict[Fraction, Row] = {}
+        for i, u, v, piece in self._cell_pieces(cells):
             width, edge = v - u, ball(v if rising else u, bits)
-            if width not in known:
-                known[width] = _signed(exponential_moments(fall, ball(width, bits), degree + 1), rising)
-            height, slope = lines[piece].at(edge)
-            around = [height * a + slope * b for a, b in pairwise(known[width])]
+            if width not in moments_by_width:
+                moments_by_width[width] = _alternate_signs(
+                    exponential_moments(fall, ball(width, bits), degree + 1), rising
+                )
+            height, slope = lines[piece].height_and_slope(edge)
+            edge_moments = [height * a + slope * b for a, b in pairwise(moments_by_width[width])]
             scale = (rate * edge).exp()
-            rows[i] = [old + scale * new for old, new in zip(rows[i], shift_moments(around, edge), strict=True)]
+            rows[i] = [old + scale * new for old, new in zip(rows[i], shift_moments(edge_moments, edge), strict=True)]
         return rows
 
 
@@ -125,11 +127,11 @@ class _Line:
         self.knot, self.left = ball(density.knots[piece], bits), ball(density.left[piece], bits)
         self.slope = ball(density._slope(piece), bits)
 
-    def at(self, x: arb) -> tuple[arb, arb]:
+    def height_and_slope(self, x: arb) -> tuple[arb, arb]:
         """The height at x and the slope."""
         return (self.left if self.slope.is_zero() else self.left + self.slope * (x - self.knot)), self.slope
 
 
-def _signed(row: Row, alternate: bool) -> Row:
+def _alternate_signs(row: Row, alternate: bool) -> Row:
     """∫ t^j over t = −s instead of s: every other sign changes."""
     return [-moment if alternate and j % 2 else moment for j, moment in enumerate(row)]

@@ -18,7 +18,7 @@ from utmost.exact.working_precision import working_precision
 if TYPE_CHECKING:
     from flint import arb
 
-PIECES = 1024  # no moment is taken from a value further than 1/2048 of the interval away
+PIECES_PER_INTERVAL = 1024  # no moment is taken from a value further than 1/2048 of the interval away
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class UserDensity:
         from flint import arb
 
         with working_precision(bits):
-            return self._value(x, x) if x in self.interval else arb(0)
+            return self._height_bounds(x, x) if x in self.interval else arb(0)
 
     def moments(self, edges: Sequence[Fraction], rate: Rate, degree: int, bits: int) -> list[Row]:
         """∫ x^k·e^(rate·x)·π(x) dx over each cell between edges, k = 0..degree, as balls."""
@@ -72,7 +72,7 @@ class UserDensity:
     def _row(self, cell: Cell, rate: arb, degree: int, bits: int) -> Row:
         from flint import arb
 
-        count = math.ceil((cell[1] - cell[0]) * PIECES / self.interval.length)
+        count = math.ceil((cell[1] - cell[0]) * PIECES_PER_INTERVAL / self.interval.length)
         width = (cell[1] - cell[0]) / count
         steps = exponential_moments(-rate, ball(width, bits), degree)
         row = [arb(0)] * (degree + 1)
@@ -80,26 +80,26 @@ class UserDensity:
             u = cell[0] + k * width
             edge = ball(u, bits)
             shape = [(rate * edge).exp() * moment for moment in shift_moments(steps, edge)]
-            part = _between(self._value(u, u + width), shape, u, u + width)
-            row = [old + new for old, new in zip(row, part, strict=True)]
+            piece_row = _moments_within(self._height_bounds(u, u + width), shape, u, u + width)
+            row = [old + new for old, new in zip(row, piece_row, strict=True)]
         return row
 
-    def _value(self, low: Fraction, high: Fraction) -> arb:
+    def _height_bounds(self, low: Fraction, high: Fraction) -> arb:
         """π on [low, high]: function(m) ± (error + slope·distance from the double m), not below 0."""
-        place = float((low + high) / 2)
-        if Fraction(place) not in self.interval:  # rounded across an end
-            place = math.nextafter(place, float(self.interval.low + self.interval.high) / 2)
-        value = float(self.function(place))
+        middle = float((low + high) / 2)
+        if Fraction(middle) not in self.interval:  # rounded across an end
+            middle = math.nextafter(middle, float(self.interval.low + self.interval.high) / 2)
+        value = float(self.function(middle))
         if not math.isfinite(value):
             raise InputError("density must be finite everywhere, got a value that is not: cut the interval there")
         if Fraction(value) + self.error < 0:
             raise InputError("density must be >= 0 within its stated error, got a negative value: state a larger error")
-        radius = self.error + self.slope * max(abs(high - Fraction(place)), abs(Fraction(place) - low))
-        least = max(Fraction(value) - radius, Fraction(0))
-        return ball(least, 64).union(ball(Fraction(value) + radius, 64))
+        radius = self.error + self.slope * max(abs(high - Fraction(middle)), abs(Fraction(middle) - low))
+        lower = max(Fraction(value) - radius, Fraction(0))
+        return ball(lower, 64).union(ball(Fraction(value) + radius, 64))
 
 
-def _between(height: arb, shape: Row, low: Fraction, high: Fraction) -> Row:
+def _moments_within(height: arb, shape: Row, low: Fraction, high: Fraction) -> Row:
     """∫ x^k·e^(rate·x)·π(x) dx for any π that stays within `height`; `shape` has the same integrals with π = 1.
 
     height·shape_k where x^k keeps its sign. Where it does not, middle·shape_k ± radius·X^k·shape_0, X = max |x|.
@@ -109,8 +109,8 @@ def _between(height: arb, shape: Row, low: Fraction, high: Fraction) -> Row:
     if not low < 0 < high:
         return [height * moment for moment in shape]
     reach = ball(max(-low, high), 64)
-    spread = arb(0, height.rad()) * shape[0]
-    return [height.mid() * moment + spread * reach**k if k % 2 else height * moment for k, moment in enumerate(shape)]
+    radius = arb(0, height.rad()) * shape[0]
+    return [height.mid() * moment + radius * reach**k if k % 2 else height * moment for k, moment in enumerate(shape)]
 
 
 def callable_density(

@@ -129,7 +129,7 @@ def test_every_reader_encloses_the_infimum_whatever_the_hint(heights, price, hin
     cells = -(-120 // len(heights))
     grid = Grid(tuple(UNIT.grid(cells * len(heights))))
     with ctx.workprec(160):
-        reader = reader_of(loss, grid, PLAIN, rough=False)
+        reader = reader_of(loss, grid, PLAIN, masses_only=False)
         found = reader.read(column_of(heights, cells, max(reader.degree, 1)), hint)
     assert found.lower <= found.upper
     assert 0 <= found.reading <= 1
@@ -240,7 +240,7 @@ def test_the_reading_of_the_lower_end_has_its_closed_form(rate):
     with ctx.workprec(128):
         found = exponential_weights(densities.uniform_density(UNIT), grid, level, 1, 128)
         column = TwoSided(found, found, grid, level, 128).node(0)
-        reading = reader_of(losses.absolute, grid, PLAIN, rough=False).read(column, 0)
+        reading = reader_of(losses.absolute, grid, PLAIN, masses_only=False).read(column, 0)
     assert float(reading.lower) - 1e-13 <= closed <= float(reading.upper) + 1e-13
     assert float(reading.upper - reading.lower) < 1e-6
     assert float(reading.reading) == pytest.approx(m, abs=1e-3)
