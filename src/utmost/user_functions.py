@@ -19,15 +19,15 @@ def load_function(name: str, role: str) -> Callable[..., Any]:
     """
     module, _, path = name.partition(":")
     try:
-        found: Any = import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
+        function: Any = import_module(module)
+        for attribute in path.split("."):
+            function = getattr(function, attribute)
     except KeyboardInterrupt:
         raise
     except BaseException as problem:
         kind = type(problem).__name__
         raise InputError(f'{role} must be MODULE:FUNCTION that can be loaded, got "{name[:60]}" ({kind})') from None
-    if not path or not callable(found):
+    if not path or not callable(function):
         raise InputError(f'{role} must be MODULE:FUNCTION, got "{name[:60]}", which cannot be called')
-    result: Callable[..., Any] = found
-    return result
+    loaded_function: Callable[..., Any] = function
+    return loaded_function

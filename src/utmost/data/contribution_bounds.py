@@ -49,11 +49,11 @@ def keep_rows(rows: Any, values: Sequence[str], unit: PrivacyUnit, salt: str, en
     """
     import ibis
 
-    apart = rows.group_by(["p", *values]).aggregate(copies=rows.count())
+    candidates = rows.group_by(["p", *values]).aggregate(copies=rows.count())
     if unit.rows is not None:
-        copies = ibis.least(apart["copies"], MAX_COPIES)
-        apart = apart.mutate(copy=ibis.range(copies).unnest()).drop("copies")
-    told = [apart[name] for name in apart.columns if name != "copies"]
-    ranked = apart.mutate(rank=hash_values(engine, [ibis.literal(salt), *told]))
-    places = ranked.mutate(place=ibis.row_number().over(group_by="p", order_by=["rank", *values]))
-    return places.filter(places["place"] < unit.bound).select(*values)
+        copies = ibis.least(candidates["copies"], MAX_COPIES)
+        candidates = candidates.mutate(copy=ibis.range(copies).unnest()).drop("copies")
+    hash_inputs = [candidates[name] for name in candidates.columns if name != "copies"]
+    ranked_rows = candidates.mutate(rank=hash_values(engine, [ibis.literal(salt), *hash_inputs]))
+    ordered_rows = ranked_rows.mutate(position=ibis.row_number().over(group_by="p", order_by=["rank", *values]))
+    return ordered_rows.filter(ordered_rows["position"] < unit.bound).select(*values)

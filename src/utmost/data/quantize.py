@@ -26,20 +26,23 @@ from utmost.data.predicates.column_casts import decimal_literal, double_literal
 from utmost.data.queries import Grid
 from utmost.errors import InputError
 
-WIDEST = 1 << 62  # of the whole numbers that are computed with
-MOST_DIGITS = 37  # of a product of decimals: engines give it one digit more
-LARGEST_FLOAT, SMALLEST_STEP = 10**300, Fraction(1, 10**280)
+MAX_WHOLE_NUMBER = 1 << 62  # the largest that is computed with
+MAX_PRODUCT_DIGITS = 37  # of a product of decimals: engines give it one digit more
+MAX_FLOAT_BOUND, MIN_FLOAT_STEP = 10**300, Fraction(1, 10**280)
 
 
 def check_grid(dtype: Any, grid: Grid, engine: str) -> None:
     """Refuse a grid whose arithmetic could leave what the engine holds for a column of this type."""
     if dtype.is_floating():
-        fits = max(abs(grid.low), abs(grid.high)) <= LARGEST_FLOAT and grid.step >= SMALLEST_STEP
+        fits = max(abs(grid.low), abs(grid.high)) <= MAX_FLOAT_BOUND and grid.step >= MIN_FLOAT_STEP
     else:
-        ends = _ends(dtype, grid, engine)
+        bounds = _outward_bounds(dtype, grid, engine)
         factor = grid.step.denominator * (1 if _is_whole(dtype) else 2)
-        widest = max(abs(end) for end in ends) * factor + 2 * max(abs(grid.low), abs(grid.high)) * factor
-        fits = widest + 2 * grid.step.numerator < WIDEST and _digits(dtype, ends, factor, engine) <= MOST_DIGITS
+        largest = max(abs(bound) for bound in bounds) * factor + 2 * max(abs(grid.low), abs(grid.high)) * factor
+        fits = (
+            largest + 2 * grid.step.numerator < MAX_WHOLE_NUMBER
+            and _product_digits(dtype, bounds, factor, engine) <= MAX_PRODUCT_DIGITS
+        )
     if not fits:
         raise InputError(
             f"step must leave numbers that the column's type can be computed with, got {grid.step} from {grid.low} to "
@@ -51,12 +54,12 @@ def grid_position(value: Any, grid: Grid, nulls: Fraction | None, engine: str) -
     """The position of a value that is not NaN; where it is NULL that of `nulls`, or NULL if that is None."""
     import ibis
 
-    stand_in = ibis.null("int64") if nulls is None else _int64(placed(nulls, grid))
+    null_position = ibis.null("int64") if nulls is None else _int64_literal(placed(nulls, grid))
     if value.type().is_floating():
-        place = _of_float(value.cast("float64"), grid)
+        position = _float_position(value.cast("float64"), grid)
     else:
-        place = (_of_integer if _is_whole(value.type()) else _of_decimal)(value, grid, engine)
-    return ibis.cases((value.isnull(), stand_in), else_=ibis.least(ibis.greatest(place, 0), grid.size))
+        position = (_integer_position if _is_whole(value.type()) else _decimal_position)(value, grid, engine)
+    return ibis.cases((value.isnull(), null_position), else_=ibis.least(ibis.greatest(position, 0), grid.size))
 
 
 def placed(value: Fraction, grid: Grid) -> int:
@@ -68,37 +71,37 @@ def placed(value: Fraction, grid: Grid) -> int:
     return min(max(floor((value - grid.low) / grid.step + Fraction(1, 2)), 0), grid.size)
 
 
-def _of_float(value: Any, grid: Grid) -> Any:
+def _float_position(value: Any, grid: Grid) -> Any:
     import ibis
 
-    low, high, step = (double_literal(float(end)) for end in (grid.low, grid.high, grid.step))
+    low, high, step = (double_literal(float(number)) for number in (grid.low, grid.high, grid.step))
     quarter, half = double_literal(float(grid.step) / 4), double_literal(0.5)
-    inside = ibis.least(ibis.greatest(value, low), high)
-    return functions.floor(ibis.greatest(inside - low, quarter) / step + half)
+    clamped = ibis.least(ibis.greatest(value, low), high)
+    return functions.floor(ibis.greatest(clamped - low, quarter) / step + half)
 
 
-def _of_integer(value: Any, grid: Grid, engine: str) -> Any:
+def _integer_position(value: Any, grid: Grid, engine: str) -> Any:
     import ibis
 
-    low, high = _ends(value.type(), grid, engine)
+    low, high = _outward_bounds(value.type(), grid, engine)
     p, q, a = grid.step.numerator, grid.step.denominator, int(grid.low / grid.step)
-    inside = ibis.least(ibis.greatest(value, int(low)), int(high)).cast("int64")
-    return functions.floor_quotient(engine, inside * _int64(q) + _int64(p // 2 - a * p), p)
+    clamped = ibis.least(ibis.greatest(value, int(low)), int(high)).cast("int64")
+    return functions.floor_quotient(engine, clamped * _int64_literal(q) + _int64_literal(p // 2 - a * p), p)
 
 
-def _of_decimal(value: Any, grid: Grid, engine: str) -> Any:
+def _decimal_position(value: Any, grid: Grid, engine: str) -> Any:
     import ibis
 
-    low, high = _ends(value.type(), grid, engine)
+    low, high = _outward_bounds(value.type(), grid, engine)
     p, q, a = grid.step.numerator, grid.step.denominator, int(grid.low / grid.step)
     scale = None if engine == "postgres" else value.type().scale
-    inside = ibis.least(ibis.greatest(value, _decimal(low, scale)), _decimal(high, scale))
+    clamped = ibis.least(ibis.greatest(value, _exact_literal(low, scale)), _exact_literal(high, scale))
     if scale is not None:  # DuckDB takes the product's type from the wider factor, Spark adds the digits of both
-        digits = _whole_digits(low, high) + scale + (len(str(2 * q)) if engine == "duckdb" else 0)
-        inside = inside.cast(f"decimal({digits}, {scale})")
-    factor = _decimal(Fraction(2 * q), None if scale is None else 0)
-    whole = functions.floor(functions.decimal_product(inside, factor))
-    return functions.floor_quotient(engine, whole + _int64(p - 2 * a * p), 2 * p)
+        digits = _integer_digits(low, high) + scale + (len(str(2 * q)) if engine == "duckdb" else 0)
+        clamped = clamped.cast(f"decimal({digits}, {scale})")
+    factor = _exact_literal(Fraction(2 * q), None if scale is None else 0)
+    product_floor = functions.floor(functions.decimal_product(clamped, factor))
+    return functions.floor_quotient(engine, product_floor + _int64_literal(p - 2 * a * p), 2 * p)
 
 
 def _is_whole(dtype: Any) -> bool:
@@ -106,34 +109,34 @@ def _is_whole(dtype: Any) -> bool:
     return bool(dtype.is_integer() or (dtype.is_decimal() and dtype.scale == 0))
 
 
-def _ends(dtype: Any, grid: Grid, engine: str) -> tuple[Fraction, Fraction]:
+def _outward_bounds(dtype: Any, grid: Grid, engine: str) -> tuple[Fraction, Fraction]:
     """low and high, moved outwards to numbers that the column can hold: whole ones in PostgreSQL's decimals."""
     scale = 0 if _is_whole(dtype) or engine == "postgres" else dtype.scale
     return Fraction(floor(grid.low * 10**scale), 10**scale), Fraction(ceil(grid.high * 10**scale), 10**scale)
 
 
-def _digits(dtype: Any, ends: tuple[Fraction, Fraction], factor: int, engine: str) -> int:
+def _product_digits(dtype: Any, bounds: tuple[Fraction, Fraction], factor: int, engine: str) -> int:
     """Digits of the widest product of a clamped decimal; PostgreSQL has as many as it takes."""
     if _is_whole(dtype) or engine == "postgres":
         return 0
-    return _whole_digits(*ends) + int(dtype.scale) + len(str(factor))
+    return _integer_digits(*bounds) + int(dtype.scale) + len(str(factor))
 
 
-def _whole_digits(low: Fraction, high: Fraction) -> int:
+def _integer_digits(low: Fraction, high: Fraction) -> int:
     return len(str(int(max(abs(low), abs(high)))))
 
 
-def _decimal(value: Fraction, scale: int | None) -> Any:
+def _exact_literal(value: Fraction, scale: int | None) -> Any:
     """A decimal with so many digits behind the point; a whole number where None is given."""
     if scale is None:
-        return _int64(int(value))
+        return _int64_literal(int(value))
     import ibis
 
-    dtype = ibis.dtype(f"decimal({_whole_digits(value, value) + scale}, {scale})")
+    dtype = ibis.dtype(f"decimal({_integer_digits(value, value) + scale}, {scale})")
     return decimal_literal(int(value * 10**scale), scale, dtype)
 
 
-def _int64(value: int) -> Any:
+def _int64_literal(value: int) -> Any:
     import ibis
 
     return ibis.literal(value, "int64")

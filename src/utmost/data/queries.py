@@ -16,9 +16,9 @@ from math import prod
 
 from utmost.errors import InputError
 
-MAX_GRID_STEPS = 10**12  # steps
+MAX_GRID_STEPS = 10**12
 MAX_QUANTILE_CANDIDATES = 10**4  # steps of a quantile's grid
-MAX_HISTOGRAM_CELLS = 10**5  # of a histogram
+MAX_HISTOGRAM_CELLS = 10**5
 MAX_CONTRIBUTION = 10**6  # rows or groups a person
 
 Key = bool | int | str | date
@@ -63,8 +63,8 @@ class PrivacyUnit:
         """The unit in words."""
         if self.column is None:
             return "each row"
-        kept = f"{self.rows} rows" if self.rows else f"one row in each of {self.groups} groups"
-        return f"each value of column {self.column}, at most {kept} of it kept at random"
+        contribution = f"{self.rows} rows" if self.rows else f"one row in each of {self.groups} groups"
+        return f"each value of column {self.column}, at most {contribution} of it kept at random"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class NumberTotal:
 
     def __post_init__(self) -> None:
         """Check the stand-in."""
-        _stand_in(self.nulls, self.grid)
+        _check_null_value(self.nulls, self.grid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,13 +183,13 @@ class Quantile:
             raise InputError(
                 f"step must leave at most {MAX_QUANTILE_CANDIDATES} steps for a quantile, got {self.grid.size}"
             )
-        _stand_in(self.nulls, self.grid)
+        _check_null_value(self.nulls, self.grid)
 
 
 Query = Count | Histogram | Sum | Mean | Quantile
 NumberQuery = Sum | Mean | Quantile
 
 
-def _stand_in(nulls: Fraction | None, grid: Grid) -> None:
+def _check_null_value(nulls: Fraction | None, grid: Grid) -> None:
     if nulls is not None and not grid.low <= nulls <= grid.high:
         raise InputError(f'nulls must be "drop" or a number from {grid.low} to {grid.high}, got {nulls}')

@@ -17,25 +17,25 @@ from types import MappingProxyType
 
 from utmost.errors import InputError
 
-_SIDE = (
+_IDEOLOGY_CODES = (
     "1 extremely liberal, 2 liberal, 3 slightly liberal, 4 moderate, 5 slightly, 6 plainly, 7 extremely conservative"
 )
-_SCHOOL = (
+_SCHOOLING_CODES = (
     "1 eight grades or fewer, 2 some high school, 3 high school diploma, 4 some college, 5 community-college degree, "
     "6 bachelor's degree, 7 advanced degree"
 )
 
 
-_ANES96 = MappingProxyType(
+_ANES96_COLUMNS = MappingProxyType(
     {
         "popul": "1990 Census population of the respondent's place, in thousands, rounded",
         "TVnews": "days of the past week on which the respondent watched the national news on television, 0 to 7",
-        "selfLR": f"where the respondent stands: {_SIDE}",
+        "selfLR": f"where the respondent stands: {_IDEOLOGY_CODES}",
         "ClinLR": "where the respondent puts Bill Clinton, coded as selfLR",
         "DoleLR": "where the respondent puts Bob Dole, coded as selfLR",
         "PID": "party: 0 strong, 1 weak, 2 leaning Democrat; 3 independent; 4 leaning, 5 weak, 6 strong Republican",
         "age": "age in years",
-        "educ": f"schooling: {_SCHOOL}",
+        "educ": f"schooling: {_SCHOOLING_CODES}",
         "income": "family income in 1995, in 24 brackets from 1 (under $3,000) to 24 ($105,000 and over)",
         "vote": "expected vote: 0 Clinton, 1 Dole",
     }
@@ -57,8 +57,8 @@ class SampleTable:
         """The entries of one column, in row order."""
         if name not in self.columns:
             raise InputError(f"column must be one of {', '.join(self.columns)}, got {name!r}: choose one of those")
-        place = list(self.columns).index(name)
-        return tuple(row[place] for row in self.rows)
+        column_index = list(self.columns).index(name)
+        return tuple(row[column_index] for row in self.rows)
 
 
 def count_rows(table: SampleTable, predicate: Callable[[Mapping[str, Fraction]], bool]) -> int:
@@ -82,15 +82,15 @@ def anes96() -> SampleTable:
         title="American National Election Study, 1996 (subset)",
         source="The American National Election Studies, www.electionstudies.org, as in statsmodels.datasets.anes96",
         licence="public domain, as stated by statsmodels",
-        columns=_ANES96,
-        rows=_rows("anes96.csv", tuple(_ANES96)),
+        columns=_ANES96_COLUMNS,
+        rows=_load_rows("anes96.csv", tuple(_ANES96_COLUMNS)),
     )
 
 
-def _rows(file: str, header: tuple[str, ...]) -> tuple[tuple[Fraction, ...], ...]:
+def _load_rows(file: str, header: tuple[str, ...]) -> tuple[tuple[Fraction, ...], ...]:
     """The file's decimals as fractions, exactly as written. Its first line must be the header."""
-    exact = cache(Fraction)
+    to_fraction = cache(Fraction)
     reader = csv.reader(files("utmost.data").joinpath(file).read_text(encoding="ascii").splitlines())
     if tuple(next(reader)) != header:
         raise InputError(f"file must start with the columns of {file}, got others: reinstall utmost")
-    return tuple(tuple(exact(entry) for entry in row) for row in reader)
+    return tuple(tuple(to_fraction(entry) for entry in row) for row in reader)

@@ -21,13 +21,13 @@ from utmost.data.table import Table
 from utmost.errors import InputError
 
 SAMPLE_FILES = {"bundled:anes96": "anes96.csv"}
-ANES96 = ("popul", "TVnews", "selfLR", "ClinLR", "DoleLR", "PID", "age", "educ", "income", "vote")
-URLS = ("postgresql://", "postgres://")
-KINDS = {".csv": "csv", ".parquet": "parquet", ".duckdb": "duckdb", ".ddb": "duckdb"}
-ENGINES = {"csv": ("duckdb", "spark"), "parquet": ("duckdb", "spark"), "duckdb": ("duckdb",)}
-ENGINES |= {"postgres": ("postgres",), "catalogue": ("spark",)}
+ANES96_COLUMNS = ("popul", "TVnews", "selfLR", "ClinLR", "DoleLR", "PID", "age", "educ", "income", "vote")
+POSTGRES_PREFIXES = ("postgresql://", "postgres://")
+KIND_BY_SUFFIX = {".csv": "csv", ".parquet": "parquet", ".duckdb": "duckdb", ".ddb": "duckdb"}
+ENGINES_BY_KIND = {"csv": ("duckdb", "spark"), "parquet": ("duckdb", "spark"), "duckdb": ("duckdb",)}
+ENGINES_BY_KIND |= {"postgres": ("postgres",), "catalogue": ("spark",)}
 
-Opened = AbstractContextManager[tuple[Engine, Any]]
+OpenedTable = AbstractContextManager[tuple[Engine, Any]]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -46,13 +46,13 @@ class Source:
     @property
     def kind(self) -> str:
         """csv, parquet, duckdb, postgres or catalogue."""
-        if self.location.startswith(URLS):
+        if self.location.startswith(POSTGRES_PREFIXES):
             return "postgres"
         if self.location in SAMPLE_FILES:
             return "csv"
         if not self.location and self.engine == "spark":
             return "catalogue"
-        kind = KINDS.get(Path(self.location).suffix.lower())
+        kind = KIND_BY_SUFFIX.get(Path(self.location).suffix.lower())
         if kind is None or "://" in self.location:
             raise InputError(
                 "location must be a .csv, .parquet, .duckdb or .ddb file, postgresql://… or bundled:anes96, "
@@ -68,9 +68,9 @@ class Source:
         if "://" not in self.location:
             return Path(self.location).name
         try:
-            parts = urlsplit(self.location)
-            port = f":{parts.port}" if parts.port else ""
-            return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
+            url = urlsplit(self.location)
+            port = f":{url.port}" if url.port else ""
+            return f"{url.scheme}://{url.hostname or ''}{port}{url.path}"
         except ValueError:
             return self.location.partition("://")[0] + "://…"
 
@@ -90,10 +90,12 @@ def open_table(source: Source, folder: Path) -> Iterator[Table]:
     ...     table.count(Count("vote = 0"), PrivacyUnit(), None)
     551
     """
-    _checked(source)
-    with _path(source, folder) as path, _connected(source, path) as (engine, rows):
-        guessed = frozenset(rows.columns) - frozenset(_declared(source)) if source.kind == "csv" else frozenset()
-        yield Table(engine, rows, guessed=guessed)
+    _check_options(source)
+    with _source_path(source, folder) as path, _connect(source, path) as (engine, rows):
+        guessed_columns = (
+            frozenset(rows.columns) - frozenset(_declared_kinds(source)) if source.kind == "csv" else frozenset()
+        )
+        yield Table(engine, rows, guessed_columns=guessed_columns)
 
 
 def list_tables(source: Source, folder: Path) -> list[str]:
@@ -102,21 +104,21 @@ def list_tables(source: Source, folder: Path) -> list[str]:
         return []
     from utmost.data.engines import duckdb
 
-    with _path(source, folder) as path:
+    with _source_path(source, folder) as path:
         return duckdb.list_tables(path)
 
 
-def _declared(source: Source) -> Mapping[str, str]:
+def _declared_kinds(source: Source) -> Mapping[str, str]:
     """The kinds of a CSV file's columns that are known without its rows."""
-    return dict.fromkeys(ANES96, "integer") if source.location in SAMPLE_FILES else source.columns
+    return dict.fromkeys(ANES96_COLUMNS, "integer") if source.location in SAMPLE_FILES else source.columns
 
 
-def _checked(source: Source) -> None:
+def _check_options(source: Source) -> None:
     """See that engine, table and columns go with the location."""
-    allowed = ENGINES[source.kind]
-    if source.engine is not None and source.engine not in allowed:
+    engines = ENGINES_BY_KIND[source.kind]
+    if source.engine is not None and source.engine not in engines:
         raise InputError(
-            f"engine must be {' or '.join(allowed)} for {source.name!r}, got {source.engine!r}: leave it out"
+            f"engine must be {' or '.join(engines)} for {source.name!r}, got {source.engine!r}: leave it out"
         )
     if source.columns and source.kind != "csv":
         raise InputError(f"columns must be left out for {source.name!r}: only a CSV file has no types of its own")
@@ -125,7 +127,7 @@ def _checked(source: Source) -> None:
 
 
 @contextmanager
-def _path(source: Source, folder: Path) -> Iterator[Path]:
+def _source_path(source: Source, folder: Path) -> Iterator[Path]:
     """The file of the source, which exists; the folder itself where the source is no file."""
     if source.location in SAMPLE_FILES:
         with as_file(files("utmost.data").joinpath(SAMPLE_FILES[source.location])) as path:
@@ -142,7 +144,7 @@ def _path(source: Source, folder: Path) -> Iterator[Path]:
     yield path
 
 
-def _connected(source: Source, path: Path) -> Opened:
+def _connect(source: Source, path: Path) -> OpenedTable:
     kind = source.kind
     if kind == "postgres":
         from utmost.data.engines import postgres
@@ -152,10 +154,10 @@ def _connected(source: Source, path: Path) -> Opened:
         from utmost.data.engines import spark
 
         if kind == "csv":
-            return spark.open_csv(path, read_layout(path, _declared(source)))
+            return spark.open_csv(path, read_layout(path, _declared_kinds(source)))
         return spark.open_parquet(path) if kind == "parquet" else spark.open_catalogue(source.table)
     from utmost.data.engines import duckdb
 
     if kind == "csv":
-        return duckdb.open_csv(path, read_layout(path, _declared(source)))
+        return duckdb.open_csv(path, read_layout(path, _declared_kinds(source)))
     return duckdb.open_parquet(path) if kind == "parquet" else duckdb.open_database(path, source.table)

@@ -20,9 +20,9 @@ from utmost.data.queries import Count, Histogram, Mean, NumberQuery, PrivacyUnit
 from utmost.errors import InputError
 from utmost.noise.entropy import EntropySource
 
-PERSONS = (ColumnKind.INTEGER, ColumnKind.TEXT, ColumnKind.TRUTH, ColumnKind.DATE)
+PERSON_KINDS = (ColumnKind.INTEGER, ColumnKind.TEXT, ColumnKind.TRUTH, ColumnKind.DATE)
 NUMBERS = (ColumnKind.INTEGER, ColumnKind.NUMBER)
-WIDE = "decimal(28, 0)"  # of a position that is summed: engines sum it in 38 digits
+SUM_TYPE = "decimal(28, 0)"  # of a position that is summed: engines sum it in 38 digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +34,19 @@ class Moments:
 
 
 class Table:
-    """A table in an engine, which can be asked. `bits` makes the salts: the system's, unless a test gives its own.
+    """A table in an engine, which can be asked. `entropy` makes the salts: the system's, unless a test gives its own.
 
-    `guessed` are the columns whose kinds were found in the rows themselves.
+    `guessed_columns` are those whose kinds were found in the rows themselves.
     """
 
     def __init__(
-        self, engine: Engine, rows: Any, bits: EntropySource | None = None, guessed: frozenset[str] = frozenset()
+        self,
+        engine: Engine,
+        rows: Any,
+        entropy: EntropySource | None = None,
+        guessed_columns: frozenset[str] = frozenset(),
     ) -> None:
-        self._engine, self._rows, self._bits, self._guessed = engine, rows, bits, guessed
+        self._engine, self._rows, self._entropy, self._guessed_columns = engine, rows, entropy, guessed_columns
         self._kinds = {name: column_kind(dtype) for name, dtype in rows.schema().items()}
 
     @property
@@ -64,110 +68,114 @@ class Table:
         """Refuse what cannot be answered: unknown columns, kinds and bounds that do not fit. Looks at no row."""
         self._check_unit(unit)
         if part is not None:
-            histogram_cells.check_keys([part.equals], self._kind(part.column, "part"), f"part of {part.column}")
+            histogram_cells.check_keys([part.equals], self._column_kind(part.column, "part"), f"part of {part.column}")
         if query.where is not None:
             predicates.compile_predicate(predicates.parse_predicate(query.where), self._rows, self._kinds)
         if isinstance(query, Histogram):
             for column, keys in query.keys.items():
-                histogram_cells.check_keys(keys, self._kind(column, "keys"), f"keys of {column}")
+                histogram_cells.check_keys(keys, self._column_kind(column, "keys"), f"keys of {column}")
         elif not isinstance(query, Count):
             self._check_numbers(query, unit)
 
     def guesses(self, query: Query, unit: PrivacyUnit, part: Partition | None) -> dict[str, ColumnKind]:
         """The columns that a query uses and whose kinds were found in the rows, so that one row could change them."""
-        used = self.used(query, unit, part)
-        return {name: kind for name, kind in self._kinds.items() if name in used & self._guessed}
+        names = self.used(query, unit, part)
+        return {name: kind for name, kind in self._kinds.items() if name in names & self._guessed_columns}
 
     def used(self, query: Query, unit: PrivacyUnit, part: Partition | None) -> set[str]:
         """The columns that a query uses."""
-        used = set() if query.where is None else set(predicates.parse_predicate(query.where).columns)
-        used |= set(query.keys) if isinstance(query, Histogram) else set()
-        used |= {query.column} if isinstance(query, NumberQuery) else set()
-        used |= {unit.column} if unit.column is not None else set()
-        return used | ({part.column} if part is not None else set())
+        columns = set() if query.where is None else set(predicates.parse_predicate(query.where).columns)
+        columns |= set(query.keys) if isinstance(query, Histogram) else set()
+        columns |= {query.column} if isinstance(query, NumberQuery) else set()
+        columns |= {unit.column} if unit.column is not None else set()
+        return columns | ({part.column} if part is not None else set())
 
     def units(self, unit: PrivacyUnit) -> int:
         """How many rows the whole table has; or how many persons: distinct values of the unit's column, NULL apart."""
         self._check_unit(unit)
-        counted = self._rows.count() if unit.column is None else self._read(self._rows, unit.column).nunique()
-        return self._number(counted)
+        count = self._rows.count() if unit.column is None else self._readable_column(self._rows, unit.column).nunique()
+        return self._fetch_number(count)
 
     def count(self, query: Count, unit: PrivacyUnit, part: Partition | None) -> int:
         """How many rows satisfy `where`, at most so many of each person; with groups, how many persons have one."""
         self.check(query, unit, part)
-        rows = self._matching(query, part)
+        rows = self._matching_rows(query, part)
         if unit.column is None:
-            return self._number(rows.count())
-        return self._engine.numbers(contribution_bounds.count_kept(self._narrowed(rows, unit, {}), unit))[0]
+            return self._fetch_number(rows.count())
+        return self._engine.numbers(contribution_bounds.count_kept(self._select_values(rows, unit, {}), unit))[0]
 
     def histogram(self, query: Histogram, unit: PrivacyUnit, part: Partition | None) -> list[int]:
         """How many kept rows are in each cell, in the order of `query.cells`."""
         self.check(query, unit, part)
-        rows = self._matching(query, part)
+        rows = self._matching_rows(query, part)
         rows = rows.filter(
-            [histogram_cells.is_among(self._read(rows, column), keys) for column, keys in query.keys.items()]
+            [histogram_cells.is_among(self._readable_column(rows, column), keys) for column, keys in query.keys.items()]
         )
-        values = {f"v{place}": self._read(rows, column) for place, column in enumerate(query.keys)}
-        kept = self._kept(self._narrowed(rows, unit, values), list(values), unit)
+        values = {f"v{index}": self._readable_column(rows, column) for index, column in enumerate(query.keys)}
+        kept_rows = self._keep_rows(self._select_values(rows, unit, values), list(values), unit)
         return histogram_cells.cell_counts(
-            self._engine.rows(kept.group_by(list(values)).aggregate(size=kept.count())), query.cells
+            self._engine.rows(kept_rows.group_by(list(values)).aggregate(size=kept_rows.count())), query.cells
         )
 
     def moments(self, query: Sum | Mean, unit: PrivacyUnit, part: Partition | None) -> Moments:
         """How many rows are kept, and the sum of their positions."""
-        kept = self._placed(query, unit, part)
-        rows, total = self._engine.numbers(kept.aggregate(rows=kept.count(), total=kept["v0"].cast(WIDE).sum()))
+        kept_rows = self._kept_positions(query, unit, part)
+        rows, total = self._engine.numbers(
+            kept_rows.aggregate(rows=kept_rows.count(), total=kept_rows["v0"].cast(SUM_TYPE).sum())
+        )
         return Moments(rows, total)
 
     def positions(self, query: Quantile, unit: PrivacyUnit, part: Partition | None) -> list[int]:
         """How many kept rows are at each position 0 … N."""
-        kept = self._placed(query, unit, part)
-        rows = self._engine.rows(kept.group_by("v0").aggregate(size=kept.count()))
-        return histogram_cells.cell_counts(rows, [(place,) for place in range(query.grid.size + 1)])
+        kept_rows = self._kept_positions(query, unit, part)
+        rows = self._engine.rows(kept_rows.group_by("v0").aggregate(size=kept_rows.count()))
+        return histogram_cells.cell_counts(rows, [(position,) for position in range(query.grid.size + 1)])
 
-    def _placed(self, query: NumberQuery, unit: PrivacyUnit, part: Partition | None) -> Any:
+    def _kept_positions(self, query: NumberQuery, unit: PrivacyUnit, part: Partition | None) -> Any:
         """One row with a position `v0` for each kept row."""
         self.check(query, unit, part)
-        rows = self._matching(query, part)
-        place = quantize.grid_position(self._read(rows, query.column), query.grid, query.nulls, self.engine)
-        placed = self._narrowed(rows, unit, {"v0": place})
-        return self._kept(placed.filter(placed["v0"].notnull()), ["v0"], unit)
+        rows = self._matching_rows(query, part)
+        position = quantize.grid_position(
+            self._readable_column(rows, query.column), query.grid, query.nulls, self.engine
+        )
+        positions = self._select_values(rows, unit, {"v0": position})
+        return self._keep_rows(positions.filter(positions["v0"].notnull()), ["v0"], unit)
 
-    def _matching(self, query: Query, part: Partition | None) -> Any:
+    def _matching_rows(self, query: Query, part: Partition | None) -> Any:
         """The rows of the part that satisfy `where`."""
         rows, conditions = self._rows, []
         if query.where is not None:
             conditions.append(predicates.compile_predicate(predicates.parse_predicate(query.where), rows, self._kinds))
         if part is not None:
-            conditions.append(histogram_cells.is_among(self._read(rows, part.column), [part.equals]))
+            conditions.append(histogram_cells.is_among(self._readable_column(rows, part.column), [part.equals]))
         return rows.filter(conditions) if conditions else rows
 
-    def _narrowed(self, rows: Any, unit: PrivacyUnit, values: Mapping[str, Any]) -> Any:
+    def _select_values(self, rows: Any, unit: PrivacyUnit, values: Mapping[str, Any]) -> Any:
         """The rows with these values alone, and their person `p` if it is named; a row without one is left out."""
         if unit.column is None:
             return rows.select(**values)
-        found = rows.select(p=self._read(rows, unit.column), **values)
-        return found.filter(found["p"].notnull())
+        persons = rows.select(p=self._readable_column(rows, unit.column), **values)
+        return persons.filter(persons["p"].notnull())
 
-    def _kept(self, rows: Any, values: Sequence[str], unit: PrivacyUnit) -> Any:
+    def _keep_rows(self, rows: Any, values: Sequence[str], unit: PrivacyUnit) -> Any:
         if unit.column is None:
             return rows
-        return contribution_bounds.keep_rows(rows, values, unit, contribution_bounds.salt(self._bits), self.engine)
+        return contribution_bounds.keep_rows(rows, values, unit, contribution_bounds.salt(self._entropy), self.engine)
 
-    def _read(self, rows: Any, column: str) -> Any:
+    def _readable_column(self, rows: Any, column: str) -> Any:
         """A column as predicates read it: NaN is NULL, an enumeration a text."""
         return readable_column(rows, column)
 
-    def _number(self, counted: Any) -> int:
-        return self._engine.numbers(counted.name("number").as_table())[0]
+    def _fetch_number(self, count: Any) -> int:
+        return self._engine.numbers(count.name("number").as_table())[0]
 
-    def _kind(self, column: str, role: str) -> ColumnKind:
+    def _column_kind(self, column: str, role: str) -> ColumnKind:
         if column not in self._kinds:
             raise unknown_column(column, self._kinds.keys(), role)
         return self._kinds[column]
 
     def _check_unit(self, unit: PrivacyUnit) -> None:
-        if unit.column is not None and self._kind(unit.column, "unit") not in PERSONS:
+        if unit.column is not None and self._column_kind(unit.column, "unit") not in PERSON_KINDS:
             raise InputError(
                 f"unit must be a column of integers, texts, truths or dates, got {unit.column} of kind "
                 f"{self._kinds[unit.column]}: name people by such a column"
@@ -176,7 +184,7 @@ class Table:
     def _check_numbers(self, query: NumberQuery, unit: PrivacyUnit) -> None:
         if unit.groups is not None:
             raise InputError("unit must bound rows for a sum, mean or quantile, got groups: give rows = k")
-        kind = self._kind(query.column, "column")
+        kind = self._column_kind(query.column, "column")
         if kind not in NUMBERS:
             raise InputError(f"column must hold numbers, got {query.column} of kind {kind}: choose another")
         quantize.check_grid(self._rows[query.column].type(), query.grid, self.engine)

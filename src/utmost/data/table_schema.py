@@ -1,7 +1,7 @@
 """A table of DuckDB's without its rows: its columns, and how many units it has where that is public.
 
-A plan is checked against a sketch as against the table, and nothing can be asked of it. So a table need not be open
-while somebody thinks about what to ask.
+A plan is checked against the schema as against the table, and nothing can be asked of it. So a table need not be open
+while a plan is written.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ DTYPES |= {
 
 
 class TableSchema(Table):
-    """The columns of a table; `counted` tells how many units there are, and is asked only under replace."""
+    """The columns of a table; `count_units` tells how many units there are, and is called only under replace."""
 
     def __init__(
-        self, types: Any, counted: Callable[[PrivacyUnit], int], guessed: frozenset[str] = frozenset()
+        self, types: Any, count_units: Callable[[PrivacyUnit], int], guessed_columns: frozenset[str] = frozenset()
     ) -> None:
         from ibis.backends.duckdb import Backend
 
-        engine = Engine("duckdb", Backend(), _refused)  # connected to nothing
-        super().__init__(engine, engine.table(dict(types.items()), "sketch"), guessed=guessed)
-        self._counted = counted
+        engine = Engine("duckdb", Backend(), _refuse_query)  # connected to nothing
+        super().__init__(engine, engine.table(dict(types.items()), "sketch"), guessed_columns=guessed_columns)
+        self._count_units = count_units
 
     def units(self, unit: PrivacyUnit) -> int:
         """How many rows or persons the table has."""
         self._check_unit(unit)
-        return self._counted(unit)
+        return self._count_units(unit)
 
 
 def declared_types(kinds: Mapping[str, ColumnKind]) -> Any:
@@ -54,5 +54,5 @@ def declared_types(kinds: Mapping[str, ColumnKind]) -> Any:
     return ibis.schema({name: DTYPES[kind] for name, kind in kinds.items()})
 
 
-def _refused(_: str) -> list[Row]:
+def _refuse_query(_: str) -> list[Row]:
     raise InputError("a sketch must not be asked: open the table")

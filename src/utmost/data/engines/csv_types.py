@@ -25,28 +25,28 @@ from utmost.data.engines.engine import Engine
 from utmost.data.engines.table_names import suggestion
 from utmost.errors import InputError
 
-INTEGER = r"^[+-]?[0-9]+\z"
-POINTED = r"^([+-]?[0-9]+)[.]0*\z"  # an integer written as a number
-NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\z|^[+-]?[iI][nN][fF]([iI][nN][iI][tT][yY])?\z"
-DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}\z"
-CLOCK = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,6})?)?"
-TIME = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[ T]{CLOCK}\z"
-TRUE, FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
+INTEGER_PATTERN = r"^[+-]?[0-9]+\z"
+POINTED_INTEGER_PATTERN = r"^([+-]?[0-9]+)[.]0*\z"  # an integer written as a number
+NUMBER_PATTERN = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\z|^[+-]?[iI][nN][fF]([iI][nN][iI][tT][yY])?\z"
+DATE_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}\z"
+CLOCK_PATTERN = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,6})?)?"
+TIME_PATTERN = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[ T]{CLOCK_PATTERN}\z"
+TRUE_WORDS, FALSE_WORDS = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 KIND_PATTERNS = {
-    ColumnKind.INTEGER: (INTEGER, "int64"),
-    ColumnKind.NUMBER: (NUMBER, "float64"),
-    ColumnKind.DATE: (DATE, "date"),
-    ColumnKind.TIME: (TIME, "timestamp"),
+    ColumnKind.INTEGER: (INTEGER_PATTERN, "int64"),
+    ColumnKind.NUMBER: (NUMBER_PATTERN, "float64"),
+    ColumnKind.DATE: (DATE_PATTERN, "date"),
+    ColumnKind.TIME: (TIME_PATTERN, "timestamp"),
 }
-FOUND = (
+DETECTABLE_KINDS = (  # a column is of the first that fits every value; else text
     ColumnKind.INTEGER,
     ColumnKind.NUMBER,
     ColumnKind.TRUTH,
     ColumnKind.DATE,
     ColumnKind.TIME,
-)  # the first that fits every value; else text
-FIRST = 10_000  # rows that kinds are suggested from
-SAMPLE = 1000  # rows that rule kinds out before the whole file is read for those that are left
+)
+SUGGESTION_ROWS = 10_000  # rows that kinds are suggested from
+DETECTION_SAMPLE_ROWS = 1000  # rows that rule kinds out before the whole file is read for those that are left
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class CsvLayout:
 
 def read_layout(path: Path, columns: Mapping[str, str]) -> CsvLayout:
     """The first line of the file, and the declared kinds of its columns."""
-    names = _header(path)
+    names = _read_header(path)
     lower = [name.lower() for name in names]
     if "" in lower or len(set(lower)) < len(lower):
         raise InputError(
@@ -74,7 +74,7 @@ def read_layout(path: Path, columns: Mapping[str, str]) -> CsvLayout:
     return CsvLayout(names, {name: ColumnKind(kind) for name, kind in columns.items()})
 
 
-def _header(path: Path) -> tuple[str, ...]:
+def _read_header(path: Path) -> tuple[str, ...]:
     """The names in the first line, without a byte order mark."""
     try:
         with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
@@ -87,7 +87,7 @@ def _header(path: Path) -> tuple[str, ...]:
     return names
 
 
-def suggest_kinds(path: Path, rows: int = FIRST) -> dict[str, ColumnKind]:
+def suggest_kinds(path: Path, rows: int = SUGGESTION_ROWS) -> dict[str, ColumnKind]:
     """Kinds that the first rows of a file fit, to be declared by somebody who knows the file; its rest is not read.
 
     Where it has no value in them, a column is suggested to be a text.
@@ -97,19 +97,19 @@ def suggest_kinds(path: Path, rows: int = FIRST) -> dict[str, ColumnKind]:
         reader = csv.reader(lines)
         next(reader, None)
         try:
-            found = list(islice(reader, rows))
+            first_rows = list(islice(reader, rows))
         except csv.Error:
-            found = []
-    columns = [{row[place] for row in found if place < len(row)} - {""} for place in range(len(names))]
-    return {name: _suggestion(texts) for name, texts in zip(names, columns, strict=True)}
+            first_rows = []
+    columns = [{row[index] for row in first_rows if index < len(row)} - {""} for index in range(len(names))]
+    return {name: _suggest_kind(texts) for name, texts in zip(names, columns, strict=True)}
 
 
-def _suggestion(texts: set[str]) -> ColumnKind:
-    kinds = _possible(list(texts)) if texts else []
-    return next((kind for kind in kinds if kind is not ColumnKind.INTEGER or _are_small(texts)), ColumnKind.TEXT)
+def _suggest_kind(texts: set[str]) -> ColumnKind:
+    kinds = _possible_kinds(list(texts)) if texts else []
+    return next((kind for kind in kinds if kind is not ColumnKind.INTEGER or _fit_int64(texts)), ColumnKind.TEXT)
 
 
-def _are_small(texts: set[str]) -> bool:
+def _fit_int64(texts: set[str]) -> bool:
     """Do whole numbers fit in 64 bits."""
     return all(len(text.strip()) < 19 for text in texts)
 
@@ -118,11 +118,14 @@ def typed_columns(raw: Any, layout: CsvLayout, engine: Engine) -> Any:
     """The texts of the file as values of their kinds. In a file of one column an empty line is no row."""
     if len(layout.names) == 1:
         raw = raw.filter(raw[layout.names[0]].notnull())
-    kinds = {**_found([name for name in layout.names if name not in layout.declared], raw, engine), **layout.declared}
-    return raw.select(**{name: meaning(raw[name], kinds[name]) for name in layout.names})
+    kinds = {
+        **_detect_kinds([name for name in layout.names if name not in layout.declared], raw, engine),
+        **layout.declared,
+    }
+    return raw.select(**{name: parse_value(raw[name], kinds[name]) for name in layout.names})
 
 
-def meaning(text: Any, kind: ColumnKind) -> Any:
+def parse_value(text: Any, kind: ColumnKind) -> Any:
     """What a text means as a value of a kind; NULL where it means nothing."""
     import ibis
 
@@ -131,52 +134,58 @@ def meaning(text: Any, kind: ColumnKind) -> Any:
     value = text.strip()
     if kind is ColumnKind.TRUTH:
         word = value.lower()
-        return ibis.cases((word.isin(TRUE), True), (word.isin(FALSE), False), else_=ibis.null("boolean"))
-    form, dtype = KIND_PATTERNS[kind]
-    forms = [(value.re_search(form), value.try_cast(dtype))]
+        return ibis.cases((word.isin(TRUE_WORDS), True), (word.isin(FALSE_WORDS), False), else_=ibis.null("boolean"))
+    pattern, dtype = KIND_PATTERNS[kind]
+    cases = [(value.re_search(pattern), value.try_cast(dtype))]
     if kind is ColumnKind.INTEGER:
-        forms.append((value.re_search(POINTED), value.re_extract(POINTED, 1).try_cast(dtype)))
-    return ibis.cases(*forms, else_=ibis.null(dtype))
+        cases.append(
+            (value.re_search(POINTED_INTEGER_PATTERN), value.re_extract(POINTED_INTEGER_PATTERN, 1).try_cast(dtype))
+        )
+    return ibis.cases(*cases, else_=ibis.null(dtype))
 
 
-def _found(names: list[str], raw: Any, engine: Engine) -> dict[str, ColumnKind]:
+def _detect_kinds(names: list[str], raw: Any, engine: Engine) -> dict[str, ColumnKind]:
     """The kind of each column: the first that every value fits, which is integer for a column without a value."""
-    sample = engine.rows(raw.select(*names).limit(SAMPLE)) if names else []
-    left = {name: [*_possible([row[place] for row in sample]), ColumnKind.TEXT] for place, name in enumerate(names)}
+    sample = engine.rows(raw.select(*names).limit(DETECTION_SAMPLE_ROWS)) if names else []
+    candidates = {
+        name: [*_possible_kinds([row[index] for row in sample]), ColumnKind.TEXT] for index, name in enumerate(names)
+    }
     pending = names
     while pending:
-        asked = {name: left[name][0] for name in pending if left[name][0] is not ColumnKind.TEXT}
-        pending = _misfits(asked, raw, engine)
+        tested_kinds = {name: candidates[name][0] for name in pending if candidates[name][0] is not ColumnKind.TEXT}
+        pending = _misfit_columns(tested_kinds, raw, engine)
         for name in pending:
-            left[name].pop(0)
-    return {name: kinds[0] for name, kinds in left.items()}
+            candidates[name].pop(0)
+    return {name: kinds[0] for name, kinds in candidates.items()}
 
 
-def _possible(texts: Sequence[str | None]) -> list[ColumnKind]:
-    """The kinds whose form all the texts have: those that some of the texts rule out need not be asked for."""
-    words = [text.strip(" ").lower() for text in texts if text is not None]
-    return [kind for kind in FOUND if all(_is_formed(word, kind) for word in words)]
+def _possible_kinds(texts: Sequence[str | None]) -> list[ColumnKind]:
+    """The kinds whose pattern all the texts match: those that some of the texts rule out need not be tested."""
+    values = [text.strip(" ").lower() for text in texts if text is not None]
+    return [kind for kind in DETECTABLE_KINDS if all(_has_form(value, kind) for value in values)]
 
 
-def _is_formed(word: str, kind: ColumnKind) -> bool:
-    if kind is ColumnKind.TRUTH or word == "nan":
-        return word in ("true", "false") if kind is ColumnKind.TRUTH else kind is ColumnKind.NUMBER
-    forms = [KIND_PATTERNS[kind][0], *([POINTED] if kind is ColumnKind.INTEGER else [])]
-    return any(re.search(form.replace(r"\z", r"\Z"), word.upper()) for form in forms)
+def _has_form(value: str, kind: ColumnKind) -> bool:
+    if kind is ColumnKind.TRUTH or value == "nan":
+        return value in ("true", "false") if kind is ColumnKind.TRUTH else kind is ColumnKind.NUMBER
+    patterns = [KIND_PATTERNS[kind][0], *([POINTED_INTEGER_PATTERN] if kind is ColumnKind.INTEGER else [])]
+    return any(re.search(pattern.replace(r"\z", r"\Z"), value.upper()) for pattern in patterns)
 
 
-def _misfits(kinds: Mapping[str, ColumnKind], raw: Any, engine: Engine) -> list[str]:
+def _misfit_columns(kinds: Mapping[str, ColumnKind], raw: Any, engine: Engine) -> list[str]:
     """The columns that have a value which is not of the kind given."""
     if not kinds:
         return []
-    misses = {f"c{place}": (~_fits(raw[name], kind)).sum() for place, (name, kind) in enumerate(kinds.items())}
-    return [name for name, number in zip(kinds, engine.numbers(raw.aggregate(**misses)), strict=True) if number]
+    misfit_counts = {
+        f"c{index}": (~_fits_kind(raw[name], kind)).sum() for index, (name, kind) in enumerate(kinds.items())
+    }
+    return [name for name, count in zip(kinds, engine.numbers(raw.aggregate(**misfit_counts)), strict=True) if count]
 
 
-def _fits(text: Any, kind: ColumnKind) -> Any:
+def _fits_kind(text: Any, kind: ColumnKind) -> Any:
     """Whether a text is missing or a value of the kind; of truths only true and false are, of numbers nan is too."""
     word = text.strip().lower()
     if kind is ColumnKind.TRUTH:
         return text.isnull() | word.isin(("true", "false"))
-    fits = text.isnull() | meaning(text, kind).notnull()
+    fits = text.isnull() | parse_value(text, kind).notnull()
     return fits | (word == "nan") if kind is ColumnKind.NUMBER else fits

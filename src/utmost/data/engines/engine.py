@@ -16,19 +16,19 @@ Row = tuple[Any, ...]
 Result = TypeVar("Result")
 
 
-def run_guarded(task: Callable[[], Result], words: str) -> Result:
-    """What the task returns; if it fails, a DataError with these words and no trace of what the engine said.
+def run_guarded(call: Callable[[], Result], message: str) -> Result:
+    """What the call returns; if it fails, a DataError with this message and no trace of what the engine said.
 
     The error is raised after the handler has ended: raised inside it, even `from None`, it would still carry the
     engine's exception as its context.
     """
     try:
-        return task()
+        return call()
     except UtmostError:
         raise
     except Exception:
         pass
-    raise DataError(words)
+    raise DataError(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +47,22 @@ class Engine:
         import ibis
         from ibis.expr.operations import DatabaseTable, Namespace
 
-        place = Namespace(database=schema)
-        return DatabaseTable(name, schema=ibis.schema(columns), source=self.backend, namespace=place).to_expr()
+        namespace = Namespace(database=schema)
+        return DatabaseTable(name, schema=ibis.schema(columns), source=self.backend, namespace=namespace).to_expr()
 
-    def sql(self, asked: Any) -> str:
+    def sql(self, query: Any) -> str:
         """An ibis table as the engine's SQL."""
-        return str(self.backend.compile(asked))
+        return str(self.backend.compile(query))
 
-    def rows(self, asked: Any) -> list[Row]:
+    def rows(self, query: Any) -> list[Row]:
         """The rows of an ibis table. Integers and decimals come back exact, whatever their size."""
         return run_guarded(
-            lambda: self.fetch(self.sql(asked)),
+            lambda: self.fetch(self.sql(query)),
             f"table must be readable, but {self.name} failed on a query: read the whole table outside utmost to see "
             "why (what it said is withheld, since it may quote a row)",
         )
 
-    def numbers(self, asked: Any) -> tuple[int, ...]:
+    def numbers(self, query: Any) -> tuple[int, ...]:
         """The one row of an ibis table of whole numbers; no number at all (the sum of no row) is 0."""
-        (row,) = self.rows(asked)
+        (row,) = self.rows(query)
         return tuple(0 if entry is None else int(entry) for entry in row)

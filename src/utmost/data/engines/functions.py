@@ -7,7 +7,7 @@ from functools import cache
 from inspect import Parameter, Signature
 from typing import Any
 
-SEPARATOR = "|"
+HASH_SEPARATOR = "|"
 
 
 def hash_values(engine: str, values: Sequence[Any]) -> Any:
@@ -16,10 +16,10 @@ def hash_values(engine: str, values: Sequence[Any]) -> Any:
     DuckDB's hash of several values leaves the last one unmixed, so its result is hashed once more.
     """
     if engine == "postgres":
-        first, *rest = [value.cast("string") for value in values]
-        for value in rest:
-            first = first + SEPARATOR + value
-        return first.hash()
+        text, *other_texts = [value.cast("string") for value in values]
+        for value in other_texts:
+            text = text + HASH_SEPARATOR + value
+        return text.hash()
     types = tuple(value.type() for value in values)
     if engine == "spark":
         return builtin_function("xxhash64", types, "int64")(*values)
@@ -30,8 +30,10 @@ def floor_quotient(engine: str, number: Any, divisor: int) -> Any:
     """⌊number/divisor⌋ of an int64 that is ≥ 0, exactly; of a negative one, some integer ≤ 0. The divisor is ≥ 1."""
     if divisor == 1:
         return number
-    name, result = {"duckdb": ("divide", "int64"), "postgres": ("div", "decimal"), "spark": ("div", "int64")}[engine]
-    return builtin_function(name, ("int64", "int64"), result)(number, divisor).cast("int64")
+    name, result_type = {"duckdb": ("divide", "int64"), "postgres": ("div", "decimal"), "spark": ("div", "int64")}[
+        engine
+    ]
+    return builtin_function(name, ("int64", "int64"), result_type)(number, divisor).cast("int64")
 
 
 def floor(number: Any) -> Any:
@@ -48,13 +50,13 @@ def decimal_product(left: Any, right: Any) -> Any:
 
 
 @cache
-def builtin_function(name: str, types: tuple[Any, ...], result: Any) -> Callable[..., Any]:
+def builtin_function(name: str, types: tuple[Any, ...], result_type: Any) -> Callable[..., Any]:
     """The engine's own function of that name, with arguments of these types."""
     import ibis
 
     def function() -> None: ...
 
-    places = [Parameter(f"x{place}", Parameter.POSITIONAL_OR_KEYWORD) for place in range(len(types))]
-    function.__signature__ = Signature(places)  # type: ignore[attr-defined]
-    made: Callable[..., Any] = ibis.udf.scalar.builtin(function, name=name, signature=(types, result))
-    return made
+    parameters = [Parameter(f"x{index}", Parameter.POSITIONAL_OR_KEYWORD) for index in range(len(types))]
+    function.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    builtin: Callable[..., Any] = ibis.udf.scalar.builtin(function, name=name, signature=(types, result_type))
+    return builtin

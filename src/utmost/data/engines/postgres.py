@@ -14,13 +14,13 @@ from utmost.data.engines.table_names import find_table
 from utmost.errors import InputError
 
 CONNECT_SECONDS = 10  # seconds to connect
-TABLES = """
+SELECT_TABLES = """
     SELECT n.nspname, c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
       AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
 """
 ENUMERATION = "enum"
-COLUMNS = """
+SELECT_COLUMNS = """
     SELECT a.attname, CASE t.typtype WHEN 'e' THEN 'enum' ELSE pg_catalog.format_type(a.atttypid, a.atttypmod) END
     FROM pg_catalog.pg_attribute a
     JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
@@ -34,17 +34,19 @@ COLUMNS = """
 @contextmanager
 def open_database(url: str, table: str | None) -> Iterator[tuple[Engine, Any]]:
     """A table or view of a database; `table` may name its schema, as in public.people."""
-    words = "location must be a PostgreSQL database whose catalogue can be read: check the user's rights"
-    with _engine(url) as engine:
+    message = "location must be a PostgreSQL database whose catalogue can be read: check the user's rights"
+    with _open_engine(url) as engine:
         run = engine.backend.con.execute
-        (current,) = run_guarded(lambda: run("SELECT current_schema()").fetchone(), words)
-        schema, name = find_table(table, run_guarded(lambda: run(TABLES).fetchall(), words), current or "public")
-        columns = run_guarded(lambda: run(COLUMNS, (schema, name)).fetchall(), words)
-        yield engine, engine.table({column: _dtype(kind) for column, kind in columns}, name, schema)
+        (current,) = run_guarded(lambda: run("SELECT current_schema()").fetchone(), message)
+        schema, name = find_table(
+            table, run_guarded(lambda: run(SELECT_TABLES).fetchall(), message), current or "public"
+        )
+        columns = run_guarded(lambda: run(SELECT_COLUMNS, (schema, name)).fetchall(), message)
+        yield engine, engine.table({column: _ibis_type(kind) for column, kind in columns}, name, schema)
 
 
 @contextmanager
-def _engine(url: str) -> Iterator[Engine]:
+def _open_engine(url: str) -> Iterator[Engine]:
     try:
         import psycopg
     except ImportError:
@@ -56,24 +58,24 @@ def _engine(url: str) -> Iterator[Engine]:
     )
     try:
         connection.read_only, connection.isolation_level = True, psycopg.IsolationLevel.REPEATABLE_READ
-        words = "location must be a PostgreSQL database that takes backslashes in texts for what they are"
-        run_guarded(lambda: connection.execute("SET standard_conforming_strings = on"), words)
-        yield _wrapped(connection)
+        message = "location must be a PostgreSQL database that takes backslashes in texts for what they are"
+        run_guarded(lambda: connection.execute("SET standard_conforming_strings = on"), message)
+        yield _wrap_connection(connection)
     finally:
         connection.close()
 
 
-def _wrapped(connection: Any) -> Engine:
+def _wrap_connection(connection: Any) -> Engine:
     from ibis.backends.postgres import Backend  # sets the time zone to UTC
 
-    def rows(statement: str) -> list[Row]:
-        found: list[Row] = connection.execute(statement.encode()).fetchall()
-        return found
+    def fetch(statement: str) -> list[Row]:
+        fetched_rows: list[Row] = connection.execute(statement.encode()).fetchall()
+        return fetched_rows
 
-    return Engine("postgres", Backend.from_connection(connection), rows)
+    return Engine("postgres", Backend.from_connection(connection), fetch)
 
 
-def _dtype(kind: str) -> Any:
+def _ibis_type(kind: str) -> Any:
     """PostgreSQL's type as ibis has it. An enumeration is a text."""
     import ibis.expr.datatypes as dt
     from ibis.backends.sql.datatypes import PostgresType

@@ -20,20 +20,20 @@ from utmost.data.engines.engine import Engine, Row, run_guarded
 from utmost.data.engines.table_names import find_table
 from utmost.errors import InputError
 
-QUIET = {
+QUIET_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",
 }
-SETTINGS = {
+SESSION_SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.variable.substitute": "false",  # ${…} inside a text is that text
     "spark.sql.parser.escapedStringLiterals": "false",  # ibis doubles backslashes
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",  # as ibis sets it
 }
-LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-NEVER = logging.CRITICAL + 1
-READER = {
+LOGGER_NAMES = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+SILENT_LEVEL = logging.CRITICAL + 1
+CSV_OPTIONS = {
     "header": True,
     "multiLine": True,
     "quote": '"',
@@ -44,109 +44,113 @@ READER = {
     "columnPruning": False,
     "maxCharsPerColumn": -1,
 }
-WILD = "*?[]{}\\"
-_numbers = count()
+WILDCARDS = "*?[]{}\\"
+_view_numbers = count()
 
 
 @contextmanager
 def open_parquet(path: Path) -> Iterator[tuple[Engine, Any]]:
     """A Parquet file, or a directory of them."""
-    words = f"location must be a Parquet file that can be read, got {path.name!r}: write it again"
-    with _session() as session:
-        made = run_guarded(lambda: session.read.option("recursiveFileLookup", True).parquet(_literal(path)), words)
-        with _viewed(session, made) as name:
-            engine = _engine(session)
-            yield engine, _described(engine, made, name)
+    message = f"location must be a Parquet file that can be read, got {path.name!r}: write it again"
+    with _open_session() as session:
+        frame = run_guarded(
+            lambda: session.read.option("recursiveFileLookup", True).parquet(_literal_pattern(path)), message
+        )
+        with _temporary_view(session, frame) as name:
+            engine = _wrap_session(session)
+            yield engine, _describe_table(engine, frame, name)
 
 
 @contextmanager
 def open_csv(path: Path, layout: CsvLayout) -> Iterator[tuple[Engine, Any]]:
     """A CSV file; the kinds of the columns are found where they are not declared."""
-    words = f"location must be a CSV file that can be read, got {path.name!r}: see that it is text in UTF-8"
-    with _session() as session:
+    message = f"location must be a CSV file that can be read, got {path.name!r}: see that it is text in UTF-8"
+    with _open_session() as session:
         from pyspark.sql.types import StringType, StructField, StructType
 
         texts = StructType([StructField(name, StringType()) for name in layout.names])
-        reader = session.read.schema(texts).options(**READER).option("recursiveFileLookup", True)
-        made = run_guarded(lambda: reader.csv(_literal(path)), words)
-        with _viewed(session, made) as name:
-            engine = _engine(session)
-            yield engine, typed_columns(_described(engine, made, name), layout, engine)
+        reader = session.read.schema(texts).options(**CSV_OPTIONS).option("recursiveFileLookup", True)
+        frame = run_guarded(lambda: reader.csv(_literal_pattern(path)), message)
+        with _temporary_view(session, frame) as name:
+            engine = _wrap_session(session)
+            yield engine, typed_columns(_describe_table(engine, frame, name), layout, engine)
 
 
 @contextmanager
 def open_catalogue(table: str | None) -> Iterator[tuple[Engine, Any]]:
     """A table or view of the session's current database; `table` may name another database, as in old.people."""
-    words = "table must be one that Spark can open: read it outside utmost to see why it cannot"
-    with _session() as session:
+    message = "table must be one that Spark can open: read it outside utmost to see why it cannot"
+    with _open_session() as session:
         current = session.catalog.currentDatabase()
-        here = [(entry.namespace[-1] if entry.namespace else current, entry.name) for entry in _tables(session, table)]
-        schema, name = find_table(table, here, current)
-        temporary = any(entry.isTemporary for entry in session.catalog.listTables() if entry.name == name)
-        place = [name] if temporary and schema == current else [schema, name]
-        quoted = ".".join(f"`{part.replace('`', '``')}`" for part in place)
-        made = run_guarded(lambda: session.table(quoted), words)
-        engine = _engine(session)
-        yield engine, _described(engine, made, name, None if len(place) == 1 else schema)
+        table_names = [
+            (entry.namespace[-1] if entry.namespace else current, entry.name) for entry in _list_entries(session, table)
+        ]
+        schema, name = find_table(table, table_names, current)
+        is_temporary = any(entry.isTemporary for entry in session.catalog.listTables() if entry.name == name)
+        name_parts = [name] if is_temporary and schema == current else [schema, name]
+        qualified_name = ".".join(f"`{identifier.replace('`', '``')}`" for identifier in name_parts)
+        frame = run_guarded(lambda: session.table(qualified_name), message)
+        engine = _wrap_session(session)
+        yield engine, _describe_table(engine, frame, name, None if len(name_parts) == 1 else schema)
 
 
-def _tables(session: Any, table: str | None) -> list[Any]:
+def _list_entries(session: Any, table: str | None) -> list[Any]:
     """The tables of the current database, and of the one that `table` names."""
-    found = list(session.catalog.listTables())
+    entries = list(session.catalog.listTables())
     schema, dot, _ = (table or "").partition(".")
     if dot and session.catalog.databaseExists(schema) and schema != session.catalog.currentDatabase():
-        found += [entry for entry in session.catalog.listTables(schema) if not entry.isTemporary]
-    return found
+        entries += [entry for entry in session.catalog.listTables(schema) if not entry.isTemporary]
+    return entries
 
 
 @contextmanager
-def _session() -> Iterator[Any]:
+def _open_session() -> Iterator[Any]:
     try:
         from pyspark.sql import SparkSession
     except ImportError:
         raise InputError("engine needs Spark: pip install 'utmost[spark]' and a Java runtime, 17 or later") from None
-    running = SparkSession.getActiveSession()
-    session = running or _started(SparkSession.builder.appName("utmost"))
-    before = {name: str(session.conf.get(name)) for name in SETTINGS}
+    active_session = SparkSession.getActiveSession()
+    session = active_session or _start_session(SparkSession.builder.appName("utmost"))
+    previous_settings = {name: str(session.conf.get(name)) for name in SESSION_SETTINGS}
     try:
         session.sparkContext.setLogLevel("OFF")
-        _set(session, SETTINGS)
-        with _unlogged():
+        _apply_settings(session, SESSION_SETTINGS)
+        with _silence_loggers():
             yield session
     finally:
-        _set(session, before)
-        if running is None:
+        _apply_settings(session, previous_settings)
+        if active_session is None:
             session.stop()
 
 
 @contextmanager
-def _unlogged() -> Iterator[None]:
+def _silence_loggers() -> Iterator[None]:
     """Nothing from Spark's loggers in Python. They are made by Spark's own function, for Spark relies on their type."""
     try:
         from pyspark.logger import PySparkLogger
 
-        loggers: list[logging.Logger] = [PySparkLogger.getLogger(name) for name in LOGGERS]
+        loggers: list[logging.Logger] = [PySparkLogger.getLogger(name) for name in LOGGER_NAMES]
     except ImportError:  # before Spark 4
         loggers = []
     loggers.append(logging.getLogger("py4j"))
-    before = [logger.level for logger in loggers]
+    previous_levels = [logger.level for logger in loggers]
     for logger in loggers:
-        logger.setLevel(NEVER)
+        logger.setLevel(SILENT_LEVEL)
     try:
         yield
     finally:
-        for logger, level in zip(loggers, before, strict=True):
+        for logger, level in zip(loggers, previous_levels, strict=True):
             logger.setLevel(level)
 
 
-def _set(session: Any, settings: Mapping[str, str]) -> None:
+def _apply_settings(session: Any, settings: Mapping[str, str]) -> None:
     for name, value in settings.items():
         session.conf.set(name, value)
 
 
-def _started(builder: Any) -> Any:
+def _start_session(builder: Any) -> Any:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    for name, value in QUIET.items():
+    for name, value in QUIET_SETTINGS.items():
         builder = builder.config(name, value)
     return run_guarded(
         builder.getOrCreate, "engine cannot start Spark: see that a Java runtime, 17 or later, is installed"
@@ -154,9 +158,9 @@ def _started(builder: Any) -> Any:
 
 
 @contextmanager
-def _viewed(session: Any, frame: Any) -> Iterator[str]:
+def _temporary_view(session: Any, frame: Any) -> Iterator[str]:
     """A name for the frame while it is used."""
-    name = f"utmost_{os.getpid()}_{next(_numbers)}"
+    name = f"utmost_{os.getpid()}_{next(_view_numbers)}"
     frame.createTempView(name)
     try:
         yield name
@@ -164,21 +168,21 @@ def _viewed(session: Any, frame: Any) -> Iterator[str]:
         session.catalog.dropTempView(name)
 
 
-def _engine(session: Any) -> Engine:
+def _wrap_session(session: Any) -> Engine:
     import ibis
 
-    def rows(statement: str) -> list[Row]:
+    def fetch(statement: str) -> list[Row]:
         return [tuple(row) for row in session.sql(statement).collect()]
 
-    return Engine("spark", ibis.pyspark.connect(session), rows)
+    return Engine("spark", ibis.pyspark.connect(session), fetch)
 
 
-def _described(engine: Engine, frame: Any, name: str, schema: str | None = None) -> Any:
-    columns = {field.name: _dtype(field.dataType) for field in frame.schema.fields}
+def _describe_table(engine: Engine, frame: Any, name: str, schema: str | None = None) -> Any:
+    columns = {field.name: _ibis_type(field.dataType) for field in frame.schema.fields}
     return engine.table(columns, name, schema)
 
 
-def _dtype(kind: Any) -> Any:
+def _ibis_type(kind: Any) -> Any:
     import ibis.expr.datatypes as dt
     from ibis.backends.pyspark.datatypes import PySparkType
 
@@ -188,6 +192,6 @@ def _dtype(kind: Any) -> Any:
         return dt.unknown
 
 
-def _literal(path: Path) -> str:
+def _literal_pattern(path: Path) -> str:
     """The local path as a pattern that matches it alone."""
-    return "file://" + "".join(f"\\{letter}" if letter in WILD else letter for letter in str(path))
+    return "file://" + "".join(f"\\{letter}" if letter in WILDCARDS else letter for letter in str(path))

@@ -7,10 +7,10 @@ from difflib import get_close_matches
 
 from utmost.errors import InputError
 
-MOST_NAMES = 20
+MAX_LISTED_NAMES = 20
 
 
-def find_table(table: str | None, tables: Sequence[tuple[str, str]], default: str) -> tuple[str, str]:
+def find_table(table: str | None, tables: Sequence[tuple[str, str]], default_schema: str) -> tuple[str, str]:
     """(schema, name) of `table` among the (schema, name) there are: a name of the default schema, or schema.name.
 
     >>> find_table("people", [("main", "people"), ("old", "people")], "main")
@@ -18,22 +18,26 @@ def find_table(table: str | None, tables: Sequence[tuple[str, str]], default: st
     >>> find_table("old.people", [("main", "people"), ("old", "people")], "main")
     ('old', 'people')
     """
-    places = {name if schema == default else f"{schema}.{name}": (schema, name) for schema, name in tables}
-    places |= {f"{schema}.{name}": (schema, name) for schema, name in tables if f"{schema}.{name}" not in places}
-    if table is not None and table in places:
-        return places[table]
-    short = listed_names(tables, default)
+    tables_by_name = {
+        name if schema == default_schema else f"{schema}.{name}": (schema, name) for schema, name in tables
+    }
+    tables_by_name |= {
+        f"{schema}.{name}": (schema, name) for schema, name in tables if f"{schema}.{name}" not in tables_by_name
+    }
+    if table is not None and table in tables_by_name:
+        return tables_by_name[table]
+    names = listed_names(tables, default_schema)
     got = "got none" if table is None else f"got {table!r}"
-    raise InputError(f"table must be one of {listed(short)}, {got}{suggestion(table, short)}")
+    raise InputError(f"table must be one of {listed(names)}, {got}{suggestion(table, names)}")
 
 
-def listed_names(tables: Sequence[tuple[str, str]], default: str) -> list[str]:
+def listed_names(tables: Sequence[tuple[str, str]], default_schema: str) -> list[str]:
     """The tables' names, in order, those of other schemas with them.
 
     >>> listed_names([("main", "people"), ("old", "people")], "main")
     ['old.people', 'people']
     """
-    return sorted(name if schema == default else f"{schema}.{name}" for schema, name in tables)
+    return sorted(name if schema == default_schema else f"{schema}.{name}" for schema, name in tables)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -44,8 +48,8 @@ def listed(names: Sequence[str]) -> str:
     """
     if not names:
         return "none (there are none)"
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return ", ".join(names[:MOST_NAMES]) + more
+    more = f" and {len(names) - MAX_LISTED_NAMES} more" if len(names) > MAX_LISTED_NAMES else ""
+    return ", ".join(names[:MAX_LISTED_NAMES]) + more
 
 
 def suggestion(name: str | None, names: Sequence[str]) -> str:
@@ -54,6 +58,6 @@ def suggestion(name: str | None, names: Sequence[str]) -> str:
     >>> suggestion("agge", ["age", "vote"])
     ': did you mean age?'
     """
-    lower = {known.lower(): known for known in names}
-    near = get_close_matches((name or "").lower(), list(lower), n=1)
-    return f": did you mean {lower[near[0]]}?" if near else ": name one of those"
+    names_by_lowercase = {candidate.lower(): candidate for candidate in names}
+    matches = get_close_matches((name or "").lower(), list(names_by_lowercase), n=1)
+    return f": did you mean {names_by_lowercase[matches[0]]}?" if matches else ": name one of those"

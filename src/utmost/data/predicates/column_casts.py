@@ -27,16 +27,16 @@ def readable_column(table: Table, name: str) -> Any:
 
     column: Any = table[name]
     dtype = column.type()
-    same = dtype.copy(nullable=not dtype.nullable)
+    same_type = dtype.copy(nullable=not dtype.nullable)
     if dtype.is_floating():
         return column.isnan().ifelse(ibis.null(dtype), column)
     if dtype.is_string():
-        return uncollated(column.cast(same), _engine(table))
-    if dtype.is_decimal() and _engine(table) == "postgres":
-        plain = column.cast(same)
-        return (plain == ibis.literal(Decimal("NaN"), "decimal")).ifelse(ibis.null(dtype), plain)
-    if dtype.is_decimal() and _engine(table) == "duckdb" and (dtype.precision, dtype.scale) == (38, 0):
-        return column.try_cast(same)
+        return uncollated(column.cast(same_type), _engine_name(table))
+    if dtype.is_decimal() and _engine_name(table) == "postgres":
+        value = column.cast(same_type)
+        return (value == ibis.literal(Decimal("NaN"), "decimal")).ifelse(ibis.null(dtype), value)
+    if dtype.is_decimal() and _engine_name(table) == "duckdb" and (dtype.precision, dtype.scale) == (38, 0):
+        return column.try_cast(same_type)
     return column
 
 
@@ -49,20 +49,20 @@ def uncollated(column: Any, engine: str) -> Any:
         return builtin_function("decode", ("binary",), "string")(
             builtin_function("encode", ("string",), "binary")(column)
         )
-    there, back = ("convert_to", "convert_from") if engine == "postgres" else ("encode", "decode")
-    code = builtin_function("getdatabaseencoding", (), "string")() if engine == "postgres" else "UTF-8"
-    stored = builtin_function(there, ("string", "string"), "binary")(column, code)
-    return builtin_function(back, ("binary", "string"), "string")(stored, code)
+    encode, decode = ("convert_to", "convert_from") if engine == "postgres" else ("encode", "decode")
+    encoding = builtin_function("getdatabaseencoding", (), "string")() if engine == "postgres" else "UTF-8"
+    encoded_text = builtin_function(encode, ("string", "string"), "binary")(column, encoding)
+    return builtin_function(decode, ("binary", "string"), "string")(encoded_text, encoding)
 
 
 def text_literal(value: str) -> Any:
     """A text. Spark replaces ${…} wherever it stands in a statement, so the two signs are kept apart."""
     import ibis
 
-    first, *rest = (ibis.literal(piece) for piece in re.split(r"(?<=\$)(?=\{)", value))
-    for piece in rest:
-        first = first + piece
-    return first
+    literal, *other_pieces = (ibis.literal(piece) for piece in re.split(r"(?<=\$)(?=\{)", value))
+    for piece in other_pieces:
+        literal = literal + piece
+    return literal
 
 
 def integer_literal(value: int, dtype: Any) -> Any:
@@ -85,9 +85,9 @@ def digits(value: int, scale: int) -> str:
     >>> digits(-125, 2), digits(5, 3), digits(7, 0)
     ('-1.25', '0.005', '7')
     """
-    written = str(abs(value)).rjust(scale + 1, "0")
-    point = len(written) - scale
-    return ("-" if value < 0 else "") + written[:point] + ("." + written[point:] if scale else "")
+    all_digits = str(abs(value)).rjust(scale + 1, "0")
+    point = len(all_digits) - scale
+    return ("-" if value < 0 else "") + all_digits[:point] + ("." + all_digits[point:] if scale else "")
 
 
 def double_literal(value: float) -> Any:
@@ -104,5 +104,5 @@ def time_literal(value: str, dtype: Any) -> Any:
     return ibis.literal(value + ("+00:00" if dtype.timezone and value[-1].isdigit() else "")).cast(dtype)
 
 
-def _engine(table: Table) -> str:
+def _engine_name(table: Table) -> str:
     return str(table.get_backend().name)
