@@ -16,29 +16,31 @@ from utmost.spaces import Space, space
 
 
 @st.composite
-def metrics(draw: st.DrawFn, most: int) -> Space:
+def metrics(draw: st.DrawFn, max_points: int) -> Space:
     """Shortest paths of a connected graph with small whole lengths: metrics with and without symmetry."""
-    size = draw(st.integers(2, most))
+    size = draw(st.integers(2, max_points))
     longest = draw(st.sampled_from([1, 1, 2, 4]))
-    far = [[0] * size for _ in range(size)]
+    distances = [[0] * size for _ in range(size)]
     for x in range(size):
         for y in range(x):
             absent = y < x - 1 and draw(st.booleans())
-            far[x][y] = far[y][x] = 99 if absent else draw(st.integers(1, longest))
+            distances[x][y] = distances[y][x] = 99 if absent else draw(st.integers(1, longest))
     for z in range(size):
-        far = [[min(far[x][y], far[x][z] + far[z][y]) for y in range(size)] for x in range(size)]
-    return space(far)
+        distances = [
+            [min(distances[x][y], distances[x][z] + distances[z][y]) for y in range(size)] for x in range(size)
+        ]
+    return space(distances)
 
 
-def best_total(points: Space, level: Level, least: bool) -> Fraction:
+def best_total(points: Space, level: Level, minimise: bool) -> Fraction:
     """The least or largest Σ C[x,x]: every pair constrained, nothing reduced by symmetry, solved exactly."""
     size = len(points)
     pairs = [(x, z, y) for x, z in permutations(range(size), 2) for y in range(size)]
     rows = [r for r in range(len(pairs)) for _ in range(2)] + [len(pairs) + x for x in range(size) for _ in range(size)]
     columns = [cell for x, z, y in pairs for cell in (x * size + y, z * size + y)] + list(range(size * size))
     values = [v for x, z, _ in pairs for v in (Fraction(1), -level.power(points.distance(x, z)))]
-    cost = [Fraction((1 if least else -1) * (x == y)) for x in range(size) for y in range(size)]
-    found = certified_optimum(
+    cost = [Fraction((1 if minimise else -1) * (x == y)) for x in range(size) for y in range(size)]
+    certificate = certified_optimum(
         LinearProgram(
             cost,
             rows,
@@ -50,11 +52,11 @@ def best_total(points: Space, level: Level, least: bool) -> Fraction:
             interior=[Fraction(1, size)] * size**2,
         )
     )
-    assert found.exact
-    return abs(found.upper)
+    assert certificate.exact
+    return abs(certificate.upper)
 
 
-def linprog_total(points: Space, level: Level, least: bool) -> float:
+def linprog_total(points: Space, level: Level, minimise: bool) -> float:
     """The same by scipy, in floats."""
     from scipy.optimize import linprog
 
@@ -63,47 +65,47 @@ def linprog_total(points: Space, level: Level, least: bool) -> float:
         return 1.0
     ratio = np.exp(-level.epsilon * points.distances.astype(float))
     pairs = [(x, z, y) for x, z in permutations(range(size), 2) for y in range(size)]
-    broken = np.zeros((len(pairs), size * size))
+    violations = np.zeros((len(pairs), size * size))
     for r, (x, z, y) in enumerate(pairs):
-        broken[r, z * size + y] += ratio[x, z]
-        broken[r, x * size + y] -= 1
-    ones = np.kron(np.eye(size), np.ones(size))
-    found = linprog(
-        (1 if least else -1) * np.eye(size).ravel(),
-        A_ub=broken,
+        violations[r, z * size + y] += ratio[x, z]
+        violations[r, x * size + y] -= 1
+    row_sums = np.kron(np.eye(size), np.ones(size))
+    solution = linprog(
+        (1 if minimise else -1) * np.eye(size).ravel(),
+        A_ub=violations,
         b_ub=np.zeros(len(pairs)),
-        A_eq=ones,
+        A_eq=row_sums,
         b_eq=np.ones(size),
         method="highs",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    return float(abs(found.fun))
+    return float(abs(solution.fun))
 
 
-def checked(found: Capacities, points: Space, level: Level) -> None:
+def check_capacities(capacities: Capacities, points: Space, level: Level) -> None:
     """Multiply out what is claimed: both channels are private, channels, small enough, and attain the value."""
-    for one, least in ((found.multiplicative, False), (found.additive, True)):
-        rows = one.channel.rows
-        assert one.channel.inputs == points.labels
-        assert len(one.channel.outputs) <= len(points)
+    for capacity, minimise in ((capacities.multiplicative, False), (capacities.additive, True)):
+        rows = capacity.channel.rows
+        assert capacity.channel.inputs == points.labels
+        assert len(capacity.channel.outputs) <= len(points)
         assert all(total == 1 for total in rows.sum(axis=1))
-        assert least_epsilon(one.channel, points).within(level)
-        own = 1 - rows.min(axis=0).sum() if least else rows.max(axis=0).sum()
-        assert own == one.value == one.lower
-        assert sign(one.upper - one.lower) >= 0
-        if one.weights is not None:
-            _weights_bound(one.weights, one.upper, points, level, least)
+        assert least_epsilon(capacity.channel, points).within(level)
+        channel_value = 1 - rows.min(axis=0).sum() if minimise else rows.max(axis=0).sum()
+        assert channel_value == capacity.value == capacity.lower
+        assert sign(capacity.upper - capacity.lower) >= 0
+        if capacity.weights is not None:
+            _check_weights(capacity.weights, capacity.upper, points, level, minimise)
 
 
-def _weights_bound(weights: tuple, upper: object, points: Space, level: Level, least: bool) -> None:
+def _check_weights(weights: tuple, upper: object, points: Space, level: Level, minimise: bool) -> None:
     size, total = len(points), sum(weights, Fraction(0))
     assert all(sign(weight) >= 0 for weight in weights)
-    assert upper == (1 - total if least else total)
+    assert upper == (1 - total if minimise else total)
     powers = {d: level.power(d) for d in points.values if not isinstance(d, Real)}
     for y in range(size):
-        reach = Fraction(0)
+        weighted_sum = Fraction(0)
         for x in range(size):
             d = points.distance(x, y)
             power = powers[d] if d in powers else level.power(d)
-            reach = reach + (weights[x] / power if least else weights[x] * power)
-        assert reach <= 1 if least else reach >= 1
+            weighted_sum = weighted_sum + (weights[x] / power if minimise else weights[x] * power)
+        assert weighted_sum <= 1 if minimise else weighted_sum >= 1

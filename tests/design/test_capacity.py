@@ -10,13 +10,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from design.capacity_cases import best_total, checked, linprog_total, metrics
+from design.capacity_cases import best_total, check_capacities, linprog_total, metrics
 from strategies import inner_alphas, levels, rational_levels, small_spaces
 from utmost.channel import least_epsilon
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import by_program
 from utmost.design.capacities import capacity
-from utmost.design.capacities.alpha_powers import alpha_powers, private
+from utmost.design.capacities.alpha_powers import alpha_powers, units_are_private
 from utmost.design.capacities.point_weights import optimal_weights
 from utmost.errors import InputError
 from utmost.exact import Real, alpha, epsilon, number
@@ -60,10 +60,10 @@ PRINTED = {
 
 @pytest.mark.parametrize("name", PRINTED)
 def test_every_capacity_that_the_paper_prints_is_right_to_its_last_digit(name):
-    found = capacity(parse_space(name), HALF)
-    for one, printed in zip((found.multiplicative, found.additive), PRINTED[name], strict=True):
-        assert abs(float(one.value) - float(printed)) <= 0.005
-        assert one.gap < Fraction(1, 10**9)
+    capacities = capacity(parse_space(name), HALF)
+    for type_capacity, printed in zip((capacities.multiplicative, capacities.additive), PRINTED[name], strict=True):
+        assert abs(float(type_capacity.value) - float(printed)) <= 0.005
+        assert type_capacity.gap < Fraction(1, 10**9)
 
 
 SMALL = [f"line:{n}" for n in range(2, 8)] + [f"discrete:{n}" for n in range(2, 7)]
@@ -75,52 +75,54 @@ SMALL += ["grid:2x3:manhattan", "line:2+discrete:3", "2*line:4", "grid:1x5"]
 @pytest.mark.parametrize("value", ["1/2", "9/10", "1/20"])
 def test_closed_forms_are_the_optima_of_corollaries_17_and_18_as_fractions(name, value):
     points, level = parse_space(name), alpha(value)
-    found = capacity(points, level)
-    checked(found, points, level)
-    assert found.multiplicative.exact
-    assert found.additive.exact
-    assert found.multiplicative.value == best_total(points, level, least=False)
-    assert found.additive.value == 1 - best_total(points, level, least=True)
+    capacities = capacity(points, level)
+    check_capacities(capacities, points, level)
+    assert capacities.multiplicative.exact
+    assert capacities.additive.exact
+    assert capacities.multiplicative.value == best_total(points, level, minimise=False)
+    assert capacities.additive.value == 1 - best_total(points, level, minimise=True)
 
 
 @settings(max_examples=60, deadline=None)
 @given(metrics(6), rational_levels())
 def test_any_rational_type_has_the_capacities_of_the_program_exactly(points, level):
-    found = capacity(points, level)
-    checked(found, points, level)
-    assert found.multiplicative.lower == found.multiplicative.upper == best_total(points, level, least=False)
-    assert found.additive.lower == found.additive.upper == 1 - best_total(points, level, least=True)
+    capacities = capacity(points, level)
+    check_capacities(capacities, points, level)
+    assert (
+        capacities.multiplicative.lower == capacities.multiplicative.upper == best_total(points, level, minimise=False)
+    )
+    assert capacities.additive.lower == capacities.additive.upper == 1 - best_total(points, level, minimise=True)
 
 
 @settings(max_examples=60, deadline=None)
 @given(small_spaces(), levels())
 def test_every_space_and_level_is_certified_and_agrees_with_scipy(points, level):
-    found = capacity(points, level)
-    checked(found, points, level)
-    for one, least in ((found.multiplicative, False), (found.additive, True)):
+    capacities = capacity(points, level)
+    check_capacities(capacities, points, level)
+    for type_capacity, least in ((capacities.multiplicative, False), (capacities.additive, True)):
         total = linprog_total(points, level, least)
-        assert float(one.value) == pytest.approx(1 - total if least else total, abs=1e-6)
+        assert float(type_capacity.value) == pytest.approx(1 - total if least else total, abs=1e-6)
 
 
 @settings(max_examples=30, deadline=None)
 @given(metrics(5), st.sampled_from(["0.1", "1", "7/3"]).map(epsilon))
 def test_types_with_irrational_ratios_are_bounded_on_both_sides(points, level):
-    found = capacity(points, level)
-    checked(found, points, level)
-    assert found.multiplicative.gap <= Fraction(1, 10**11)
-    assert found.additive.gap <= Fraction(1, 10**11)
+    capacities = capacity(points, level)
+    check_capacities(capacities, points, level)
+    assert capacities.multiplicative.gap <= Fraction(1, 10**11)
+    assert capacities.additive.gap <= Fraction(1, 10**11)
 
 
 @settings(max_examples=20, deadline=None)
 @given(metrics(4), rational_levels())
 def test_capacities_are_what_the_uniform_consumers_of_the_miracle_theorems_get(points, level):
     size = len(points)
-    found = capacity(points, level)
+    capacities = capacity(points, level)
     guesser = by_program(points, level, Consumer(priors.uniform(size), losses.binary))
     nib = losses.matrix([[1 if x == w else 0 for w in range(size)] for x in range(size)])
     avoider = by_program(points, level, Consumer(priors.uniform(size), nib))
-    assert found.multiplicative.value == size * (1 - guesser.loss)
-    assert found.additive.value == 1 - size * avoider.loss
+    assert capacities.multiplicative.value == size * (1 - guesser.loss)
+    assert capacities.additive.value == 1 - size * avoider.loss
 
 
 @settings(max_examples=20, deadline=None)
@@ -130,11 +132,11 @@ def test_agrees_with_qif_on_the_same_programs(points, value):
     qif = pytest.importorskip("qif", reason="qif, an oracle, is not installed")
     assume(value ** int(points.distances.max()) >= Fraction(1, 1000))
     size, level = len(points), alpha(value)
-    far = points.distances.astype(float) * level.epsilon
-    found = capacity(points, level)
-    for sign, expected in ((-1.0, float(found.multiplicative.value)), (1.0, 1 - float(found.additive.value))):
+    distances = points.distances.astype(float) * level.epsilon
+    capacities = capacity(points, level)
+    for sign, expected in ((-1.0, float(capacities.multiplicative.value)), (1.0, 1 - float(capacities.additive.value))):
         best = qif.mechanism.d_privacy.min_loss_given_d(
-            qif.probab.uniform(size), size, lambda a, b: far[a, b], lambda w, x, sign=sign: sign * float(w == x)
+            qif.probab.uniform(size), size, lambda a, b: distances[a, b], lambda w, x, sign=sign: sign * float(w == x)
         )
         assert np.trace(best) == pytest.approx(expected, abs=1e-6)
 
@@ -142,40 +144,45 @@ def test_agrees_with_qif_on_the_same_programs(points, value):
 @settings(max_examples=25, deadline=None)
 @given(st.integers(2, 9), levels())
 def test_on_a_line_the_geometric_mechanism_attains_the_multiplicative_capacity(points, level):
-    found = capacity(line(points), level).multiplicative
+    multiplicative = capacity(line(points), level).multiplicative
     mechanism = geometric(points - 1, level).channel()
-    assert found.channel == mechanism
-    assert found.value == mechanism.rows.max(axis=0).sum()
-    assert found.value == (points * (1 - level.alpha) + 2 * level.alpha) / (1 + level.alpha)
+    assert multiplicative.channel == mechanism
+    assert multiplicative.value == mechanism.rows.max(axis=0).sum()
+    assert multiplicative.value == (points * (1 - level.alpha) + 2 * level.alpha) / (1 + level.alpha)
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(2, 12), rational_levels())
 def test_on_a_line_two_columns_attain_the_additive_capacity_and_so_does_the_geometric_mechanism(points, level):
-    found = capacity(line(points), level).additive
-    assert len(found.channel.outputs) == 2
-    assert found.value == 1 - geometric(points - 1, level).channel().rows.min(axis=0).sum()
+    additive = capacity(line(points), level).additive
+    assert len(additive.channel.outputs) == 2
+    assert additive.value == 1 - geometric(points - 1, level).channel().rows.min(axis=0).sum()
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(2, 9), levels())
 def test_corollary_22_as_printed_is_above_what_any_channel_attains(points, level):
     beta = 1 / level.alpha
-    found = capacity(discrete(points), level)
+    capacities = capacity(discrete(points), level)
     printed = 1 - 1 / (1 + (points - 1) * beta)
-    assert found.additive.upper == 1 - points / (1 + (points - 1) * beta)
-    assert found.additive.upper < printed
-    assert found.multiplicative.channel == response(points, level).channel()
+    assert capacities.additive.upper == 1 - points / (1 + (points - 1) * beta)
+    assert capacities.additive.upper < printed
+    assert capacities.multiplicative.channel == response(points, level).channel()
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(1, 6), st.integers(1, 6), levels())
 def test_streets_are_products_of_lines(rows, columns, level):
-    both = capacity(grid(rows, columns, "manhattan"), level)
-    one, other = (capacity(line(size), level) for size in (rows, columns))
-    assert both.multiplicative.value == one.multiplicative.value * other.multiplicative.value
-    assert 1 - both.additive.value == (1 - one.additive.value) * (1 - other.additive.value)
-    checked(both, grid(rows, columns, "manhattan"), level)
+    grid_capacities = capacity(grid(rows, columns, "manhattan"), level)
+    row_capacities, column_capacities = (capacity(line(size), level) for size in (rows, columns))
+    assert (
+        grid_capacities.multiplicative.value
+        == row_capacities.multiplicative.value * column_capacities.multiplicative.value
+    )
+    assert 1 - grid_capacities.additive.value == (1 - row_capacities.additive.value) * (
+        1 - column_capacities.additive.value
+    )
+    check_capacities(grid_capacities, grid(rows, columns, "manhattan"), level)
 
 
 # A spider: three legs of length 1, 1 and 2. And eight points of a graph. Found by search.
@@ -197,82 +204,82 @@ EIGHT = space(
 def test_no_weights_prove_the_multiplicative_capacity_of_a_spider():
     """λ ≥ 0 with Kλ ≤ 1 and Σλ = 1700/1043 shows that Kw ≥ 1 needs Σw ≥ 1700/1043; the capacity is 191/119."""
     level = alpha("7/10")
-    found = capacity(SPIDER, level)
-    checked(found, SPIDER, level)
-    packing = optimal_weights(SPIDER, symmetries(SPIDER), alpha_powers(SPIDER, level), least=False).diagonal
+    capacities = capacity(SPIDER, level)
+    check_capacities(capacities, SPIDER, level)
+    packing = optimal_weights(SPIDER, symmetries(SPIDER), alpha_powers(SPIDER, level), minimise=False).diagonal
     powers = np.array([[level.power(d) for d in row] for row in SPIDER.distances], dtype=object)
     assert min(packing) >= 0
     assert max(powers @ np.array(packing, dtype=object)) <= 1
     assert sum(packing) == Fraction(1700, 1043) > Fraction(191, 119)
-    assert found.multiplicative.value == Fraction(191, 119) == best_total(SPIDER, level, least=False)
-    assert found.multiplicative.weights is None
+    assert capacities.multiplicative.value == Fraction(191, 119) == best_total(SPIDER, level, minimise=False)
+    assert capacities.multiplicative.weights is None
 
 
 def test_no_weights_prove_the_additive_capacity_of_these_eight_points():
     """μ ≥ 0 with Bμ ≥ 1 and Σμ = 594473/830800 shows that Bw ≤ 1 needs Σw ≤ that; the least T is 68/95."""
     level = alpha("17/20")
-    found = capacity(EIGHT, level)
-    checked(found, EIGHT, level)
-    cover = optimal_weights(EIGHT, symmetries(EIGHT), alpha_powers(EIGHT, level), least=True).diagonal
+    capacities = capacity(EIGHT, level)
+    check_capacities(capacities, EIGHT, level)
+    cover = optimal_weights(EIGHT, symmetries(EIGHT), alpha_powers(EIGHT, level), minimise=True).diagonal
     powers = np.array([[1 / level.power(d) for d in row] for row in EIGHT.distances], dtype=object)
     assert min(cover) >= 0
     assert min(powers @ np.array(cover, dtype=object)) >= 1
     assert sum(cover) == Fraction(594473, 830800) < Fraction(68, 95)
-    assert found.additive.value == 1 - Fraction(68, 95) == 1 - best_total(EIGHT, level, least=True)
-    assert found.additive.weights is None
+    assert capacities.additive.value == 1 - Fraction(68, 95) == 1 - best_total(EIGHT, level, minimise=True)
+    assert capacities.additive.weights is None
 
 
 def test_a_factor_whose_capacity_is_not_that_of_weights_sends_the_product_to_the_program():
     level, points = alpha("7/10"), product_space(SPIDER, line(2))
-    found = capacity(points, level)
-    assert found.multiplicative.how.startswith("a linear program")
-    assert found.multiplicative.exact
-    assert found.multiplicative.value == best_total(points, level, least=False)
-    checked(found, points, level)
+    capacities = capacity(points, level)
+    assert capacities.multiplicative.how.startswith("a linear program")
+    assert capacities.multiplicative.exact
+    assert capacities.multiplicative.value == best_total(points, level, minimise=False)
+    check_capacities(capacities, points, level)
 
 
 @settings(max_examples=15, deadline=None)
 @given(metrics(4), st.integers(1, 3))
 def test_very_small_totals_are_still_exact(points, factor):
     wide, level = scale_space(points, 4 * factor), alpha("1/20")
-    found = capacity(wide, level)
-    checked(found, wide, level)
-    assert found.additive.exact
-    assert found.multiplicative.exact
+    capacities = capacity(wide, level)
+    check_capacities(capacities, wide, level)
+    assert capacities.additive.exact
+    assert capacities.multiplicative.exact
 
 
 def test_on_large_euclidean_grids_the_program_is_below_the_weights():
     level = alpha("7/10")
-    found = capacity(grid(7, 7), level)
-    checked(found, grid(7, 7), level)
-    assert found.multiplicative.how.startswith("a linear program")
-    assert float(found.multiplicative.value) == pytest.approx(3.62118710983305, abs=1e-10)
-    assert found.multiplicative.gap < Fraction(1, 10**12)
+    capacities = capacity(grid(7, 7), level)
+    check_capacities(capacities, grid(7, 7), level)
+    assert capacities.multiplicative.how.startswith("a linear program")
+    assert float(capacities.multiplicative.value) == pytest.approx(3.62118710983305, abs=1e-10)
+    assert capacities.multiplicative.gap < Fraction(1, 10**12)
 
 
 def test_ten_by_ten_places_are_certified():
-    found = capacity(grid(10, 10), HALF)
-    for one in (found.multiplicative, found.additive):
-        assert one.gap < Fraction(1, 10**12)
-        assert len(one.channel.outputs) <= 100
-        assert set(one.channel.rows.sum(axis=1)) == {1}
-    assert float(found.multiplicative.value) == pytest.approx(12.726893715011116, abs=1e-10)
-    assert float(found.additive.value) == pytest.approx(1 - 0.011293727533179683, abs=1e-12)
+    capacities = capacity(grid(10, 10), HALF)
+    for type_capacity in (capacities.multiplicative, capacities.additive):
+        assert type_capacity.gap < Fraction(1, 10**12)
+        assert len(type_capacity.channel.outputs) <= 100
+        assert set(type_capacity.channel.rows.sum(axis=1)) == {1}
+    assert float(capacities.multiplicative.value) == pytest.approx(12.726893715011116, abs=1e-10)
+    assert float(capacities.additive.value) == pytest.approx(1 - 0.011293727533179683, abs=1e-12)
 
 
 def test_two_by_two_places_are_exact():
-    found = capacity(grid(2, 2), HALF)
+    capacities = capacity(grid(2, 2), HALF)
     diagonal = HALF.power(number("sqrt(2)"))
-    assert isinstance(found.multiplicative.value, Real)
-    assert found.multiplicative.value == 4 / (2 + diagonal)
-    assert found.additive.value == 1 - 4 / (5 + 1 / diagonal)
+    assert isinstance(capacities.multiplicative.value, Real)
+    assert capacities.multiplicative.value == 4 / (2 + diagonal)
+    assert capacities.additive.value == 1 - 4 / (5 + 1 / diagonal)
 
 
 def test_a_million_bitstrings_take_a_moment():
-    found = capacity(hamming(20), HALF)
-    assert found.multiplicative.value == Fraction(4, 3) ** 20
-    assert found.additive.value == 1 - Fraction(2, 3) ** 20
-    assert found.multiplicative.channel is None
+    capacities = capacity(hamming(20), HALF)
+    assert capacities.multiplicative.value == Fraction(4, 3) ** 20
+    assert capacities.additive.value == 1 - Fraction(2, 3) ** 20
+    assert capacities.multiplicative.channel is None
     assert capacity(hamming(20), epsilon("0.3")).multiplicative.exact
 
 
@@ -280,71 +287,71 @@ def test_a_million_bitstrings_take_a_moment():
 @pytest.mark.parametrize("level", [HALF, alpha("9/10"), epsilon("0.1")])
 def test_long_cycles_are_geometric_sums(points, level):
     half, odd = divmod(points, 2)
-    a, far = level.alpha, level.power(half)
-    total = (1 + a - 2 * a * far) / (1 - a) if odd else (1 + a) * (1 - far) / (1 - a)
-    found = capacity(cycle(points), level)
-    assert found.multiplicative.value == points / total
-    turned = (2 * (1 - a * far) / (1 - a) - far) if odd else (1 + a) * (1 - far) / (1 - a)
-    assert 1 - found.additive.value == points * far / turned
-    assert "Capacity" in repr(found.multiplicative)
+    a, half_power = level.alpha, level.power(half)
+    total = (1 + a - 2 * a * half_power) / (1 - a) if odd else (1 + a) * (1 - half_power) / (1 - a)
+    capacities = capacity(cycle(points), level)
+    assert capacities.multiplicative.value == points / total
+    inverse_total = (2 * (1 - a * half_power) / (1 - a) - half_power) if odd else (1 + a) * (1 - half_power) / (1 - a)
+    assert 1 - capacities.additive.value == points * half_power / inverse_total
+    assert "Capacity" in repr(capacities.multiplicative)
 
 
 @pytest.mark.parametrize("points", [line(1), line(4), discrete(3), grid(2, 3), hamming(20)])
 def test_at_the_ends_everything_or_nothing_is_told(points):
-    all_told, nothing = capacity(points, alpha(0)), capacity(points, alpha(1))
+    everything, nothing = capacity(points, alpha(0)), capacity(points, alpha(1))
     size = len(points)
-    assert all_told.multiplicative.value == size
-    assert all_told.additive.value == (1 if size > 1 else 0)
+    assert everything.multiplicative.value == size
+    assert everything.additive.value == (1 if size > 1 else 0)
     assert nothing.multiplicative.value == 1
     assert nothing.additive.value == 0
     if size < 100:
-        for found, level in ((all_told, alpha(0)), (nothing, alpha(1))):
-            for one in (found.multiplicative, found.additive):
-                assert least_epsilon(one.channel, points).within(level)
-                assert set(one.channel.rows.sum(axis=1)) == {1}
+        for capacities, level in ((everything, alpha(0)), (nothing, alpha(1))):
+            for type_capacity in (capacities.multiplicative, capacities.additive):
+                assert least_epsilon(type_capacity.channel, points).within(level)
+                assert set(type_capacity.channel.rows.sum(axis=1)) == {1}
 
 
 @settings(max_examples=30, deadline=None)
 @given(metrics(5), rational_levels(), st.sampled_from(["2", "1/2", "3/2"]))
 def test_larger_distances_let_more_be_told_and_points_left_out_let_less(points, level, factor):
-    found, wider = capacity(points, level), capacity(scale_space(points, factor), level)
+    capacities, wider = capacity(points, level), capacity(scale_space(points, factor), level)
     more = Fraction(factor) > 1
-    assert (wider.multiplicative.upper >= found.multiplicative.lower) if more else True
-    assert (wider.multiplicative.lower <= found.multiplicative.upper) if not more else True
+    assert (wider.multiplicative.upper >= capacities.multiplicative.lower) if more else True
+    assert (wider.multiplicative.lower <= capacities.multiplicative.upper) if not more else True
     fewer = capacity(sub_space(points, points.labels[:-1]), level)
     assert 1 <= fewer.multiplicative.value <= len(points) - 1
-    assert fewer.multiplicative.value <= found.multiplicative.value + 1
-    assert 0 <= found.additive.value < 1
+    assert fewer.multiplicative.value <= capacities.multiplicative.value + 1
+    assert 0 <= capacities.additive.value < 1
 
 
 def test_progress_is_told_bounds_that_hold():
-    told: list[tuple[float, float]] = []
-    found = capacity(grid(7, 7), alpha("7/10"), lambda lower, upper: told.append((float(lower), float(upper))))
-    largest = [bounds for bounds in told if bounds[0] == 1]
-    assert len(largest) >= 2
-    assert all(low <= float(found.multiplicative.value) <= high + 1e-9 for low, high in largest)
-    assert all(low <= float(found.additive.value) <= high + 1e-9 for low, high in told if low == 0)
-    assert len(largest) < len(told)
+    reports: list[tuple[float, float]] = []
+    capacities = capacity(grid(7, 7), alpha("7/10"), lambda lower, upper: reports.append((float(lower), float(upper))))
+    multiplicative_reports = [bounds for bounds in reports if bounds[0] == 1]
+    assert len(multiplicative_reports) >= 2
+    assert all(low <= float(capacities.multiplicative.value) <= high + 1e-9 for low, high in multiplicative_reports)
+    assert all(low <= float(capacities.additive.value) <= high + 1e-9 for low, high in reports if low == 0)
+    assert len(multiplicative_reports) < len(reports)
 
 
 def test_values_of_many_digits_are_never_printed_whole():
-    found = capacity(cycle(100_000), alpha("1/2"))
-    assert len(repr(found.multiplicative)) < 100
-    assert len(repr(found.additive)) < 100
-    assert math.log2(found.multiplicative.value.denominator) > 40_000
+    capacities = capacity(cycle(100_000), alpha("1/2"))
+    assert len(repr(capacities.multiplicative)) < 100
+    assert len(repr(capacities.additive)) < 100
+    assert math.log2(capacities.multiplicative.value.denominator) > 40_000
 
 
 def test_what_is_too_large_is_refused_in_one_line(monkeypatch):
     with pytest.raises(InputError, match=r"grid:70x70 has 4900 points"):
         capacity(grid(70, 70), HALF)
-    monkeypatch.setattr("utmost.design.capacities.point_weights.MOST_ORBITS", 5)
+    monkeypatch.setattr("utmost.design.capacities.point_weights.MAX_POINT_ORBITS", 5)
     with pytest.raises(InputError, match=r"grid:5x5 has 6 points that no known symmetry .* at most 5"):
         capacity(grid(5, 5), HALF)
     monkeypatch.undo()
-    monkeypatch.setattr("utmost.design.capacities.pair_program.MOST_RELATIONS", 100)
+    monkeypatch.setattr("utmost.design.capacities.pair_program.MAX_RELATIONS", 100)
     with pytest.raises(InputError, match=r"privacy constraints up to symmetry, and at most 100 are tried"):
         capacity(grid(5, 5), alpha("7/10"))
-    monkeypatch.setattr("utmost.design.capacities.pair_program.MOST_RELATIONS", 1)
+    monkeypatch.setattr("utmost.design.capacities.pair_program.MAX_RELATIONS", 1)
     with pytest.raises(InputError, match=r"privacy constraints up to symmetry, and at most 1 are tried"):
         capacity(grid(5, 5), alpha("7/10"))
 
@@ -354,11 +361,11 @@ def test_what_is_too_large_is_refused_in_one_line(monkeypatch):
 def test_a_rounded_channel_that_leaks_is_seen(points, row, column):
     level = epsilon("0.3")
     bounds = alpha_powers(points, level)
-    kernel = np.array([[bounds.aim[code] for code in line] for line in points.codes], dtype=object)
+    kernel = np.array([[bounds.target[code] for code in line] for line in points.codes], dtype=object)
     units = np.array([[int(entry * 2**200) for entry in line] for line in kernel], dtype=object)
-    assert private(points, bounds, units)
+    assert units_are_private(points, bounds, units)
     units[row % len(points), column % len(points)] *= 10**9
-    assert not private(points, bounds, units)
+    assert not units_are_private(points, bounds, units)
 
 
 def test_a_level_must_be_a_level():
@@ -370,4 +377,4 @@ def test_a_rounded_channel_s_own_capacity_is_what_is_returned():
     """After rounding two secrets may exchange the largest entry of a column."""
     points = space([[0, 2, 4, 4, 3], [2, 0, 2, 2, 1], [4, 2, 0, 1, 2], [4, 2, 1, 0, 1], [3, 1, 2, 1, 0]])
     level = epsilon("0.1")
-    checked(capacity(points, level), points, level)
+    check_capacities(capacity(points, level), points, level)

@@ -18,14 +18,14 @@ from utmost.consumer import Consumer, losses, priors
 from utmost.design import Design, by_program, optimal
 from utmost.design.cost_matrix import cost_bounds
 from utmost.design.interior_point import interior_point_search
-from utmost.design.interior_point.blas_threads import _switches, one_thread
+from utmost.design.interior_point.blas_threads import _thread_switches, one_thread
 from utmost.design.interior_point.exact_bounds import (
     Multipliers,
     exact_multipliers,
     exact_rows,
     lower_bound,
     make_private,
-    whole,
+    to_integers,
 )
 from utmost.design.optimal import wide_design
 from utmost.errors import InputError
@@ -302,7 +302,7 @@ def test_a_space_that_cannot_be_written_out_is_refused_by_size() -> None:
 
 @given(st.lists(st.floats(0, 1e300, allow_subnormal=False), min_size=1, max_size=8), st.integers(0, 1200))
 def test_doubles_are_cut_to_whole_multiples_exactly(values: list[float], bits: int) -> None:
-    found = whole(np.array(values), bits)
+    found = to_integers(np.array(values), bits)
     assert [int(n) for n in found] == [Fraction(value) * 2**bits // 1 for value in values]
 
 
@@ -332,10 +332,10 @@ def test_rows_that_are_a_little_off_are_levelled_at_the_cost_of_a_few_times_that
 
 
 def test_blas_gets_its_threads_back() -> None:
-    before = [count() for count, _ in _switches()]
+    before = [count() for count, _ in _thread_switches()]
     with one_thread():
-        assert all(count() == 1 for count, _ in _switches())
-    assert [count() for count, _ in _switches()] == before
+        assert all(count() == 1 for count, _ in _thread_switches())
+    assert [count() for count, _ in _thread_switches()] == before
 
 
 @pytest.mark.filterwarnings("error")

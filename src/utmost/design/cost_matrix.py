@@ -45,16 +45,16 @@ def _is_irrational(level: Level, distance: Number) -> bool:
 def cost_bounds(consumer: Consumer, bits: int) -> tuple[Matrix, Matrix]:
     """Rational matrices below and above the costs, equal where these are rational, else 2^−bits apart, relatively."""
     losses = consumer.loss.matrix(consumer.prior.size)
-    sides = [round_costs(losses, bits, side) for side in (0, 1)]
-    weights = [round_costs(np.array(consumer.prior.exact(), dtype=object), bits, side) for side in (0, 1)]
-    cheap, dear = (weight[:, None] * loss for weight, loss in zip(weights, sides, strict=True))
-    return cheap, dear
+    loss_bounds = [round_costs(losses, bits, side) for side in (0, 1)]
+    weight_bounds = [round_costs(np.array(consumer.prior.exact(), dtype=object), bits, side) for side in (0, 1)]
+    lower_costs, upper_costs = (weight[:, None] * loss for weight, loss in zip(weight_bounds, loss_bounds, strict=True))
+    return lower_costs, upper_costs
 
 
 def round_costs(values: Matrix, bits: int, side: int) -> npt.NDArray[np.object_]:
     """Numbers ≥ 0 rounded to rationals, all down (`side` 0) or all up (1); each distinct object once."""
-    once: dict[int, Number] = {id(value): value for value in values.flat}
-    ends = {key: enclosure(value, bits)[side] for key, value in once.items()}
+    value_of_id: dict[int, Number] = {id(value): value for value in values.flat}
+    bounds = {key: enclosure(value, bits)[side] for key, value in value_of_id.items()}
     result = np.empty(values.shape, dtype=object)
-    result.ravel()[:] = [ends[id(value)] for value in values.flat]
+    result.ravel()[:] = [bounds[id(value)] for value in values.flat]
     return result

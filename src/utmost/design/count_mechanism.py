@@ -45,9 +45,9 @@ def remapped_geometric(level: Level, costs: Matrix) -> Remapped:
     size = len(costs) - 1
     scores = matrix_product(costs.T, _kernel(size, level))
     remap = [first_minimum(scores[:, k]) for k in range(size + 1)]
-    least: list[Number] = [scores[w, k] for k, w in enumerate(remap)]
-    multipliers = tuple(_dot(inverse_kernel_row(i, size, level), least) for i in range(size + 1))
-    loss = sum((kappa * h for kappa, h in zip(column_weights(size, level), least, strict=True)), Fraction(0))
+    best_scores: list[Number] = [scores[w, k] for k, w in enumerate(remap)]
+    multipliers = tuple(_dot(inverse_kernel_row(i, size, level), best_scores) for i in range(size + 1))
+    loss = sum((kappa * h for kappa, h in zip(column_weights(size, level), best_scores, strict=True)), Fraction(0))
     return Remapped(remap, loss, multipliers, objection(level.alpha, costs, multipliers))
 
 

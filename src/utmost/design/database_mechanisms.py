@@ -63,7 +63,7 @@ def optimal_for_prior(setting: DatabaseSetting, level: Level, prior: Sequence[Fr
             f"the prior over databases must have {len(setting.space)} weights that sum to 1, none negative"
         )
     costs = np.array(prior, dtype=object)[:, None] * setting.losses()
-    return _design(setting, level, privacy_program(setting.space, level, costs))
+    return _certified_design(setting, level, privacy_program(setting.space, level, costs))
 
 
 def optimal_for_worst(setting: DatabaseSetting, level: Level, prior: Sequence[Fraction]) -> DatabaseDesign:
@@ -86,14 +86,15 @@ def optimal_for_worst(setting: DatabaseSetting, level: Level, prior: Sequence[Fr
         [*base.rhs, *[Fraction(0)] * points],
         np.concatenate([base.equality, np.zeros(points, dtype=bool)]),
     )
-    return _design(setting, level, program)
+    return _certified_design(setting, level, program)
 
 
 def worst_case_loss(setting: DatabaseSetting, mechanism: Channel, prior: Sequence[Fraction]) -> Number:
     """Objective (9) of a mechanism read at face value."""
-    each = (mechanism.rows * setting.losses()).sum(axis=1)
+    database_losses = (mechanism.rows * setting.losses()).sum(axis=1)
     worst = [
-        max((each[d] for d, f in enumerate(setting.answers) if f == i), default=Fraction(0)) for i in range(len(prior))
+        max((database_losses[d] for d, f in enumerate(setting.answers) if f == i), default=Fraction(0))
+        for i in range(len(prior))
     ]
     return sum((p * w for p, w in zip(prior, worst, strict=True)), Fraction(0))
 
@@ -133,12 +134,12 @@ def common_source(space: Space, level: Level, first: Channel, second: Channel) -
     )
 
 
-def _design(setting: DatabaseSetting, level: Level, program: LinearProgram) -> DatabaseDesign:
+def _certified_design(setting: DatabaseSetting, level: Level, program: LinearProgram) -> DatabaseDesign:
     certificate = certified_optimum(program)
     points, readings = setting.losses().shape
     rows = np.array(certificate.x[: points * readings], dtype=object).reshape(points, readings)
     mechanism = trusted_channel(setting.space.labels, range(readings), rows)
-    leak = least_epsilon(mechanism, setting.space)
-    if not leak.within(level):
+    privacy_loss = least_epsilon(mechanism, setting.space)
+    if not privacy_loss.within(level):
         raise SolverError("the mechanism found did not pass its own certificate; nothing is returned")
-    return DatabaseDesign(mechanism, certificate.upper, certificate, leak)
+    return DatabaseDesign(mechanism, certificate.upper, certificate, privacy_loss)

@@ -16,7 +16,7 @@ from utmost.errors import SolverError
 from utmost.exact import Level, Number, sign
 from utmost.spaces import Label, Space
 
-NEARLY_HALF = 0.499999  # of ε
+POWER_SHARE = 0.499999  # of ε
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +74,23 @@ def design_if_certified(space: Space, level: Level, costs: Matrix, attempt: Desi
     """The attempt as a design if it is private, by the ε recomputed from its entries, and its bounds do not cross."""
     rows, lower, multipliers, remap = attempt
     mechanism = trusted_channel(space.labels, reading_names(space, rows.shape[1]), rows)
-    leak = least_epsilon(mechanism, space)
+    privacy_loss = least_epsilon(mechanism, space)
     upper: Number = (costs * rows).sum()
-    certificate = Certificate(lower, upper, leak, leak.within(level), multipliers)
-    passed = certificate.private and sign(certificate.gap) >= 0
-    return Design(mechanism, upper, certificate, remap) if passed else None
+    certificate = Certificate(lower, upper, privacy_loss, privacy_loss.within(level), multipliers)
+    is_certified = certificate.private and sign(certificate.gap) >= 0
+    return Design(mechanism, upper, certificate, remap) if is_certified else None
 
 
 def extreme_level_design(space: Space, level: Level, costs: Matrix) -> Design:
     """α = 0: every secret may be told, so each is read in its best way. α = 1: one reading for all."""
     if level.alpha == 0:
-        return _told(space, level, costs, [first_minimum(row) for row in costs])
-    return _told(space, level, costs, [first_minimum(costs.sum(axis=0))] * len(space))
+        return _deterministic_design(space, level, costs, [first_minimum(row) for row in costs])
+    return _deterministic_design(space, level, costs, [first_minimum(costs.sum(axis=0))] * len(space))
 
 
 def constant_design(space: Space, level: Level, costs: Matrix, lower: Number) -> Design:
     """The best mechanism that tells nothing, private at any level, with a lower bound that is known."""
-    return _told(space, level, costs, [first_minimum(costs.sum(axis=0))] * len(space), lower)
+    return _deterministic_design(space, level, costs, [first_minimum(costs.sum(axis=0))] * len(space), lower)
 
 
 def simple_design(space: Space, level: Level, costs: Matrix, lower: Number) -> Design:
@@ -99,35 +99,37 @@ def simple_design(space: Space, level: Level, costs: Matrix, lower: Number) -> D
     The latter is private, since neither the power nor a row's sum changes by more than α^(d/2); a hair is given up for
     rounding its entries.
     """
-    silent = constant_design(space, level, costs, lower)
+    constant = constant_design(space, level, costs, lower)
     distances = np.array([float(d) for d in space.values])[space.codes]
-    entries = np.exp(-NEARLY_HALF * level.epsilon * distances)
+    entries = np.exp(-POWER_SHARE * level.epsilon * distances)
     entries /= entries.sum(axis=1, keepdims=True)
     remap = (costs.astype(float).T @ entries).argmin(axis=0)
-    read = np.zeros(costs.shape)
-    np.add.at(read.T, remap, entries.T)
-    used = np.flatnonzero(read.any(axis=0))
+    remapped_entries = np.zeros(costs.shape)
+    np.add.at(remapped_entries.T, remap, entries.T)
+    used_readings = np.flatnonzero(remapped_entries.any(axis=0))
     exact = np.full(costs.shape, Fraction(0), dtype=object)
-    exact[:, used] = exact_rows(read[:, used])
+    exact[:, used_readings] = exact_rows(remapped_entries[:, used_readings])
     design = design_if_certified(space, level, costs, (exact, lower, None, None))
-    return silent if design is None else min(silent, design, key=lambda one: one.loss)
+    return constant if design is None else min(constant, design, key=lambda candidate: candidate.loss)
 
 
 def rescale_design(counts: Design, space: Space, level: Level) -> Design:
     """A design for counts as one for points at other distances on a line: the same matrix, its ε recomputed there."""
     mechanism = trusted_channel(space.labels, reading_names(space, len(counts.channel.outputs)), counts.channel.rows)
-    leak = least_epsilon(mechanism, space)
-    if not leak.within(level):
+    privacy_loss = least_epsilon(mechanism, space)
+    if not privacy_loss.within(level):
         raise SolverError("the mechanism found did not pass its own certificate; nothing is returned")
-    return replace(counts, channel=mechanism, certificate=replace(counts.certificate, leak=leak, private=True))
+    return replace(counts, channel=mechanism, certificate=replace(counts.certificate, leak=privacy_loss, private=True))
 
 
-def _told(space: Space, level: Level, costs: Matrix, chosen: list[int], lower: Number | None = None) -> Design:
+def _deterministic_design(
+    space: Space, level: Level, costs: Matrix, remap: list[int], lower: Number | None = None
+) -> Design:
     """The mechanism that answers each secret with its chosen reading; without a bound, there is nothing better."""
     outputs = reading_names(space, costs.shape[1])
-    told = deterministic([outputs[w] for w in chosen], space.labels, outputs)
-    loss: Number = sum((costs[x, w] for x, w in enumerate(chosen)), Fraction(0))
-    return finish_design(space, level, costs, (told.rows, loss if lower is None else lower, None, None))
+    mechanism = deterministic([outputs[w] for w in remap], space.labels, outputs)
+    loss: Number = sum((costs[x, w] for x, w in enumerate(remap)), Fraction(0))
+    return finish_design(space, level, costs, (mechanism.rows, loss if lower is None else lower, None, None))
 
 
 def reading_names(space: Space, width: int) -> tuple[Label, ...]:

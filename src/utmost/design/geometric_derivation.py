@@ -42,8 +42,8 @@ def derivation(mechanism: Channel, level: Level) -> Derivation:
     >>> from utmost.channel import channel
     >>> from utmost.exact import alpha
     >>> figure5 = [["1/3"] * 3, ["2/3", "1/6", "1/6"], ["1/3"] * 3, ["1/6", "1/6", "2/3"]]
-    >>> found = derivation(channel(figure5), alpha("1/2"))
-    >>> found.derivable, found.answer, found.reading, str(found.value)
+    >>> verdict = derivation(channel(figure5), alpha("1/2"))
+    >>> verdict.derivable, verdict.answer, verdict.reading, str(verdict.value)
     (False, 1, 1, '-1/2')
     """
     if not level.is_inner:
@@ -55,15 +55,15 @@ def derivation(mechanism: Channel, level: Level) -> Derivation:
         row = inverse_kernel_row(k, size, level)
         for j in range(len(mechanism.outputs)):
             quotient[k, j] = sum(value * channel_entry(mechanism, x, j) for x, value in row) / kappa
-    worst = _least(quotient)
+    worst = _index_of_minimum(quotient)
     if sign(quotient[worst]) < 0:
         return Derivation(None, mechanism.inputs[worst[0]], mechanism.outputs[worst[1]], quotient[worst])
     return Derivation(trusted_channel(mechanism.inputs, mechanism.outputs, quotient))
 
 
-def _least(matrix: np.ndarray[tuple[int, int], np.dtype[np.object_]]) -> tuple[int, int]:
+def _index_of_minimum(matrix: np.ndarray[tuple[int, int], np.dtype[np.object_]]) -> tuple[int, int]:
     best = (0, 0)
-    for place in np.ndindex(matrix.shape[0], matrix.shape[1]):
-        if matrix[place] < matrix[best]:
-            best = place
+    for index in np.ndindex(matrix.shape[0], matrix.shape[1]):
+        if matrix[index] < matrix[best]:
+            best = index
     return best

@@ -42,10 +42,10 @@ def minimax_optimal(space: Space, level: Level, consumer: Minimax) -> MinimaxDes
     certificate = certified_optimum(minimax_program(space, level, consumer))
     rows = np.array(certificate.x[:-1], dtype=object).reshape(len(space), len(space))
     mechanism = trusted_channel(space.labels, space.labels, rows)
-    leak = least_epsilon(mechanism, space)
-    if not leak.within(level):
+    privacy_loss = least_epsilon(mechanism, space)
+    if not privacy_loss.within(level):
         raise SolverError("the mechanism found did not pass its own certificate; nothing is returned")
-    return MinimaxDesign(mechanism, certificate.upper, certificate, leak)
+    return MinimaxDesign(mechanism, certificate.upper, certificate, privacy_loss)
 
 
 def minimax_program(space: Space, level: Level, consumer: Minimax) -> LinearProgram:

@@ -62,9 +62,9 @@ def privacy_rows(
     )
     w = np.tile(np.arange(readings), len(pairs))
     first, second = (np.repeat(pairs[:, side], readings) * readings + w for side in (0, 1))
-    there, back = np.arange(len(w)), len(w) + np.arange(len(w))
+    forward, backward = np.arange(len(w)), len(w) + np.arange(len(w))
     ones, slopes = np.full(len(w), Fraction(1), dtype=object), -np.repeat(factors, readings)
-    rows = np.concatenate([there, there, back, back])
+    rows = np.concatenate([forward, forward, backward, backward])
     columns = np.concatenate([first, second, second, first])
     return rows, columns, np.concatenate([ones, slopes, ones, slopes])
 

@@ -43,14 +43,14 @@ def signature(mechanism: Channel, level: Level) -> Signature:
     mechanism = mechanism.in_order()
     size = len(mechanism.inputs) - 1
     width = range(len(mechanism.outputs))
-    return tuple("".join(_symbol(mechanism, i, j, level.alpha) for j in width) for i in range(size))
+    return tuple("".join(_entry_symbol(mechanism, i, j, level.alpha) for j in width) for i in range(size))
 
 
-def _symbol(mechanism: Channel, i: int, j: int, alpha: Number) -> str:
-    here, there = channel_entry(mechanism, i, j), channel_entry(mechanism, i + 1, j)
-    if not here and not there:
+def _entry_symbol(mechanism: Channel, i: int, j: int, alpha: Number) -> str:
+    current, following = channel_entry(mechanism, i, j), channel_entry(mechanism, i + 1, j)
+    if not current and not following:
         return ZERO
-    for symbol, small, large in ((DOWN, there, here), (UP, here, there)):
+    for symbol, small, large in ((DOWN, following, current), (UP, current, following)):
         if small == alpha * large:
             return symbol
         if small < alpha * large:
@@ -75,7 +75,7 @@ def lemmas(found: Signature) -> list[LemmaFinding]:
         ("5.6(b)", _repeated_rows),
         ("5.8", _too_many_slacks),
         ("5.9(P1)", _not_single_peaked),
-        ("5.9(P2)", _loose_ends),
+        ("5.9(P2)", _sloping_ends),
         ("5.9(P3)", _uneven_inclines),
     )
     return [_finding(name, next(check(found), None)) for name, check in checks]
@@ -85,88 +85,88 @@ def _finding(name: str, broken: tuple[Place, str] | None) -> LemmaFinding:
     return LemmaFinding(name, True) if broken is None else LemmaFinding(name, False, *broken)
 
 
-def _columns(found: Signature) -> list[str]:
-    return ["".join(column) for column in zip(*found, strict=True)]
+def _columns(symbols: Signature) -> list[str]:
+    return ["".join(column) for column in zip(*symbols, strict=True)]
 
 
-def _mixed_columns(found: Signature) -> Iterator[tuple[Place, str]]:
-    for j, column in enumerate(_columns(found)):
+def _mixed_columns(symbols: Signature) -> Iterator[tuple[Place, str]]:
+    for j, column in enumerate(_columns(symbols)):
         if ZERO in column and set(column) != {ZERO}:
             yield (column.index(ZERO), j), "a zero in a column that is not all zero"
 
 
-def _one_way_rows(found: Signature) -> Iterator[tuple[Place, str]]:
-    for i, row in enumerate(found):
+def _one_way_rows(symbols: Signature) -> Iterator[tuple[Place, str]]:
+    for i, row in enumerate(symbols):
         if set(row) <= {DOWN, ZERO} or set(row) <= {UP, ZERO}:
             yield (i, 0), "every output moves the same way, so the next row cannot sum to 1"
 
 
-def _not_unimodal(found: Signature) -> Iterator[tuple[Place, str]]:
-    for i, row in enumerate(found):
-        seen = ""
+def _not_unimodal(symbols: Signature) -> Iterator[tuple[Place, str]]:
+    for i, row in enumerate(symbols):
+        previous = ""
         for j, symbol in enumerate(row):
-            if symbol in (DOWN, SLACK) and (UP in seen or SLACK in seen):
-                yield (i, j), f"{symbol} after {SLACK if SLACK in seen else UP}: the row is not unimodal"
-            seen += symbol
+            if symbol in (DOWN, SLACK) and (UP in previous or SLACK in previous):
+                yield (i, j), f"{symbol} after {SLACK if SLACK in previous else UP}: the row is not unimodal"
+            previous += symbol
 
 
-def _decreasing_rows(found: Signature) -> Iterator[tuple[Place, str]]:
-    for i in range(len(found) - 1):
-        if found[i + 1].count(DOWN) < found[i].count(DOWN):
-            j = next(j for j, symbol in enumerate(found[i]) if symbol == DOWN and found[i + 1][j] != DOWN)
+def _decreasing_rows(symbols: Signature) -> Iterator[tuple[Place, str]]:
+    for i in range(len(symbols) - 1):
+        if symbols[i + 1].count(DOWN) < symbols[i].count(DOWN):
+            j = next(j for j, symbol in enumerate(symbols[i]) if symbol == DOWN and symbols[i + 1][j] != DOWN)
             yield (i + 1, j), "fewer ↓ than in the row before"
 
 
-def _repeated_rows(found: Signature) -> Iterator[tuple[Place, str]]:
-    for i in range(len(found) - 1):
-        here, there = found[i], found[i + 1]
-        if SLACK not in here + there and there.count(DOWN) <= here.count(DOWN):
+def _repeated_rows(symbols: Signature) -> Iterator[tuple[Place, str]]:
+    for i in range(len(symbols) - 1):
+        row, following = symbols[i], symbols[i + 1]
+        if SLACK not in row + following and following.count(DOWN) <= row.count(DOWN):
             yield (i + 1, 0), "no more ↓ than the strictly unimodal row before, and no S"
 
 
-def _too_many_slacks(found: Signature) -> Iterator[tuple[Place, str]]:
-    empty = sum(set(column) == {ZERO} for column in _columns(found))
-    places = [(i, j) for i, row in enumerate(found) for j, symbol in enumerate(row) if symbol == SLACK]
-    if len(places) > empty:
-        yield places[empty], f"{len(places)} entries S but only {empty} zero columns"
+def _too_many_slacks(symbols: Signature) -> Iterator[tuple[Place, str]]:
+    empty = sum(set(column) == {ZERO} for column in _columns(symbols))
+    slack_entries = [(i, j) for i, row in enumerate(symbols) for j, symbol in enumerate(row) if symbol == SLACK]
+    if len(slack_entries) > empty:
+        yield slack_entries[empty], f"{len(slack_entries)} entries S but only {empty} zero columns"
 
 
-def _nonzero(found: Signature) -> list[tuple[int, str]]:
-    return [(j, column) for j, column in enumerate(_columns(found)) if set(column) != {ZERO}]
+def _nonzero(symbols: Signature) -> list[tuple[int, str]]:
+    return [(j, column) for j, column in enumerate(_columns(symbols)) if set(column) != {ZERO}]
 
 
-def _not_single_peaked(found: Signature) -> Iterator[tuple[Place, str]]:
+def _not_single_peaked(symbols: Signature) -> Iterator[tuple[Place, str]]:
     order = {UP: 0, SLACK: 1, DOWN: 2, ZERO: 3}
-    for j, column in _nonzero(found):
+    for j, column in _nonzero(symbols):
         for i in range(1, len(column)):
             if order[column[i]] < order[column[i - 1]]:
                 yield (i, j), f"{column[i]} below {column[i - 1]}: the column is not single-peaked"
 
 
-def _loose_ends(found: Signature) -> Iterator[tuple[Place, str]]:
-    columns = _nonzero(found)
+def _sloping_ends(symbols: Signature) -> Iterator[tuple[Place, str]]:
+    columns = _nonzero(symbols)
     if columns and UP in columns[0][1]:
         yield (columns[0][1].index(UP), columns[0][0]), "the first non-zero column has an incline"
     if columns and DOWN in columns[-1][1]:
         yield (columns[-1][1].index(DOWN), columns[-1][0]), "the last non-zero column has a decline"
 
 
-def _uneven_inclines(found: Signature) -> Iterator[tuple[Place, str]]:
-    columns = _nonzero(found)
+def _uneven_inclines(symbols: Signature) -> Iterator[tuple[Place, str]]:
+    columns = _nonzero(symbols)
     for (_, before), (j, column) in pairwise(columns):
         if column.count(UP) != before.count(UP) + before.count(SLACK) + 1:
             yield (min(column.count(UP), len(column) - 1), j), "the incline is not the previous rise and one row more"
 
 
-def intervals(found: Signature) -> list[tuple[int, int, int]]:
+def intervals(symbols: Signature) -> list[tuple[int, int, int]]:
     """(a_k, b_k, j_k) of Lemma 5.10: the answers a_k … b_k of the geometric mechanism are read as j_k.
 
     Needs the properties of Lemma 5.9; then the intervals part 0 … n.
     """
-    for finding in lemmas(found)[6:]:
+    for finding in lemmas(symbols)[6:]:
         if not finding.holds:
             raise InputError(f"no remap can be read off this signature: Lemma {finding.lemma} fails, {finding.says}")
-    return [(column.count(UP), column.count(UP) + column.count(SLACK), j) for j, column in _nonzero(found)]
+    return [(column.count(UP), column.count(UP) + column.count(SLACK), j) for j, column in _nonzero(symbols)]
 
 
 def remap_of(found: Signature) -> list[int]:
@@ -181,9 +181,9 @@ def remap_of(found: Signature) -> list[int]:
     return [mapping[k] for k in range(len(found) + 1)]
 
 
-def signature_text(found: Signature, inputs: Sequence[object], outputs: Sequence[object]) -> str:
+def signature_text(symbols: Signature, inputs: Sequence[object], outputs: Sequence[object]) -> str:
     """The signature as the paper prints it, with its labels."""
     width = max(len(str(label)) for label in (*inputs, *outputs)) + 1
     head = " " * width + "".join(str(label).rjust(width) for label in outputs)
-    rows = (str(x).rjust(width) + "".join(s.rjust(width) for s in row) for x, row in zip(inputs, found, strict=False))
+    rows = (str(x).rjust(width) + "".join(s.rjust(width) for s in row) for x, row in zip(inputs, symbols, strict=False))
     return "\n".join([head, *rows])

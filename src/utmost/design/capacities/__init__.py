@@ -25,9 +25,9 @@ from utmost.errors import InputError, SolverError
 from utmost.exact import Level, Number, decimal
 from utmost.spaces import Space, symmetries
 
-Progress: TypeAlias = Callable[[Number, Number], None]  # the bounds so far of the capacity that is being found
-CLOSE = Fraction(1, 10**12)  # of T: bounds nearer than this are as good as equal, where α^d is irrational
-WIDEST = Fraction(1, 10**9)  # of T: bounds farther apart are not returned
+Progress: TypeAlias = Callable[[Number, Number], None]  # the bounds so far of the capacity that is being computed
+EQUAL_TOLERANCE = Fraction(1, 10**12)  # of T: bounds nearer than this are as good as equal, where α^d is irrational
+MAX_RELATIVE_GAP = Fraction(1, 10**9)  # of T: bounds farther apart are not returned
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -81,25 +81,25 @@ def capacity(space: Space, level: Level, progress: Progress | None = None) -> Ca
 
     >>> from utmost.exact import alpha
     >>> from utmost.spaces import discrete, hamming
-    >>> found = capacity(discrete(3), alpha("1/2"))
-    >>> found.multiplicative.value, found.additive.value
+    >>> capacities = capacity(discrete(3), alpha("1/2"))
+    >>> capacities.multiplicative.value, capacities.additive.value
     (Fraction(3, 2), Fraction(2, 5))
     >>> capacity(hamming(20), alpha("1/2")).multiplicative
     <Capacity 315.337: n/Σ α^d, the same from every point>
     """
     if not isinstance(level, Level):
         raise InputError(f'level must be made by alpha("1/2") or epsilon("0.1"), got {type(level).__name__}')
-    largest, smallest = (_total(space, level, least, progress) for least in (False, True))
+    largest, smallest = (_sum_bounds(space, level, minimise, progress) for minimise in (False, True))
     return Capacities(_multiplicative(space, largest), _additive(space, smallest))
 
 
 def _multiplicative(space: Space, total: SumBounds) -> Capacity:
-    return Capacity(total.lower, total.upper, total.lower, _channel(space, total), total.how, total.weights)
+    return Capacity(total.lower, total.upper, total.lower, _channel(space, total), total.method, total.weights)
 
 
 def _additive(space: Space, total: SumBounds) -> Capacity:
     lower, upper = 1 - total.upper, 1 - total.lower
-    return Capacity(lower, upper, lower, _channel(space, total), total.how, total.weights)
+    return Capacity(lower, upper, lower, _channel(space, total), total.method, total.weights)
 
 
 def _channel(space: Space, total: SumBounds) -> Channel | None:
@@ -108,74 +108,79 @@ def _channel(space: Space, total: SumBounds) -> Channel | None:
     return trusted_channel(space.labels, [space.labels[y] for y in total.columns], total.rows)
 
 
-def _total(space: Space, level: Level, least: bool, progress: Progress | None) -> SumBounds:
+def _sum_bounds(space: Space, level: Level, minimise: bool, progress: Progress | None) -> SumBounds:
     if not level.is_inner or len(space) == 1:
-        return _at_the_end(space, level, least)
-    parts = [part for part in space_factors(space) if len(part) > 1]
-    if parts != [space]:
-        totals = [_total(part, level, least, progress if len(parts) == 1 else None) for part in parts]
+        return _extreme_level_bounds(space, level, minimise)
+    factors = [factor for factor in space_factors(space) if len(factor) > 1]
+    if factors != [space]:
+        totals = [_sum_bounds(factor, level, minimise, progress if len(factors) == 1 else None) for factor in factors]
         if all(total.weighted for total in totals):
-            return product_bounds(totals, [len(part) for part in parts])
-    return closed_form_capacity(space, level, least) or _found(space, level, least, progress)
+            return product_bounds(totals, [len(factor) for factor in factors])
+    return closed_form_capacity(space, level, minimise) or _bounds_by_program(space, level, minimise, progress)
 
 
-def _at_the_end(space: Space, level: Level, least: bool) -> SumBounds:
+def _extreme_level_bounds(space: Space, level: Level, minimise: bool) -> SumBounds:
     """α = 0: everything may be told. α = 1, or one point: nothing is."""
-    size, told = len(space), level.alpha == 0 and len(space) > 1
-    total = Fraction(0 if least else size) if told else Fraction(1)
-    how = "α = 0: everything may be told" if told else "nothing can be told"
+    size, tells_all = len(space), level.alpha == 0 and len(space) > 1
+    total = Fraction(0 if minimise else size) if tells_all else Fraction(1)
+    method = "α = 0: everything may be told" if tells_all else "nothing can be told"
     if size > MAX_WRITTEN_POINTS:
-        return SumBounds(total, total, how, True)
-    if told:
-        weights = (Fraction(0 if least else 1),) * size
-        return SumBounds(total, total, how, True, tuple(range(size)), identity(range(size)).rows, weights)
+        return SumBounds(total, total, method, True)
+    if tells_all:
+        weights = (Fraction(0 if minimise else 1),) * size
+        return SumBounds(total, total, method, True, tuple(range(size)), identity(range(size)).rows, weights)
     rows = np.full((size, 1), Fraction(1), dtype=object)
-    return SumBounds(total, total, how, True, (0,), rows, (Fraction(1), *[Fraction(0)] * (size - 1)))
+    return SumBounds(total, total, method, True, (0,), rows, (Fraction(1), *[Fraction(0)] * (size - 1)))
 
 
-def _found(space: Space, level: Level, least: bool, progress: Progress | None) -> SumBounds:
+def _bounds_by_program(space: Space, level: Level, minimise: bool, progress: Progress | None) -> SumBounds:
     """By weights, if they can be made a channel; else by the program over pairs."""
     group, bounds = symmetries(space), alpha_powers(space, level)
-    weights = optimal_weights(space, group, bounds, least)
+    weights = optimal_weights(space, group, bounds, minimise)
     if not weights.slack:
-        made = without_slack(space, group, bounds, weights)
-        return _weighted(*made, weights, f"weights on points, {group.points.max() + 1} up to symmetry")
-    _tell(progress, least, weights.bound)
+        columns, rows = without_slack(space, group, bounds, weights)
+        return _bounds_with_weights(
+            columns, rows, weights, f"weights on points, {group.points.max() + 1} up to symmetry"
+        )
+    _report_bound(progress, minimise, weights.bound)
     support = tuple(y for y, weight in enumerate(weights.diagonal) if weight)
     answer = best_channel(
-        space, program_cells(space, group, support), bounds, least, lambda value: None, float(weights.bound)
+        space, program_cells(space, group, support), bounds, minimise, lambda value: None, float(weights.bound)
     )
     if answer is not None:
-        how = f"weights on points, attained by {len(support)} columns"
-        total = _weighted(answer.columns, answer.rows, weights, how)
-        if total.upper - total.lower <= CLOSE * total.lower:
+        method = f"weights on points, attained by {len(support)} columns"
+        total = _bounds_with_weights(answer.columns, answer.rows, weights, method)
+        if total.upper - total.lower <= EQUAL_TOLERANCE * total.lower:
             return total
-    every = program_cells(space, group, tuple(range(len(space))))
-    answer = best_channel(space, every, bounds, least, lambda value: _tell(progress, least, value))
-    assert answer is not None  # nothing was hoped for
-    how = f"a linear program over pairs of points, {group.pairs.max() + 1} up to symmetry"
-    total = _bounded(answer.columns, answer.rows, answer.bound, least, how)
-    if total.upper - total.lower > WIDEST * total.lower:
-        raise SolverError(f"the bounds of a capacity of {space.name} did not meet within {float(WIDEST):.0e} of it")
+    all_cells = program_cells(space, group, tuple(range(len(space))))
+    answer = best_channel(space, all_cells, bounds, minimise, lambda value: _report_bound(progress, minimise, value))
+    assert answer is not None  # no target was set
+    method = f"a linear program over pairs of points, {group.pairs.max() + 1} up to symmetry"
+    total = _bounds_of_channel(answer.columns, answer.rows, answer.bound, minimise, method)
+    if total.upper - total.lower > MAX_RELATIVE_GAP * total.lower:
+        gap = f"{float(MAX_RELATIVE_GAP):.0e}"
+        raise SolverError(f"the bounds of a capacity of {space.name} did not meet within {gap} of it")
     return total
 
 
-def _weighted(columns: tuple[int, ...], rows: Matrix, weights: PointWeights, how: str) -> SumBounds:
+def _bounds_with_weights(columns: tuple[int, ...], rows: Matrix, weights: PointWeights, method: str) -> SumBounds:
     """A channel and the bound of weights as a total."""
-    total = _bounded(columns, rows, weights.bound, weights.least, how)
+    total = _bounds_of_channel(columns, rows, weights.bound, weights.minimise, method)
     return replace(total, weighted=True, weights=weights.weights)
 
 
-def _bounded(columns: tuple[int, ...], rows: Matrix, bound: Fraction, least: bool, how: str) -> SumBounds:
+def _bounds_of_channel(
+    columns: tuple[int, ...], rows: Matrix, bound: Fraction, minimise: bool, method: str
+) -> SumBounds:
     """A channel and a bound as a total. After rounding, a column's largest entry may stand a hair beside its point."""
-    attained: Fraction = (rows.min(axis=0) if least else rows.max(axis=0)).sum()
-    lower, upper = (bound, attained) if least else (attained, bound)
+    channel_total: Fraction = (rows.min(axis=0) if minimise else rows.max(axis=0)).sum()
+    lower, upper = (bound, channel_total) if minimise else (channel_total, bound)
     if lower > upper:
         raise SolverError("a channel passed the bound of its own type; nothing is returned")
-    return SumBounds(lower, upper, how, False, columns, rows)
+    return SumBounds(lower, upper, method, False, columns, rows)
 
 
-def _tell(progress: Progress | None, least: bool, bound: Fraction | float) -> None:
+def _report_bound(progress: Progress | None, minimise: bool, bound: Fraction | float) -> None:
     """A bound of T as bounds of the capacity."""
     if progress is not None:
-        progress(*((Fraction(0), 1 - Fraction(bound)) if least else (Fraction(1), Fraction(bound))))
+        progress(*((Fraction(0), 1 - Fraction(bound)) if minimise else (Fraction(1), Fraction(bound))))

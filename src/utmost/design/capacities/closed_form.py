@@ -17,17 +17,17 @@ from utmost.spaces.compound_spaces import ProductShape, ScaledShape
 from utmost.spaces.space import MAX_TABLE_POINTS, Profile
 from utmost.spaces.standard_spaces import Grid, Line
 
-SPARSE = 64  # terms of a rational sum that are added one by one
+MAX_SPARSE_TERMS = 64  # terms of a rational sum that are added one by one
 MAX_EXACT_TERMS = 256  # terms of an irrational sum that is carried exactly
 
 
-def closed_form_capacity(space: Space, level: Level, least: bool) -> SumBounds | None:
+def closed_form_capacity(space: Space, level: Level, minimise: bool) -> SumBounds | None:
     """The total in closed form where there is one (0 < α < 1), else None."""
     step = line_step(space)
     if step is not None and len(space) > 2:
-        return least_of_line(space, level, step) if least else largest_of_line(space, level, step)
+        return line_minimum(space, level, step) if minimise else line_maximum(space, level, step)
     profile = space.profile or shared_profile(space)
-    return None if profile is None else homogeneous(space, profile, level, least)
+    return None if profile is None else homogeneous_bounds(space, profile, level, minimise)
 
 
 def space_factors(space: Space) -> list[Space]:
@@ -39,10 +39,10 @@ def space_factors(space: Space) -> list[Space]:
     """
     shape = space.shape
     if isinstance(shape, ScaledShape):
-        parts = space_factors(shape.base)
-        return [space] if len(parts) == 1 else [scale_space(part, shape.factor) for part in parts]
+        factors = space_factors(shape.base)
+        return [space] if len(factors) == 1 else [scale_space(factor, shape.factor) for factor in factors]
     if isinstance(shape, ProductShape):
-        return [part for factor in shape.factors for part in space_factors(factor)]
+        return [inner for factor in shape.factors for inner in space_factors(factor)]
     if isinstance(shape, Grid) and (shape.metric == "manhattan" or 1 in (shape.rows, shape.columns)):
         return [line(shape.rows), line(shape.columns)]
     return [space]
@@ -56,21 +56,21 @@ def line_step(space: Space) -> Number | None:
     return Fraction(1) if isinstance(shape, Line) else None
 
 
-def largest_of_line(space: Space, level: Level, step: Number) -> SumBounds:
+def line_maximum(space: Space, level: Level, step: Number) -> SumBounds:
     """max T = (N(1−α) + 2α)/(1+α) on a line of N ≥ 2 points: FMPD23 Cor. 20, attained by the geometric mechanism.
 
     The weights are 1/(1+α) at both ends and (1−α)/(1+α) between: Kw = 1 is a geometric sum on either side of a point.
     """
     size, alpha = len(space), level.power(step)
     end, inner = 1 / (1 + alpha), (1 - alpha) / (1 + alpha)
-    how = "(N(1−α) + 2α)/(1+α), attained by the geometric mechanism"
+    method = "(N(1−α) + 2α)/(1+α), attained by the geometric mechanism"
     total: Number = (size * (1 - alpha) + 2 * alpha) / (1 + alpha)
     if size > MAX_WRITTEN_POINTS:
-        return SumBounds(total, total, how, True)
-    return bounds_from_weights(space, level, False, total, [end, *[inner] * (size - 2), end], how)
+        return SumBounds(total, total, method, True)
+    return bounds_from_weights(space, level, False, total, [end, *[inner] * (size - 2), end], method)
 
 
-def least_of_line(space: Space, level: Level, step: Number) -> SumBounds:
+def line_minimum(space: Space, level: Level, step: Number) -> SumBounds:
     """min T on a line of N ≥ 2 points: α^((N−1)/2) for odd N, 2α^(N/2)/(1+α) for even N; two columns attain it.
 
     *Bound.* Weights w on the middle point, or equal ones on the two middle points: (Bw)_y is largest at the ends, where
@@ -83,20 +83,22 @@ def least_of_line(space: Space, level: Level, step: Number) -> SumBounds:
     size, alpha = len(space), level.power(step)
     half, odd = divmod(size, 2)
     total: Number = level.power(step * half) if odd else 2 * level.power(step * half) / (1 + alpha)
-    how = "1 − α^((N−1)/2), by two columns" if odd else "1 − 2α^(N/2)/(1+α), by two columns"
+    method = "1 − α^((N−1)/2), by two columns" if odd else "1 − 2α^(N/2)/(1+α), by two columns"
     if size > MAX_WRITTEN_POINTS:
-        return SumBounds(total, total, how, True)
+        return SumBounds(total, total, method, True)
     middle = {half} if odd else {half - 1, half}
     weights = [total / len(middle) if x in middle else Fraction(0) for x in range(size)]
-    return SumBounds(total, total, how, True, (0, size - 1), _two_columns(size, level, step, total / 2), tuple(weights))
+    return SumBounds(
+        total, total, method, True, (0, size - 1), _two_columns(size, level, step, total / 2), tuple(weights)
+    )
 
 
-def _two_columns(size: int, level: Level, step: Number, least: Number) -> Matrix:
-    rising = [least / level.power(step * x) for x in range((size + 1) // 2)]
+def _two_columns(size: int, level: Level, step: Number, first_entry: Number) -> Matrix:
+    half_column = [first_entry / level.power(step * x) for x in range((size + 1) // 2)]
     rows = np.empty((size, 2), dtype=object)
-    rows[: len(rising), 0] = rising
-    rows[: len(rising), 1] = [1 - c for c in rising]
-    rows[size - len(rising) :] = rows[: len(rising)][::-1, ::-1].copy()
+    rows[: len(half_column), 0] = half_column
+    rows[: len(half_column), 1] = [1 - c for c in half_column]
+    rows[size - len(half_column) :] = rows[: len(half_column)][::-1, ::-1].copy()
     return rows
 
 
@@ -111,59 +113,64 @@ def shared_profile(space: Space) -> Profile | None:
     return tuple((space.values[code], int(count)) for code, count in zip(codes.tolist(), counts, strict=True))
 
 
-def homogeneous(space: Space, profile: Profile, level: Level, least: bool) -> SumBounds | None:
+def homogeneous_bounds(space: Space, profile: Profile, level: Level, minimise: bool) -> SumBounds | None:
     """T = n/Σ_x α^d(o,x) at most and n/Σ_x α^−d(o,x) at least, where these sums are the same from every point o.
 
     Then the weights w_x = 1/Σ are all equal, Kw = 1 (Bw = 1), and `bounds_from_weights` has the proof. FMPD23 Cor. 22
     is the discrete case (with the additive value corrected); the Hamming cube has (2/(1+α))^bits. None where the sum
     has too many irrational terms.
     """
-    size, far = len(space), profile[-1][0]
-    terms = [(far - value, count) for value, count in reversed(profile)] if least else list(profile)
-    total = ratio(size, far if least else Fraction(0), terms, level)
+    size, diameter = len(space), profile[-1][0]
+    terms = [(diameter - value, count) for value, count in reversed(profile)] if minimise else list(profile)
+    total = power_sum_ratio(size, diameter if minimise else Fraction(0), terms, level)
     if total is None:
         return None
-    how = f"{'1 − ' if least else ''}n/Σ α^{'−' if least else ''}d, the same from every point"
+    method = f"{'1 − ' if minimise else ''}n/Σ α^{'−' if minimise else ''}d, the same from every point"
     if size > MAX_WRITTEN_POINTS:
-        return SumBounds(total, total, how, True)
-    return bounds_from_weights(space, level, least, total, [total / size] * size, how)
+        return SumBounds(total, total, method, True)
+    return bounds_from_weights(space, level, minimise, total, [total / size] * size, method)
 
 
-def ratio(size: int, exponent: Number, terms: Sequence[tuple[Number, int]], level: Level) -> Number | None:
+def power_sum_ratio(size: int, exponent: Number, terms: Sequence[tuple[Number, int]], level: Level) -> Number | None:
     """size·α^exponent/Σ count·α^value, exactly; None for more than 256 irrational terms.
 
     Equal steps are powers of one number q. A rational q goes to one evaluation of an integer polynomial by divide and
     conquer, so 50 000 terms take milliseconds; for an irrational one (1−q)·Σ c_k·q^k = Σ (c_k − c_{k−1})·q^k is used
     where that is shorter, as on a cycle.
     """
-    unit = _unit([value for value, _ in terms])
+    unit = _common_unit([value for value, _ in terms])
     if unit is None:
-        return None if len(terms) > MAX_EXACT_TERMS else size * level.power(exponent) / _added(terms, level)
-    base, counts = level.power(unit), {_steps(value, unit): count for value, count in terms}
+        return None if len(terms) > MAX_EXACT_TERMS else size * level.power(exponent) / _power_sum(terms, level)
+    base, counts = level.power(unit), {_multiple(value, unit): count for value, count in terms}
     if isinstance(base, Fraction):
-        return _rational_ratio(size, _steps(exponent, unit), counts, base)
+        return _rational_ratio(size, _multiple(exponent, unit), counts, base)
     differences = {k: counts.get(k, 0) - counts.get(k - 1, 0) for k in counts.keys() | {k + 1 for k in counts}}
     differences = {k: count for k, count in differences.items() if count}
-    shorter, factor = (differences, 1 - base) if len(differences) < len(counts) else (counts, Fraction(1))
-    if len(shorter) > MAX_EXACT_TERMS:
+    coefficients, factor = (differences, 1 - base) if len(differences) < len(counts) else (counts, Fraction(1))
+    if len(coefficients) > MAX_EXACT_TERMS:
         return None
-    return size * factor * level.power(exponent) / _added([(k * unit, c) for k, c in sorted(shorter.items())], level)
+    return (
+        size
+        * factor
+        * level.power(exponent)
+        / _power_sum([(k * unit, c) for k, c in sorted(coefficients.items())], level)
+    )
 
 
-def _unit(values: Sequence[Number]) -> Fraction | None:
+def _common_unit(values: Sequence[Number]) -> Fraction | None:
     """The largest number of which all are whole multiples, if they are rational."""
     if not all(isinstance(value, Fraction) for value in values):
         return None
     common = math.lcm(*(value.denominator for value in values))  # type: ignore[union-attr]
-    return Fraction(math.gcd(*(_steps(value, Fraction(1, common)) for value in values)), common) or Fraction(1)
+    return Fraction(math.gcd(*(_multiple(value, Fraction(1, common)) for value in values)), common) or Fraction(1)
 
 
-def _steps(value: Number, unit: Fraction) -> int:
+def _multiple(value: Number, unit: Fraction) -> int:
     """value/unit, a whole number."""
     return value.numerator * unit.denominator // (value.denominator * unit.numerator)  # type: ignore[union-attr]
 
 
-def _added(terms: Sequence[tuple[Number, int]], level: Level) -> Number:
+def _power_sum(terms: Sequence[tuple[Number, int]], level: Level) -> Number:
     return sum((count * level.power(value) for value, count in terms), Fraction(0))
 
 
@@ -171,7 +178,7 @@ def _rational_ratio(size: int, exponent: int, counts: dict[int, int], base: Frac
     from flint import fmpz_poly
 
     point = to_fmpq(base)
-    if len(counts) <= SPARSE:
+    if len(counts) <= MAX_SPARSE_TERMS:
         total = sum(point**k * count for k, count in counts.items())
     else:
         total = fmpz_poly([counts.get(k, 0) for k in range(max(counts) + 1)])(point)

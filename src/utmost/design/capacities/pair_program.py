@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.channel import Matrix
-from utmost.design.capacities.alpha_powers import AlphaPowers, Whole, round_channel
+from utmost.design.capacities.alpha_powers import AlphaPowers, Ints, round_channel
 from utmost.design.capacities.capacity_bounds import object_array
 from utmost.design.capacities.point_weights import kernel_table, orbit_firsts
 from utmost.errors import InputError
@@ -32,27 +32,27 @@ from utmost.lp import (
 from utmost.spaces import Space, Symmetries
 
 Flags = npt.NDArray[np.bool_]
-BROKEN = 1e-9  # of an entry: what a float answer may break without a new round
-NEAR = 1e-3  # of an entry: constraints so near to being broken are added with the broken ones
-SHORT = 1e-7  # of T ≥ 1, and of 1: a float optimum that misses a bound by more does not attain it
-MOST_RELATIONS = 100_000  # privacy constraints up to symmetry
+BROKEN_TOLERANCE = 1e-9  # of an entry: what a float answer may break without a new round
+NEARLY_BROKEN_MARGIN = 1e-3  # of an entry: constraints so near to being broken are added with the broken ones
+MAX_SHORTFALL = 1e-7  # of T ≥ 1, and of 1: a float optimum that misses a bound by more does not attain it
+MAX_RELATIONS = 100_000  # privacy constraints up to symmetry
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
     """The unknowns: orbits of the pairs (x, y) with y among `columns`, and the relations that privacy makes.
 
-    `number[x, k]` is the unknown of row x and column columns[k], `distance` the code of d(x,y) for each unknown.
-    Relation r says unknown[left[r]] ≥ α^values[code[r]]·unknown[right[r]]. The rows of the points `first` sum to 1.
+    `unknown[x, k]` is the unknown of row x and column columns[k], `distance` the code of d(x,y) for each unknown.
+    Relation r says unknown[left[r]] ≥ α^values[code[r]]·unknown[right[r]]. The rows of `row_points` sum to 1.
     """
 
     columns: tuple[int, ...]
-    number: Whole
-    distance: Whole
-    first: Whole
-    left: Whole
-    right: Whole
-    code: Whole
+    unknown: Ints
+    distance: Ints
+    row_points: Ints
+    left: Ints
+    right: Ints
+    code: Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,143 +66,155 @@ class Answer:
 
 def program_cells(space: Space, group: Symmetries, columns: tuple[int, ...]) -> Cells:
     """The unknowns and relations for channels with these columns, a union of orbits of points."""
-    listed = np.array(columns, dtype=np.int64)
-    ones = orbit_firsts(group.points[listed])  # one column of each orbit: the others are its images
-    if len(space.tight) * len(ones) > 100 * MOST_RELATIONS:
-        raise _too_large(space, 2 * len(space.tight) * len(ones))
-    chosen, places = np.unique(group.pairs[:, listed], return_inverse=True)
-    number = places.reshape(len(space), len(listed)).astype(np.int64)
-    distance = np.zeros(len(chosen), dtype=np.int64)
-    distance[number] = space.codes[:, listed]
-    x, other = np.concatenate([space.tight, space.tight[:, ::-1]]).T
-    left, right = number[x][:, ones].ravel(), number[other][:, ones].ravel()
-    keys = (np.repeat(space.codes[x, other], len(ones)) * len(chosen) + left) * len(chosen) + right
+    column_points = np.array(columns, dtype=np.int64)
+    orbit_columns = orbit_firsts(group.points[column_points])  # one column of each orbit: the others are its images
+    if len(space.tight) * len(orbit_columns) > 100 * MAX_RELATIONS:
+        raise _too_large(space, 2 * len(space.tight) * len(orbit_columns))
+    pair_orbits, orbit_indices = np.unique(group.pairs[:, column_points], return_inverse=True)
+    unknown = orbit_indices.reshape(len(space), len(column_points)).astype(np.int64)
+    distance = np.zeros(len(pair_orbits), dtype=np.int64)
+    distance[unknown] = space.codes[:, column_points]
+    x, z = np.concatenate([space.tight, space.tight[:, ::-1]]).T
+    left, right = unknown[x][:, orbit_columns].ravel(), unknown[z][:, orbit_columns].ravel()
+    keys = (np.repeat(space.codes[x, z], len(orbit_columns)) * len(pair_orbits) + left) * len(pair_orbits) + right
     keys = np.unique(keys[left != right])
-    if len(keys) > MOST_RELATIONS:
+    if len(keys) > MAX_RELATIONS:
         raise _too_large(space, len(keys))
-    left, right, code = keys // len(chosen) % len(chosen), keys % len(chosen), keys // len(chosen) ** 2
-    return Cells(columns, number, distance, orbit_firsts(group.points), left, right, code)
+    left, right, code = (
+        keys // len(pair_orbits) % len(pair_orbits),
+        keys % len(pair_orbits),
+        keys // len(pair_orbits) ** 2,
+    )
+    return Cells(columns, unknown, distance, orbit_firsts(group.points), left, right, code)
 
 
 def _too_large(space: Space, relations: int) -> InputError:
     return InputError(
         f"a capacity of {space.name} needs a linear program with {relations} privacy constraints up to symmetry, and "
-        f"at most {MOST_RELATIONS} are tried: take fewer points, or another alpha"
+        f"at most {MAX_RELATIONS} are tried: take fewer points, or another alpha"
     )
 
 
-def program(found: Cells, powers: tuple[Fraction, ...], active: Flags, least: bool) -> LinearProgram:
+def cell_program(cells: Cells, powers: tuple[Fraction, ...], active: Flags, minimise: bool) -> LinearProgram:
     """minimise T (or −T) over the unknowns, rows summing to 1, the active relations holding at these powers."""
-    left, right, factors = found.left[active], found.right[active], object_array(powers)[found.code[active]]
-    count, points, width = len(left), len(found.first), len(found.columns)
+    left, right, factors = cells.left[active], cells.right[active], object_array(powers)[cells.code[active]]
+    count, points, width = len(left), len(cells.row_points), len(cells.columns)
     relation = np.arange(count)
-    diagonal = found.number[list(found.columns), np.arange(width)]
-    weights = np.bincount(diagonal, minlength=len(found.distance)) * (1 if least else -1)
+    diagonal = cells.unknown[list(cells.columns), np.arange(width)]
+    weights = np.bincount(diagonal, minlength=len(cells.distance)) * (1 if minimise else -1)
     return LinearProgram(
         [Fraction(int(weight)) for weight in weights],
         np.concatenate([relation, count + np.repeat(np.arange(points), width), relation]),
-        np.concatenate([left, found.number[found.first].ravel(), right]),
+        np.concatenate([left, cells.unknown[cells.row_points].ravel(), right]),
         np.concatenate([np.full(count + points * width, Fraction(1), dtype=object), -factors]),
         [Fraction(0)] * count + [Fraction(1)] * points,
         np.arange(count + points) >= count,
-        scale=_scale(found, powers, least),
+        scale=_scale(cells, powers, minimise),
         upper=[Fraction(1)] * len(weights),
         interior=[Fraction(1, width)] * len(weights),
     )
 
 
-def _scale(found: Cells, powers: tuple[Fraction, ...], least: bool) -> list[Fraction]:
+def _scale(cells: Cells, powers: tuple[Fraction, ...], minimise: bool) -> list[Fraction]:
     """The natural size of an entry: α^d(x,y), or α^(D−d(x,y)) where the diagonal is to be small."""
-    table = kernel_table(powers, least)
-    return [table[code] / table[-1] if least else table[code] for code in found.distance]
+    table = kernel_table(powers, minimise)
+    return [table[code] / table[-1] if minimise else table[code] for code in cells.distance]
 
 
 def best_channel(
     space: Space,
-    found: Cells,
+    cells: Cells,
     bounds: AlphaPowers,
-    least: bool,
+    minimise: bool,
     report: Callable[[float], None],
-    hoped: float | None = None,
+    target_total: float | None = None,
 ) -> Answer | None:
-    """The optimal channel with these columns, and the bound; None once it is clear that it misses the T hoped for.
+    """The optimal channel with these columns, and the bound; None once it is clear that it misses `target_total`.
 
-    The answer is optimal for the powers `bounds.aim`; its bound holds for the true α. `report` is told the float
+    The answer is optimal for the powers `bounds.target`; its bound holds for the true α. `report` is told the float
     optimum of each round.
     """
-    active, needed = _nearest(found), np.zeros(len(found.code), dtype=bool)
+    active, broken_so_far = _nearest_relations(cells), np.zeros(len(cells.code), dtype=bool)
     while True:
-        guess = solve(program(found, bounds.aim, active, least), accept=("Optimal", "Infeasible"))
+        guess = solve(cell_program(cells, bounds.target, active, minimise), accept=("Optimal", "Infeasible"))
         if guess.status != "Optimal":  # ratios beyond the reach of doubles
-            return _by_all(space, found, bounds, least)
+            return _solve_with_all_relations(space, cells, bounds, minimise)
         report(abs(guess.objective))
-        if hoped is not None and guess.objective - (hoped if least else -hoped) > SHORT * max(1.0, hoped):
-            return None
-        near = _near(found, bounds.aim, guess.x, NEAR)
-        if not (_near(found, bounds.aim, guess.x, -BROKEN) & ~active).any():
-            kept = active & (near | needed | _binding(guess, active))
-            certificate = certify_guess(program(found, bounds.aim, kept, least), _restricted(guess, active, kept))
-            near = needed = needed | _exactly_broken(found, bounds.aim, certificate.x)
-            if not (needed & ~kept).any():
-                return _answer(space, found, bounds, certificate, program(found, bounds.low, kept, least))
-        active = active | near
+        if target_total is not None:
+            target = target_total if minimise else -target_total
+            if guess.objective - target > MAX_SHORTFALL * max(1.0, target_total):
+                return None
+        additions = _nearly_broken(cells, bounds.target, guess.x, NEARLY_BROKEN_MARGIN)
+        if not (_nearly_broken(cells, bounds.target, guess.x, -BROKEN_TOLERANCE) & ~active).any():
+            selection = active & (additions | broken_so_far | _binding_relations(guess, active))
+            certificate = certify_guess(
+                cell_program(cells, bounds.target, selection, minimise), _restrict_guess(guess, active, selection)
+            )
+            additions = broken_so_far = broken_so_far | _exactly_broken(cells, bounds.target, certificate.x)
+            if not (broken_so_far & ~selection).any():
+                return _build_answer(
+                    space, cells, bounds, certificate, cell_program(cells, bounds.low, selection, minimise)
+                )
+        active = active | additions
 
 
-def _by_all(space: Space, found: Cells, bounds: AlphaPowers, least: bool) -> Answer:
+def _solve_with_all_relations(space: Space, cells: Cells, bounds: AlphaPowers, minimise: bool) -> Answer:
     """The optimal channel with these columns from the program with all relations, whatever doubles make of it."""
-    every = np.ones(len(found.code), dtype=bool)
-    certificate = certified_optimum(program(found, bounds.aim, every, least))
-    return _answer(space, found, bounds, certificate, program(found, bounds.low, every, least))
+    all_relations = np.ones(len(cells.code), dtype=bool)
+    certificate = certified_optimum(cell_program(cells, bounds.target, all_relations, minimise))
+    return _build_answer(space, cells, bounds, certificate, cell_program(cells, bounds.low, all_relations, minimise))
 
 
-def _binding(guess: SolverGuess, active: Flags) -> Flags:
+def _binding_relations(guess: SolverGuess, active: Flags) -> Flags:
     """The relations that the guess's basis holds with equality."""
     binding = active.copy()
     binding[active] = ~guess.basic_rows[: active.sum()]
     return binding
 
 
-def _restricted(guess: SolverGuess, active: Flags, kept: Flags) -> SolverGuess:
+def _restrict_guess(guess: SolverGuess, active: Flags, selection: Flags) -> SolverGuess:
     """The guess without relations that do not bind: their slacks are basic, so what is left is a basis."""
-    left = np.concatenate([kept[active], np.ones(len(guess.y) - active.sum(), dtype=bool)])
+    row_mask = np.concatenate([selection[active], np.ones(len(guess.y) - active.sum(), dtype=bool)])
     return SolverGuess(
-        guess.x, guess.y[left], guess.basic_columns, guess.basic_rows[left], guess.status, guess.objective
+        guess.x, guess.y[row_mask], guess.basic_columns, guess.basic_rows[row_mask], guess.status, guess.objective
     )
 
 
-def _nearest(found: Cells) -> Flags:
+def _nearest_relations(cells: Cells) -> Flags:
     """The relations of the nearest pairs: at least 2 for each unknown, if there are as many."""
-    wanted = min(2 * len(found.distance), len(found.code))
-    near: Flags = found.code <= (np.sort(found.code)[wanted - 1] if wanted else 0)
-    return near
+    count = min(2 * len(cells.distance), len(cells.code))
+    relations: Flags = cells.code <= (np.sort(cells.code)[count - 1] if count else 0)
+    return relations
 
 
-def _near(found: Cells, powers: tuple[Fraction, ...], x: npt.NDArray[np.float64], part: float) -> Flags:
-    """The relations that doubles break, or miss breaking by less than a part of an entry."""
-    rate = np.array([float(power) for power in powers])[found.code]
-    near: Flags = x[found.left] < rate * x[found.right] * (1 + part)
-    return near
+def _nearly_broken(cells: Cells, powers: tuple[Fraction, ...], x: npt.NDArray[np.float64], margin: float) -> Flags:
+    """The relations that doubles break, or miss breaking by less than `margin` of an entry."""
+    factors = np.array([float(power) for power in powers])[cells.code]
+    relations: Flags = x[cells.left] < factors * x[cells.right] * (1 + margin)
+    return relations
 
 
-def _exactly_broken(found: Cells, powers: tuple[Fraction, ...], x: tuple[Fraction, ...]) -> Flags:
+def _exactly_broken(cells: Cells, powers: tuple[Fraction, ...], x: tuple[Fraction, ...]) -> Flags:
     """The relations that do not hold. Doubles look first: their quotients are right within 2^−50."""
     values = np.array([float(value) for value in x])
-    broken = np.zeros(len(found.code), dtype=bool)
-    for k in np.flatnonzero(_near(found, powers, values, BROKEN)).tolist():
-        broken[k] = x[found.left[k]] < powers[found.code[k]] * x[found.right[k]]
+    broken = np.zeros(len(cells.code), dtype=bool)
+    for k in np.flatnonzero(_nearly_broken(cells, powers, values, BROKEN_TOLERANCE)).tolist():
+        broken[k] = x[cells.left[k]] < powers[cells.code[k]] * x[cells.right[k]]
     return broken
 
 
-def _answer(space: Space, found: Cells, bounds: AlphaPowers, certificate: Certificate, true: LinearProgram) -> Answer:
-    """The channel without its empty columns, and the bound; for irrational powers rounded, and bound by `true`.
+def _build_answer(
+    space: Space, cells: Cells, bounds: AlphaPowers, certificate: Certificate, true_program: LinearProgram
+) -> Answer:
+    """The channel without its empty columns, and its bound; for irrational powers rounded, bounded by `true_program`.
 
-    `true` has the powers rounded down, so the optimal x is feasible for it, and the multipliers bound it from below
-    once negative reduced costs are paid for (`solve.verify`).
+    `true_program` has the powers rounded down, so the optimal x is feasible for it, and the multipliers bound it from
+    below once negative reduced costs are paid for (`verify_certificate`).
     """
     if not bounds.exact:
-        certificate = verify_certificate(true, certificate.x, certificate.y)
-    used = [k for k, y in enumerate(found.columns) if certificate.x[found.number[y, k]]]
-    rows = object_array(certificate.x)[found.number[:, used]]
+        certificate = verify_certificate(true_program, certificate.x, certificate.y)
+    nonempty = [k for k, y in enumerate(cells.columns) if certificate.x[cells.unknown[y, k]]]
+    rows = object_array(certificate.x)[cells.unknown[:, nonempty]]
     if not bounds.exact:
-        rows = round_channel(space, bounds, rows, rows.argmax(axis=1), np.arange(len(used)))
-    return Answer(tuple(found.columns[k] for k in used), rows, abs(certificate.lower))
+        rows = round_channel(space, bounds, rows, rows.argmax(axis=1), np.arange(len(nonempty)))
+    return Answer(tuple(cells.columns[k] for k in nonempty), rows, abs(certificate.lower))

@@ -15,13 +15,13 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.channel import Matrix
-from utmost.design.capacities.alpha_powers import AlphaPowers, Whole, round_channel
+from utmost.design.capacities.alpha_powers import AlphaPowers, Ints, round_channel
 from utmost.design.capacities.capacity_bounds import object_array, weighted_columns
 from utmost.errors import InputError
 from utmost.lp import LinearProgram, certified_optimum
 from utmost.spaces import Space, Symmetries
 
-MOST_ORBITS = 100  # kinds of points: a dense rational system
+MAX_POINT_ORBITS = 100  # kinds of points: a dense rational system
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,34 +36,36 @@ class PointWeights:
     weights: tuple[Fraction, ...]
     bound: Fraction
     slack: bool
-    least: bool
+    minimise: bool
 
 
-def optimal_weights(space: Space, group: Symmetries, bounds: AlphaPowers, least: bool) -> PointWeights:
-    """The optimal weights for the powers `bounds.aim`, scaled so that they bound T at the true α."""
+def optimal_weights(space: Space, group: Symmetries, bounds: AlphaPowers, minimise: bool) -> PointWeights:
+    """The optimal weights for the powers `bounds.target`, scaled so that they bound T at the true α."""
     sizes = np.bincount(group.points)
-    if len(sizes) > MOST_ORBITS:
+    if len(sizes) > MAX_POINT_ORBITS:
         raise InputError(
             f"{space.name} has {len(sizes)} points that no known symmetry takes to each other, and a capacity is found "
-            f"for at most {MOST_ORBITS}: take fewer points, or a space with more symmetry"
+            f"for at most {MAX_POINT_ORBITS}: take fewer points, or a space with more symmetry"
         )
-    matrix = _summed(space, group, kernel_table(bounds.aim, least))
+    matrix = _orbit_sums(space, group, kernel_table(bounds.target, minimise))
     cover, packing = _dual_pair(matrix, sizes)
-    diagonal, weights = (cover, packing) if least else (packing, cover)
-    reached = _summed(space, group, kernel_table(bounds.low, least)) @ object_array(weights)
-    scale = max(reached) if least else min(reached)
+    diagonal, weights = (cover, packing) if minimise else (packing, cover)
+    row_sums = _orbit_sums(space, group, kernel_table(bounds.low, minimise)) @ object_array(weights)
+    scale = max(row_sums) if minimise else min(row_sums)
     weights = [weight / scale for weight in weights]
     total = sum((int(size) * weight for size, weight in zip(sizes, weights, strict=True)), Fraction(0))
     slack = bool((matrix @ object_array(diagonal) != 1).any())
     points = group.points.tolist()
-    return PointWeights(tuple(diagonal[k] for k in points), tuple(weights[k] for k in points), total, slack, least)
+    return PointWeights(tuple(diagonal[k] for k in points), tuple(weights[k] for k in points), total, slack, minimise)
 
 
 def without_slack(
-    space: Space, group: Symmetries, bounds: AlphaPowers, found: PointWeights
+    space: Space, group: Symmetries, bounds: AlphaPowers, weights: PointWeights
 ) -> tuple[tuple[int, ...], Matrix]:
     """The columns λ_y·M[x,y] of a weighting without slack, as points and a channel; rounded unless α^d is rational."""
-    columns, rows = weighted_columns(space, object_array(kernel_table(bounds.aim, found.least)), found.diagonal)
+    columns, rows = weighted_columns(
+        space, object_array(kernel_table(bounds.target, weights.minimise)), weights.diagonal
+    )
     if bounds.exact:
         return columns, rows
     if len(columns) < len(space):
@@ -71,27 +73,27 @@ def without_slack(
     return columns, round_channel(space, bounds, rows, np.arange(len(space)), orbit_firsts(group.points))
 
 
-def orbit_firsts(points: Whole) -> Whole:
+def orbit_firsts(points: Ints) -> Ints:
     """The first point of each orbit."""
     return np.unique(points, return_index=True)[1].astype(np.int64)
 
 
-def kernel_table(powers: Sequence[Fraction], least: bool) -> list[Fraction]:
+def kernel_table(powers: Sequence[Fraction], minimise: bool) -> list[Fraction]:
     """M for each distance: α^d, or α^−d for the least T."""
-    return [1 / power for power in powers] if least else list(powers)
+    return [1 / power for power in powers] if minimise else list(powers)
 
 
-def _summed(space: Space, group: Symmetries, table: Sequence[Fraction]) -> Matrix:
+def _orbit_sums(space: Space, group: Symmetries, table: Sequence[Fraction]) -> Matrix:
     """M summed over orbits: entry (p, k) is the sum of M[x,y] over the points y of orbit k, for one x of orbit p."""
     rows = object_array(table)[space.codes[orbit_firsts(group.points)]]
     return np.stack([rows[:, group.points == k].sum(axis=1) for k in range(len(rows))], axis=1)
 
 
-def _dual_pair(matrix: Matrix, sizes: Whole) -> tuple[list[Fraction], list[Fraction]]:
+def _dual_pair(matrix: Matrix, sizes: Ints) -> tuple[list[Fraction], list[Fraction]]:
     """(covering, packing): optimal a, b ≥ 0 with Ma ≥ 1 and Mb ≤ 1, a value for each orbit."""
     count = len(sizes)
     rows, columns = np.indices((count, count)).reshape(2, -1)
-    found = certified_optimum(
+    certificate = certified_optimum(
         LinearProgram(
             [Fraction(int(size)) for size in sizes],
             rows,
@@ -101,4 +103,4 @@ def _dual_pair(matrix: Matrix, sizes: Whole) -> tuple[list[Fraction], list[Fract
             np.zeros(count, dtype=bool),
         )
     )
-    return list(found.x), [y / int(size) for y, size in zip(found.y, sizes, strict=True)]
+    return list(certificate.x), [y / int(size) for y, size in zip(certificate.y, sizes, strict=True)]

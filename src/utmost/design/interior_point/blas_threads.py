@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-NAMES = (
+SYMBOL_PATTERNS = (
     "scipy_openblas_{}_num_threads64_",
     "scipy_openblas_{}_num_threads",
     "openblas_{}_num_threads64_",
@@ -26,29 +26,29 @@ Switch: TypeAlias = tuple[Callable[[], int], Callable[[int], None]]  # how many 
 def one_thread() -> Iterator[None]:
     """BLAS on one thread in this block, where it is the OpenBLAS that numpy and scipy bring; elsewhere no change."""
     with ExitStack() as stack:
-        for count, make in _switches():
-            stack.callback(make, count())
-            make(1)
+        for get_threads, set_threads in _thread_switches():
+            stack.callback(set_threads, get_threads())
+            set_threads(1)
         yield
 
 
 @cache
-def _switches() -> tuple[Switch, ...]:
+def _thread_switches() -> tuple[Switch, ...]:
     import numpy
     import scipy
 
-    homes = [(Path(package.__path__[0]), package.__name__) for package in (numpy, scipy)]
-    folders = [folder for home, name in homes for folder in (home.parent / f"{name}.libs", home / ".dylibs")]
-    found = (_switch(library) for folder in folders for library in folder.glob("*openblas*"))
-    return tuple(switch for switch in found if switch is not None)
+    package_folders = [(Path(package.__path__[0]), package.__name__) for package in (numpy, scipy)]
+    folders = [folder for root, name in package_folders for folder in (root.parent / f"{name}.libs", root / ".dylibs")]
+    switches = (_thread_switch(library) for folder in folders for library in folder.glob("*openblas*"))
+    return tuple(switch for switch in switches if switch is not None)
 
 
-def _switch(library: Path) -> Switch | None:
+def _thread_switch(library: Path) -> Switch | None:
     try:
-        loaded = ctypes.CDLL(str(library))
+        blas = ctypes.CDLL(str(library))
     except OSError:
         return None
-    for name in NAMES:
-        if hasattr(loaded, name.format("set")):
-            return getattr(loaded, name.format("get")), getattr(loaded, name.format("set"))
+    for pattern in SYMBOL_PATTERNS:
+        if hasattr(blas, pattern.format("set")):
+            return getattr(blas, pattern.format("get")), getattr(blas, pattern.format("set"))
     return None

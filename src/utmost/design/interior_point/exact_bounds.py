@@ -26,9 +26,16 @@ from utmost.spaces import Space
 if TYPE_CHECKING:
     from utmost.design.interior_point.model import Floats, Ints
 
-BITS = 112  # of the integers, beyond what the loss is smaller than the largest cost, or than 1
-BLOCK = 1 << 18  # multipliers that are integers at one time
-MIXED = (0, 52, 46, 40, 34, 28)  # 2^−k of the multipliers is given up for the zero ones, which have slack; 0: none
+MULTIPLIER_BITS = 112  # of the integers, beyond what the loss is smaller than the largest cost, or than 1
+BLOCK_MULTIPLIERS = 1 << 18  # multipliers that are integers at one time
+SHRINK_BITS = (
+    0,
+    52,
+    46,
+    40,
+    34,
+    28,
+)  # 2^−k of the multipliers is given up for the zero ones, which have slack; 0: none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,59 +57,61 @@ class Multipliers:
 
     def __iter__(self) -> Iterator[tuple[int, int, int, Fraction]]:
         """(reading, low, high, y), by position."""
-        part = Fraction((1 << self.given) - 1, 1 << self.given) if self.given else Fraction(1)
-        unit = part / (1 << self.bits)
-        for here in self.blocks():
-            digits = whole(self.values[here], self.bits)
-            for w, a, b, y in zip(self.reading[here], self.low[here], self.high[here], digits, strict=True):
+        factor = Fraction((1 << self.given) - 1, 1 << self.given) if self.given else Fraction(1)
+        unit = factor / (1 << self.bits)
+        for block in self.blocks():
+            digits = to_integers(self.values[block], self.bits)
+            for w, a, b, y in zip(self.reading[block], self.low[block], self.high[block], digits, strict=True):
                 yield int(w), int(a), int(b), y * unit
 
     def blocks(self) -> Iterator[slice]:
         """All of them, some at a time, since integers take more room than doubles."""
-        return (slice(start, start + BLOCK) for start in range(0, len(self), BLOCK))
+        return (slice(start, start + BLOCK_MULTIPLIERS) for start in range(0, len(self), BLOCK_MULTIPLIERS))
 
 
 def exact_multipliers(reading: Ints, low: Ints, high: Ints, multipliers: Floats, bits: int) -> Multipliers:
     """The multipliers that are positive numbers, to be rounded down to multiples of 2^−bits."""
-    kept = np.flatnonzero(np.isfinite(multipliers) & (multipliers > 0) & (multipliers >= 2.0**-bits))
-    return Multipliers(reading[kept], low[kept], high[kept], multipliers[kept], bits)
+    positive = np.flatnonzero(np.isfinite(multipliers) & (multipliers > 0) & (multipliers >= 2.0**-bits))
+    return Multipliers(reading[positive], low[positive], high[positive], multipliers[positive], bits)
 
 
 def lower_bound(
-    space: Space, level: Level, cheap: Matrix, found: Multipliers
+    space: Space, level: Level, lower_costs: Matrix, multipliers: Multipliers
 ) -> tuple[tuple[Fraction, ...], Multipliers]:
     """u with Σ u ≤ the loss of every private mechanism, and the multipliers that prove it.
 
-    `cheap` are costs, or lower bounds of them. The multipliers are as found, a little smaller, or none at all,
+    `lower_costs` are costs, or lower bounds of them. The multipliers are as found, a little smaller, or none at all,
     whichever is best.
     """
-    unit = 1 << found.bits
-    costs = np.array([cost.numerator * unit // cost.denominator for cost in cheap.ravel()], dtype=object)
-    costs = costs.reshape(cheap.shape) * unit
-    reduced = _reduced(space, level, costs, found)
-    best = max(MIXED, key=lambda k: Fraction(int(_mixed(costs, reduced, k).sum()), 1 << k))
-    u = [Fraction(int(value), unit * unit << best) for value in _mixed(costs, reduced, best)]
-    free = [min(row) for row in cheap]
-    if sum(free) >= sum(u):
-        return tuple(free), Multipliers(*(found.reading[:0],) * 3, found.values[:0], found.bits)
-    return tuple(u), replace(found, given=best)
+    unit = 1 << multipliers.bits
+    costs = np.array([cost.numerator * unit // cost.denominator for cost in lower_costs.ravel()], dtype=object)
+    costs = costs.reshape(lower_costs.shape) * unit
+    reduced_costs = _reduced_costs(space, level, costs, multipliers)
+    best = max(SHRINK_BITS, key=lambda k: Fraction(int(_row_minima(costs, reduced_costs, k).sum()), 1 << k))
+    u = [Fraction(int(value), unit * unit << best) for value in _row_minima(costs, reduced_costs, best)]
+    row_minima = [min(row) for row in lower_costs]
+    if sum(row_minima) >= sum(u):
+        return tuple(row_minima), Multipliers(*(multipliers.reading[:0],) * 3, multipliers.values[:0], multipliers.bits)
+    return tuple(u), replace(multipliers, given=best)
 
 
-def _reduced(space: Space, level: Level, costs: npt.NDArray[np.object_], found: Multipliers) -> npt.NDArray[np.object_]:
+def _reduced_costs(
+    space: Space, level: Level, costs: npt.NDArray[np.object_], multipliers: Multipliers
+) -> npt.NDArray[np.object_]:
     """r in units of 2^−2·bits."""
-    width, unit = costs.shape[1], 1 << found.bits
+    width, unit = costs.shape[1], 1 << multipliers.bits
     ratios = np.empty(len(space.values), dtype=object)
-    ratios[:] = [_rounded_down(level, d, found.bits) for d in space.values]
-    reduced = costs.ravel().copy()
-    for here in found.blocks():
-        low, high, reading = found.low[here], found.high[here], found.reading[here]
-        digits = whole(found.values[here], found.bits)
-        np.subtract.at(reduced, low * width + reading, digits * unit)
-        np.add.at(reduced, high * width + reading, digits * ratios[space.codes[low, high]])
-    return reduced.reshape(costs.shape)
+    ratios[:] = [_power_rounded_down(level, d, multipliers.bits) for d in space.values]
+    reduced_costs = costs.ravel().copy()
+    for block in multipliers.blocks():
+        low, high, reading = multipliers.low[block], multipliers.high[block], multipliers.reading[block]
+        digits = to_integers(multipliers.values[block], multipliers.bits)
+        np.subtract.at(reduced_costs, low * width + reading, digits * unit)
+        np.add.at(reduced_costs, high * width + reading, digits * ratios[space.codes[low, high]])
+    return reduced_costs.reshape(costs.shape)
 
 
-def _rounded_down(level: Level, distance: Number, bits: int) -> int:
+def _power_rounded_down(level: Level, distance: Number, bits: int) -> int:
     """α^d in units of 2^−bits, rounded down."""
     if not distance:
         return 1 << bits
@@ -110,16 +119,18 @@ def _rounded_down(level: Level, distance: Number, bits: int) -> int:
     return low.numerator * (1 << bits) // low.denominator
 
 
-def _mixed(costs: npt.NDArray[np.object_], reduced: npt.NDArray[np.object_], k: int) -> npt.NDArray[np.object_]:
+def _row_minima(
+    costs: npt.NDArray[np.object_], reduced_costs: npt.NDArray[np.object_], k: int
+) -> npt.NDArray[np.object_]:
     """min_w of (1 − 2^−k)·r + 2^−k·c, times 2^k; r itself for k = 0."""
-    return np.asarray((costs + reduced * ((1 << k) - 1) if k else reduced).min(axis=1))
+    return np.asarray((costs + reduced_costs * ((1 << k) - 1) if k else reduced_costs).min(axis=1))
 
 
 def exact_rows(entries: Floats) -> npt.NDArray[np.object_]:
     """The mechanism with these entries as fractions of one power of 2; what a row lacks goes to its largest entry."""
     exponents = np.frexp(entries)[1]
     bits = 53 - int(exponents.min())
-    exact = whole(entries, bits)
+    exact = to_integers(entries, bits)
     largest = entries.argmax(axis=1)
     exact[np.arange(len(exact)), largest] += (1 << bits) - exact.sum(axis=1)
     unit = 1 << bits
@@ -135,26 +146,26 @@ def make_private(entries: Floats, low: Ints, high: Ints, ratios: Floats, reading
     every pair. So rows that are off by r cost a few r, whatever slack the mechanism has. Where α^d is 1 in doubles no K
     is large enough, and the mechanism stays as it is.
     """
-    lacking = 1 - entries.sum(axis=1)
-    short = ratios * lacking[high] - lacking[low]
+    deficits = 1 - entries.sum(axis=1)
+    shortfalls = ratios * deficits[high] - deficits[low]
     room = 1 - ratios
-    if np.any(short[room <= 0] > 0):
+    if np.any(shortfalls[room <= 0] > 0):
         return entries
-    needed = np.max(short[room > 0] / room[room > 0], initial=0.0)
-    share = 2 * float(needed)
+    min_share = np.max(shortfalls[room > 0] / room[room > 0], initial=0.0)
+    share = 2 * float(min_share)
     result = (1 - share) * entries
-    result[:, reading] += share + (1 - share) * lacking
+    result[:, reading] += share + (1 - share) * deficits
     return np.asarray(result)
 
 
-def whole(values: Floats, bits: int) -> npt.NDArray[np.object_]:
+def to_integers(values: Floats, bits: int) -> npt.NDArray[np.object_]:
     """⌊values·2^bits⌋ as integers of any size.
 
-    >>> whole(np.array([0.75, 2.0**-70]), 70).tolist()
+    >>> to_integers(np.array([0.75, 2.0**-70]), 70).tolist()
     [885443715538058477568, 1]
     """
     fractions, exponents = np.frexp(values)
     digits = np.ldexp(fractions, 53).astype(np.int64).astype(object)
     shifts = exponents.astype(np.int64) + (bits - 53)
-    up, down = np.maximum(shifts, 0).astype(object), np.maximum(-shifts, 0).astype(object)
-    return np.asarray((digits << up) >> down, dtype=object)
+    left_shifts, right_shifts = np.maximum(shifts, 0).astype(object), np.maximum(-shifts, 0).astype(object)
+    return np.asarray((digits << left_shifts) >> right_shifts, dtype=object)

@@ -21,8 +21,8 @@ from utmost.spaces import Space
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 
-SPREAD = 0.4  # the first mechanism is like α^(0.4·d): its ratios are at most α^-0.8d
-FARTHEST = 600.0  # ε·d beyond which a double's range is not enough to be followed
+START_DECAY = 0.4  # the first mechanism is like α^(0.4·d): its ratios are at most α^-0.8d
+MAX_LOG_RATIO = 600.0  # ε·d beyond which a double's range is not enough to be followed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,16 +62,16 @@ def build_model(space: Space, level: Level, costs: Floats, centres: Ints, column
     distances = level.epsilon * np.array([float(d) for d in space.values])
     pairs = np.concatenate([space.tight, space.tight[:, ::-1]])
     low, high = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
-    logs = -np.minimum(distances[space.codes[:, centres]], FARTHEST)
-    start = np.exp(SPREAD * logs)
+    logs = -np.minimum(distances[space.codes[:, centres]], MAX_LOG_RATIO)
+    start = np.exp(START_DECAY * logs)
     start /= start.sum(axis=1, keepdims=True)
-    start, near = np.ascontiguousarray(start[:, columns]), np.ascontiguousarray(logs[:, columns])
+    start, column_logs = np.ascontiguousarray(start[:, columns]), np.ascontiguousarray(logs[:, columns])
     lengths = distances[space.codes[low, high]]
-    factor = np.exp(np.minimum(near[high] - near[low] - lengths[:, None], 0.0))
-    unit = np.exp(near)
+    factor = np.exp(np.minimum(column_logs[high] - column_logs[low] - lengths[:, None], 0.0))
+    unit = np.exp(column_logs)
     incidence = (
-        sparse.csr_array((np.ones(len(low)), (ends, np.arange(len(low)))), shape=(len(space), len(low)))
-        for ends in (low, high)
+        sparse.csr_array((np.ones(len(low)), (endpoints, np.arange(len(low)))), shape=(len(space), len(low)))
+        for endpoints in (low, high)
     )
     copies = np.bincount(orbit)[orbit[columns]].astype(float) if len(columns) < len(centres) else np.ones(len(columns))
     return Model(

@@ -18,14 +18,14 @@ from typing import TypeAlias
 from utmost.channel import Matrix
 from utmost.consumer.loss_operations import Exacts
 
-Whole: TypeAlias = tuple[int, ...]
+IntVector: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Ray:
     """An extreme ray (π, t), and the constraints that it makes tight, as bits."""
 
-    vector: Whole
+    vector: IntVector
     tight: int
 
 
@@ -39,78 +39,78 @@ def cell_corners(rows: Matrix, losses: Exacts) -> list[tuple[Fraction, ...]]:
     [(Fraction(1, 3), Fraction(2, 3)), (Fraction(2, 3), Fraction(1, 3))]
     """
     size = len(rows)
-    pieces = [_whole_pieces(column, useful(losses)) for column in shapes(rows)]
-    rays = _opening(size, [group[0] for group in pieces])
+    pieces = [_integer_pieces(column, undominated_actions(losses)) for column in distinct_columns(rows)]
+    rays = _initial_rays(size, [group[0] for group in pieces])
     bit = size + len(pieces)
     for y, group in enumerate(pieces):
         for piece in group[1:]:
-            rays = _cut(rays, piece, size + y, 1 << bit)
+            rays = _cut_cone(rays, piece, size + y, 1 << bit)
             bit += 1
-    found = {_prior(ray.vector[:size]) for ray in rays if any(ray.vector[:size])}
-    return sorted(found, key=lambda prior: (sum(1 for p in prior if p), prior))
+    corners = {_prior(ray.vector[:size]) for ray in rays if any(ray.vector[:size])}
+    return sorted(corners, key=lambda prior: (sum(1 for p in prior if p), prior))
 
 
-def shapes(rows: Matrix) -> list[tuple[Fraction, ...]]:
+def distinct_columns(rows: Matrix) -> list[tuple[Fraction, ...]]:
     """The columns that occur, one for each direction: proportional ones bend at the same priors."""
-    kept = {}
+    directions = {}
     for column in rows.T:
         total = sum(column, Fraction(0))
         if total:
-            kept[tuple(value / total for value in column)] = True
-    return list(kept)
+            directions[tuple(value / total for value in column)] = True
+    return list(directions)
 
 
-def useful(losses: Exacts) -> list[tuple[Fraction, ...]]:
+def undominated_actions(losses: Exacts) -> list[tuple[Fraction, ...]]:
     """The actions that no other one is at least as good as everywhere; one of each kind."""
     actions = list(dict.fromkeys(tuple(column) for column in losses.T))
     return [a for a in actions if not any(b != a and all(p <= q for p, q in zip(b, a, strict=True)) for b in actions)]
 
 
-def _whole_pieces(column: Sequence[Fraction], actions: Sequence[Sequence[Fraction]]) -> list[Whole]:
+def _integer_pieces(column: Sequence[Fraction], actions: Sequence[Sequence[Fraction]]) -> list[IntVector]:
     """The c_w of one output, times one positive number that makes all of them whole."""
     pieces = [[p * v for p, v in zip(column, action, strict=True)] for action in actions]
     unit = math.lcm(*(value.denominator for piece in pieces for value in piece))
     return list(dict.fromkeys(tuple(int(value * unit) for value in piece) for piece in pieces))
 
 
-def _opening(size: int, first: Sequence[Whole]) -> list[Ray]:
+def _initial_rays(size: int, first: Sequence[IntVector]) -> list[Ray]:
     """The rays of {π ≥ 0, t_y ≤ c_y0·π}: each secret by itself, and each t_y falling."""
     width = size + len(first)
-    everything = (1 << width) - 1
+    all_bits = (1 << width) - 1
     rays = []
     for x in range(size):
         vector = tuple(int(k == x) for k in range(size)) + tuple(piece[x] for piece in first)
-        rays.append(Ray(vector, everything ^ (1 << x)))
+        rays.append(Ray(vector, all_bits ^ (1 << x)))
     for y in range(len(first)):
-        rays.append(Ray(tuple(-int(k == size + y) for k in range(width)), everything ^ (1 << (size + y))))
+        rays.append(Ray(tuple(-int(k == size + y) for k in range(width)), all_bits ^ (1 << (size + y))))
     return rays
 
 
-def _cut(rays: list[Ray], piece: Whole, place: int, bit: int) -> list[Ray]:
-    """The rays of the cone cut by t_y ≤ piece·π, where t_y stands at `place`: one step of double description."""
-    values = [sum(a * b for a, b in zip(piece, ray.vector, strict=False)) - ray.vector[place] for ray in rays]
-    kept = [Ray(r.vector, r.tight | bit) if v == 0 else r for r, v in zip(rays, values, strict=True) if v >= 0]
+def _cut_cone(rays: list[Ray], piece: IntVector, index: int, bit: int) -> list[Ray]:
+    """The rays of the cone cut by t_y ≤ piece·π, where t_y stands at `index`: one step of double description."""
+    values = [sum(a * b for a, b in zip(piece, ray.vector, strict=False)) - ray.vector[index] for ray in rays]
+    new_rays = [Ray(r.vector, r.tight | bit) if v == 0 else r for r, v in zip(rays, values, strict=True) if v >= 0]
     inside = [(r, v) for r, v in zip(rays, values, strict=True) if v > 0]
     outside = [(r, v) for r, v in zip(rays, values, strict=True) if v < 0]
-    least = len(rays[0].vector) - 2
-    for near, above in inside:
-        for far, below in outside:
-            common = near.tight & far.tight
-            if common.bit_count() >= least and _adjacent(rays, near, far, common):
-                kept.append(Ray(_between(near.vector, -below, far.vector, above), common | bit))
-    return kept
+    min_common = len(rays[0].vector) - 2
+    for inner, inner_value in inside:
+        for outer, outer_value in outside:
+            common = inner.tight & outer.tight
+            if common.bit_count() >= min_common and _are_adjacent(rays, inner, outer, common):
+                new_rays.append(Ray(_combination(inner.vector, -outer_value, outer.vector, inner_value), common | bit))
+    return new_rays
 
 
-def _adjacent(rays: list[Ray], near: Ray, far: Ray, common: int) -> bool:
-    return not any(common & ray.tight == common for ray in rays if ray is not near and ray is not far)
+def _are_adjacent(rays: list[Ray], inner: Ray, outer: Ray, common: int) -> bool:
+    return not any(common & ray.tight == common for ray in rays if ray is not inner and ray is not outer)
 
 
-def _between(near: Whole, weight: int, far: Whole, other: int) -> Whole:
-    vector = [weight * a + other * b for a, b in zip(near, far, strict=True)]
+def _combination(inner: IntVector, inner_weight: int, outer: IntVector, outer_weight: int) -> IntVector:
+    vector = [inner_weight * a + outer_weight * b for a, b in zip(inner, outer, strict=True)]
     common = math.gcd(*vector)
     return tuple(value // common for value in vector)
 
 
-def _prior(vector: Whole) -> tuple[Fraction, ...]:
+def _prior(vector: IntVector) -> tuple[Fraction, ...]:
     total = sum(vector)
     return tuple(Fraction(value, total) for value in vector)

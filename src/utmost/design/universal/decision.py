@@ -49,29 +49,29 @@ def universally_optimal(
     >>> universally_optimal(line(3), alpha("1/2"), losses.absolute, geometric(2, alpha("1/2"))).optimal
     True
     """
-    asked = optimality_question(space, level, loss, mechanism)
+    question = optimality_question(space, level, loss, mechanism)
     if level.alpha == 1:
         return Verdict((), None)
-    proved: list[CornerProof] = []
-    priors = cell_corners(asked.rows, asked.losses)
+    proofs: list[CornerProof] = []
+    priors = cell_corners(question.rows, question.losses)
     for k, prior in enumerate(priors):
         if progress is not None:
             progress("priors where the mechanism's loss bends", k, len(priors))
-        found = settled(asked, prior)
-        if isinstance(found, Counterexample):
-            return Verdict((), found)
-        proved.append(found)
-    return Verdict(tuple(proved), None)
+        evidence = decide_at_prior(question, prior)
+        if isinstance(evidence, Counterexample):
+            return Verdict((), evidence)
+        proofs.append(evidence)
+    return Verdict(tuple(proofs), None)
 
 
-def settled(asked: OptimalityQuestion, prior: Prior) -> CornerProof | Counterexample:
+def decide_at_prior(question: OptimalityQuestion, prior: Prior) -> CornerProof | Counterexample:
     """Is the mechanism best at this prior: the multipliers that prove it, or a better one."""
-    loss = asked.uncertainty(prior)
-    certificate = certified_optimum(asked.program(prior))
+    loss = question.uncertainty(prior)
+    certificate = certified_optimum(question.program(prior))
     if certificate.lower == loss:
         return CornerProof(prior, loss, certificate.y)
     if certificate.upper == loss:
         raise SolverError("the least loss at a prior was not closed to a gap of 0: the question stays open")
-    rows = np.array(certificate.x, dtype=object).reshape(asked.losses.shape)
-    better = trusted_channel(asked.space.labels, reading_names(asked.space, asked.losses.shape[1]), rows)
-    return Counterexample(prior, loss, better, uncertainty(prior, rows, asked.losses))
+    rows = np.array(certificate.x, dtype=object).reshape(question.losses.shape)
+    better = trusted_channel(question.space.labels, reading_names(question.space, question.losses.shape[1]), rows)
+    return Counterexample(prior, loss, better, uncertainty(prior, rows, question.losses))

@@ -39,17 +39,17 @@ def trivial_is_optimal(space: Space, level: Level, loss: LossLike, mechanism: Ch
     return Statement(left, right, right or not left)
 
 
-def refinement_keeps(space: Space, level: Level, loss: LossLike, mechanism: Channel, post: Channel) -> Statement:
+def refinement_keeps(space: Space, level: Level, loss: LossLike, mechanism: Channel, remap: Channel) -> Statement:
     """(2) M ⊑ M′ = M·R implies L_M ⊇ L_M′: if M′ is optimal (left), so is M (right)."""
-    left = universally_optimal(space, level, loss, mechanism.then(post)).optimal
+    left = universally_optimal(space, level, loss, mechanism.then(remap)).optimal
     right = universally_optimal(space, level, loss, mechanism).optimal
     return Statement(left, right, right or not left)
 
 
 def check_constant(space: Space, level: Level, loss: LossLike) -> Statement:
     """(3) L_𝕀 = L*: the mechanism that tells nothing is optimal (left) exactly for trivial losses (right); α < 1."""
-    silent = trusted_channel(space.labels, (0,), np.full((len(space), 1), Fraction(1), dtype=object))
-    left = universally_optimal(space, level, loss, silent).optimal
+    constant = trusted_channel(space.labels, (0,), np.full((len(space), 1), Fraction(1), dtype=object))
+    left = universally_optimal(space, level, loss, constant).optimal
     right = is_trivial(loss, len(space)).dominated
     return Statement(left, right, left == right)
 
@@ -59,7 +59,7 @@ def check_choice(
 ) -> Statement:
     """(4) L_{M ⊕_p M′} = L_M ∩ L_M′ for 0 < p < 1: the choice is optimal (left) exactly when both are (right)."""
     left = universally_optimal(space, level, loss, choice(first, second, weight)).optimal
-    right = all(universally_optimal(space, level, loss, part).optimal for part in (first, second))
+    right = all(universally_optimal(space, level, loss, mechanism).optimal for mechanism in (first, second))
     return Statement(left, right, left == right)
 
 
@@ -73,7 +73,7 @@ def check_restriction(
     geometric mechanism is optimal for ℓ_bin on {0, 2}, lifted, but its restriction is not for ℓ_bin, since T, which is,
     extends to no private mechanism on the line (`extension`). Where X has a `retraction` onto X′ both directions hold.
     """
-    part = sub_space(space, labels)
-    left = universally_optimal(part, level, loss, mechanism.restrict(labels)).optimal
+    part_space = sub_space(space, labels)
+    left = universally_optimal(part_space, level, loss, mechanism.restrict(labels)).optimal
     right = universally_optimal(space, level, lift_loss(loss, labels, space), mechanism).optimal
     return Statement(left, right, left == right)

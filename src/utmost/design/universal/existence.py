@@ -38,24 +38,24 @@ def universal_mechanism(
     visible choice of kernels (FMPD23 Thm 3), which is then universally ℓ-optimal too, and so is each kernel in it
     (Thm 6(2), 6(4)): FMPD23 Cor. 7. A consumer who objected to one kernel is asked about the next ones first.
     """
-    known: list[Counterexample] = []
+    distinct_objections: list[Counterexample] = []
     objections: list[Counterexample] = []
     for k, kernel in enumerate(kernels):
         if progress is not None:
             progress("kernel mechanisms refuted", k, 0)
-        asked = optimality_question(space, level, loss, kernel)
-        again = next((o for o in known if asked.uncertainty(o.prior) > o.better_loss), None)
-        if again is not None:
-            objections.append(_repeated(asked, again))
+        question = optimality_question(space, level, loss, kernel)
+        repeat = next((o for o in distinct_objections if question.uncertainty(o.prior) > o.better_loss), None)
+        if repeat is not None:
+            objections.append(_repeat_objection(question, repeat))
             continue
         verdict = universally_optimal(space, level, loss, kernel)
         if verdict.objection is None:
             return Existence(channel_of(kernel), verdict, tuple(objections))
-        known.append(verdict.objection)
+        distinct_objections.append(verdict.objection)
         objections.append(verdict.objection)
     return Existence(None, None, tuple(objections))
 
 
-def _repeated(asked: OptimalityQuestion, objection: Counterexample) -> Counterexample:
-    loss: Fraction = asked.uncertainty(objection.prior)
+def _repeat_objection(question: OptimalityQuestion, objection: Counterexample) -> Counterexample:
+    loss: Fraction = question.uncertainty(objection.prior)
     return Counterexample(objection.prior, loss, objection.better, objection.better_loss)

@@ -49,13 +49,13 @@ def extension(mechanism: Channel | Mechanism, space: Space, level: Level) -> Ext
     if refutation is not None:
         return Extension(None, refutation)
     rows = np.empty((len(space), len(source.outputs)), dtype=object)
-    filled = iter(np.array(certified_optimum(program).x, dtype=object).reshape(-1, len(source.outputs)))
+    new_rows = iter(np.array(certified_optimum(program).x, dtype=object).reshape(-1, len(source.outputs)))
     for x, label in enumerate(space.labels):
-        rows[x] = source.rows[source.inputs.index(label)] if label in source.inputs else next(filled)
-    whole = trusted_channel(space.labels, source.outputs, rows)
-    if not is_private(whole, space, level):
+        rows[x] = source.rows[source.inputs.index(label)] if label in source.inputs else next(new_rows)
+    extended = trusted_channel(space.labels, source.outputs, rows)
+    if not is_private(extended, space, level):
         raise SolverError("the extension found is not private; was the mechanism, on its own secrets?")
-    return Extension(whole, None)
+    return Extension(extended, None)
 
 
 def extension_program(source: Channel, space: Space, level: Level) -> LinearProgram:
@@ -70,7 +70,7 @@ def extension_program(source: Channel, space: Space, level: Level) -> LinearProg
     known = {space.position(label): source.rows[k] for k, label in enumerate(source.inputs)}
     missing = {x: k for k, x in enumerate(x for x in range(len(space)) if x not in known)}
     width = len(source.outputs)
-    entries, rhs = _privacy(space, level, known, missing)
+    entries, rhs = _privacy_constraints(space, level, known, missing)
     count = len(rhs)
     entries += [(count + k, k * width + y, Fraction(1)) for k in missing.values() for y in range(width)]
     rows, columns, values = zip(*entries, strict=True) if entries else ((), (), ())
@@ -84,7 +84,7 @@ def extension_program(source: Channel, space: Space, level: Level) -> LinearProg
     )
 
 
-def _privacy(
+def _privacy_constraints(
     space: Space, level: Level, known: Mapping[int, Matrix], missing: Mapping[int, int]
 ) -> tuple[list[tuple[int, int, Fraction]], list[Fraction]]:
     """The entries and right-hand sides of the privacy rows; what is known goes to the right."""
@@ -113,22 +113,22 @@ def retraction(space: Space, labels: Sequence[Label]) -> dict[Label, Label] | No
     >>> retraction(line(4), [1, 2]), retraction(line(4), [0, 3])
     ({0: 1, 1: 1, 2: 2, 3: 1}, None)
     """
-    kept = [space.position(label) for label in labels]
-    images: dict[int, int] = {point: point for point in kept}
-    others = [x for x in range(len(space)) if x not in images]
-    found = _retracted(space, kept, others, images)
-    return None if found is None else {space.labels[x]: space.labels[found[x]] for x in range(len(space))}
+    targets = [space.position(label) for label in labels]
+    images: dict[int, int] = {point: point for point in targets}
+    remaining = [x for x in range(len(space)) if x not in images]
+    mapping = _extend_retraction(space, targets, remaining, images)
+    return None if mapping is None else {space.labels[x]: space.labels[mapping[x]] for x in range(len(space))}
 
 
-def _retracted(
-    space: Space, kept: Sequence[int], others: Sequence[int], images: dict[int, int]
+def _extend_retraction(
+    space: Space, targets: Sequence[int], remaining: Sequence[int], images: dict[int, int]
 ) -> dict[int, int] | None:
-    if not others:
+    if not remaining:
         return images
-    x = others[0]
-    for image in kept:
-        if all(space.distance(image, known) <= space.distance(x, z) for z, known in images.items()):
-            found = _retracted(space, kept, others[1:], {**images, x: image})
-            if found is not None:
-                return found
+    x = remaining[0]
+    for image in targets:
+        if all(space.distance(image, known_image) <= space.distance(x, z) for z, known_image in images.items()):
+            mapping = _extend_retraction(space, targets, remaining[1:], {**images, x: image})
+            if mapping is not None:
+                return mapping
     return None

@@ -41,7 +41,7 @@ from utmost.lp import LinearProgram, certified_optimum
 from utmost.spaces import Label, Space
 
 Vector: TypeAlias = tuple[Fraction, ...]
-Kept = TypeVar("Kept")
+Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +86,16 @@ def simulation(
 
     Only direct mechanisms that no other one beats at every secret are tried (`minimal_remaps`).
     """
-    asked = optimality_question(space, level, loss, mechanism)
-    listed = minimal_remaps(space, level, loss, kernels)
+    question = optimality_question(space, level, loss, mechanism)
+    directs = minimal_remaps(space, level, loss, kernels)
     steps: list[SimulationStep] = []
-    for k, direct in enumerate(listed):
+    for k, direct in enumerate(directs):
         if progress is not None:
-            progress("kernel mechanisms simulated", k, len(listed))
-        found = _simulated(asked, direct, kernels)
-        if isinstance(found, Counterexample):
-            return Simulation((), found)
-        steps.append(found)
+            progress("kernel mechanisms simulated", k, len(directs))
+        step = _simulate(question, direct, kernels)
+        if isinstance(step, Counterexample):
+            return Simulation((), step)
+        steps.append(step)
     return Simulation(tuple(steps), None)
 
 
@@ -105,14 +105,18 @@ def verify_simulation(
     loss: LossLike,
     mechanism: Channel | Mechanism,
     kernels: Sequence[Channel | Mechanism],
-    found: Simulation,
+    claim: Simulation,
 ) -> bool:
     """Do the steps prove it: each remap costs no more than said, and every direct mechanism costs no less than one."""
-    asked = optimality_question(space, level, loss, mechanism)
-    holding = [step for step in found.steps if _below(_losses(asked.rows, step.remap.rows, asked.losses), step.direct)]
-    covered = [step.direct.losses for step in holding]
-    needed = minimal_remaps(space, level, loss, kernels)
-    return all(any(_dominates(known, direct.losses) for known in covered) for direct in needed)
+    question = optimality_question(space, level, loss, mechanism)
+    valid_steps = [
+        step
+        for step in claim.steps
+        if _is_below(_remap_losses(question.rows, step.remap.rows, question.losses), step.direct)
+    ]
+    covered = [step.direct.losses for step in valid_steps]
+    directs = minimal_remaps(space, level, loss, kernels)
+    return all(any(_dominates(losses, direct.losses) for losses in covered) for direct in directs)
 
 
 def minimal_remaps(
@@ -123,82 +127,82 @@ def minimal_remaps(
     L_Z = Σ_y K_y∘ℓ_r(y), so partial sums that another one is below are dropped as they come.
     """
     losses = loss_rows(loss, len(space))
-    found: dict[Vector, RemappedKernel] = {}
+    minimal: dict[Vector, RemappedKernel] = {}
     for k, kernel in enumerate(kernels):
         rows = align_exact_inputs(kernel, space).rows
         require_rational(space, level, losses, rows)
         sums: dict[Vector, tuple[int, ...]] = {(Fraction(0),) * len(space): ()}
         for column in rows.T:
-            sums = _minimal(_extended(sums, column, losses))
-        found = _minimal({**{total: RemappedKernel(k, remap, total) for total, remap in sums.items()}, **found})
-    return list(found.values())
+            sums = _minimal(_add_column(sums, column, losses))
+        minimal = _minimal({**{total: RemappedKernel(k, remap, total) for total, remap in sums.items()}, **minimal})
+    return list(minimal.values())
 
 
-def _extended(sums: dict[Vector, tuple[int, ...]], column: Matrix, losses: Exacts) -> dict[Vector, tuple[int, ...]]:
-    parts = [tuple(column * losses[:, w]) for w in range(losses.shape[1])]
+def _add_column(sums: dict[Vector, tuple[int, ...]], column: Matrix, losses: Exacts) -> dict[Vector, tuple[int, ...]]:
+    action_losses = [tuple(column * losses[:, w]) for w in range(losses.shape[1])]
     return {
-        tuple(a + b for a, b in zip(total, part, strict=True)): (*remap, w)
+        tuple(a + b for a, b in zip(total, addition, strict=True)): (*remap, w)
         for total, remap in sums.items()
-        for w, part in enumerate(parts)
+        for w, addition in enumerate(action_losses)
     }
 
 
-def _minimal(table: dict[Vector, Kept]) -> dict[Vector, Kept]:
+def _minimal(table: dict[Vector, Entry]) -> dict[Vector, Entry]:
     """The entries whose vector no other one is below."""
-    kept: dict[Vector, Kept] = {}
+    minimal: dict[Vector, Entry] = {}
     for vector in sorted(table, key=sum):
-        if not any(_dominates(known, vector) for known in kept):
-            kept[vector] = table[vector]
-    return kept
+        if not any(_dominates(smaller, vector) for smaller in minimal):
+            minimal[vector] = table[vector]
+    return minimal
 
 
 def _dominates(low: Vector, high: Vector) -> bool:
     return all(a <= b for a, b in zip(low, high, strict=True))
 
 
-def _below(losses: Vector, direct: RemappedKernel) -> bool:
+def _is_below(losses: Vector, direct: RemappedKernel) -> bool:
     return _dominates(losses, direct.losses)
 
 
-def _losses(rows: Matrix, remap: Matrix, losses: Exacts) -> Vector:
+def _remap_losses(rows: Matrix, remap: Matrix, losses: Exacts) -> Vector:
     """L_MR."""
     return tuple((matrix_product(rows, remap) * losses).sum(axis=1))
 
 
-def _simulated(
-    asked: OptimalityQuestion, direct: RemappedKernel, kernels: Sequence[Channel | Mechanism]
+def _simulate(
+    question: OptimalityQuestion, direct: RemappedKernel, kernels: Sequence[Channel | Mechanism]
 ) -> SimulationStep | Counterexample:
-    certificate = certified_optimum(game(asked, direct.losses))
-    outputs, actions = asked.rows.shape[1], asked.losses.shape[1]
+    certificate = certified_optimum(game(question, direct.losses))
+    outputs, actions = question.rows.shape[1], question.losses.shape[1]
     if certificate.upper == 0:
         rows = np.array(certificate.x[:-1], dtype=object).reshape(outputs, actions)
         return SimulationStep(direct, trusted_channel(range(outputs), range(actions), rows))
     if certificate.lower <= 0:
         raise SolverError("the value of a game was not closed to a gap of 0: the question stays open")
-    weights = certificate.y[: len(asked.space)]
+    weights = certificate.y[: len(question.space)]
     prior = tuple(weight / sum(weights) for weight in weights)
-    better = _read(
-        align_exact_inputs(kernels[direct.kernel], asked.space), direct.remap, reading_names(asked.space, actions)
+    better = _remap_kernel(
+        align_exact_inputs(kernels[direct.kernel], question.space), direct.remap, reading_names(question.space, actions)
     )
-    return Counterexample(prior, asked.uncertainty(prior), better, uncertainty(prior, better.rows, asked.losses))
+    return Counterexample(prior, question.uncertainty(prior), better, uncertainty(prior, better.rows, question.losses))
 
 
-def _read(kernel: Channel, remap: Sequence[int], actions: Sequence[Label]) -> Channel:
+def _remap_kernel(kernel: Channel, remap: Sequence[int], actions: Sequence[Label]) -> Channel:
     rows = np.full((len(kernel.inputs), len(actions)), Fraction(0), dtype=object)
     for y, w in enumerate(remap):
         rows[:, w] += kernel.rows[:, y]
     return trusted_channel(kernel.inputs, actions, rows)
 
 
-def game(asked: OptimalityQuestion, limits: Vector) -> LinearProgram:
+def game(question: OptimalityQuestion, limits: Vector) -> LinearProgram:
     """minimise t ≥ 0 over stochastic R with L_MR(x) ≤ limits[x] + t for every secret x.
 
     Variables: R row by row, then t. Rows: one for each secret, then one for each row of R. Where the value is positive
     the multipliers of the secrets sum to 1 (t is basic), and are the prior for which max_π [U(π, M) − π·limits] is had.
     """
-    points, outputs = asked.rows.shape
-    actions = asked.losses.shape[1]
-    terms = -(asked.rows[:, :, None] * asked.losses[:, None, :]).reshape(points, -1)
+    points, outputs = question.rows.shape
+    actions = question.losses.shape[1]
+    terms = -(question.rows[:, :, None] * question.losses[:, None, :]).reshape(points, -1)
     cells = np.arange(outputs * actions)
     x = np.arange(points)
     return LinearProgram(

@@ -79,15 +79,15 @@ def tree_mechanism(space: Space, level: Level) -> Channel:
             f"{space.name} has no geometric mechanism at this level: an answer would need a negative weight; "
             "with edges of length 1, alpha must be at most 1/(largest degree - 1)"
         )
-    kept = [y for y, weight in enumerate(weights) if weight]
-    rows = _kernel(space, level)[:, kept] * np.array([weights[y] for y in kept], dtype=object)
-    return trusted_channel(space.labels, (space.labels[y] for y in kept), rows)
+    outputs = [y for y, weight in enumerate(weights) if weight]
+    rows = _kernel(space, level)[:, outputs] * np.array([weights[y] for y in outputs], dtype=object)
+    return trusted_channel(space.labels, (space.labels[y] for y in outputs), rows)
 
 
 def binary_proof(space: Space, level: Level, prior: Sequence[Number]) -> TreeProof:
     """A lower bound of the ℓ_bin loss on a tree, which `tree_mechanism` attains where there is one; any 0 < α < 1."""
     gains = [max(column) for column in _joint(space, level, prior)]
-    multipliers = tuple(p - v for p, v in zip(prior, _bends(space, level, gains), strict=True))
+    multipliers = tuple(p - v for p, v in zip(prior, _inverse_kernel_product(space, level, gains), strict=True))
     return TreeProof(sum(multipliers, Fraction(0)), multipliers)
 
 
@@ -99,7 +99,7 @@ def nib_proof(space: Space, level: Level, prior: Sequence[Number]) -> TreeProof:
     >>> [str(u) for u in nib_proof(line(4), alpha("1/2"), [Fraction(1, 4)] * 4).multipliers]
     ['0', '1/24', '1/24', '0']
     """
-    multipliers = _bends(space, level, [min(column) for column in _joint(space, level, prior)])
+    multipliers = _inverse_kernel_product(space, level, [min(column) for column in _joint(space, level, prior)])
     return TreeProof(sum(multipliers, Fraction(0)), multipliers)
 
 
@@ -116,8 +116,8 @@ def _joint(space: Space, level: Level, prior: Sequence[Number]) -> Matrix:
 def _kernel(space: Space, level: Level) -> Matrix:
     powers = {d: level.power(d) for d in set(space.distances.ravel())}
     kernel = np.empty((len(space), len(space)), dtype=object)
-    for place, distance in np.ndenumerate(space.distances):
-        kernel[place] = powers[distance]
+    for index, distance in np.ndenumerate(space.distances):
+        kernel[index] = powers[distance]
     return kernel
 
 
@@ -130,11 +130,11 @@ def _factors(space: Space, level: Level) -> dict[tuple[int, int], Number]:
     return {(x, z): level.power(space.distance(x, z)) for x, z in space.edges}
 
 
-def _bends(space: Space, level: Level, heights: Sequence[Number]) -> tuple[Number, ...]:
+def _inverse_kernel_product(space: Space, level: Level, heights: Sequence[Number]) -> tuple[Number, ...]:
     """K⁻¹h: on a tree each edge e = (x, z) adds (a²·h_x − a·h_z)/(1−a²) at x, and likewise at z, to h itself."""
     result = list(heights)
     for (x, z), a in _factors(space, level).items():
         scale = a / (1 - a * a)
-        for near, far in ((x, z), (z, x)):
-            result[near] = result[near] + scale * (a * heights[near] - heights[far])
+        for this_end, other_end in ((x, z), (z, x)):
+            result[this_end] = result[this_end] + scale * (a * heights[this_end] - heights[other_end])
     return tuple(result)

@@ -11,7 +11,7 @@ from utmost.design.universal.cell_corners import cell_corners
 from utmost.design.universal.optimality_question import OptimalityQuestion, Prior, optimality_question, uncertainty
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level
-from utmost.lp import verify_certificate as verify_program
+from utmost.lp import verify_certificate
 from utmost.spaces import Space
 
 
@@ -26,7 +26,7 @@ class CornerProof:
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """A consumer who is better served: with `prior` she loses `loss` by the mechanism, `better_loss` by `better`."""
+    """A consumer who is better served: with `prior` the loss is `loss` by the mechanism, `better_loss` by `better`."""
 
     prior: Prior
     loss: Fraction
@@ -57,33 +57,35 @@ def verify(space: Space, level: Level, loss: LossLike, mechanism: Channel | Mech
     all the corners of the mechanism's cells (enumerated afresh), and at each the loss is as said and the multipliers
     bound every mechanism of the type from below by it (weak duality, multiplied out).
     """
-    asked = optimality_question(space, level, loss, mechanism)
+    question = optimality_question(space, level, loss, mechanism)
     if verdict.objection is not None:
-        return _refuted(asked, verdict.objection)
+        return _is_refuted(question, verdict.objection)
     if level.alpha == 1:
         return True
-    listed = {corner.prior for corner in verdict.corners}
-    return listed >= set(cell_corners(asked.rows, asked.losses)) and all(
-        _attained(asked, one) for one in verdict.corners
+    proved_priors = {corner.prior for corner in verdict.corners}
+    return proved_priors >= set(cell_corners(question.rows, question.losses)) and all(
+        _is_attained(question, proof) for proof in verdict.corners
     )
 
 
-def _attained(asked: OptimalityQuestion, corner: CornerProof) -> bool:
+def _is_attained(question: OptimalityQuestion, corner: CornerProof) -> bool:
     try:
-        checked = verify_program(asked.program(corner.prior), asked.induced(corner.prior), corner.multipliers)
+        certificate = verify_certificate(
+            question.program(corner.prior), question.induced(corner.prior), corner.multipliers
+        )
     except (InputError, SolverError):  # multipliers that are negative, or not as many as there are rows
         return False
-    return checked.lower == checked.upper == corner.loss == asked.uncertainty(corner.prior)
+    return certificate.lower == certificate.upper == corner.loss == question.uncertainty(corner.prior)
 
 
-def _refuted(asked: OptimalityQuestion, objection: Counterexample) -> bool:
-    better = align_exact_inputs(objection.better, asked.space)
+def _is_refuted(question: OptimalityQuestion, objection: Counterexample) -> bool:
+    better = align_exact_inputs(objection.better, question.space)
     prior = objection.prior
     return (
-        is_private(better, asked.space, asked.level)
+        is_private(better, question.space, question.level)
         and sum(prior) == 1
         and min(prior) >= 0
-        and objection.loss == asked.uncertainty(prior)
-        and objection.better_loss == uncertainty(prior, better.rows, asked.losses)
+        and objection.loss == question.uncertainty(prior)
+        and objection.better_loss == uncertainty(prior, better.rows, question.losses)
         and objection.better_loss < objection.loss
     )
