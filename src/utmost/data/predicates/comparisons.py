@@ -31,130 +31,138 @@ from utmost.data.predicates.typed_values import (
     Value,
 )
 
-MICROSECONDS = 6  # digits of a second
-NANOSECONDS = 9
-START = datetime(1970, 1, 1)
+MICROSECOND_DIGITS = 6  # digits behind the point of a second
+NANOSECOND_DIGITS = 9
+EPOCH = datetime(1970, 1, 1)
 
 
-def compare(sign: str, left: Value, right: Value, at: int) -> Any:
+def compare(sign: str, left: Value, right: Value, position: int) -> Any:
     """left sign right."""
     import ibis
 
     if not isinstance(left, CONSTANT):
-        return _against(sign, left, right) if isinstance(right, CONSTANT) else _columns(sign, left, right, at)
+        return (
+            _compare_with_constant(sign, left, right)
+            if isinstance(right, CONSTANT)
+            else _compare_columns(sign, left, right, position)
+        )
     if isinstance(right, CONSTANT):
         return ibis.literal(bool(SIGNS[sign](left, right)))
-    return _against(MIRRORED_SIGNS[sign], right, left)
+    return _compare_with_constant(MIRRORED_SIGNS[sign], right, left)
 
 
-def is_in(left: Value, items: list[Value], at: int) -> list[Any]:
-    """Parts of which one is true where left equals one of the items: join them by or.
+def is_in(left: Value, items: list[Value], position: int) -> list[Any]:
+    """Tests of which one is true where left equals one of the items: join them by or.
 
-    Constants, and all items that are no numbers, are one part, so that left is not repeated for each.
+    Constants, and all items that are no numbers, are one test, so that left is not repeated for each.
     """
     if isinstance(left, PlainValue):
-        return [left.held.isin([_literal(item) if isinstance(item, CONSTANT) else item.held for item in items])]
+        return [left.held.isin([_plain_literal(item) if isinstance(item, CONSTANT) else item.held for item in items])]
     if not isinstance(left, IntegerValue | DecimalValue | FloatValue):
-        return [compare("=", left, item, at) for item in items]
+        return [compare("=", left, item, position) for item in items]
     numbers = [item for item in items if isinstance(item, Fraction)]
-    listed = _listed(left, numbers) if numbers else []
-    return listed + [compare("=", left, item, at) for item in items if not isinstance(item, Fraction)]
+    tests = _is_in_numbers(left, numbers) if numbers else []
+    return tests + [compare("=", left, item, position) for item in items if not isinstance(item, Fraction)]
 
 
-def _listed(left: IntegerValue | DecimalValue | FloatValue, numbers: list[Fraction]) -> list[Any]:
+def _is_in_numbers(left: IntegerValue | DecimalValue | FloatValue, numbers: list[Fraction]) -> list[Any]:
     """left in (numbers), without those that its type cannot hold.
 
     0 stands apart among floats: an engine that looks a float up may take −0 for another number.
     """
     literal: Callable[[Any], Any] = column_casts.double_literal if isinstance(left, FloatValue) else left.literal
-    kept = {found[1] for number in numbers if not isinstance(found := _folded("=", left, number), bool)}
-    apart = {0} & kept if isinstance(left, FloatValue) else set()
-    others = [literal(value) for value in sorted(kept - apart)]
-    listed = left.held.isin(others) if others else _settled(left.held, False)
-    return [listed, *(left.held == literal(0.0) for _ in apart)]
+    values = {fold[1] for number in numbers if not isinstance(fold := _fold("=", left, number), bool)}
+    zeros = {0} & values if isinstance(left, FloatValue) else set()
+    literals = [literal(value) for value in sorted(values - zeros)]
+    membership = left.held.isin(literals) if literals else _constant_truth(left.held, False)
+    return [membership, *(left.held == literal(0.0) for _ in zeros)]
 
 
-def _folded(sign: str, value: IntegerValue | DecimalValue | FloatValue, number: Fraction) -> bool | tuple[str, Any]:
+def _fold(sign: str, value: IntegerValue | DecimalValue | FloatValue, number: Fraction) -> bool | tuple[str, Any]:
     if isinstance(value, FloatValue):
         return compare_on_floats(sign, number, SINGLE if value.single else DOUBLE)
     return compare_on_integers(sign, number * 10**value.scale, value.low, value.high)
 
 
-def _against(sign: str, value: Column, constant: Any) -> Any:
+def _compare_with_constant(sign: str, value: Column, constant: Any) -> Any:
     """A column's value against a constant of its kind."""
     match value:
-        case IntegerValue(held) | DecimalValue(held):
-            return _decided(held, _folded(sign, value, constant), value.literal)
-        case NumericValue(held):
-            return SIGNS[sign](held, column_casts.decimal_literal(*decimal_shift(constant), held.type()))
-        case FloatValue(held):
-            return _decided(held, _folded(sign, value, constant), column_casts.double_literal)
-        case TimeValue(held):
-            return _at_time(sign, held, constant)
-        case PlainValue(held):
-            return SIGNS[sign](held, _literal(constant))
+        case IntegerValue(expression) | DecimalValue(expression):
+            return _apply_fold(expression, _fold(sign, value, constant), value.literal)
+        case NumericValue(expression):
+            return SIGNS[sign](expression, column_casts.decimal_literal(*decimal_shift(constant), expression.type()))
+        case FloatValue(expression):
+            return _apply_fold(expression, _fold(sign, value, constant), column_casts.double_literal)
+        case TimeValue(expression):
+            return _compare_time(sign, expression, constant)
+        case PlainValue(expression):
+            return SIGNS[sign](expression, _plain_literal(constant))
 
 
-def _decided(held: Any, folded: bool | tuple[str, Any], literal: Callable[[Any], Any]) -> Any:
+def _apply_fold(expression: Any, fold: bool | tuple[str, Any], literal: Callable[[Any], Any]) -> Any:
     """What folding left over: an answer, or a sign and a value to compare with."""
-    return _settled(held, folded) if isinstance(folded, bool) else SIGNS[folded[0]](held, literal(folded[1]))
+    return _constant_truth(expression, fold) if isinstance(fold, bool) else SIGNS[fold[0]](expression, literal(fold[1]))
 
 
-def _columns(sign: str, left: Column, right: Column, at: int) -> Any:
+def _compare_columns(sign: str, left: Column, right: Column, position: int) -> Any:
     """Two values that both come from columns."""
-    compare = SIGNS[sign]
+    operation = SIGNS[sign]
     if isinstance(left, FloatValue) or isinstance(right, FloatValue):
-        return compare(to_double(left, at), to_double(right, at))
-    if isinstance(left, TimeValue) and isinstance(right, TimeValue) and not _same_type(left, right):
+        return operation(to_double(left, position), to_double(right, position))
+    if isinstance(left, TimeValue) and isinstance(right, TimeValue) and not _is_same_type(left, right):
         problem = "the two times are not of one type: one has a time zone, or counts finer"
-        raise syntax_error(at, problem, "compare each with a time, or convert one where the table is made")
-    if isinstance(left, PlainValue | TimeValue) or _same_type(left, right):
-        return compare(left.held, right.held)
+        raise syntax_error(position, problem, "compare each with a time, or convert one where the table is made")
+    if isinstance(left, PlainValue | TimeValue) or _is_same_type(left, right):
+        return operation(left.held, right.held)
     if isinstance(left, NumericValue) or isinstance(right, NumericValue):
-        return compare(to_numeric(left, at), to_numeric(right, at))
-    one, other = align(left, right, at)
-    return compare(one.held, other.held)
+        return operation(to_numeric(left, position), to_numeric(right, position))
+    aligned_left, aligned_right = align(left, right, position)
+    return operation(aligned_left.held, aligned_right.held)
 
 
-def _same_type(left: Column, right: Column) -> bool:
+def _is_same_type(left: Column, right: Column) -> bool:
     """Is a native comparison one of two equal types. Nullability is no matter."""
     if isinstance(left, IntegerValue) and isinstance(right, IntegerValue) and left.scale != right.scale:
         return False
-    one, other = left.held.type(), right.held.type()
-    return type(left) is type(right) and bool(one.copy(nullable=True) == other.copy(nullable=True))
+    left_type, right_type = left.held.type(), right.held.type()
+    return type(left) is type(right) and bool(left_type.copy(nullable=True) == right_type.copy(nullable=True))
 
 
-def _at_time(sign: str, held: Any, constant: datetime) -> Any:
+def _compare_time(sign: str, expression: Any, constant: datetime) -> Any:
     """A time against a constant, in the column's own unit: DuckDB's conversions between units can fail on a row."""
-    dtype = held.type()
-    scale = MICROSECONDS if dtype.scale is None else dtype.scale
-    microseconds = (constant - START) // timedelta(microseconds=1)
-    if scale == NANOSECONDS and abs(microseconds) > (2**63 - 1) // 1000:
-        return _beyond(sign, held, microseconds > 0)
-    unit = 10 ** (MICROSECONDS - min(scale, MICROSECONDS))
-    folded = compare_on_integers(sign, Fraction(microseconds, unit))
-    return _decided(
-        held, folded, lambda k: column_casts.time_literal(str(START + timedelta(microseconds=k * unit)), dtype)
+    dtype = expression.type()
+    scale = MICROSECOND_DIGITS if dtype.scale is None else dtype.scale
+    microseconds = (constant - EPOCH) // timedelta(microseconds=1)
+    if scale == NANOSECOND_DIGITS and abs(microseconds) > (2**63 - 1) // 1000:
+        return _compare_unreachable_time(sign, expression, microseconds > 0)
+    unit = 10 ** (MICROSECOND_DIGITS - min(scale, MICROSECOND_DIGITS))
+    fold = compare_on_integers(sign, Fraction(microseconds, unit))
+    return _apply_fold(
+        expression, fold, lambda k: column_casts.time_literal(str(EPOCH + timedelta(microseconds=k * unit)), dtype)
     )
 
 
-def _beyond(sign: str, held: Any, is_late: bool) -> Any:
+def _compare_unreachable_time(sign: str, expression: Any, is_late: bool) -> Any:
     """A time of nanoseconds against a constant that they do not reach; infinity they do."""
     if sign in ("=", "!="):
-        return _settled(held, sign == "!=")
+        return _constant_truth(expression, sign == "!=")
     if is_late:
-        return SIGNS["<" if sign in ("<", "<=") else ">="](held, column_casts.time_literal("infinity", held.type()))
-    return SIGNS[">" if sign in (">", ">=") else "<="](held, column_casts.time_literal("-infinity", held.type()))
+        return SIGNS["<" if sign in ("<", "<=") else ">="](
+            expression, column_casts.time_literal("infinity", expression.type())
+        )
+    return SIGNS[">" if sign in (">", ">=") else "<="](
+        expression, column_casts.time_literal("-infinity", expression.type())
+    )
 
 
-def _settled(held: Any, answer: bool) -> Any:
+def _constant_truth(expression: Any, answer: bool) -> Any:
     """The answer for every row that has a value, unknown for the others."""
     import ibis
 
-    return held.isnull().ifelse(ibis.null("boolean"), ibis.literal(answer))
+    return expression.isnull().ifelse(ibis.null("boolean"), ibis.literal(answer))
 
 
-def _literal(constant: Any) -> Any:
+def _plain_literal(constant: Any) -> Any:
     """A text, a truth or a date."""
     import ibis
 

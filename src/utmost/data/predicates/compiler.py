@@ -34,7 +34,7 @@ from utmost.errors import InputError
 if TYPE_CHECKING:
     from ibis.expr.types import BooleanValue, Table
 
-OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+NEGATED_SIGNS = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 def compile_predicate(predicate: Predicate, table: Table, kinds: Mapping[str, ColumnKind]) -> BooleanValue:
@@ -50,11 +50,11 @@ def compile_predicate(predicate: Predicate, table: Table, kinds: Mapping[str, Co
     for name in predicate.columns:
         if column_kind(table[name].type()) is not kinds[name]:
             raise InputError(f"kinds must be those of the table's columns, got {kinds[name]} for {quote_text(name)}")
-    result: BooleanValue = ibis.coalesce(_truth(predicate.tree, table), ibis.literal(False))
+    result: BooleanValue = ibis.coalesce(_compile_truth(predicate.tree, table), ibis.literal(False))
     return result
 
 
-def _truth(node: Node, table: Table) -> Any:
+def _compile_truth(node: Node, table: Table) -> Any:
     """True, false or NULL: a node of kind truth, by SQL's three-valued logic."""
     import ibis
 
@@ -64,61 +64,62 @@ def _truth(node: Node, table: Table) -> Any:
         case Column(name):
             return column_casts.readable_column(table, name)
         case Comparison(sign, left, right):
-            return compare(sign, _value(left, table), _value(right, table), node.at)
+            return compare(sign, _compile_value(left, table), _compile_value(right, table), node.at)
         case In(left, items):
-            return _joined(operator.or_, is_in(_value(left, table), [_value(i, table) for i in items], node.at))
-        case IsNull(inside):
-            return _missing(inside, table)
+            value, values = _compile_value(left, table), [_compile_value(item, table) for item in items]
+            return _join_pairwise(operator.or_, is_in(value, values, node.at))
+        case IsNull(operand):
+            return _is_missing(operand, table)
         case Not(Comparison(sign, left, right)):  # one is true where the other is false, unknown where it is unknown
-            return compare(OPPOSITE[sign], _value(left, table), _value(right, table), node.at)
-        case Not(inside):
-            return ~_truth(inside, table)
-        case And(parts):
-            return _joined(operator.and_, [_truth(part, table) for part in parts])
-        case Or(parts):
-            return _joined(operator.or_, [_truth(part, table) for part in parts])
+            return compare(NEGATED_SIGNS[sign], _compile_value(left, table), _compile_value(right, table), node.at)
+        case Not(operand):
+            return ~_compile_truth(operand, table)
+        case And(operands):
+            return _join_pairwise(operator.and_, [_compile_truth(operand, table) for operand in operands])
+        case Or(operands):
+            return _join_pairwise(operator.or_, [_compile_truth(operand, table) for operand in operands])
     raise AssertionError(f"{type(node).__name__} is no truth, which check refuses")
 
 
-def _value(node: Node, table: Table) -> Value:
+def _compile_value(node: Node, table: Table) -> Value:
     match node:
         case Literal(value):
             return value
         case Column(name):
             return column_value(column_casts.readable_column(table, name))
-        case Minus(inside):
-            return _arithmetic("*", Fraction(-1), _value(inside, table), node.at)
+        case Minus(operand):
+            return _arithmetic("*", Fraction(-1), _compile_value(operand, table), node.at)
         case Arithmetic(sign, left, right):
-            return _arithmetic(sign, _value(left, table), _value(right, table), node.at)
-    return PlainValue(_bracketed(_truth(node, table)))
+            return _arithmetic(sign, _compile_value(left, table), _compile_value(right, table), node.at)
+    return PlainValue(_bracket(_compile_truth(node, table)))
 
 
-def _bracketed(truth: Any) -> Any:
+def _bracket(truth: Any) -> Any:
     """The same truth, safe beside = and before IS NULL: ibis writes (NOT x) IS NULL and (x IN y) = z without ()."""
     import ibis
 
     return ibis.coalesce(truth, ibis.null("boolean"))
 
 
-def _arithmetic(sign: str, left: Value, right: Value, at: int) -> Value:
+def _arithmetic(sign: str, left: Value, right: Value, position: int) -> Value:
     """left sign right: exact where both are, else in doubles."""
     if isinstance(left, Fraction) and isinstance(right, Fraction):
         return Fraction(exact_result(sign, left, right))
     if isinstance(left, FloatValue) or isinstance(right, FloatValue):
-        return float_result(sign, left, right, at)
-    return combine(sign, left, right, at)
+        return float_result(sign, left, right, position)
+    return combine(sign, left, right, position)
 
 
-def _missing(inside: Node, table: Table) -> Any:
+def _is_missing(operand: Node, table: Table) -> Any:
     import ibis
 
-    value = _value(inside, table)
+    value = _compile_value(operand, table)
     return ibis.literal(False) if isinstance(value, CONSTANT) else value.held.isnull()
 
 
-def _joined(join: Callable[[Any, Any], Any], parts: Sequence[Any]) -> Any:
-    """The parts joined two by two, so that ten thousand nest fourteen deep."""
-    while len(parts) > 1:
-        pairs = [join(one, other) for one, other in zip(parts[::2], parts[1::2], strict=False)]
-        parts = pairs + list(parts[len(pairs) * 2 :])
-    return parts[0]
+def _join_pairwise(join: Callable[[Any, Any], Any], truths: Sequence[Any]) -> Any:
+    """The truths joined two by two, so that ten thousand nest fourteen deep."""
+    while len(truths) > 1:
+        pairs = [join(left, right) for left, right in zip(truths[::2], truths[1::2], strict=False)]
+        truths = pairs + list(truths[len(pairs) * 2 :])
+    return truths[0]

@@ -48,18 +48,19 @@ def compare_on_integers(sign: str, number: Fraction, low: int | None = None, hig
     >>> compare_on_integers(">", Fraction(1, 2), -128, 127), compare_on_integers("<", Fraction(1000), -128, 127)
     (('>', 0), True)
     """
-    below = floor(number)
-    if below != number:
+    number_floor = floor(number)
+    if number_floor != number:
         if sign in ("=", "!="):
             return sign == "!="
         sign = "<=" if sign in ("<", "<=") else ">"
-    for end, is_outside in ((low, low is not None and below < low), (high, high is not None and below > high)):
-        if is_outside:  # every x is on the same side of the number as the end
-            return bool(SIGNS[sign](end, below))
-    return sign, below
+    below_low, above_high = low is not None and number_floor < low, high is not None and number_floor > high
+    for bound, is_outside in ((low, below_low), (high, above_high)):
+        if is_outside:  # every x is on the same side of the number as the bound
+            return bool(SIGNS[sign](bound, number_floor))
+    return sign, number_floor
 
 
-def nearest_float(number: Fraction, format: Format) -> Fraction | None:
+def nearest_float(number: Fraction, float_format: Format) -> Fraction | None:
     """The float nearest to a number, ties to the even one; None half a step beyond the largest, as IEEE 754 has it.
 
     >>> float(nearest_float(Fraction(1, 10), DOUBLE)), float(nearest_float(Fraction(1, 10), SINGLE))
@@ -68,12 +69,12 @@ def nearest_float(number: Fraction, format: Format) -> Fraction | None:
     size = abs(number)
     logarithm = size.numerator.bit_length() - size.denominator.bit_length()  # 2^(it - 1) < size < 2^(it + 1)
     logarithm -= size < Fraction(2) ** logarithm
-    step = Fraction(2) ** max(logarithm - format.digits + 1, format.least)
+    step = Fraction(2) ** max(logarithm - float_format.digits + 1, float_format.least)
     value = round(number / step) * step
-    return None if abs(value) > format.largest else value
+    return None if abs(value) > float_format.largest else value
 
 
-def compare_on_floats(sign: str, number: Fraction, format: Format) -> bool | tuple[str, float]:
+def compare_on_floats(sign: str, number: Fraction, float_format: Format) -> bool | tuple[str, float]:
     """x `sign` number, for floats x that are not NaN; the number is read as the float nearest to it.
 
     A number beyond the largest float stays where it is: above every float, below infinity.
@@ -81,12 +82,12 @@ def compare_on_floats(sign: str, number: Fraction, format: Format) -> bool | tup
     >>> compare_on_floats("=", Fraction(1, 10), DOUBLE), compare_on_floats(">", Fraction(10) ** 400, DOUBLE)
     (('=', 0.1), ('>', 1.7976931348623157e+308))
     """
-    value = nearest_float(number, format)
+    value = nearest_float(number, float_format)
     if value is not None:
         return sign, float(value)
     if sign in ("=", "!="):
         return sign == "!="
-    end = float(format.largest)
+    bound = float(float_format.largest)
     if number > 0:
-        return ("<=" if sign in ("<", "<=") else ">"), end
-    return (">=" if sign in (">", ">=") else "<"), -end
+        return ("<=" if sign in ("<", "<=") else ">"), bound
+    return (">=" if sign in (">", ">=") else "<"), -bound

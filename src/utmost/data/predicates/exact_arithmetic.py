@@ -20,53 +20,54 @@ MAX_DECIMAL = 10**MOST_DIGITS - 1
 INT64_RANGE = (-(2**63), 2**63 - 1)
 
 
-def combine(sign: str, one: Value, other: Value, at: int) -> IntegerValue:
-    """one sign other, with a sign of + - *, in a type that holds every possible result."""
-    left, right = to_integer(one, at), to_integer(other, at)
+def combine(sign: str, first: Value, second: Value, position: int) -> IntegerValue:
+    """first sign second, with a sign of + - *, in a type that holds every possible result."""
+    left, right = to_integer(first, position), to_integer(second, position)
     scale = left.scale + right.scale
     if sign != "*":
         scale = max(left.scale, right.scale)
-        left, right = _scaled(left, scale, at), _scaled(right, scale, at)
-    corners = [exact_result(sign, end, far) for end in (left.low, left.high) for far in (right.low, right.high)]
+        left, right = _rescale(left, scale, position), _rescale(right, scale, position)
+    corners = [exact_result(sign, a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
     low, high = min(corners), max(corners)
-    left, right = _together(left, right, low, high, at)
+    left, right = _cast_to_common_type(left, right, low, high, position)
     return IntegerValue(exact_result(sign, left.held, right.held), low, high, scale)
 
 
-def align(one: Value, other: Value, at: int) -> tuple[IntegerValue, IntegerValue]:
+def align(first: Value, second: Value, position: int) -> tuple[IntegerValue, IntegerValue]:
     """Two exact values with one scale, held in one type."""
-    left, right = to_integer(one, at), to_integer(other, at)
+    left, right = to_integer(first, position), to_integer(second, position)
     scale = max(left.scale, right.scale)
-    left, right = _scaled(left, scale, at), _scaled(right, scale, at)
-    return _together(left, right, min(left.low, right.low), max(left.high, right.high), at)
+    left, right = _rescale(left, scale, position), _rescale(right, scale, position)
+    return _cast_to_common_type(left, right, min(left.low, right.low), max(left.high, right.high), position)
 
 
-def to_integer(value: Value, at: int) -> IntegerValue:
+def to_integer(value: Value, position: int) -> IntegerValue:
     """An exact value as a whole number; that of a decimal is 10^scale times itself, where 38 digits hold that."""
     match value:
         case IntegerValue():
             return value
         case Fraction():
             number, scale = decimal_shift(value)
-            _refuse_long(number, number, at)
+            _check_length(number, number, position)
             return IntegerValue(
-                column_casts.integer_literal(number, _digits(MOST_DIGITS)), number, number, scale, is_literal=True
+                column_casts.integer_literal(number, _decimal_type(MOST_DIGITS)), number, number, scale, is_literal=True
             )
-        case DecimalValue(held, low, high, 0):
-            return IntegerValue(held.cast(_digits(MOST_DIGITS)), low, high)
-        case DecimalValue(held, low, high, scale) if (
-            length := max(len(str(high)), scale + 1)
+        case DecimalValue(expression, low, high, 0):
+            return IntegerValue(expression.cast(_decimal_type(MOST_DIGITS)), low, high)
+        case DecimalValue(expression, low, high, scale) if (
+            digits := max(len(str(high)), scale + 1)
         ) + scale + 2 <= MOST_DIGITS:
-            tens = column_casts.integer_literal(10**scale, _digits(scale + 1))
-            return IntegerValue((held.cast(_digits(length, scale)) * tens).cast(_digits(MOST_DIGITS)), low, high, scale)
-    raise _too_long(at)
+            power_of_ten = column_casts.integer_literal(10**scale, _decimal_type(scale + 1))
+            product = expression.cast(_decimal_type(digits, scale)) * power_of_ten
+            return IntegerValue(product.cast(_decimal_type(MOST_DIGITS)), low, high, scale)
+    raise _length_error(position)
 
 
-def to_numeric(value: Value, at: int) -> Any:
+def to_numeric(value: Value, position: int) -> Any:
     """An exact value as a decimal without bounds."""
     if isinstance(value, NumericValue | DecimalValue) or (isinstance(value, IntegerValue) and value.scale == 0):
         return value.held.cast("decimal")
-    raise _too_long(at)
+    raise _length_error(position)
 
 
 def decimal_shift(number: Fraction) -> tuple[int, int]:
@@ -88,55 +89,55 @@ def exact_result(sign: str, left: Any, right: Any) -> Any:
     return left * right if sign == "*" else left + right if sign == "+" else left - right
 
 
-def _scaled(value: IntegerValue, scale: int, at: int) -> IntegerValue:
+def _rescale(value: IntegerValue, scale: int, position: int) -> IntegerValue:
     """The same value with a larger scale."""
     factor = 10 ** (scale - value.scale)
     if factor == 1:
         return value
     low, high = value.low * factor, value.high * factor
-    _refuse_long(low, high, at)
-    wide = _digits(MOST_DIGITS)
-    held = (
-        column_casts.integer_literal(low, wide)
+    _check_length(low, high, position)
+    wide_type = _decimal_type(MOST_DIGITS)
+    expression = (
+        column_casts.integer_literal(low, wide_type)
         if value.is_literal
-        else value.held.cast(wide) * column_casts.integer_literal(factor, wide)
+        else value.held.cast(wide_type) * column_casts.integer_literal(factor, wide_type)
     )
-    return replace(value, held=held, low=low, high=high, scale=scale)
+    return replace(value, held=expression, low=low, high=high, scale=scale)
 
 
-def _together(
-    left: IntegerValue, right: IntegerValue, low: int, high: int, at: int
+def _cast_to_common_type(
+    left: IntegerValue, right: IntegerValue, low: int, high: int, position: int
 ) -> tuple[IntegerValue, IntegerValue]:
     """Both in one type that holds them and everything from low to high: 64 bits, or else decimal(38, 0)."""
     import ibis
 
-    _refuse_long(low, high, at)
-    is_long = _is_long(left) and _is_long(right) and INT64_RANGE[0] <= low and high <= INT64_RANGE[1]
-    dtype = ibis.dtype("int64") if is_long else _digits(MOST_DIGITS)
-    return _held_in(left, dtype), _held_in(right, dtype)
+    _check_length(low, high, position)
+    is_int64 = _fits_int64(left) and _fits_int64(right) and INT64_RANGE[0] <= low and high <= INT64_RANGE[1]
+    dtype = ibis.dtype("int64") if is_int64 else _decimal_type(MOST_DIGITS)
+    return _cast_integer(left, dtype), _cast_integer(right, dtype)
 
 
-def _is_long(value: IntegerValue) -> bool:
+def _fits_int64(value: IntegerValue) -> bool:
     fits = INT64_RANGE[0] <= value.low and value.high <= INT64_RANGE[1]
     return fits and (value.dtype.is_integer() or value.is_literal)
 
 
-def _held_in(value: IntegerValue, dtype: Any) -> IntegerValue:
-    held = column_casts.integer_literal(value.low, dtype) if value.is_literal else value.held.cast(dtype)
-    return replace(value, held=held)
+def _cast_integer(value: IntegerValue, dtype: Any) -> IntegerValue:
+    expression = column_casts.integer_literal(value.low, dtype) if value.is_literal else value.held.cast(dtype)
+    return replace(value, held=expression)
 
 
-def _refuse_long(low: int, high: int, at: int) -> None:
+def _check_length(low: int, high: int, position: int) -> None:
     if low < -MAX_DECIMAL or high > MAX_DECIMAL:
-        raise _too_long(at)
+        raise _length_error(position)
 
 
-def _too_long(at: int) -> InputError:
+def _length_error(position: int) -> InputError:
     problem = f"this needs more than {MOST_DIGITS} digits for the widest values that the columns' types allow"
-    return syntax_error(at, problem, "compare the columns with numbers one by one")
+    return syntax_error(position, problem, "compare the columns with numbers one by one")
 
 
-def _digits(precision: int, scale: int = 0) -> Any:
+def _decimal_type(precision: int, scale: int = 0) -> Any:
     import ibis
 
     return ibis.dtype(f"decimal({precision}, {scale})")

@@ -21,25 +21,27 @@ from utmost.data.predicates.exact_arithmetic import INT64_RANGE, exact_result, t
 from utmost.data.predicates.tokens import syntax_error
 from utmost.data.predicates.typed_values import FloatExtent, FloatValue, IntegerValue, Value
 
-LARGE, SMALL = 1e60, 1e-60
-TAMED = FloatExtent(Fraction(LARGE), frexp(SMALL)[1] - DOUBLE.digits)
+MAX_COLUMN_FLOAT, MIN_COLUMN_FLOAT = 1e60, 1e-60
+COLUMN_EXTENT = FloatExtent(Fraction(MAX_COLUMN_FLOAT), frexp(MIN_COLUMN_FLOAT)[1] - DOUBLE.digits)
 MAX_EXTENT = FloatExtent(Fraction(2) ** 1000, DOUBLE.least)
-MOST_TENS = 22  # powers of ten that are doubles
+MAX_EXACT_POWER_OF_TEN = 22  # powers of ten that are doubles
 
 
-def float_result(sign: str, one: Value, other: Value, at: int) -> FloatValue:
-    """one sign other in doubles, with a sign of + - *."""
-    (left, extent), (right, far) = _tame(one, at), _tame(other, at)
+def float_result(sign: str, first: Value, second: Value, position: int) -> FloatValue:
+    """first sign second in doubles, with a sign of + - *."""
+    (left, extent), (right, right_extent) = _bound_double(first, position), _bound_double(second, position)
     if sign == "*":
-        extent = FloatExtent(extent.size * far.size, extent.grain + far.grain)
+        extent = FloatExtent(extent.size * right_extent.size, extent.grain + right_extent.grain)
     else:
-        extent = FloatExtent(extent.size + far.size, min(extent.grain, far.grain))
+        extent = FloatExtent(extent.size + right_extent.size, min(extent.grain, right_extent.grain))
     if extent.size > MAX_EXTENT.size or extent.grain < MAX_EXTENT.grain:
-        raise syntax_error(at, "the result may be too large or too small for a float", "multiply four floats at most")
+        raise syntax_error(
+            position, "the result may be too large or too small for a float", "multiply four floats at most"
+        )
     return FloatValue(exact_result(sign, left, right), extent=extent)
 
 
-def to_double(value: Value, at: int) -> Any:
+def to_double(value: Value, position: int) -> Any:
     """A value as a double. Of k·10^−scale it is the double nearest to k, divided by 10^scale.
 
     That is the nearest double of all where the scale is 0 or k < 2^53; engines that convert a decimal at one go differ
@@ -47,41 +49,41 @@ def to_double(value: Value, at: int) -> Any:
     """
     if isinstance(value, FloatValue):
         return value.held
-    whole = to_integer(value, at)
-    if whole.dtype.is_integer() and whole.scale == 0:
-        return whole.held.cast("float64")
-    if whole.scale > MOST_TENS or whole.low < INT64_RANGE[0] or whole.high > INT64_RANGE[1]:
+    integer = to_integer(value, position)
+    if integer.dtype.is_integer() and integer.scale == 0:
+        return integer.held.cast("float64")
+    if integer.scale > MAX_EXACT_POWER_OF_TEN or integer.low < INT64_RANGE[0] or integer.high > INT64_RANGE[1]:
         problem = "a float cannot meet an exact number that may have more than 64 bits"
-        raise syntax_error(at, problem, "compare each with a number")
-    held = whole.held.cast("int64").cast("float64")
-    return held / column_casts.double_literal(10.0**whole.scale) if whole.scale else held
+        raise syntax_error(position, problem, "compare each with a number")
+    double = integer.held.cast("int64").cast("float64")
+    return double / column_casts.double_literal(10.0**integer.scale) if integer.scale else double
 
 
-def _tame(value: Value, at: int) -> tuple[Any, FloatExtent]:
+def _bound_double(value: Value, position: int) -> tuple[Any, FloatExtent]:
     """A value as arithmetic in doubles reads it, and its extent."""
     import ibis
 
     if isinstance(value, Fraction):
-        return _constant(value, at)
-    held = to_double(value, at)
+        return _constant_double(value, position)
+    double = to_double(value, position)
     if not isinstance(value, FloatValue):
-        return held, _extent(to_integer(value, at))
+        return double, _integer_extent(to_integer(value, position))
     if value.extent is not None:
-        return held, value.extent
-    size = held.abs()
-    large, small, zero = (column_casts.double_literal(end) for end in (LARGE, SMALL, 0.0))
-    return ibis.cases((size > large, ibis.null("float64")), (size < small, zero), else_=held), TAMED
+        return double, value.extent
+    size = double.abs()
+    large, small, zero = (column_casts.double_literal(number) for number in (MAX_COLUMN_FLOAT, MIN_COLUMN_FLOAT, 0.0))
+    return ibis.cases((size > large, ibis.null("float64")), (size < small, zero), else_=double), COLUMN_EXTENT
 
 
-def _extent(value: IntegerValue) -> FloatExtent:
+def _integer_extent(value: IntegerValue) -> FloatExtent:
     """Of the double of k·10^−scale, which is 0 or not much smaller than 10^−scale."""
     return FloatExtent(Fraction(2) ** 64, frexp(10.0**-value.scale)[1] - 1 - DOUBLE.digits if value.scale else 0)
 
 
-def _constant(number: Fraction, at: int) -> tuple[Any, FloatExtent]:
+def _constant_double(number: Fraction, position: int) -> tuple[Any, FloatExtent]:
     """The double nearest to a number, and its extent."""
     value = nearest_float(number, DOUBLE)
     if value is None:
-        raise syntax_error(at, "a number is too large for arithmetic with a float")
+        raise syntax_error(position, "a number is too large for arithmetic with a float")
     grain = (value.numerator & -value.numerator).bit_length() - value.denominator.bit_length()
     return column_casts.double_literal(float(value)), FloatExtent(abs(value), grain if value else 0)

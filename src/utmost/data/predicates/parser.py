@@ -1,8 +1,8 @@
 """The grammar of predicates, by operator precedence.
 
 From loose to tight: or, and, not, comparisons (also in, between, is null; no chains), + and -, *, unary minus. An
-expression that nests deeper than DEEPEST is refused before Python's own stack, or an engine's, could object. A chain of
-+ - * nests once for each sign; and, or and the items of in do not nest.
+expression that nests deeper than MAX_PREDICATE_NESTING is refused before Python's own stack, or an engine's, could
+object. A chain of + - * nests once for each sign; and, or and the items of in do not nest.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from utmost.errors import InputError
 MAX_PREDICATE_NESTING = 50
 MOST_DIGITS = 1000
 LARGEST_EXPONENT = 1000
-MOST_REPEATED = 2000  # nodes: engines see what stands before in once for each number of its list that is no constant
+MAX_REPEATED_NODES = 2000  # engines see what stands before `in` once for each item of its list that is no constant
 OR, AND, NOT, COMPARISON, SUM, PRODUCT, SIGN = range(7)
 COMPARISONS = frozenset(["=", "!=", "<", "<=", ">", ">="])
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?)")
-A_VALUE = "a column, a number, a 'text' or ("
+EXPECTED_VALUE = "a column, a number, a 'text' or ("
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,204 +67,209 @@ def parse_predicate(text: str) -> Predicate:
 
 
 class _Parser:
-    """Precedence climbing over the words of one predicate."""
+    """Precedence climbing over the tokens of one predicate."""
 
-    def __init__(self, found: list[Token]) -> None:
-        self.words, self.next, self.depth = found, 0, 0
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens, self.index, self.depth = tokens, 0, 0
 
     @property
-    def word(self) -> Token:
-        return self.words[self.next]
+    def token(self) -> Token:
+        return self.tokens[self.index]
 
     @property
     def sign(self) -> str:
-        """The next word if it is a sign or a keyword, and not a text or a name that looks like one."""
-        return self.word.content if self.word.role in ("sign", "keyword") else ""
+        """The next token if it is a sign or a keyword, and not a text or a name that looks like one."""
+        return self.token.content if self.token.role in ("sign", "keyword") else ""
 
-    def take(self) -> Token:
-        word = self.word
-        self.next += word.role != "end"
-        return word
+    def advance(self) -> Token:
+        token = self.token
+        self.index += token.role != "end"
+        return token
 
-    def took(self, *contents: str) -> bool:
-        """Take the next word if it is one of these signs or keywords."""
-        found = self.sign in contents
-        self.next += found
-        return found
+    def accept(self, *contents: str) -> bool:
+        """Go past the next token if it is one of these signs or keywords, and tell whether it was."""
+        is_accepted = self.sign in contents
+        self.index += is_accepted
+        return is_accepted
 
-    def need(self, content: str, advice: str = "") -> None:
-        if not self.took(content):
-            raise syntax_error(self.word.at, f"expected {content}, got {self.word}", advice)
+    def expect(self, content: str, advice: str = "") -> None:
+        if not self.accept(content):
+            raise syntax_error(self.token.at, f"expected {content}, got {self.token}", advice)
 
     def predicate(self) -> Node:
-        if self.word.role == "end":
+        if self.token.role == "end":
             raise InputError(
                 "where must be a predicate such as age >= 65, got nothing: leave it out to ask of all rows"
             )
         tree = self.expression(OR)
-        if self.word.role != "end":
-            raise syntax_error(self.word.at, f"expected and, or, or the end, got {self.word}", self._stray())
+        if self.token.role != "end":
+            raise syntax_error(self.token.at, f"expected and, or, or the end, got {self.token}", self._stray_advice())
         return tree
 
-    def _stray(self) -> str:
-        """What to do about a word that does not follow."""
-        word, before = self.word, self.words[max(self.next - 1, 0)]
-        if word.role == "name" and word.content.lower() in ("like", "ilike", "similar", "regexp"):
+    def _stray_advice(self) -> str:
+        """What to do about a token that does not follow."""
+        token, previous = self.token, self.tokens[max(self.index - 1, 0)]
+        if token.role == "name" and token.content.lower() in ("like", "ilike", "similar", "regexp"):
             return "there are no text patterns: list the texts with in"
-        if self.sign == "(" and before.role == "name":
+        if self.sign == "(" and previous.role == "name":
             return "there are no functions"
         if self.sign in COMPARISONS:
             return "a comparison has two sides: write a < b and b < c"
         return "a ( is missing" if self.sign == ")" else ""
 
-    def deeper(self, at: int, steps: int = 1) -> None:
+    def descend(self, position: int, steps: int = 1) -> None:
         self.depth += steps
         if self.depth > MAX_PREDICATE_NESTING:
             raise syntax_error(
-                at, f"nested deeper than {MAX_PREDICATE_NESTING}", "take parentheses away, or split the query"
+                position, f"nested deeper than {MAX_PREDICATE_NESTING}", "take parentheses away, or split the query"
             )
 
-    def expression(self, tightness: int) -> Node:
-        """The longest expression from here whose loosest sign is at least this tight."""
+    def expression(self, min_precedence: int) -> Node:
+        """The longest expression from here whose loosest sign has at least this precedence."""
         depth = self.depth
-        self.deeper(self.word.at)
-        tree = self.negation(tightness) if self.sign == "not" else self.arithmetic(self.prefix(), tightness)
-        if tightness <= AND and self.took("and"):
-            tree = And(self.parts(tree, "and", NOT), tree.at)
-        if tightness <= OR and self.took("or"):
-            tree = Or(self.parts(tree, "or", AND), tree.at)
+        self.descend(self.token.at)
+        tree = self.negation(min_precedence) if self.sign == "not" else self.arithmetic(self.prefix(), min_precedence)
+        if min_precedence <= AND and self.accept("and"):
+            tree = And(self.operands(tree, "and", NOT), tree.at)
+        if min_precedence <= OR and self.accept("or"):
+            tree = Or(self.operands(tree, "or", AND), tree.at)
         self.depth = depth
         return tree
 
-    def negation(self, tightness: int) -> Node:
-        word = self.take()
-        if tightness <= NOT:
-            return Not(self.expression(NOT), word.at)
+    def negation(self, min_precedence: int) -> Node:
+        token = self.advance()
+        if min_precedence <= NOT:
+            return Not(self.expression(NOT), token.at)
         raise syntax_error(
-            word.at, "not is looser than what stands before it", "put it and what follows in parentheses"
+            token.at, "not is looser than what stands before it", "put it and what follows in parentheses"
         )
 
     def prefix(self) -> Node:
-        at = self.word.at
-        if self.took("-"):
-            return _negative(self.expression(SIGN), at)
-        if self.took("+"):
+        position = self.token.at
+        if self.accept("-"):
+            return _negate(self.expression(SIGN), position)
+        if self.accept("+"):
             return self.expression(SIGN)
-        if self.took("("):
-            inside = self.expression(OR)
-            self.need(")", "a parenthesis is not closed")
-            return inside
-        return self.atom(self.take())
+        if self.accept("("):
+            operand = self.expression(OR)
+            self.expect(")", "a parenthesis is not closed")
+            return operand
+        return self.atom(self.advance())
 
-    def arithmetic(self, tree: Node, tightness: int) -> Node:
+    def arithmetic(self, tree: Node, min_precedence: int) -> Node:
         """`tree` with the signs + - * that follow, from the left, and then, if that is tight enough, one comparison."""
-        while tightness <= (tight := {"+": SUM, "-": SUM, "*": PRODUCT}.get(self.sign, -1)):
-            word = self.take()
-            self.deeper(word.at)
-            tree = Arithmetic(word.content, tree, self.expression(tight + 1), word.at)
-        return self.comparison(tree) if tightness <= COMPARISON else tree
+        while min_precedence <= (precedence := {"+": SUM, "-": SUM, "*": PRODUCT}.get(self.sign, -1)):
+            token = self.advance()
+            self.descend(token.at)
+            tree = Arithmetic(token.content, tree, self.expression(precedence + 1), token.at)
+        return self.comparison(tree) if min_precedence <= COMPARISON else tree
 
-    def parts(self, first: Node, sign: str, tightness: int) -> tuple[Node, ...]:
-        found = [first, self.expression(tightness)]
-        while self.took(sign):
-            found.append(self.expression(tightness))
-        return tuple(found)
+    def operands(self, first: Node, sign: str, min_precedence: int) -> tuple[Node, ...]:
+        operands = [first, self.expression(min_precedence)]
+        while self.accept(sign):
+            operands.append(self.expression(min_precedence))
+        return tuple(operands)
 
     def comparison(self, left: Node) -> Node:
         """`left`, or `left` compared with what follows."""
-        word = self.word
-        if self.took(*COMPARISONS):
-            return Comparison(word.content, left, self.side(), word.at)
-        if self.took("is"):
-            negated = self.took("not")
-            self.need("null", "is is followed by null or not null")
-            return _unless(negated, IsNull(left, word.at))
-        negated = self.took("not")
-        if self.took("in"):
-            return _unless(negated, self.within(left, word.at))
-        if self.took("between"):
-            return _unless(negated, self.between(left, word.at))
-        if negated:
-            raise syntax_error(self.word.at, f"expected in or between after not, got {self.word}", self._stray())
+        token = self.token
+        if self.accept(*COMPARISONS):
+            return Comparison(token.content, left, self.right_side(), token.at)
+        if self.accept("is"):
+            is_negated = self.accept("not")
+            self.expect("null", "is is followed by null or not null")
+            return _negate_if(is_negated, IsNull(left, token.at))
+        is_negated = self.accept("not")
+        if self.accept("in"):
+            return _negate_if(is_negated, self.membership(left, token.at))
+        if self.accept("between"):
+            return _negate_if(is_negated, self.between(left, token.at))
+        if is_negated:
+            raise syntax_error(
+                self.token.at, f"expected in or between after not, got {self.token}", self._stray_advice()
+            )
         return left
 
-    def side(self) -> Node:
+    def right_side(self) -> Node:
         """The right side of a comparison."""
-        before = self.words[self.next - 1]
-        if before.content == "=" and self.sign in ("<", ">"):
-            raise syntax_error(before.at, f"expected a value after =, got {self.sign}", f"write {self.sign}=")
+        previous = self.tokens[self.index - 1]
+        if previous.content == "=" and self.sign in ("<", ">"):
+            raise syntax_error(previous.at, f"expected a value after =, got {self.sign}", f"write {self.sign}=")
         return self.expression(SUM)
 
-    def within(self, left: Node, at: int) -> Node:
-        self.need("(", "the values of in stand between parentheses")
-        found = [self.expression(SUM)]
-        while self.took(","):
-            found.append(self.expression(SUM))
-        self.need(")", "the values of in are parted by commas and closed by )")
-        if sum(not isinstance(item, Literal) for item in found) * sum(1 for _ in walk(left)) > MOST_REPEATED:
-            raise syntax_error(at, "this list has too many columns for what stands before in", "shorten one of them")
-        return In(left, tuple(found), at)
+    def membership(self, left: Node, position: int) -> Node:
+        self.expect("(", "the values of in stand between parentheses")
+        items = [self.expression(SUM)]
+        while self.accept(","):
+            items.append(self.expression(SUM))
+        self.expect(")", "the values of in are parted by commas and closed by )")
+        if sum(not isinstance(item, Literal) for item in items) * sum(1 for _ in walk(left)) > MAX_REPEATED_NODES:
+            raise syntax_error(
+                position, "this list has too many columns for what stands before in", "shorten one of them"
+            )
+        return In(left, tuple(items), position)
 
-    def between(self, left: Node, at: int) -> Node:
+    def between(self, left: Node, position: int) -> Node:
         low = self.expression(SUM)
-        self.need("and", "between takes two values: x between 1 and 9")
+        self.expect("and", "between takes two values: x between 1 and 9")
         high = self.expression(SUM)
-        return And((Comparison(">=", left, low, at), Comparison("<=", left, high, at)), at)
+        return And((Comparison(">=", left, low, position), Comparison("<=", left, high, position)), position)
 
-    def atom(self, word: Token) -> Node:
-        if word.role == "name" and word.content.lower() in ("date", "time") and self.word.role == "text":
-            return _moment(word, self.take())
-        if word.role in ("name", "quoted"):
-            return Column(word.content, word.at)
-        if word.role == "number":
-            return Literal(_number(word), word.at)
-        if word.role == "text":
-            return Literal(word.content, word.at)
-        if word.role == "keyword" and word.content in ("true", "false"):
-            return Literal(word.content == "true", word.at)
-        if word.role == "keyword" and word.content == "null":
-            raise syntax_error(word.at, "null equals nothing", "write is null or is not null")
-        advice = "put a column named like a keyword in double quotes" if word.role == "keyword" else ""
-        raise syntax_error(word.at, f"expected {A_VALUE}, got {word}", advice)
-
-
-def _negative(inside: Node, at: int) -> Node:
-    if isinstance(inside, Literal) and isinstance(inside.value, Fraction):
-        return Literal(-inside.value, at)
-    return Minus(inside, at)
+    def atom(self, token: Token) -> Node:
+        if token.role == "name" and token.content.lower() in ("date", "time") and self.token.role == "text":
+            return _parse_moment(token, self.advance())
+        if token.role in ("name", "quoted"):
+            return Column(token.content, token.at)
+        if token.role == "number":
+            return Literal(_parse_number(token), token.at)
+        if token.role == "text":
+            return Literal(token.content, token.at)
+        if token.role == "keyword" and token.content in ("true", "false"):
+            return Literal(token.content == "true", token.at)
+        if token.role == "keyword" and token.content == "null":
+            raise syntax_error(token.at, "null equals nothing", "write is null or is not null")
+        advice = "put a column named like a keyword in double quotes" if token.role == "keyword" else ""
+        raise syntax_error(token.at, f"expected {EXPECTED_VALUE}, got {token}", advice)
 
 
-def _unless(negated: bool, node: Node) -> Node:
-    return Not(node, node.at) if negated else node
+def _negate(operand: Node, position: int) -> Node:
+    if isinstance(operand, Literal) and isinstance(operand.value, Fraction):
+        return Literal(-operand.value, position)
+    return Minus(operand, position)
 
 
-def _number(word: Token) -> Fraction:
+def _negate_if(is_negated: bool, node: Node) -> Node:
+    return Not(node, node.at) if is_negated else node
+
+
+def _parse_number(token: Token) -> Fraction:
     """The number exactly as written; what could only be a slip or an attack is not expanded."""
-    digits, _, exponent = word.content.lower().partition("e")
-    size = exponent.lstrip("+-").lstrip("0")
-    if len(digits) > MOST_DIGITS or len(size) > len(str(LARGEST_EXPONENT)) or int(size or 0) > LARGEST_EXPONENT:
+    digits, _, exponent = token.content.lower().partition("e")
+    exponent_digits = exponent.lstrip("+-").lstrip("0")
+    exponent_is_long = len(exponent_digits) > len(str(LARGEST_EXPONENT))
+    if len(digits) > MOST_DIGITS or exponent_is_long or int(exponent_digits or 0) > LARGEST_EXPONENT:
         limits = f"at most {MOST_DIGITS} digits and exponents up to {LARGEST_EXPONENT}"
-        raise syntax_error(word.at, f"a number must have {limits}, got {word}", "write a smaller one")
-    return Fraction(word.content)
+        raise syntax_error(token.at, f"a number must have {limits}, got {token}", "write a smaller one")
+    return Fraction(token.content)
 
 
-def _moment(kind: Token, word: Token) -> Node:
+def _parse_moment(keyword: Token, token: Token) -> Node:
     """date '2020-01-31' or time '2020-01-31 12:00:00'."""
-    is_date = kind.content.lower() == "date"
+    is_date = keyword.content.lower() == "date"
     try:
-        if is_date and DATE.fullmatch(word.content):
-            return Literal(date.fromisoformat(word.content), kind.at)
-        if not is_date and (match := TIME.fullmatch(word.content)):
-            return Literal(_time(match), kind.at)
+        if is_date and DATE.fullmatch(token.content):
+            return Literal(date.fromisoformat(token.content), keyword.at)
+        if not is_date and (match := TIME.fullmatch(token.content)):
+            return Literal(_parse_time(match), keyword.at)
     except ValueError:
-        raise syntax_error(word.at, f"the calendar has no {quote_text(word.content)}") from None
+        raise syntax_error(token.at, f"the calendar has no {quote_text(token.content)}") from None
     if is_date:
-        raise syntax_error(word.at, f"a date is written date '2020-01-31', got {word}")
+        raise syntax_error(token.at, f"a date is written date '2020-01-31', got {token}")
     raise syntax_error(
-        word.at, f"a time is written time '2020-01-31 12:00:00', got {word}", "in UTC, without an offset"
+        token.at, f"a time is written time '2020-01-31 12:00:00', got {token}", "in UTC, without an offset"
     )
 
 
-def _time(match: re.Match[str]) -> datetime:
-    whole, _, part = match[2].partition(".")
-    return datetime.fromisoformat(f"{match[1]}T{whole}").replace(microsecond=int(part.ljust(6, "0")))
+def _parse_time(match: re.Match[str]) -> datetime:
+    clock, _, fraction = match[2].partition(".")
+    return datetime.fromisoformat(f"{match[1]}T{clock}").replace(microsecond=int(fraction.ljust(6, "0")))

@@ -1,4 +1,4 @@
-"""A predicate as a tree. `at` is the place of a node in the text, from 1; it takes no part in comparisons of trees."""
+"""A predicate as a tree. `at` is where a node starts in the text, from 1; comparisons of trees leave it out."""
 
 from __future__ import annotations
 
@@ -107,16 +107,16 @@ def children(node: Node) -> tuple[Node, ...]:
             return (left, right)
         case In(left, items):
             return (left, *items)
-        case And(parts) | Or(parts):
-            return parts
-        case Minus(inside) | IsNull(inside) | Not(inside):
-            return (inside,)
+        case And(operands) | Or(operands):
+            return operands
+        case Minus(operand) | IsNull(operand) | Not(operand):
+            return (operand,)
 
 
 def walk(node: Node) -> Iterator[Node]:
     """The node and all below it, without recursion."""
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
+    pending = [node]
+    while pending:
+        node = pending.pop()
         yield node
-        waiting.extend(reversed(children(node)))
+        pending.extend(reversed(children(node)))

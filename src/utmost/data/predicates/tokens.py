@@ -1,4 +1,4 @@
-"""The words of a predicate: what is one, where it stands, and what a likely slip should have been."""
+"""The tokens of a predicate: what is one, where it stands, and what a likely slip should have been."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from utmost.errors import InputError
 
-MAX_PREDICATE_CHARS = 10_000  # characters of a predicate
-MAX_SHOWN_CHARS = 40  # characters of a word or a name that an error repeats
+MAX_PREDICATE_CHARS = 10_000
+MAX_SHOWN_CHARS = 40  # of a token or a name that an error repeats
 KEYWORDS = frozenset(["and", "or", "not", "in", "between", "is", "null", "true", "false"])
 
-TOKEN = re.compile(
+TOKEN_PATTERN = re.compile(
     r"""(?P<space>\s+)
     |(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
     |(?P<name>[A-Za-z_][A-Za-z0-9_]*)
@@ -20,12 +20,12 @@ TOKEN = re.compile(
     |(?P<sign><=|>=|<>|!=|==|=|<|>|\+|-|\*|\(|\)|,)""",
     re.VERBOSE,
 )
-SPELLED = {"==": "=", "<>": "!="}  # other spellings of a sign
-OPEN = {
+SIGN_SPELLINGS = {"==": "=", "<>": "!="}  # other spellings of a sign
+UNCLOSED_QUOTES = {
     "'": ("a text is not closed", "end it with a single quote; a quote inside it is written ''"),
     '"': ("a column name is not closed", 'end it with a double quote; a quote inside it is written ""'),
 }
-SLIPS = (
+SLIP_ADVICE = (
     ("&&", "write and"),
     ("||", "write or"),
     ("!", "write not, or != between two values"),
@@ -48,7 +48,7 @@ SLIPS = (
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word: its role (number, name, keyword, text, quoted, sign or end), its content, where it starts, from 1.
+    """A token: its role (number, name, keyword, text, quoted, sign or end), its content, where it starts, from 1.
 
     The content is unquoted, a keyword in small letters, a sign in its first spelling.
     """
@@ -58,7 +58,7 @@ class Token:
     at: int
 
     def __str__(self) -> str:
-        """The word as an error shows it."""
+        """The token as an error shows it."""
         return "the end" if self.role == "end" else quote_text(self.content)
 
 
@@ -73,60 +73,62 @@ def quote_text(content: str) -> str:
     return '"' + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in content) + '"'
 
 
-def syntax_error(at: int, problem: str, advice: str = "") -> InputError:
-    """A syntax error at a place of the predicate."""
-    return InputError(f"where, at character {at}: {problem}" + (f": {advice}" if advice else ""))
+def syntax_error(position: int, problem: str, advice: str = "") -> InputError:
+    """A syntax error at a position of the predicate, from 1."""
+    return InputError(f"where, at character {position}: {problem}" + (f": {advice}" if advice else ""))
 
 
 def tokenize(text: object) -> list[Token]:
-    """The words in order, closed by an end.
+    """The tokens in order, closed by an end.
 
-    >>> [word.content for word in tokenize("age >= 65 AND name <> 'O''Neill'")]
+    >>> [token.content for token in tokenize("age >= 65 AND name <> 'O''Neill'")]
     ['age', '>=', '65', 'and', 'name', '!=', "O'Neill", '']
     """
     if not isinstance(text, str):
         raise InputError(f'where must be a text such as "age >= 65", got {type(text).__name__}')
     if len(text) > MAX_PREDICATE_CHARS:
         raise InputError(f"where must have at most {MAX_PREDICATE_CHARS} characters, got {len(text)}: split the query")
-    _refuse_characters(text)
-    found, place = [], 0
-    while place < len(text):
-        match = TOKEN.match(text, place)
+    _check_characters(text)
+    tokens, index = [], 0
+    while index < len(text):
+        match = TOKEN_PATTERN.match(text, index)
         if match is None:
-            raise _slip(text, place)
-        place = match.end()
+            raise _slip_error(text, index)
+        index = match.end()
         if match.lastgroup != "space":
-            found.append(_word(match))
-    return [*found, Token("end", "", len(text) + 1)]
+            tokens.append(_make_token(match))
+    return [*tokens, Token("end", "", len(text) + 1)]
 
 
-def _word(match: re.Match[str]) -> Token:
-    role, content, at = str(match.lastgroup), match.group(), match.start() + 1
+def _make_token(match: re.Match[str]) -> Token:
+    role, content, position = str(match.lastgroup), match.group(), match.start() + 1
     if role == "name" and content.lower() in KEYWORDS:
-        return Token("keyword", content.lower(), at)
+        return Token("keyword", content.lower(), position)
     if role in ("text", "quoted"):
         quote = content[0]
-        return Token(role, content[1:-1].replace(quote * 2, quote), at)
+        return Token(role, content[1:-1].replace(quote * 2, quote), position)
     if role == "number" and re.match(r"[A-Za-z_.]", match.string[match.end() :]):
-        raise syntax_error(at, f"{quote_text(match.string[match.start() : match.end() + 1])} is no number and no name")
-    return Token(role, SPELLED.get(content, content), at)
+        raise syntax_error(
+            position, f"{quote_text(match.string[match.start() : match.end() + 1])} is no number and no name"
+        )
+    return Token(role, SIGN_SPELLINGS.get(content, content), position)
 
 
-def _refuse_characters(text: str) -> None:
+def _check_characters(text: str) -> None:
     """No engine holds a NUL in a text everywhere, nor half of a surrogate pair anywhere."""
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         if character == "\0" or "\ud800" <= character <= "\udfff":
             raise syntax_error(
-                place + 1, f"the character U+{ord(character):04X} cannot be in a predicate", "leave it out"
+                index + 1, f"the character U+{ord(character):04X} cannot be in a predicate", "leave it out"
             )
 
 
-def _slip(text: str, place: int) -> InputError:
-    if text[place] in OPEN:
-        return syntax_error(place + 1, *OPEN[text[place]])
-    for start, advice in SLIPS:
-        if text.startswith(start, place):
-            return syntax_error(place + 1, f"{quote_text(start)} is not understood", advice)
+def _slip_error(text: str, index: int) -> InputError:
+    if text[index] in UNCLOSED_QUOTES:
+        return syntax_error(index + 1, *UNCLOSED_QUOTES[text[index]])
+    for start, advice in SLIP_ADVICE:
+        if text.startswith(start, index):
+            return syntax_error(index + 1, f"{quote_text(start)} is not understood", advice)
     return syntax_error(
-        place + 1, f"{quote_text(text[place])} is not understood", "put an unusual column name in double quotes"
+        index + 1, f"{quote_text(text[index])} is not understood", "put an unusual column name in double quotes"
     )

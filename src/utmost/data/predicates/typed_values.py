@@ -92,20 +92,20 @@ Column = IntegerValue | DecimalValue | NumericValue | FloatValue | TimeValue | P
 Value = Column | Fraction | str | bool | date | datetime
 
 
-def column_value(held: Any) -> Column:
+def column_value(expression: Any) -> Column:
     """The value of a column that was read."""
-    dtype = held.type()
+    dtype = expression.type()
     if dtype.is_integer():
-        return IntegerValue(held, dtype.bounds.lower, dtype.bounds.upper)
+        return IntegerValue(expression, dtype.bounds.lower, dtype.bounds.upper)
     if dtype.is_floating():
-        return FloatValue(held.cast("float64"), single=dtype.is_float32())
+        return FloatValue(expression.cast("float64"), single=dtype.is_float32())
     if dtype.is_decimal():
-        return _decimal(held, dtype.precision, dtype.scale)
-    return TimeValue(held) if dtype.is_timestamp() else PlainValue(held)
+        return _decimal_value(expression, dtype.precision, dtype.scale)
+    return TimeValue(expression) if dtype.is_timestamp() else PlainValue(expression)
 
 
-def _decimal(held: Any, precision: int | None, scale: int | None) -> Column:
+def _decimal_value(expression: Any, precision: int | None, scale: int | None) -> Column:
     if precision is None or scale is None or not 0 <= scale <= precision <= MOST_DIGITS:
-        return NumericValue(held)
+        return NumericValue(expression)
     largest = 10**precision - 1
-    return DecimalValue(held, -largest, largest, scale)
+    return DecimalValue(expression, -largest, largest, scale)
