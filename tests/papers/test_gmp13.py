@@ -66,7 +66,7 @@ def test_figure_1_s_laws_share_no_result() -> None:
 def test_figure_2_pairs_what_runs_with_what_is_meant() -> None:
     series = figures.figure2().series
     assert [(line.stems, line.colour) for line in series] == [(True, 0), (False, 0), (True, 1), (False, 1)]
-    assert all(sum(line.y) <= figures.VALUES for line in series)
+    assert all(sum(line.y) <= figures.GENERATOR_VALUES for line in series)
 
 
 def test_the_pictures_titles_are_claims_and_the_applications_show_where_epsilon_prime_ends() -> None:

@@ -118,7 +118,7 @@ def test_a_sampler_that_fits_no_judge_is_not_called_infinite_by_chance(secrets, 
 
 @pytest.mark.parametrize("name", SUPPORT_TESTS)
 def test_a_judge_that_few_draws_did_not_contradict_is_not_believed(name):
-    assert run_attack(textbook_laplace, draws=99, judges={name: SUPPORT_TESTS[name]}).judge is None
+    assert run_attack(textbook_laplace, draws=99, support_tests={name: SUPPORT_TESTS[name]}).judge is None
 
 
 def test_a_judge_that_accepts_nearly_everything_is_not_believed():

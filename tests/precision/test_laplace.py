@@ -42,7 +42,7 @@ from utmost.precision.enumeration import (
     result_law,
     wasserstein,
 )
-from utmost.precision.number_formats import KINDS
+from utmost.precision.number_formats import GENERATOR_KINDS
 
 DOUBLE = implementation(BINARY64)
 MACHINES = [
@@ -199,7 +199,7 @@ def test_past_the_reach_of_the_generator_the_laws_do_have_results_of_one_secret_
     run = Implementation(fixed_point_format(12), uniform_generator(2**8))
     assert not laplace.certify_laplace(task, run).finite
     assert exact_epsilon(task, run, [Fraction(k) for k in range(9)]).ratio is None
-    assert exact_epsilon(task, run, [Fraction(k) for k in range(9)], ends=True).ratio is None
+    assert exact_epsilon(task, run, [Fraction(k) for k in range(9)], clamp_to_ends=True).ratio is None
 
 
 @given(st.sampled_from(["1/2", "1", "11/10", "3"]), st.integers(1, 20))
@@ -326,7 +326,7 @@ def test_a_range_beyond_the_format_is_refused():
 
 
 def test_kinds_are_all_used():
-    assert {"open", "centred", "closed"} == set(KINDS)
+    assert {"open", "centred", "closed"} == set(GENERATOR_KINDS)
 
 
 @pytest.mark.parametrize(("digits", "size", "rate"), [(8, 128, "1/64"), (10, 512, "1/64"), (11, 1024, "1/16")])

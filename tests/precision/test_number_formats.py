@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from utmost.errors import InputError
 from utmost.precision import BINARY16, BINARY32, BINARY64, fixed_point_format, uniform_generator
-from utmost.precision.number_formats import KINDS, parse_format, usual_generator
+from utmost.precision.number_formats import GENERATOR_KINDS, parse_format, usual_generator
 
 NUMPY = {BINARY16.name: np.float16, BINARY32.name: np.float32, BINARY64.name: np.float64}
 FORMATS = (BINARY16, BINARY32, BINARY64)
@@ -42,7 +42,7 @@ def test_one_rounding_moves_no_more_than_its_bound(numbers, value):
     assert numbers.nearest(near) == near
 
 
-@given(st.integers(2, 60), st.sampled_from(KINDS))
+@given(st.integers(2, 60), st.sampled_from(GENERATOR_KINDS))
 def test_delta0_is_the_largest_distance_of_the_coupling(count, kind):
     generator = uniform_generator(count, kind)
     gaps = [abs(generator.value(z) - u) for z in range(count) for u in (Fraction(z, count), Fraction(z + 1, count))]

@@ -46,7 +46,7 @@ def test_infinite_noise_is_cut_off_on_its_side(noise, ends, result):
 
 
 def test_the_textbook_sampler_wrapped():
-    made = wrap_laplace(TASK, DOUBLE, lambda count: list(textbook_laplace(0.0, 1.0, count)), ends=True)
+    made = wrap_laplace(TASK, DOUBLE, lambda count: list(textbook_laplace(0.0, 1.0, count)), clamp_to_ends=True)
     results = made.release([5] * 400)
     assert all(0 <= r <= 10 and (8 * r).denominator == 1 for r in results)
     assert made.certificate.epsilon_prime < 1 + Fraction(1, 10**8)

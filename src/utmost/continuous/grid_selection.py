@@ -230,7 +230,7 @@ def coarsest_row_rounding(question: GridQuestion, extra: Fraction) -> GridAdvice
 
 
 def coarsest_mean_rounding(question: GridQuestion, largest_step: Fraction, extra: Fraction) -> GridAdvice:
-    """The largest s of L, L/2, L/3, … (L the largest step) with which rows that move the number by s/2 meet the limit."""
+    """The largest s of L, L/2, L/3, … (L the largest step) with which rows that move the number by s/2 suffice."""
     return _coarsest_step(question, largest_step, rows_promise, extra)
 
 

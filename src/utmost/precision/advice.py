@@ -13,39 +13,56 @@ from utmost.precision.certificate import Certificate, Implementation
 from utmost.precision.closeness import round_down
 
 Pair: TypeAlias = tuple[Fraction, Fraction]
-CHEAP = Fraction(1, 100)  # share of ε that nobody will miss
-EXACT = "exact draws (utmost mechanism) need no allowance at all"
+CHEAP_EPSILON_SHARE = Fraction(1, 100)  # share of ε that nobody will miss
+EXACT_DRAWS_TEXT = "exact draws (utmost mechanism) need no allowance at all"
 
 
 def laplace_advice(
-    task: laplace.LaplaceSetting, run: Implementation, made: Certificate, asked: Pair | None = None
+    setting: laplace.LaplaceSetting,
+    implementation: Implementation,
+    certificate: Certificate,
+    requested_range: Pair | None = None,
 ) -> str:
-    """For Laplace noise: charge it, round otherwise, or narrow the range; `asked` is the range before it is widened."""
-    if _cheap(made):
-        return _charge(task.level, made)
-    low, high = asked or (task.low, task.high)
-    best = laplace.best_rounding(replace(task, low=low, high=high), run)
-    if best is not None and not laplace.promises_target(made, best.epsilon_prime):
-        return _other(task.level, made, best)
-    if made.finite:
-        return _charge(task.level, made)
-    return _narrower(task.high - task.low, laplace.widest_range(task, run), task.rounding, run, "range")
+    """For Laplace noise: charge it, round otherwise, or narrow the range.
+
+    `requested_range` is the range before its ends are moved outwards.
+    """
+    if _is_cheap(certificate):
+        return _charge_text(setting.level, certificate)
+    low, high = requested_range or (setting.low, setting.high)
+    best = laplace.best_rounding(replace(setting, low=low, high=high), implementation)
+    if best is not None and not laplace.promises_target(certificate, best.epsilon_prime):
+        return _other_rounding_text(setting.level, certificate, best)
+    if certificate.finite:
+        return _charge_text(setting.level, certificate)
+    return _narrower_range_text(
+        setting.high - setting.low,
+        laplace.widest_range(setting, implementation),
+        setting.rounding,
+        implementation,
+        "range",
+    )
 
 
 def planar_advice(
-    task: planar.PlanarSetting, run: Implementation, made: Certificate, asked: tuple[Pair, Pair] | None = None
+    setting: planar.PlanarSetting,
+    implementation: Implementation,
+    certificate: Certificate,
+    requested_ranges: tuple[Pair, Pair] | None = None,
 ) -> str:
-    """The same for planar noise; `asked` are the ranges of x and of y."""
-    if _cheap(made):
-        return _charge(task.level, made)
-    x, y = asked or tuple(zip(task.low, task.high, strict=True))
-    best = planar.best_rounding(replace(task, low=(x[0], y[0]), high=(x[1], y[1])), run)
-    if best is not None and not laplace.promises_target(made, best.epsilon_prime):
-        return _other(task.level, made, best)
-    if made.finite:
-        return _charge(task.level, made)
-    side = max(top - bottom for bottom, top in zip(task.low, task.high, strict=True))
-    return _narrower(side, planar.widest_square(task, run), task.rounding, run, "square")
+    """The same for planar noise; `requested_ranges` are the ranges of x and of y."""
+    if _is_cheap(certificate):
+        return _charge_text(setting.level, certificate)
+    x, y = requested_ranges or tuple(zip(setting.low, setting.high, strict=True))
+    best = planar.best_rounding(replace(setting, low=(x[0], y[0]), high=(x[1], y[1])), implementation)
+    if best is not None and not laplace.promises_target(certificate, best.epsilon_prime):
+        return _other_rounding_text(setting.level, certificate, best)
+    if certificate.finite:
+        return _charge_text(setting.level, certificate)
+    side = max(top - bottom for bottom, top in zip(setting.low, setting.high, strict=True))
+    return _narrower_range_text(
+        side, planar.widest_square(setting, implementation), setting.rounding, implementation, "square"
+    )
 
 
 def sum_advice(sensitivity: Fraction, implemented: Fraction) -> str:
@@ -54,43 +71,45 @@ def sum_advice(sensitivity: Fraction, implemented: Fraction) -> str:
     >>> sum_advice(Fraction(1), Fraction(5, 4))
     'The computed sum raises the sensitivity from 1 to 1.25: the noise must be 1.25 times as wide, its scale 1.25/ε.'
     """
-    raised = decimal_above(implemented)
+    implemented_text = decimal_above(implemented)
     return (
-        f"The computed sum raises the sensitivity from {decimal_above(sensitivity)} to {raised}: the noise must be "
-        f"{decimal_above(implemented / sensitivity)} times as wide, its scale {raised}/ε."
+        f"The computed sum raises the sensitivity from {decimal_above(sensitivity)} to {implemented_text}: the noise "
+        f"must be {decimal_above(implemented / sensitivity)} times as wide, its scale {implemented_text}/ε."
     )
 
 
-def _cheap(made: Certificate) -> bool:
-    return made.price is not None and made.price <= CHEAP * made.epsilon
+def _is_cheap(certificate: Certificate) -> bool:
+    return certificate.price is not None and certificate.price <= CHEAP_EPSILON_SHARE * certificate.epsilon
 
 
-def _charge(level: Level, made: Certificate) -> str:
-    bound = made.epsilon_prime or made.epsilon
-    return f"Charge ε′, not ε: the arithmetic costs {decimal_above(extra_epsilon_text(level, bound), 3)}; {EXACT}."
+def _charge_text(level: Level, certificate: Certificate) -> str:
+    extra = extra_epsilon_text(level, certificate.epsilon_prime or certificate.epsilon)
+    return f"Charge ε′, not ε: the arithmetic costs {decimal_above(extra, 3)}; {EXACT_DRAWS_TEXT}."
 
 
-def _other(level: Level, made: Certificate, best: Certificate) -> str:
+def _other_rounding_text(level: Level, certificate: Certificate, best: Certificate) -> str:
     """Another rounding is better: this one is too fine for the machine, or coarser than it need be."""
-    side = "too fine for the machine" if made.rounding < best.rounding else "too coarse"
-    start = f"This rounding is {side}" if made.finite else f"No finite ε′, this rounding is {side}"
-    reached = epsilon_text(level, best.epsilon_prime or made.epsilon, 6)
-    return f"{start}: rounded to multiples of {best.rounding} it would be ε′ = {reached}; {EXACT}."
+    side = "too fine for the machine" if certificate.rounding < best.rounding else "too coarse"
+    start = f"This rounding is {side}" if certificate.finite else f"No finite ε′, this rounding is {side}"
+    best_epsilon = epsilon_text(level, best.epsilon_prime or certificate.epsilon, 6)
+    return f"{start}: rounded to multiples of {best.rounding} it would be ε′ = {best_epsilon}; {EXACT_DRAWS_TEXT}."
 
 
-def _narrower(asked: Fraction, width: Fraction | None, step: Fraction, run: Implementation, what: str) -> str:
-    generator = f"noise made of {_power(run.generator.count)} uniform values is too coarse"
+def _narrower_range_text(
+    requested_width: Fraction, width: Fraction | None, step: Fraction, implementation: Implementation, shape_name: str
+) -> str:
+    generator = f"noise made of {_count_text(implementation.generator.count)} uniform values is too coarse"
     if width is None:
-        return f"No finite ε′: {generator} for this rounding, however narrow the {what}; {EXACT}."
-    shown = decimal(round_down(width, 10), 4)
-    ends = ", whether what is outside is told as ∞ or as the nearer end" if what == "range" else ""
+        return f"No finite ε′: {generator} for this rounding, however narrow the {shape_name}; {EXACT_DRAWS_TEXT}."
+    width_text = decimal(round_down(width, 10), 4)
+    ends_text = ", whether what is outside is told as ∞ or as the nearer end" if shape_name == "range" else ""
     return (
-        f"No finite ε′: {generator} that far out; the {what} must be at most {shown} wide (it is {decimal(asked, 4)}) "
-        f"when rounded to {step}{ends}; clamp the answers to a narrower {what}, or draw exactly (utmost mechanism), at "
-        "no cost beyond ε."
+        f"No finite ε′: {generator} that far out; the {shape_name} must be at most {width_text} wide "
+        f"(it is {decimal(requested_width, 4)}) when rounded to {step}{ends_text}; clamp the answers to a narrower "
+        f"{shape_name}, or draw exactly (utmost mechanism), at no cost beyond ε."
     )
 
 
-def _power(count: int) -> str:
+def _count_text(count: int) -> str:
     """2^53 where it is a power of two."""
     return f"2^{count.bit_length() - 1}" if count & (count - 1) == 0 else str(count)

@@ -1,6 +1,6 @@
 """Mironov's attack: results of a floating-point sampler that one secret can give and another cannot.
 
-Three judges, each *sound* for samplers of its kind: it calls a result impossible only if it is.
+Three support tests, each *sound* for samplers of its kind: it calls a result impossible only if it is.
 
 - `sums`: knows only that the result is fl(secret + x) for some double x. Near 0 doubles are finer than near 1, so a
   result close to one secret has low digits that no sum with the other secret has. Holds for any sampler that adds
@@ -11,14 +11,14 @@ Three judges, each *sound* for samplers of its kind: it calls a result impossibl
 - `fine quantiles`: the same with v a multiple of 2^−53. numpy takes 2 − u − u for u ≥ ½, where the first difference
   is rounded.
 
-A judge that calls a result impossible under the very secret that gave it does not fit the sampler, and is not used.
-That none of the draws contradicts a judge says something only if an arbitrary sampler would have been contradicted.
-So a judge is believed from `LEAST_DRAWS` draws of each secret on, and if, of the doubles next to the results, it calls
-so many impossible that an arbitrary sampler with as many different results would be contradicted `CONTRADICTIONS` times
-on average (no contradiction at all has then a chance of about e^−20; with 100 draws of each secret this is a tenth of
-the doubles). Far from 0 the quantiles are so dense that they fit nearly everything, and are not believed. A verdict
-still rests on the judge's `assumption`. A fourth judge, `lattice`, is asked for by name and is no guess: utmost's draws
-are multiples of 2^−10, each possible under every secret.
+A test that calls a result impossible under the very secret that gave it does not fit the sampler, and is not used.
+That none of the draws contradicts a test says something only if an arbitrary sampler would have contradicted it.
+So a test is believed from `MIN_DRAWS` draws of each secret on, and if, of the doubles next to the results, it calls so
+many impossible that an arbitrary sampler with as many different results would contradict it `EXPECTED_CONTRADICTIONS`
+times on average (no contradiction at all has then a chance of about e^−20; with 100 draws of each secret this is a
+tenth of the doubles). Far from 0 the quantiles are so dense that they fit nearly everything, and are not believed. A
+verdict still rests on the test's `assumption`. A fourth test, `lattice`, is asked for by name and is no guess: utmost's
+draws are multiples of 2^−10, each possible under every secret.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from utmost.errors import InputError
 Sampler: TypeAlias = Callable[[float, float, int], Sequence[float]]  # secret, scale, how many
 Judge: TypeAlias = Callable[[float, float, float], bool]  # result, secret, scale: is it possible
 MAX_TRIED_VALUES = 4096  # values of v that are tried for one result; with more it counts as possible
-SMALLEST, LARGEST = 1e-5, 1e6  # scale of the noise
-MARGIN = 8  # values of v more on each side, for the rounding of exp
-LEAST_DRAWS = 100  # of each secret, before a judge is believed
-CONTRADICTIONS = 20  # that an arbitrary sampler would have met, on average
-ASSUMED = {
+MIN_SCALE, MAX_SCALE = 1e-5, 1e6  # scale of the noise
+EXTRA_VALUES = 8  # values of v more on each side, for the rounding of exp
+LEAST_DRAWS = 100  # of each secret, before a support test is believed
+EXPECTED_CONTRADICTIONS = 20  # that an arbitrary sampler would have met, on average
+ASSUMPTIONS = {
     "quantiles": "noise ±b·ln v with v a multiple of 2^-52",
     "fine quantiles": "noise ±b·ln v with v a multiple of 2^-53",
     "sums": "results that are sums of two doubles, the secret and the noise",
@@ -66,8 +66,8 @@ class Attack:
     """What an attacker learns from single results of two secrets, `draws` of each.
 
     `certain[i]` counts the results of secret i that the other secret cannot give, if the `assumption` holds. `judge` is
-    None if no judge fits the sampler, or none could be put to the test; then nothing was found. `examples` are all the
-    results, those of the first secret first.
+    the name of the support test used, None if none fits the sampler or had enough draws to be believed; then nothing
+    was found. `examples` are all the results, those of the first secret first.
     """
 
     secrets: tuple[float, float]
@@ -79,8 +79,8 @@ class Attack:
 
     @property
     def assumption(self) -> str | None:
-        """What the judge assumes of the sampler and no draw contradicts; None if it is known, or there is no judge."""
-        return ASSUMED.get(self.judge or "")
+        """What the test assumes of the sampler and no draw contradicts; None if it is known, or there is no test."""
+        return ASSUMPTIONS.get(self.judge or "")
 
     @property
     def leaks(self) -> bool:
@@ -89,12 +89,12 @@ class Attack:
 
     def share(self, low: float, high: float) -> float:
         """Of the results in [low, high), the share that give their secret away; 0 if there are none."""
-        inside = [example.certain for example in self.examples if low <= example.result < high]
-        return sum(inside) / len(inside) if inside else 0.0
+        in_range = [example.certain for example in self.examples if low <= example.result < high]
+        return sum(in_range) / len(in_range) if in_range else 0.0
 
     @property
     def success(self) -> Fraction:
-        """How often she names the secret, at even odds: sure when one is impossible, else by the toss of a coin."""
+        """How often the attacker names the secret, at even odds: sure when one is impossible, else by a coin toss."""
         return Fraction(1, 2) + Fraction(sum(self.certain), 4 * self.draws)
 
 
@@ -112,25 +112,25 @@ def sums(result: float, secret: float, scale: float) -> bool:
     return any(secret + x == result for x in around)
 
 
-def quantiles(result: float, secret: float, scale: float, grain: float = 2.0**-52) -> bool:
+def quantiles(result: float, secret: float, scale: float, spacing: float = 2.0**-52) -> bool:
     """Is there a v = j·grain, 0 < v ≤ 1, with fl(secret ± scale·ln v) = result."""
     if not sums(result, secret, scale):
         return False
-    return any(_drawn(result, secret, scale, sign, grain) for sign in (1.0, -1.0))
+    return any(_is_signed_quantile(result, secret, scale, sign, spacing) for sign in (1.0, -1.0))
 
 
-def _drawn(result: float, secret: float, scale: float, sign: float, grain: float) -> bool:
+def _is_signed_quantile(result: float, secret: float, scale: float, sign: float, spacing: float) -> bool:
     """The same for noise of one sign; what rounds to `result` is within a unit in the last place of it."""
     centre, unit = Fraction(result) - Fraction(secret), Fraction(math.ulp(result))
     low, high = sorted(sign * float(end) for end in (centre - unit, centre + unit))
     if high < 0:
         return False
-    first = math.floor(math.exp(-high / scale) / grain) - MARGIN
-    last = math.ceil(math.exp(-max(low, 0.0) / scale) / grain) + MARGIN
+    first = math.floor(math.exp(-high / scale) / spacing) - EXTRA_VALUES
+    last = math.ceil(math.exp(-max(low, 0.0) / scale) / spacing) + EXTRA_VALUES
     if last - first > MAX_TRIED_VALUES:
         return True
-    places = range(max(first, 1), min(last, int(1 / grain)) + 1)
-    return any(secret + sign * (-scale * math.log(j * grain)) == result for j in places)
+    indices = range(max(first, 1), min(last, int(1 / spacing)) + 1)
+    return any(secret + sign * (-scale * math.log(j * spacing)) == result for j in indices)
 
 
 def fine_quantiles(result: float, secret: float, scale: float) -> bool:
@@ -153,64 +153,70 @@ def run_attack(
     secrets: tuple[float, float] = (0.0, 1.0),
     scale: float = 1.0,
     draws: int = 1000,
-    judges: Mapping[str, Judge] = SUPPORT_TESTS,
+    support_tests: Mapping[str, Judge] = SUPPORT_TESTS,
 ) -> Attack:
-    """Draw from both secrets; the first judge that fits tells which results only one of them can give."""
-    if not SMALLEST <= scale <= LARGEST:
-        raise InputError(f"scale must be from {SMALLEST:g} to {LARGEST:g}, got {scale:g}")
+    """Draw from both secrets; the first support test that fits says which results only one of them can give."""
+    if not MIN_SCALE <= scale <= MAX_SCALE:
+        raise InputError(f"scale must be from {MIN_SCALE:g} to {MAX_SCALE:g}, got {scale:g}")
     if not all(map(math.isfinite, secrets)) or secrets[0] == secrets[1]:
         raise InputError("secrets must be two different finite numbers")
     if not 1 <= draws <= 10**6:
         raise InputError(f"draws must be from 1 to {10**6}")
-    results = [_drawn_from(sampler, secret, scale, draws) for secret in secrets]
-    for name, judge in judges.items():
-        fits = all(judge(y, secret, scale) for secret, made in zip(secrets, results, strict=True) for y in made)
-        if fits and (name not in ASSUMED or telling(judge, secrets, scale, results)):
-            return _summed(name, judge, secrets, scale, results)
+    results = [_draw_results(sampler, secret, scale, draws) for secret in secrets]
+    for name, support_test in support_tests.items():
+        fits = all(
+            support_test(y, secret, scale) for secret, outcomes in zip(secrets, results, strict=True) for y in outcomes
+        )
+        if fits and (name not in ASSUMPTIONS or telling(support_test, secrets, scale, results)):
+            return _summarize_attack(name, support_test, secrets, scale, results)
     return Attack(secrets, scale, draws, None, (0, 0), ())
 
 
-def telling(judge: Judge, secrets: tuple[float, float], scale: float, results: Sequence[Sequence[float]]) -> bool:
-    """Would these draws have contradicted the judge, had they come from an arbitrary sampler: see above.
+def telling(
+    support_test: Judge, secrets: tuple[float, float], scale: float, results: Sequence[Sequence[float]]
+) -> bool:
+    """Would these draws have contradicted the test, had they come from an arbitrary sampler: see above.
 
-    Each different result counts once, by the share of its two neighbours that the judge calls impossible.
+    Each different result counts once, by the share of its two neighbours that the test calls impossible.
     """
     if min(map(len, results)) < LEAST_DRAWS:
         return False
-    refused = 0
-    for secret, made in zip(secrets, results, strict=True):
-        for y in dict.fromkeys(made):
-            refused += sum(not judge(math.nextafter(y, end), secret, scale) for end in (-math.inf, math.inf))
-            if refused >= 2 * CONTRADICTIONS:
+    impossible_count = 0
+    for secret, outcomes in zip(secrets, results, strict=True):
+        for y in dict.fromkeys(outcomes):
+            impossible_count += sum(
+                not support_test(math.nextafter(y, end), secret, scale) for end in (-math.inf, math.inf)
+            )
+            if impossible_count >= 2 * EXPECTED_CONTRADICTIONS:
                 return True
     return False
 
 
-def _drawn_from(sampler: Sampler, secret: float, scale: float, draws: int) -> list[float]:
-    made = [float(y) for y in sampler(secret, scale, draws)]
-    if len(made) != draws or not all(map(math.isfinite, made)):
+def _draw_results(sampler: Sampler, secret: float, scale: float, draws: int) -> list[float]:
+    outcomes = [float(y) for y in sampler(secret, scale, draws)]
+    if len(outcomes) != draws or not all(map(math.isfinite, outcomes)):
         raise InputError("sampler must return as many finite numbers as asked for: sampler(secret, scale, count)")
-    return made
+    return outcomes
 
 
-def _summed(
-    name: str, judge: Judge, secrets: tuple[float, float], scale: float, results: Sequence[Sequence[float]]
+def _summarize_attack(
+    name: str, support_test: Judge, secrets: tuple[float, float], scale: float, results: Sequence[Sequence[float]]
 ) -> Attack:
     certain, examples = [], []
-    for own, (secret, made) in enumerate(zip(secrets, results, strict=True)):
-        verdicts = [judge(y, secrets[1 - own], scale) for y in made]
+    for i, (secret, outcomes) in enumerate(zip(secrets, results, strict=True)):
+        verdicts = [support_test(y, secrets[1 - i], scale) for y in outcomes]
         certain.append(verdicts.count(False))
-        for y, other in zip(made, verdicts, strict=True):
-            examples.append(Example(y, secret, (True, other) if own == 0 else (other, True)))
+        for y, is_possible in zip(outcomes, verdicts, strict=True):
+            examples.append(Example(y, secret, (True, is_possible) if i == 0 else (is_possible, True)))
     return Attack(secrets, scale, len(results[0]), name, (certain[0], certain[1]), tuple(examples))
 
 
 def load_sampler(path: str) -> Sampler:
     """The sampler `module:function`, called as function(secret, scale, count): `numpy.random:laplace`."""
-    return _guarded(user_functions.load_function(path, "sampler"))
+    return _guard_sampler(user_functions.load_function(path, "sampler"))
 
 
-def _guarded(function: Callable[..., Any]) -> Sampler:
+def _guard_sampler(function: Callable[..., Any]) -> Sampler:
     """The same; what it raises becomes one line, without its message, which could hold data."""
 
     def sampler(secret: float, scale: float, count: int) -> Sequence[float]:

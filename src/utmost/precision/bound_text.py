@@ -8,7 +8,7 @@ from fractions import Fraction
 from utmost.exact import Level
 from utmost.precision.closeness import BALL_BITS, round_down
 
-NEAR = Fraction(1, 1000)  # of ε: an ε′ this close is written ε + what it is above
+NEAR_EPSILON_SHARE = Fraction(1, 1000)  # of ε: an ε′ this close is written ε + what it is above
 FLOATS = (Fraction(1, 10**300), Fraction(10**300))
 
 
@@ -24,10 +24,10 @@ def decimal_above(value: Fraction, digits: int = 6) -> str:
     ('0.333334', '1', '224', '6.67e-402')
     """
     context = Context(prec=digits, rounding=ROUND_CEILING, Emin=-(10**9), Emax=10**9)
-    raised = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
     if value and not FLOATS[0] < abs(value) < FLOATS[1]:
-        return f"{raised.normalize(context):e}"
-    return f"{float(raised):.{digits}g}"
+        return f"{quotient.normalize(context):e}"
+    return f"{float(quotient):.{digits}g}"
 
 
 def extra_epsilon_text(level: Level, bound: Fraction) -> Fraction:
@@ -42,7 +42,7 @@ def epsilon_text(level: Level, bound: Fraction, digits: int = 9) -> str:
     >>> epsilon_text(epsilon(1), 1 + Fraction(1, 3 * 10**7)), epsilon_text(epsilon(1), Fraction(4, 3), 3)
     ('1 + 3.34e-08', '1.34')
     """
-    above = extra_epsilon_text(level, bound)
-    if level.exponent is None or not 0 < above < NEAR * level.exponent:
+    extra = extra_epsilon_text(level, bound)
+    if level.exponent is None or not 0 < extra < NEAR_EPSILON_SHARE * level.exponent:
         return decimal_above(bound, digits)
-    return f"{level.exponent} + {decimal_above(above, 3)}"
+    return f"{level.exponent} + {decimal_above(extra, 3)}"

@@ -41,7 +41,7 @@ from utmost.precision.number_formats import NumberFormat, UniformGenerator, usua
 if TYPE_CHECKING:
     from flint import arb
 
-LARGEST_EXPONENT = 10**6  # of e in a certificate; beyond it nothing is finite anyway
+MAX_EXPONENT = 10**6  # of e in a certificate; beyond it nothing is finite anyway
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +60,10 @@ class Implementation:
         multiples of 2^−p and at most 1. Otherwise u, |u − ½|, its double and the last difference are each rounded,
         which moves u by at most 1 + 1 + ½ + ½ roundings of 1 (four, to be plain).
         """
-        numbers = self.format
-        digits = -numbers.floor if numbers.precision is None else numbers.precision
-        lost = Fraction(0) if self.generator.dyadic(digits) else 4 * numbers.rounding(1)
-        return self.generator.delta0 + lost
+        number_format = self.format
+        digits = -number_format.floor if number_format.precision is None else number_format.precision
+        rounding_loss = Fraction(0) if self.generator.dyadic(digits) else 4 * number_format.rounding(1)
+        return self.generator.delta0 + rounding_loss
 
     def off(self, magnitude: Fraction) -> Fraction:
         """The most that a library function is wrong by where its value is at most this.
@@ -73,11 +73,13 @@ class Implementation:
         return max(2 * self.ulps, 1) * self.format.rounding(magnitude)
 
 
-def implementation(numbers: NumberFormat, generator: UniformGenerator | None = None, ulps: int = 1) -> Implementation:
+def implementation(
+    number_format: NumberFormat, generator: UniformGenerator | None = None, ulps: int = 1
+) -> Implementation:
     """An implementation with the format's usual generator, unless another is given."""
     if not 0 <= ulps <= 2**20:
         raise InputError(f"ulps must be from 0 to {2**20}, got {min(max(ulps, -1), 2**21)}")
-    return Implementation(numbers, generator or usual_generator(numbers), ulps)
+    return Implementation(number_format, generator or usual_generator(number_format), ulps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +136,13 @@ def check_positive(value: Fraction, name: str) -> Fraction:
 
 
 def theorem_bound(
-    level: Level, sensitivity: Fraction, robustness: Fraction, diameter: arb, shift: Fraction, corner: arb
+    level: Level, sensitivity: Fraction, robustness: Fraction, diameter: arb, shift: Fraction, corner_factor: arb
 ) -> Fraction:
     """max(ε + ln(1 + R·e^{ε(L+δ_t)/Δ}), ε + cεδ_t/Δ), rounded up: GMP13 Thm 4.5 as proved above."""
     with working_precision(BALL_BITS):
         beta, epsilon = rate(level, sensitivity), level.epsilon_ball(BALL_BITS)
-        cells = (rational_ball(robustness) * (beta * (diameter + rational_ball(shift))).exp()).log1p()
-        return max(round_up(epsilon + cells), round_up(epsilon + corner * beta * rational_ball(shift)))
+        cell_term = (rational_ball(robustness) * (beta * (diameter + rational_ball(shift))).exp()).log1p()
+        return max(round_up(epsilon + cell_term), round_up(epsilon + corner_factor * beta * rational_ball(shift)))
 
 
 def printed_bound(
@@ -158,10 +160,10 @@ def rate_bounds(level: Level, sensitivity: Fraction) -> tuple[Fraction, Fraction
         return round_up(level.epsilon_ball(BALL_BITS)), round_up(rate(level, sensitivity))
 
 
-def check_format(numbers: NumberFormat, edge: Fraction) -> None:
+def check_format(number_format: NumberFormat, edge: Fraction) -> None:
     """Refuse results that a format has no numbers for."""
-    if numbers.largest is not None and edge > numbers.largest:
-        raise InputError(f"range must stay within the largest number of {numbers.name}: take a wider format")
+    if number_format.largest is not None and edge > number_format.largest:
+        raise InputError(f"range must stay within the largest number of {number_format.name}: take a wider format")
 
 
 def closeness_of_shift(shift: object, reach: Fraction) -> Closeness:

@@ -1,4 +1,4 @@
-"""(k, δ)-closeness, and how far an implementation's noise is from the noise meant (GMP13 §4.2).
+"""(k, δ)-closeness, and how far an implementation's noise is from the ideal noise (GMP13 §4.2).
 
 GMP13 Condition 3 asks for a set U_r of uniform values outside of which every answer is cut off. We take U_r = {u :
 ‖n(u)‖ ≤ D + 2δ}, where D is the largest noise that leads from an answer in the range to a result that is kept, and δ
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from flint import arb
 
 BALL_BITS = 192  # of the balls that certificates are computed with
-KEPT_BITS = 64  # significant bits of a bound that is kept
-TURNS = 100  # of a fix-point iteration
-FIRST_NUDGE = 30  # bits: a guess is tried 2^−30 of itself above; more if the iteration is slow
+BOUND_BITS = 64  # significant bits of a bound that is kept
+MAX_ITERATIONS = 100  # of a fix-point iteration
+FIRST_MARGIN_BITS = 30  # bits: a guess is tried 2^−30 of itself above; more if the iteration is slow
 
 
 @dataclass(frozen=True, slots=True)
 class Closeness:
     """n′ is (k, δ_n)-close to n on U_r = {‖n‖ ≤ reach + 2δ_t}; the generator is within δ₀ of uniform.
 
-    Each number is an upper bound. δ_t = kδ₀ + δ_n bounds the W_∞ distance between the noise meant and the noise that
+    Each number is an upper bound. δ_t = kδ₀ + δ_n bounds the W_∞ distance between the ideal noise and the noise that
     runs, both cut off outside U_r (GMP13 (3), Thm 4.3).
     """
 
@@ -43,7 +43,7 @@ class Closeness:
     reach: Fraction
 
 
-def round_up(value: arb | Fraction, bits: int = KEPT_BITS) -> Fraction:
+def round_up(value: arb | Fraction, bits: int = BOUND_BITS) -> Fraction:
     """A short fraction that is not below the value, nor above it by more than 2^−bits of it.
 
     >>> round_up(Fraction(1, 3), 4), round_up(Fraction(-1, 3), 4)
@@ -56,7 +56,7 @@ def round_up(value: arb | Fraction, bits: int = KEPT_BITS) -> Fraction:
     return -((-top) // unit) * unit
 
 
-def round_down(value: arb | Fraction, bits: int = KEPT_BITS) -> Fraction:
+def round_down(value: arb | Fraction, bits: int = BOUND_BITS) -> Fraction:
     """The same from below."""
     return -round_up(-value, bits)
 
@@ -79,10 +79,10 @@ def fixed_point(step: Callable[[Fraction], Fraction | None]) -> Fraction | None:
     (True, None)
     """
     guess = step(Fraction(0))
-    for turn in range(TURNS):
+    for iteration in range(MAX_ITERATIONS):
         if guess is None:
             return None
-        widened = round_up(guess + guess / 2 ** max(FIRST_NUDGE - turn // 3, 4))
+        widened = round_up(guess + guess / 2 ** max(FIRST_MARGIN_BITS - iteration // 3, 4))
         guess = step(widened)
         if guess is not None and guess <= widened:
             return widened
@@ -91,12 +91,14 @@ def fixed_point(step: Callable[[Fraction], Fraction | None]) -> Fraction | None:
 
 def is_close(
     exact: Callable[[Fraction], Fraction],
-    run: Callable[[Fraction], Fraction],
+    implemented: Callable[[Fraction], Fraction],
     points: Iterable[Fraction],
     k: Fraction,
     delta: Fraction,
 ) -> bool:
-    """Is `run` (k, δ)-close to `exact` on these points: |n(u) − n′(v)| ≤ k|u − v| + δ for all u, v (GMP13 Def. 4.2).
+    """Is n′ = `implemented` (k, δ)-close to n = `exact` on these points: |n(u) − n′(v)| ≤ k|u − v| + δ for all u, v.
+
+    GMP13 Def. 4.2.
 
     Thm 4.1: it is if n is k-Lipschitz and |n − n′| ≤ δ. Thm 4.2: there is no such n′ if |n(u) − n(v)| > k|u − v| + 2δ
     somewhere, since then n′(v) would be within δ of n(v) and within k|u − v| + δ of n(u).
@@ -107,10 +109,12 @@ def is_close(
     >>> is_close(lambda u: 3 * u, lambda u: 3 * u, third, Fraction(2), Fraction(1, 3))
     False
     """
-    places = list(points)
-    meant, made = [exact(u) for u in places], [run(u) for u in places]
-    pairs = ((i, j) for i in range(len(places)) for j in range(len(places)))
-    return all(abs(meant[i] - made[j]) <= k * abs(places[i] - places[j]) + delta for i, j in pairs)
+    point_list = list(points)
+    exact_values, implemented_values = [exact(u) for u in point_list], [implemented(u) for u in point_list]
+    pairs = ((i, j) for i in range(len(point_list)) for j in range(len(point_list)))
+    return all(
+        abs(exact_values[i] - implemented_values[j]) <= k * abs(point_list[i] - point_list[j]) + delta for i, j in pairs
+    )
 
 
 def closeness_counterexample(
@@ -121,9 +125,9 @@ def closeness_counterexample(
     >>> closeness_counterexample(lambda u: 3 * u, [Fraction(0), Fraction(1)], Fraction(2), Fraction(1, 3))
     (Fraction(0, 1), Fraction(1, 1))
     """
-    places = list(points)
-    for i, u in enumerate(places):
-        for v in places[i + 1 :]:
+    point_list = list(points)
+    for i, u in enumerate(point_list):
+        for v in point_list[i + 1 :]:
             if abs(exact(u) - exact(v)) > k * abs(u - v) + 2 * delta:
                 return u, v
     return None

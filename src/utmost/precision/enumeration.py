@@ -1,7 +1,7 @@
-"""The truth to hold certificates against: small generators enumerated, every law as fractions.
+"""Exact laws to compare certificates with: small generators enumerated, every law as fractions.
 
 A generator with N values, a format and a rule make a finite law: each of the N values leads to one result. From it
-the ε that the implementation really has is computed as a fraction, the distance W_∞ to the noise meant as a bound
+the ε that the implementation really has is computed as a fraction, the distance W_∞ to the ideal noise as a bound
 from quantiles.
 """
 
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from utmost.channel import Channel, channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, exponential
-from utmost.exact import epsilon as as_level
+from utmost.exact import epsilon as epsilon_level
 from utmost.exact.working_precision import working_precision
 from utmost.precision.certificate import Implementation, printed_bound, rate
 from utmost.precision.closeness import BALL_BITS, rational_ball, round_up
@@ -37,7 +37,7 @@ Noise: TypeAlias = tuple[Fraction | float, ...]  # ±∞ are floats
 
 
 @lru_cache(maxsize=16)
-def noise_table(level: Level, sensitivity: Fraction, run: Implementation) -> Noise:
+def noise_table(level: Level, sensitivity: Fraction, implementation: Implementation) -> Noise:
     """n′ at each of the generator's values, every operation rounded to the format; ±∞ where the logarithm is that of 0.
 
     >>> from utmost.exact import epsilon
@@ -45,71 +45,78 @@ def noise_table(level: Level, sensitivity: Fraction, run: Implementation) -> Noi
     >>> noise_table(epsilon(1), Fraction(1), Implementation(fixed_point_format(4), uniform_generator(4)))[1:]
     (Fraction(-11, 16), Fraction(0, 1), Fraction(11, 16))
     """
-    if run.generator.count > MAX_GENERATOR_VALUES:
+    if implementation.generator.count > MAX_GENERATOR_VALUES:
         raise InputError(
             f"generator must have at most {MAX_GENERATOR_VALUES} values to be enumerated, got more: take a smaller one"
         )
-    numbers = run.format
-    scale = _scale(numbers, level, sensitivity)
-    return tuple(_noise(numbers, scale, run.generator.value(z)) for z in range(run.generator.count))
+    number_format = implementation.format
+    scale = _rounded_scale(number_format, level, sensitivity)
+    return tuple(
+        _noise_at(number_format, scale, implementation.generator.value(z))
+        for z in range(implementation.generator.count)
+    )
 
 
-def _scale(numbers: NumberFormat, level: Level, sensitivity: Fraction) -> Fraction:
+def _rounded_scale(number_format: NumberFormat, level: Level, sensitivity: Fraction) -> Fraction:
     """Δ/ε, rounded to the format: exactly where ε is rational, and irrational elsewhere, so some precision decides."""
     if level.exponent is not None:
-        return numbers.nearest(sensitivity / level.exponent)
+        return number_format.nearest(sensitivity / level.exponent)
 
-    def known(bits: int) -> arb:
+    def quotient(bits: int) -> arb:
         with working_precision(bits):
             return rational_ball(sensitivity) / level.epsilon_ball(bits)
 
-    return numbers.nearest_real(known)
+    return number_format.nearest_real(quotient)
 
 
-def _noise(numbers: NumberFormat, scale: Fraction, value: Fraction) -> Fraction | float:
+def _noise_at(number_format: NumberFormat, scale: Fraction, value: Fraction) -> Fraction | float:
     half = Fraction(1, 2)
-    u = numbers.nearest(value)
-    tail = numbers.nearest(1 - numbers.nearest(2 * numbers.nearest(abs(u - half))))
+    u = number_format.nearest(value)
+    tail = number_format.nearest(1 - number_format.nearest(2 * number_format.nearest(abs(u - half))))
     if tail <= 0:
         return math.inf if u > half else -math.inf
     if tail == 1:
         return Fraction(0)
-    size = numbers.nearest(-scale * _logarithm(numbers, tail))
+    size = number_format.nearest(-scale * _logarithm(number_format, tail))
     return size if u > half else -size
 
 
 @lru_cache(maxsize=2**16)
-def _logarithm(numbers: NumberFormat, value: Fraction) -> Fraction:
+def _logarithm(number_format: NumberFormat, value: Fraction) -> Fraction:
     """ln(value), rounded to the format; irrational for a rational value ≠ 1, so some precision decides."""
 
-    def known(bits: int) -> arb:
+    def logarithm(bits: int) -> arb:
         with working_precision(bits):
             return rational_ball(value).log()
 
-    return numbers.nearest_real(known)
+    return number_format.nearest_real(logarithm)
 
 
-def round_result(task: LaplaceSetting, value: Fraction | float, ends: bool = False) -> Result:
+def round_result(setting: LaplaceSetting, value: Fraction | float, clamp_to_ends: bool = False) -> Result:
     """The multiple of `rounding` nearest to the value; outside the range ∞, or the nearer end (Mechanism 3)."""
     if isinstance(value, float):
-        return (task.high if value > 0 else task.low) if ends else INFINITY
-    result = round(value / task.rounding) * task.rounding
-    if task.low <= result <= task.high:
+        return (setting.high if value > 0 else setting.low) if clamp_to_ends else INFINITY
+    result = round(value / setting.rounding) * setting.rounding
+    if setting.low <= result <= setting.high:
         return result
-    return (task.high if result > task.high else task.low) if ends else INFINITY
+    return (setting.high if result > setting.high else setting.low) if clamp_to_ends else INFINITY
 
 
-def result_law(task: LaplaceSetting, run: Implementation, secret: Fraction, ends: bool = False) -> Law:
+def result_law(
+    setting: LaplaceSetting, implementation: Implementation, secret: Fraction, clamp_to_ends: bool = False
+) -> Law:
     """The law of the result for one secret answer: each value of the generator, added, rounded, cut off."""
-    if not task.low <= secret <= task.high or not run.format.holds(secret):
+    if not setting.low <= secret <= setting.high or not implementation.format.holds(secret):
         raise InputError("secret must be a number of the format, within the range")
-    table = noise_table(task.level, task.sensitivity, run)
-    counts = Counter(round_result(task, _added(run.format, secret, noise), ends) for noise in table)
+    table = noise_table(setting.level, setting.sensitivity, implementation)
+    counts = Counter(
+        round_result(setting, _add_noise(implementation.format, secret, noise), clamp_to_ends) for noise in table
+    )
     return {result: Fraction(count, len(table)) for result, count in counts.items()}
 
 
-def _added(numbers: NumberFormat, secret: Fraction, noise: Fraction | float) -> Fraction | float:
-    return noise if isinstance(noise, float) else numbers.nearest(secret + noise)
+def _add_noise(number_format: NumberFormat, secret: Fraction, noise: Fraction | float) -> Fraction | float:
+    return noise if isinstance(noise, float) else number_format.nearest(secret + noise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +149,8 @@ def worst(laws: Mapping[Fraction, Law], sensitivity: Fraction) -> Worst:
             if high == low or abs(high - low) > sensitivity:
                 continue
             for result, chance in first.items():
-                other = second.get(result)
-                ratio = None if other is None else chance / other
+                other_chance = second.get(result)
+                ratio = None if other_chance is None else chance / other_chance
                 if ratio is None:
                     return Worst(None, result, high, low)
                 if best is None or best.ratio is None or ratio > best.ratio:
@@ -153,33 +160,40 @@ def worst(laws: Mapping[Fraction, Law], sensitivity: Fraction) -> Worst:
     return best
 
 
-def exact_epsilon(task: LaplaceSetting, run: Implementation, secrets: Iterable[Fraction], ends: bool = False) -> Worst:
+def exact_epsilon(
+    setting: LaplaceSetting, implementation: Implementation, secrets: Iterable[Fraction], clamp_to_ends: bool = False
+) -> Worst:
     """The ε that the implementation really has on these secrets, by enumeration."""
-    return worst({secret: result_law(task, run, secret, ends) for secret in secrets}, task.sensitivity)
+    return worst(
+        {secret: result_law(setting, implementation, secret, clamp_to_ends) for secret in secrets}, setting.sensitivity
+    )
 
 
 def as_channel(laws: Mapping[Fraction, Law]) -> Channel:
     """The laws as a channel, results in order."""
-    results = sorted({r for made in laws.values() for r in made}, key=lambda r: (isinstance(r, str), r))
-    rows = [[made.get(result, Fraction(0)) for result in results] for made in laws.values()]
+    results = sorted({r for law in laws.values() for r in law}, key=lambda r: (isinstance(r, str), r))
+    rows = [[law.get(result, Fraction(0)) for result in results] for law in laws.values()]
     return channel(rows, [str(secret) for secret in laws], [str(result) for result in results])
 
 
 def quantile(level: Level, sensitivity: Fraction, u: Fraction) -> arb:
-    """n(u), the noise meant, for 0 < u < 1, as a ball."""
+    """n(u), the ideal noise, for 0 < u < 1, as a ball."""
     with working_precision(BALL_BITS):
         tail = 1 - 2 * abs(u - Fraction(1, 2))
         size = -rational_ball(tail).log() / rate(level, sensitivity)
         return size if u > Fraction(1, 2) else -size
 
 
-def wasserstein(task: LaplaceSetting, run: Implementation) -> Fraction:
+def wasserstein(setting: LaplaceSetting, implementation: Implementation) -> Fraction:
     """An upper bound, to 64 bits, of W_∞ between Laplace noise and the noise that runs, where the former is at most D.
 
     In one dimension the best coupling joins equal quantiles: the i-th smallest of N results goes with u in [i/N,
     (i+1)/N], and n is monotone, so the distance is largest at an end of that interval (or where |n(u)| = D).
     """
-    table, edge = sorted(noise_table(task.level, task.sensitivity, run)), tail_at(task, task.reach)
+    table, edge = (
+        sorted(noise_table(setting.level, setting.sensitivity, implementation)),
+        tail_at(setting, setting.reach),
+    )
     count, farthest = len(table), Fraction(0)
     for i, noise in enumerate(table):
         first, last = max(Fraction(i, count), edge), min(Fraction(i + 1, count), 1 - edge)
@@ -187,15 +201,15 @@ def wasserstein(task: LaplaceSetting, run: Implementation) -> Fraction:
             continue
         if isinstance(noise, float):
             raise InputError("the generator has no value where the noise is still within the range: take a larger one")
-        pair = (abs(quantile(task.level, task.sensitivity, u) - rational_ball(noise)) for u in (first, last))
+        pair = (abs(quantile(setting.level, setting.sensitivity, u) - rational_ball(noise)) for u in (first, last))
         farthest = max(farthest, *(round_up(gap) for gap in pair))
     return farthest
 
 
-def tail_at(task: LaplaceSetting, noise: Fraction) -> Fraction:
-    """½e^{−β·noise}, rounded up: where the quantiles of the noise meant reach −noise."""
+def tail_at(setting: LaplaceSetting, noise: Fraction) -> Fraction:
+    """½e^{−β·noise}, rounded up: where the quantiles of the ideal noise reach −noise."""
     with working_precision(BALL_BITS):
-        return round_up((-rate(task.level, task.sensitivity) * rational_ball(noise)).exp() / 2)
+        return round_up((-rate(setting.level, setting.sensitivity) * rational_ball(noise)).exp() / 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,10 +224,10 @@ class BoundViolation:
     @property
     def beaten(self) -> bool:
         """Is ln actual above the printed bound: decided."""
-        from utmost.exact import ball as enclosed
+        from utmost.exact import ball
 
         with working_precision(BALL_BITS):
-            return bool(enclosed(self.actual, BALL_BITS).log() > rational_ball(self.printed))
+            return bool(ball(self.actual, BALL_BITS).log() > rational_ball(self.printed))
 
 
 def beats_the_printed_theorem(epsilon: object, cells: int = 8) -> BoundViolation:
@@ -227,18 +241,18 @@ def beats_the_printed_theorem(epsilon: object, cells: int = 8) -> BoundViolation
     >>> beats_the_printed_theorem(12).beaten, beats_the_printed_theorem(1).beaten
     (True, False)
     """
-    level, hair = as_level(epsilon), Fraction(1, 64)
-    grid = (1 - 2 * hair) / cells
-    edge = grid * -(-Fraction(1, 2) // grid) - hair  # S − r₁ begins here, S − r₂ one further, a hair above a multiple
-    actual = _caught(level, grid, edge) / _caught(level, grid, edge + 1)
-    task = laplace_setting(level, 1, 0, 2, 1)
+    level, offset = epsilon_level(epsilon), Fraction(1, 64)
+    grid = (1 - 2 * offset) / cells
+    edge = grid * -(-Fraction(1, 2) // grid) - offset  # S − r₁ begins here, S − r₂ one further, a hair above a multiple
+    actual = _mass_in_cell(level, grid, edge) / _mass_in_cell(level, grid, edge + 1)
+    setting = laplace_setting(level, 1, 0, 2, 1)
     ratio = rounding_robustness(Fraction(1), grid / 2) or Fraction(0)
     printed = round_up(printed_bound(level, Fraction(1), ratio, Fraction(1), grid / 2))
-    certified = from_shift(task, grid / 2).theorem or Fraction(0)
+    certified = from_shift(setting, grid / 2).theorem or Fraction(0)
     return BoundViolation(actual, printed, certified, grid / 2)
 
 
-def _caught(level: Level, grid: Fraction, start: Fraction) -> Number:
+def _mass_in_cell(level: Level, grid: Fraction, start: Fraction) -> Number:
     """The mass of noise rounded to multiples of `grid` in [start, start + 1), up to a factor sinh(βg/2)."""
     first, last = -(-start // grid), -(-(start + 1) // grid)
     total: Number = Fraction(0)

@@ -22,8 +22,8 @@ from utmost.precision.number_formats import UniformGenerator, fixed_point_format
 if TYPE_CHECKING:
     from flint import arb
 
-FINER = 12  # digits more than the machine of Ex. 1.1 keeps, inside its primitive
-GRAIN = 10  # results of `lattice_laplace` are multiples of 2^−10
+EXTRA_DIGITS = 12  # digits more than the machine of Ex. 1.1 keeps, inside its primitive
+LATTICE_BITS = 10  # results of `lattice_laplace` are multiples of 2^−10
 
 
 def uniforms(count: int, source: EntropySource | None = None) -> npt.NDArray[np.float64]:
@@ -36,10 +36,10 @@ def textbook_laplace(
     secret: float, scale: float, count: int, source: EntropySource | None = None
 ) -> npt.NDArray[np.float64]:
     """secret + noise, noise = −b·sgn(u − ½)·ln(1 − 2|u − ½|) in doubles: UNSAFE, as Mironov showed in 2012."""
-    return np.array([secret + _inverse(u, scale) for u in uniforms(count, source).tolist()])
+    return np.array([secret + _inverse_laplace(u, scale) for u in uniforms(count, source).tolist()])
 
 
-def _inverse(u: float, scale: float) -> float:
+def _inverse_laplace(u: float, scale: float) -> float:
     tail = 1.0 - 2.0 * abs(u - 0.5)
     size = -scale * math.log(tail) if tail else math.inf
     return size if u > 0.5 else -size
@@ -52,11 +52,11 @@ def polar(rate: float, count: int, source: EntropySource | None = None) -> npt.N
     digits near 0.
     """
     values = uniforms(2 * count, source).tolist()
-    made = [_point(u, v, rate) for u, v in zip(values[::2], values[1::2], strict=True)]
-    return np.array(made).reshape(count, 2)
+    points = [_polar_point(u, v, rate) for u, v in zip(values[::2], values[1::2], strict=True)]
+    return np.array(points).reshape(count, 2)
 
 
-def _point(u: float, v: float, rate: float) -> tuple[float, float]:
+def _polar_point(u: float, v: float, rate: float) -> tuple[float, float]:
     from flint import arb
 
     with working_precision(192):
@@ -72,11 +72,11 @@ def lattice_laplace(
 
     Every multiple of 2^−10 has a positive probability for every secret, so no result tells one apart for sure.
     """
-    grain = 2**GRAIN
-    level = epsilon(1 / (Fraction(scale) * grain))
-    centre = round(Fraction(secret) * grain)
+    steps_per_unit = 2**LATTICE_BITS
+    level = epsilon(1 / (Fraction(scale) * steps_per_unit))
+    centre = round(Fraction(secret) * steps_per_unit)
     noise = geometric_noise(level, count, source)
-    return np.array([float(Fraction(centre + int(k), grain)) for k in noise])
+    return np.array([float(Fraction(centre + int(k), steps_per_unit)) for k in noise])
 
 
 def scaled(digits: int, doublings: int, generator: UniformGenerator | None = None) -> list[Fraction]:
@@ -85,7 +85,7 @@ def scaled(digits: int, doublings: int, generator: UniformGenerator | None = Non
     Every value is a multiple of 2^(doublings − digits): the last `doublings` digits of a sum are the secret's.
     """
     source = generator or uniform_generator(2 ** (digits + 4), "centred")
-    table = noise_table(epsilon(1), Fraction(1), Implementation(fixed_point_format(digits + FINER), source))
+    table = noise_table(epsilon(1), Fraction(1), Implementation(fixed_point_format(digits + EXTRA_DIGITS), source))
     if any(isinstance(noise, float) for noise in table):
         raise InputError("the generator's values must be > 0 and < 1: take a centred one")
     return [2**doublings * fixed_point_format(digits).nearest(Fraction(noise)) for noise in table]
@@ -121,8 +121,8 @@ def last_digits(result: Fraction, digits: int, doublings: int) -> int:
     >>> last_digits(Fraction(7, 32), 6, 2)
     2
     """
-    shown: int = int(result * 2**digits) % (1 << doublings)
-    return shown
+    digit_value: int = int(result * 2**digits) % (1 << doublings)
+    return digit_value
 
 
 def stepped_law(level: Level, generator: UniformGenerator, secret: int, reach: int) -> Law:
@@ -136,27 +136,27 @@ def stepped_law(level: Level, generator: UniformGenerator, secret: int, reach: i
     >>> law[0], law[8]
     (Fraction(1, 8), Fraction(1, 32))
     """
-    edges = [_distribution(level, Fraction(2 * k - 1, 2) - secret) for k in range(-reach, reach + 2)]
+    edges = [_distribution_function(level, Fraction(2 * k - 1, 2) - secret) for k in range(-reach, reach + 2)]
     law: dict[Fraction | str, Fraction] = {}
-    outside, *inside, beyond = counted_law(generator, edges)
-    law.update(zip((Fraction(k) for k in range(-reach, reach + 1)), inside, strict=True))
-    return {**law, INFINITY: outside + beyond}
+    below, *masses, above = counted_law(generator, edges)
+    law.update(zip((Fraction(k) for k in range(-reach, reach + 1)), masses, strict=True))
+    return {**law, INFINITY: below + above}
 
 
-def _distribution(level: Level, place: Fraction) -> Callable[[int], arb]:
+def _distribution_function(level: Level, point: Fraction) -> Callable[[int], arb]:
     """Pr[X ≤ place] of Laplace noise of rate ε, as balls."""
 
-    def known(bits: int) -> arb:
+    def probability(bits: int) -> arb:
         with working_precision(bits):
-            tail = (-level.epsilon_ball(bits) * rational_ball(abs(place))).exp() / 2
-            return tail if place < 0 else 1 - tail
+            tail = (-level.epsilon_ball(bits) * rational_ball(abs(point))).exp() / 2
+            return tail if point < 0 else 1 - tail
 
-    return known
+    return probability
 
 
 def ideal_step(level: Level, secret: int, result: int) -> arb:
     """Pr[result] with a perfect generator: the Laplace mass of [result − ½, result + ½)."""
-    low, high = (_distribution(level, Fraction(2 * result + sign, 2) - secret)(96) for sign in (-1, 1))
+    low, high = (_distribution_function(level, Fraction(2 * result + sign, 2) - secret)(96) for sign in (-1, 1))
     return high - low
 
 
@@ -165,5 +165,5 @@ def largest_ratio(first: Law, second: Law) -> tuple[Fraction, list[Fraction | st
     results: Sequence[Fraction | str] = list({**first, **second})
     pairs = [(first.get(r, Fraction(0)), second.get(r, Fraction(0))) for r in results]
     finite = [max(a / b, b / a) for a, b in pairs if a and b]
-    only = [r for r, (a, b) in zip(results, pairs, strict=True) if bool(a) != bool(b)]
-    return max(finite, default=Fraction(1)), only
+    single_support = [r for r, (a, b) in zip(results, pairs, strict=True) if bool(a) != bool(b)]
+    return max(finite, default=Fraction(1)), single_support

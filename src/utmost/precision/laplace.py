@@ -33,8 +33,8 @@ from utmost.precision.certificate import (
 )
 from utmost.precision.closeness import BALL_BITS, Closeness, fixed_point, rational_ball, round_up
 
-MOST_CELLS = 10**15
-REACH_BITS = 10**5  # bits of the exponent of e^{βD} that are still computed
+MAX_CELLS = 10**15
+MAX_REACH_EXPONENT = 10**5  # bits of the exponent of e^{βD} that are still computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,81 +60,87 @@ def laplace_setting(level: Level, sensitivity: object, low: object, high: object
     """A checked setting; the ends are moved outwards to multiples of `rounding`.
 
     >>> from utmost.exact import epsilon
-    >>> made = laplace_setting(epsilon(1), 1, "0.3", 2, "1/4")
-    >>> made.low, made.high, made.reach
+    >>> setting = laplace_setting(epsilon(1), 1, "0.3", 2, "1/4")
+    >>> setting.low, setting.high, setting.reach
     (Fraction(1, 4), Fraction(2, 1), Fraction(15, 8))
     """
     step = check_positive(rational(rounding, "round"), "round")
     bottom, top = rational(low, "range"), rational(high, "range")
     if bottom >= top:
         raise InputError("range must be two numbers LOW,HIGH with LOW < HIGH")
-    if (top - bottom) / step > MOST_CELLS:
-        raise InputError(f"round must cut the range in at most {MOST_CELLS} cells: take a larger step")
-    ends = (bottom // step * step, -(-top // step) * step)
+    if (top - bottom) / step > MAX_CELLS:
+        raise InputError(f"round must cut the range in at most {MAX_CELLS} cells: take a larger step")
+    range_ends = (bottom // step * step, -(-top // step) * step)
     return LaplaceSetting(
-        check_inner_level(level), check_positive(rational(sensitivity, "sensitivity"), "sensitivity"), *ends, step
+        check_inner_level(level), check_positive(rational(sensitivity, "sensitivity"), "sensitivity"), *range_ends, step
     )
 
 
-def step_error(task: LaplaceSetting, delta0: Fraction, noise: Fraction) -> Fraction | None:
-    """How far n moves when u moves by δ₀ from a place where |n(u)| ≤ noise: −b·ln(1 − 2δ₀e^{noise/b}), rounded up.
+def step_error(setting: LaplaceSetting, delta0: Fraction, noise: Fraction) -> Fraction | None:
+    """How far n moves when u moves by δ₀ from a point where |n(u)| ≤ noise: −b·ln(1 − 2δ₀e^{noise/b}), rounded up.
 
     The tail masses q = ½e^{−|n|/b} before and after differ by at most δ₀, and −b·ln(2q) is convex and falling: the
     step outwards from the smallest q is the largest. (A step across u = ½ is covered: there both parts are steps in q
     of δ₀ altogether.)
     """
     with working_precision(BALL_BITS):
-        beta = rate(task.level, task.sensitivity)
+        beta = rate(setting.level, setting.sensitivity)
         exponent = beta * rational_ball(noise)
-        if exponent > REACH_BITS:
+        if exponent > MAX_REACH_EXPONENT:
             return None
-        used = 2 * rational_ball(delta0) * exponent.exp()
-        return round_up(-(-used).log1p() / beta) if used < 1 else None
+        mass_ratio = 2 * rational_ball(delta0) * exponent.exp()
+        return round_up(-(-mass_ratio).log1p() / beta) if mass_ratio < 1 else None
 
 
-def inverse_slope(task: LaplaceSetting) -> Fraction | None:
+def inverse_slope(setting: LaplaceSetting) -> Fraction | None:
     """2b·e^{D/b}, the paper's k, rounded up; None where it is not even worth writing down."""
     with working_precision(BALL_BITS):
-        beta = rate(task.level, task.sensitivity)
-        exponent = beta * rational_ball(task.reach)
-        return round_up(2 * exponent.exp() / beta) if exponent < REACH_BITS else None
+        beta = rate(setting.level, setting.sensitivity)
+        exponent = beta * rational_ball(setting.reach)
+        return round_up(2 * exponent.exp() / beta) if exponent < MAX_REACH_EXPONENT else None
 
 
-def arithmetic_error(task: LaplaceSetting, run: Implementation, noise: Fraction) -> Fraction:
+def arithmetic_error(setting: LaplaceSetting, implementation: Implementation, noise: Fraction) -> Fraction:
     """δ_n where |n(u′)| ≤ noise: scale, logarithm, product and the sum with the answer, each rounded.
 
     With ℓ = ln(1 − 2|u − ½|), |ℓ| = |n|/b: the computed logarithm is off by at most `ulps` steps, the scale by a
     rounding, so the product by b̂·off(ℓ) + |ℓ|·rounding(b) and its own rounding; the sum with the answer by a
     rounding of at most |answer| + |noise|.
     """
-    numbers = run.format
+    number_format = implementation.format
     with working_precision(BALL_BITS):
-        scale = round_up(1 / rate(task.level, task.sensitivity))
-        logarithm = round_up(rational_ball(noise) * rate(task.level, task.sensitivity))
-    off_scale = numbers.rounding(scale)
-    product = (scale + off_scale) * run.off(logarithm) + logarithm * off_scale
-    product += numbers.rounding(noise + product)
-    return round_up(product + numbers.rounding(max(abs(task.low), abs(task.high)) + noise + product))
+        scale = round_up(1 / rate(setting.level, setting.sensitivity))
+        logarithm = round_up(rational_ball(noise) * rate(setting.level, setting.sensitivity))
+    scale_error = number_format.rounding(scale)
+    product_error = (scale + scale_error) * implementation.off(logarithm) + logarithm * scale_error
+    product_error += number_format.rounding(noise + product_error)
+    return round_up(
+        product_error + number_format.rounding(max(abs(setting.low), abs(setting.high)) + noise + product_error)
+    )
 
 
-def closeness(task: LaplaceSetting, run: Implementation) -> Closeness | None:
+def closeness(setting: LaplaceSetting, implementation: Implementation) -> Closeness | None:
     """The least δ_t that is found with: error on {|n| ≤ D + 2δ_t} ≤ δ_t; None if there is none (see `closeness`)."""
-    delta0 = run.delta0
+    delta0 = implementation.delta0
 
     def error(delta: Fraction) -> Fraction | None:
-        edge = task.reach + 2 * delta
-        moved = step_error(task, delta0, edge)
-        return None if moved is None else round_up(moved + arithmetic_error(task, run, edge + moved))
+        edge = setting.reach + 2 * delta
+        displacement = step_error(setting, delta0, edge)
+        return (
+            None
+            if displacement is None
+            else round_up(displacement + arithmetic_error(setting, implementation, edge + displacement))
+        )
 
     shift = fixed_point(error)
     if shift is None:
         return None
-    moved = step_error(task, delta0, task.reach + 2 * shift) or Fraction(0)
-    wrong = arithmetic_error(task, run, task.reach + 2 * shift + moved)
-    return Closeness(round_up(moved / delta0), delta0, wrong, shift, task.reach)
+    displacement = step_error(setting, delta0, setting.reach + 2 * shift) or Fraction(0)
+    rounding_error = arithmetic_error(setting, implementation, setting.reach + 2 * shift + displacement)
+    return Closeness(round_up(displacement / delta0), delta0, rounding_error, shift, setting.reach)
 
 
-def sharp_bound(task: LaplaceSetting, shift: Fraction) -> Fraction:
+def sharp_bound(setting: LaplaceSetting, shift: Fraction) -> Fraction:
     """ε + ln(sinh(β(L+2δ)/2)/sinh(β(L−2δ)/2)), rounded up: all that W_∞ ≤ δ lets happen to a cell of Laplace noise.
 
     *Proof.* Put the cell at [a, a+L] relative to the answer. To the right of 0 the masses of [a−δ, a+L+δ] and [a+δ,
@@ -145,10 +151,10 @@ def sharp_bound(task: LaplaceSetting, shift: Fraction) -> Fraction:
     ≥ 1. ∎
     """
     with working_precision(BALL_BITS):
-        beta = rate(task.level, task.sensitivity) / 2
-        wide, narrow = (beta * rational_ball(task.rounding + sign * 2 * shift) for sign in (1, -1))
-        grown = (wide - narrow) + (-2 * wide).expm1().__neg__().log() - (-2 * narrow).expm1().__neg__().log()
-        return round_up(task.level.epsilon_ball(BALL_BITS) + grown)
+        beta = rate(setting.level, setting.sensitivity) / 2
+        wide, narrow = (beta * rational_ball(setting.rounding + sign * 2 * shift) for sign in (1, -1))
+        excess = (wide - narrow) + (-2 * wide).expm1().__neg__().log() - (-2 * narrow).expm1().__neg__().log()
+        return round_up(setting.level.epsilon_ball(BALL_BITS) + excess)
 
 
 def rounding_robustness(rounding: Fraction, shift: Fraction) -> Fraction | None:
@@ -160,116 +166,136 @@ def rounding_robustness(rounding: Fraction, shift: Fraction) -> Fraction | None:
     return None if rounding <= 2 * shift else 4 * shift / (rounding - 2 * shift)
 
 
-def certify_laplace(task: LaplaceSetting, run: Implementation) -> Certificate:
+def certify_laplace(setting: LaplaceSetting, implementation: Implementation) -> Certificate:
     """ε′ of the textbook implementation on this machine.
 
     >>> from utmost.exact import epsilon
     >>> from utmost.precision.certificate import implementation
     >>> from utmost.precision.number_formats import BINARY64
-    >>> made = certify_laplace(laplace_setting(epsilon(1), 1, 0, 10, "1/1024"), implementation(BINARY64))
-    >>> 1 < made.sharp == made.epsilon_prime < made.theorem < 1 + Fraction(1, 10**6)
+    >>> certificate = certify_laplace(laplace_setting(epsilon(1), 1, 0, 10, "1/1024"), implementation(BINARY64))
+    >>> 1 < certificate.sharp == certificate.epsilon_prime < certificate.theorem < 1 + Fraction(1, 10**6)
     True
     """
-    check_format(run.format, max(abs(task.low), abs(task.high)) + task.rounding)
-    return from_closeness(task, closeness(task, run))
+    check_format(implementation.format, max(abs(setting.low), abs(setting.high)) + setting.rounding)
+    return from_closeness(setting, closeness(setting, implementation))
 
 
-def from_shift(task: LaplaceSetting, shift: object) -> Certificate:
+def from_shift(setting: LaplaceSetting, shift: object) -> Certificate:
     """ε′ of any sampler whose noise is within `shift` of Laplace noise wherever the result is kept."""
-    return from_closeness(task, closeness_of_shift(shift, task.reach))
+    return from_closeness(setting, closeness_of_shift(shift, setting.reach))
 
 
-def from_closeness(task: LaplaceSetting, near: Closeness | None) -> Certificate:
+def from_closeness(setting: LaplaceSetting, noise_closeness: Closeness | None) -> Certificate:
     """ε′ where the noise is known to be so close."""
     from flint import arb
 
-    top, beta = rate_bounds(task.level, task.sensitivity)
+    top, beta = rate_bounds(setting.level, setting.sensitivity)
     with working_precision(BALL_BITS):
-        diameter = rational_ball(task.rounding)
-    ratio = None if near is None else rounding_robustness(task.rounding, near.delta_t)
-    if near is None or ratio is None:
-        return Certificate(top, beta, task.rounding, task.rounding, near, None, None)
-    bound = theorem_bound(task.level, task.sensitivity, ratio, diameter, near.delta_t, arb(2))
-    sharp = sharp_bound(task, near.delta_t)
-    return Certificate(top, beta, task.rounding, task.rounding, near, round_up(ratio), bound, sharp)
+        diameter = rational_ball(setting.rounding)
+    ratio = None if noise_closeness is None else rounding_robustness(setting.rounding, noise_closeness.delta_t)
+    if noise_closeness is None or ratio is None:
+        return Certificate(top, beta, setting.rounding, setting.rounding, noise_closeness, None, None)
+    bound = theorem_bound(setting.level, setting.sensitivity, ratio, diameter, noise_closeness.delta_t, arb(2))
+    sharp = sharp_bound(setting, noise_closeness.delta_t)
+    return Certificate(top, beta, setting.rounding, setting.rounding, noise_closeness, round_up(ratio), bound, sharp)
 
 
-def promises_target(made: Certificate, target: Fraction | None) -> bool:
+def promises_target(certificate: Certificate, target: Fraction | None) -> bool:
     """Does the certificate promise `target`; anything finite if that is None."""
-    return made.epsilon_prime is not None and (target is None or made.epsilon_prime <= target)
+    return certificate.epsilon_prime is not None and (target is None or certificate.epsilon_prime <= target)
 
 
-def widest_range(task: LaplaceSetting, run: Implementation, target: Fraction | None = None) -> Fraction | None:
+def widest_range(
+    setting: LaplaceSetting, implementation: Implementation, target: Fraction | None = None
+) -> Fraction | None:
     """The widest range (a multiple of the rounding step) with ε′ ≤ target; None if not even one cell will do.
 
     The bound grows with the range, so the number of cells is found by bisection. The range starts at `low`; where it
     lies matters only to the rounding of the last sum.
     """
-    good, bad = 0, int(task.reach / task.rounding) + 2
+    good, bad = 0, int(setting.reach / setting.rounding) + 2
     while bad - good > 1:
         middle = (good + bad) // 2
-        wide = replace(task, high=task.low + middle * task.rounding)
-        good, bad = (middle, bad) if promises_target(certify_laplace(wide, run), target) else (good, middle)
-    return good * task.rounding or None
+        candidate = replace(setting, high=setting.low + middle * setting.rounding)
+        good, bad = (
+            (middle, bad) if promises_target(certify_laplace(candidate, implementation), target) else (good, middle)
+        )
+    return good * setting.rounding or None
 
 
-def best_rounding(task: LaplaceSetting, run: Implementation, target: Fraction | None = None) -> Certificate | None:
+def best_rounding(
+    setting: LaplaceSetting, implementation: Implementation, target: Fraction | None = None
+) -> Certificate | None:
     """The certificate with a step of a power of two: the finest that promises `target`, the least ε′ if that is None.
 
     Steps from about 2^−40 of the range to the whole range are tried. None if no step gives a finite ε′ (or reaches
     the target).
     """
-    top = (task.high - task.low).numerator.bit_length() - (task.high - task.low).denominator.bit_length()
+    top = (setting.high - setting.low).numerator.bit_length() - (setting.high - setting.low).denominator.bit_length()
     best: Certificate | None = None
     for exponent in range(top - 40, top + 1):
         step = Fraction(2) ** exponent
-        made = certify_laplace(laplace_setting(task.level, task.sensitivity, task.low, task.high, step), run)
-        if target is not None and promises_target(made, target):
-            return made
-        if target is None and made.epsilon_prime is not None:
-            best = made if best is None or promises_target(made, best.epsilon_prime) else best
+        certificate = certify_laplace(
+            laplace_setting(setting.level, setting.sensitivity, setting.low, setting.high, step), implementation
+        )
+        if target is not None and promises_target(certificate, target):
+            return certificate
+        if target is None and certificate.epsilon_prime is not None:
+            best = certificate if best is None or promises_target(certificate, best.epsilon_prime) else best
     return best
 
 
 def plan_setting(
-    promised: object, sensitivity: object, low: object, high: object, run: Implementation, share: object = "1/100"
+    epsilon_prime: object,
+    sensitivity: object,
+    low: object,
+    high: object,
+    implementation: Implementation,
+    share: object = "1/100",
 ) -> tuple[LaplaceSetting, Certificate]:
-    """The setting that keeps ε′ ≤ promised: noise for (1 − share)·promised, the finest rounding that the rest pays for.
+    """The setting that keeps this ε′: noise for (1 − share)·ε′, the finest rounding that the rest pays for.
 
     Refused, with the widest range that will do (its first three digits), if no rounding pays.
     """
-    target, part = rational(promised, "epsilon-prime"), rational(share, "share")
-    if target <= 0 or not 0 < part < 1:
+    target, rounding_share = rational(epsilon_prime, "epsilon-prime"), rational(share, "share")
+    if target <= 0 or not 0 < rounding_share < 1:
         raise InputError("epsilon-prime must be > 0 and share in (0, 1)")
-    level = epsilon(target * (1 - part))
-    ends = rational(low, "range"), rational(high, "range")
-    task = replace(laplace_setting(level, sensitivity, *ends, ends[1] - ends[0] or 1), low=ends[0], high=ends[1])
-    made = best_rounding(task, run, target)
-    if made is None:
-        raise InputError(_impossible(task, run, target))
-    return laplace_setting(level, sensitivity, low, high, made.rounding), made
+    level = epsilon(target * (1 - rounding_share))
+    range_ends = rational(low, "range"), rational(high, "range")
+    setting = replace(
+        laplace_setting(level, sensitivity, *range_ends, range_ends[1] - range_ends[0] or 1),
+        low=range_ends[0],
+        high=range_ends[1],
+    )
+    certificate = best_rounding(setting, implementation, target)
+    if certificate is None:
+        raise InputError(_refusal_text(setting, implementation, target))
+    return laplace_setting(level, sensitivity, low, high, certificate.rounding), certificate
 
 
-def _impossible(task: LaplaceSetting, run: Implementation, target: Fraction) -> str:
-    width = task.high - task.low
+def _refusal_text(setting: LaplaceSetting, implementation: Implementation, target: Fraction) -> str:
+    width = setting.high - setting.low
 
     def fits(narrow: Fraction) -> bool:
-        return best_rounding(replace(task, high=task.low + narrow), run, target) is not None
+        return best_rounding(replace(setting, high=setting.low + narrow), implementation, target) is not None
 
     for halvings in range(1, 60):
         if fits(width / 2**halvings):
-            limit = _limit(fits, width / 2**halvings, width / 2 ** (halvings - 1))
+            limit = _largest_fitting(fits, width / 2**halvings, width / 2 ** (halvings - 1))
             return (
-                f"range must be narrower for this epsilon-prime on {run.format.name}, got {decimal(width)}: "
+                f"range must be narrower for this epsilon-prime on {implementation.format.name}, got {decimal(width)}: "
                 f"{decimal(limit)} will do, or draw exactly with utmost mechanism"
             )
-    return f"epsilon-prime cannot be kept on {run.format.name} with any range: draw exactly with utmost mechanism"
+    return (
+        f"epsilon-prime cannot be kept on {implementation.format.name} with any range: "
+        "draw exactly with utmost mechanism"
+    )
 
 
-def _limit(fits: Callable[[Fraction], bool], good: Fraction, bad: Fraction) -> Fraction:
+def _largest_fitting(fits: Callable[[Fraction], bool], good: Fraction, bad: Fraction) -> Fraction:
     """The largest number of three digits or so from good to bad that fits, by bisection; it was tried itself.
 
-    >>> _limit(lambda x: x * x < 700, Fraction("15.625"), Fraction("31.25"))
+    >>> _largest_fitting(lambda x: x * x < 700, Fraction("15.625"), Fraction("31.25"))
     Fraction(132, 5)
     """
     unit = Fraction(10) ** (int(f"{float(good):e}".partition("e")[2]) - 2)

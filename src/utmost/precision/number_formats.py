@@ -17,7 +17,7 @@ from utmost.exact import ball_ends, integer
 if TYPE_CHECKING:
     from flint import arb
 
-MOST_BITS = 4096  # of a fixed-point format or a generator
+MAX_BITS = 4096  # of a fixed-point format or a generator
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +74,14 @@ class NumberFormat:
         bits = 64
         while True:
             low, high = ball_ends(value(bits))
-            if (near := self.nearest(low)) == self.nearest(high):
-                return near
+            if (nearest := self.nearest(low)) == self.nearest(high):
+                return nearest
             bits *= 2
 
     def holds(self, value: Fraction) -> bool:
         """Is it a number of the format."""
-        inside = self.largest is None or abs(value) <= self.largest
-        return inside and (value / self.step(value)).denominator == 1
+        in_range = self.largest is None or abs(value) <= self.largest
+        return in_range and (value / self.step(value)).denominator == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +101,9 @@ class UniformGenerator:
         >>> uniform_generator(8).delta0, uniform_generator(8, "centred").delta0, uniform_generator(9, "closed").delta0
         (Fraction(1, 8), Fraction(1, 16), Fraction(1, 9))
         """
-        places = {0, self.count - 1}
+        end_indices = {0, self.count - 1}
         cell = Fraction(1, self.count)
-        return max(max(abs(self.value(z) - z * cell), abs(self.value(z) - (z + 1) * cell)) for z in places)
+        return max(max(abs(self.value(z) - z * cell), abs(self.value(z) - (z + 1) * cell)) for z in end_indices)
 
     def value(self, z: int) -> Fraction:
         """The z-th value."""
@@ -112,42 +112,42 @@ class UniformGenerator:
     def dyadic(self, bits: int) -> bool:
         """Are all its values multiples of 2^−bits in [0, 1]."""
         unit = 2**bits
-        inside = self.first >= 0 and self.value(self.count - 1) <= 1
-        return inside and (self.first * unit).denominator == 1 and (self.step * unit).denominator == 1
+        in_range = self.first >= 0 and self.value(self.count - 1) <= 1
+        return in_range and (self.first * unit).denominator == 1 and (self.step * unit).denominator == 1
 
 
-KINDS = ("open", "centred", "closed")
+GENERATOR_KINDS = ("open", "centred", "closed")
 
 
 def uniform_generator(count: object, kind: str = "open") -> UniformGenerator:
     """`open`: z/N, z < N. `centred`: (z + ½)/N. `closed`: N values from 0 to 1, as GMP13 Ex. 4.1 has it."""
     size = integer(count, "generator")
-    if size < 2 or size > 2**MOST_BITS:
-        raise InputError(f"generator must have from 2 to 2^{MOST_BITS} values, got {min(size, 2)}")
+    if size < 2 or size > 2**MAX_BITS:
+        raise InputError(f"generator must have from 2 to 2^{MAX_BITS} values, got {min(size, 2)}")
     if kind == "closed":
         return UniformGenerator(size, Fraction(0), Fraction(1, size - 1))
-    if kind not in KINDS:
-        raise InputError(f'generator must be one of {", ".join(KINDS)}, got "{kind[:20]}"')
+    if kind not in GENERATOR_KINDS:
+        raise InputError(f'generator must be one of {", ".join(GENERATOR_KINDS)}, got "{kind[:20]}"')
     return UniformGenerator(size, Fraction(kind == "centred", 2 * size), Fraction(1, size))
 
 
 def fixed_point_format(digits: int) -> NumberFormat:
     """Fixed point with so many binary digits after the point: the multiples of 2^−digits."""
-    if not 0 <= digits <= MOST_BITS:
-        raise InputError(f"fixed must have from 0 to {MOST_BITS} binary digits after the point")
+    if not 0 <= digits <= MAX_BITS:
+        raise InputError(f"fixed must have from 0 to {MAX_BITS} binary digits after the point")
     return NumberFormat(f"fixed:{digits}", None, -digits)
 
 
-def _ieee(name: str, precision: int, top: int) -> NumberFormat:
+def _ieee_format(name: str, precision: int, max_exponent: int) -> NumberFormat:
     """The IEEE 754 format with this precision and largest exponent."""
-    largest = Fraction(2) ** top * (2 - Fraction(2) ** (1 - precision))
-    return NumberFormat(name, precision, 2 - top - precision, largest)
+    largest = Fraction(2) ** max_exponent * (2 - Fraction(2) ** (1 - precision))
+    return NumberFormat(name, precision, 2 - max_exponent - precision, largest)
 
 
-BINARY16 = _ieee("binary16", 11, 15)
-BINARY32 = _ieee("binary32", 24, 127)
-BINARY64 = _ieee("binary64", 53, 1023)
-NAMED = {made.name: made for made in (BINARY16, BINARY32, BINARY64)}
+BINARY16 = _ieee_format("binary16", 11, 15)
+BINARY32 = _ieee_format("binary32", 24, 127)
+BINARY64 = _ieee_format("binary64", 53, 1023)
+FORMATS_BY_NAME = {fmt.name: fmt for fmt in (BINARY16, BINARY32, BINARY64)}
 
 
 def parse_format(text: str) -> NumberFormat:
@@ -159,18 +159,18 @@ def parse_format(text: str) -> NumberFormat:
     kind, _, digits = text.partition(":")
     if kind == "fixed" and digits.isascii() and digits.isdigit() and len(digits) <= 4:
         return fixed_point_format(int(digits))
-    if text not in NAMED:
-        raise InputError(f'format must be {", ".join(NAMED)} or fixed:D, got "{text[:40]}"')
-    return NAMED[text]
+    if text not in FORMATS_BY_NAME:
+        raise InputError(f'format must be {", ".join(FORMATS_BY_NAME)} or fixed:D, got "{text[:40]}"')
+    return FORMATS_BY_NAME[text]
 
 
-def usual_generator(numbers: NumberFormat) -> UniformGenerator:
+def usual_generator(number_format: NumberFormat) -> UniformGenerator:
     """The generator that goes with a format: multiples of 2^−precision in [0, 1) (of 2^−digits for fixed point).
 
     >>> usual_generator(BINARY64).count == 2**53
     True
     """
-    bits = -numbers.floor if numbers.precision is None else numbers.precision
+    bits = -number_format.floor if number_format.precision is None else number_format.precision
     return uniform_generator(2 ** max(bits, 1))
 
 

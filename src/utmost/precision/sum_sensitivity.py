@@ -14,10 +14,10 @@ from utmost.errors import InputError
 from utmost.exact import integer, rational
 from utmost.precision.number_formats import NumberFormat
 
-METHODS = ("naive", "pairwise", "fsum")
-LEAF = 128  # terms that numpy's pairwise sum adds one after the other, at most
+SUM_METHODS = ("naive", "pairwise", "fsum")
+PAIRWISE_LEAF_TERMS = 128  # terms that numpy's pairwise sum adds one after the other, at most
 
-HOPELESS = 32  # h·u beyond which a sum has no correct digit, and its bound none worth writing
+MAX_ROUNDING_UNITS = 32  # h·u beyond which a sum has no correct digit, and its bound none worth writing
 
 
 def depth(method: str, terms: int) -> int:
@@ -30,16 +30,16 @@ def depth(method: str, terms: int) -> int:
     >>> depth("naive", 1000), depth("pairwise", 1000), depth("fsum", 1000)
     (999, 131, 1)
     """
-    if method not in METHODS:
-        raise InputError(f'method must be one of {", ".join(METHODS)}, got "{method[:20]}"')
+    if method not in SUM_METHODS:
+        raise InputError(f'method must be one of {", ".join(SUM_METHODS)}, got "{method[:20]}"')
     if method == "fsum":
         return 1
-    if method == "naive" or terms <= LEAF:
+    if method == "naive" or terms <= PAIRWISE_LEAF_TERMS:
         return max(terms - 1, 0)
-    return LEAF - 1 + (-(-terms // LEAF) - 1).bit_length() + 1
+    return PAIRWISE_LEAF_TERMS - 1 + (-(-terms // PAIRWISE_LEAF_TERMS) - 1).bit_length() + 1
 
 
-def sum_error(numbers: NumberFormat, terms: object, bound: object, method: str = "naive") -> Fraction:
+def sum_error(number_format: NumberFormat, terms: object, bound: object, method: str = "naive") -> Fraction:
     """δ_f: the most that the computed sum of `terms` numbers of at most `bound` in magnitude is wrong by.
 
     >>> from utmost.precision.number_formats import BINARY64, fixed_point_format
@@ -51,9 +51,9 @@ def sum_error(numbers: NumberFormat, terms: object, bound: object, method: str =
         raise InputError("terms must be from 1 to 2^40")
     if size < 0:
         raise InputError("bound must be >= 0: it is a bound on each term's magnitude")
-    if numbers.precision is None:
+    if number_format.precision is None:
         return Fraction(0)
-    return growth(numbers.relative, depth(method, count)) * count * size
+    return growth(number_format.relative, depth(method, count)) * count * size
 
 
 def growth(unit: Fraction, steps: int) -> Fraction:
@@ -61,7 +61,7 @@ def growth(unit: Fraction, steps: int) -> Fraction:
     if steps <= 1:
         return unit * steps
     product = unit * steps
-    if product > HOPELESS:
+    if product > MAX_ROUNDING_UNITS:
         raise InputError("terms must be fewer for this format: so many rounding errors leave nothing of the sum")
     return product / (1 - product) if product < 1 else Fraction(2) ** -int(-2 * product // 1)
 

@@ -35,31 +35,40 @@ def disclosure_probability(laws: tuple[Law, Law]) -> Fraction:
     Fraction(1, 4)
     """
     first, second = laws
-    alone = [p for r, p in first.items() if r not in second] + [p for r, p in second.items() if r not in first]
-    return sum(alone, Fraction(0)) / 2
+    disclosing = [p for r, p in first.items() if r not in second] + [p for r, p in second.items() if r not in first]
+    return sum(disclosing, Fraction(0)) / 2
 
 
-def enumerate_supports(task: LaplaceSetting, run: Implementation, secrets: tuple[Fraction, Fraction]) -> Supports:
+def enumerate_supports(
+    setting: LaplaceSetting, implementation: Implementation, secrets: tuple[Fraction, Fraction]
+) -> Supports:
     """Both supports of Laplace noise added to either secret on this machine, enumerated.
 
     >>> from utmost.exact import epsilon
     >>> from utmost.precision import BINARY16, laplace, uniform_generator
-    >>> run = Implementation(BINARY16, uniform_generator(256))
-    >>> found = enumerate_supports(laplace.laplace_setting(epsilon(1), 1, 0, 8, 1), run, (Fraction(1), Fraction(2)))
-    >>> disclosure_probability(found.raw) > Fraction(1, 2), disclosure_probability(found.rounded)
+    >>> machine = Implementation(BINARY16, uniform_generator(256))
+    >>> setting = laplace.laplace_setting(epsilon(1), 1, 0, 8, 1)
+    >>> supports = enumerate_supports(setting, machine, (Fraction(1), Fraction(2)))
+    >>> disclosure_probability(supports.raw) > Fraction(1, 2), disclosure_probability(supports.rounded)
     (True, Fraction(1, 512))
     """
-    if run.generator.count > MAX_GENERATOR_VALUES:
+    if implementation.generator.count > MAX_GENERATOR_VALUES:
         raise InputError(
             f"generator must have at most {MAX_GENERATOR_VALUES} values to be looked at whole, got more: "
             "take a smaller one"
         )
-    rounded = (result_law(task, run, secrets[0]), result_law(task, run, secrets[1]))
-    return Supports(secrets, (_raw(task, run, secrets[0]), _raw(task, run, secrets[1])), rounded)
+    rounded = (result_law(setting, implementation, secrets[0]), result_law(setting, implementation, secrets[1]))
+    return Supports(
+        secrets,
+        (_unrounded_law(setting, implementation, secrets[0]), _unrounded_law(setting, implementation, secrets[1])),
+        rounded,
+    )
 
 
-def _raw(task: LaplaceSetting, run: Implementation, secret: Fraction) -> Law:
-    """The law of secret + noise in the format; infinite noise is told apart by its sign, as a machine does."""
-    table = noise_table(task.level, task.sensitivity, run)
-    sums = (str(noise) if isinstance(noise, float) else run.format.nearest(secret + noise) for noise in table)
+def _unrounded_law(setting: LaplaceSetting, implementation: Implementation, secret: Fraction) -> Law:
+    """The law of secret + noise in the format; infinite noise is distinguished by its sign, as a machine does."""
+    table = noise_table(setting.level, setting.sensitivity, implementation)
+    sums = (
+        str(noise) if isinstance(noise, float) else implementation.format.nearest(secret + noise) for noise in table
+    )
     return {result: Fraction(count, len(table)) for result, count in Counter(sums).items()}

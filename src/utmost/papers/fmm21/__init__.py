@@ -10,5 +10,5 @@ __all__ = ["report"]
 
 def report() -> Report:
     """All items, computed now: matrices and definitions, pixelation, refinement, losses, their limits."""
-    parts = (matrices, pixelation, laplace_refinement, margins, step_losses)
-    return Report("FMM21", KEYS["FMM21"], tuple(item for part in parts for item in part.items()), ERRATA, REMARKS)
+    modules = (matrices, pixelation, laplace_refinement, margins, step_losses)
+    return Report("FMM21", KEYS["FMM21"], tuple(item for module in modules for item in module.items()), ERRATA, REMARKS)

@@ -28,11 +28,11 @@ from utmost.papers.items import Claim, Grid, Item, Series, Value, claims, exactl
 from utmost.qif import hyper, hyper_distance, refining_move
 from utmost.spaces import line
 
-COUNTS = (1, 2, 4, 8, 16, 32)
-CELLS = 32  # T, a multiple of every N here
-LARGEST_MOVE = 16  # N up to which the earth move is computed: T must be finer
-LARGEST_DISTANCE = 8  # N up to which the cheapest move is
-UNKNOWN = "–"
+GRID_COUNTS = (1, 2, 4, 8, 16, 32)
+OUTPUT_CELLS = 32  # T, a multiple of every N here
+MAX_MOVE_COUNT = 16  # N up to which the earth move is computed: T must be finer
+MAX_DISTANCE_COUNT = 8  # N up to which the cheapest move is
+UNKNOWN_TEXT = "–"
 
 
 def items() -> tuple[Item, ...]:
@@ -73,18 +73,18 @@ class Margin:
 def margin(prior: Prior, grid: PixelGrid, level: Level) -> Margin:
     """All columns of Theorem 13's table for ℓ = |w−x|, exact but for square roots."""
     costs, step = Consumer(prior, on_grid(grid)).costs(), grid.level(level)
-    laplace, base = laplace_loss(costs, step), geometric_loss(costs, step)
-    source, shares = grid_geometric(grid, level), post_processing(grid, CELLS, level)
-    move = refining_move(prior, source, shares, grid.points).cost if grid.count <= LARGEST_MOVE else None
-    least = None
-    if grid.count <= LARGEST_DISTANCE:
-        least = hyper_distance(hyper(prior, source), hyper(prior, source.then(shares)), grid.points).cost
+    laplace, geometric = laplace_loss(costs, step), geometric_loss(costs, step)
+    source, post = grid_geometric(grid, level), post_processing(grid, OUTPUT_CELLS, level)
+    move = refining_move(prior, source, post, grid.points).cost if grid.count <= MAX_MOVE_COUNT else None
+    cheapest = None
+    if grid.count <= MAX_DISTANCE_COUNT:
+        cheapest = hyper_distance(hyper(prior, source), hyper(prior, source.then(post)), grid.points).cost
     return Margin(
         grid.count,
-        laplace.lower - base,
-        laplace.upper - base,
+        laplace.lower - geometric,
+        laplace.upper - geometric,
         move,
-        least,
+        cheapest,
         printed_margin(grid, level),
         loss_margin(grid, level) / 2,
     )
@@ -93,81 +93,85 @@ def margin(prior: Prior, grid: PixelGrid, level: Level) -> Margin:
 @cache
 def uniform_margins() -> tuple[Margin, ...]:
     """Uniform prior, ℓ = |w−x|."""
-    return tuple(margin(priors.uniform(count + 1), unit(count), thirtyseconds()) for count in COUNTS)
+    return tuple(margin(priors.uniform(count + 1), unit(count), thirtyseconds()) for count in GRID_COUNTS)
 
 
-def holds(row: Margin) -> bool:
+def holds(margins: Margin) -> bool:
     """difference ≤ earth move ≤ c·κ/N, the cheapest move between them, and difference ≤ what is proved here."""
-    chain = [row.upper, *(value for value in (row.least, row.move) if value is not None), row.printed]
-    return all(a <= b for a, b in pairwise(chain)) and row.lower >= 0 and bool(row.upper <= row.proved)
+    chain = [margins.upper, *(value for value in (margins.least, margins.move) if value is not None), margins.printed]
+    return all(a <= b for a, b in pairwise(chain)) and margins.lower >= 0 and bool(margins.upper <= margins.proved)
 
 
 def theorem13() -> Item:
     """N, true difference, cheapest and R's earth move, c·κ/N."""
     table = uniform_margins()
-    rows: list[list[Value]] = [[_digits(value) for value in _columns(row)] for row in table]
-    made = statement(
+    rows: list[list[Value]] = [[_decimal_text(value) for value in _margin_values(row)] for row in table]
+    item = statement(
         "Theorem 13",
         "uniform prior, ℓ = |w−x|, κ = 1, ε = −32 ln 0.9 ≈ 3.3715; moves to ᵀL with T = 32",
         "$(⊙, L, ℓ) − $(⊙, G_N, ℓ) ≤ c·κ/N with c = 3/(1−e^−ε)², by an earth move of cost ≤ c/N",
-        Grid("N", HEADER, [f"N = {row.count}" for row in table], rows),
+        Grid("N", MARGIN_COLUMNS, [f"N = {row.count}" for row in table], rows),
         all(holds(row) for row in table),
-        f"the least c that would do here is {_digits(max(row.upper * row.count for row in table))}, the one printed is "
-        f"{_digits(table[0].printed)}. Proved here: h·tanh(εh/4)/(2cosh(εh/2)), h = 1/N, for losses with ℓ(x, x) = 0",
+        f"the least c that would do here is {_decimal_text(max(row.upper * row.count for row in table))}, the one "
+        f"printed is {_decimal_text(table[0].printed)}. Proved here: h·tanh(εh/4)/(2cosh(εh/2)), h = 1/N, for losses "
+        "with ℓ(x, x) = 0",
     )
-    return replace(made, series=_lines(table), claim="The loss of Laplace noise on a grid falls as 1/N², not 1/N")
+    return replace(
+        item, series=_margin_series(table), claim="The loss of Laplace noise on a grid falls as 1/N², not 1/N"
+    )
 
 
-HEADER = ("true difference", "cheapest move", "R's move", "c·κ/N", "proved here")
+MARGIN_COLUMNS = ("true difference", "cheapest move", "R's move", "c·κ/N", "proved here")
 
 
-def _columns(row: Margin) -> tuple[Number | None, ...]:
+def _margin_values(row: Margin) -> tuple[Number | None, ...]:
     return row.upper, row.least, row.move, row.printed, row.proved
 
 
-def _digits(value: Number | None) -> str:
-    return UNKNOWN if value is None else decimal(value, 4)
+def _decimal_text(value: Number | None) -> str:
+    return UNKNOWN_TEXT if value is None else decimal(value, 4)
 
 
-def _lines(table: Sequence[Margin]) -> tuple[Series, ...]:
-    made = []
-    for k, name in enumerate(HEADER):
-        pairs = [(row.count, _columns(row)[k]) for row in table]
-        kept = [(math.log2(n), math.log10(float(value))) for n, value in pairs if value is not None]
-        made.append(Series(name, "log₂ N", "log₁₀", tuple(x for x, _ in kept), tuple(y for _, y in kept)))
-    return tuple(made)
+def _margin_series(table: Sequence[Margin]) -> tuple[Series, ...]:
+    series = []
+    for k, name in enumerate(MARGIN_COLUMNS):
+        pairs = [(row.count, _margin_values(row)[k]) for row in table]
+        points = [(math.log2(n), math.log10(float(value))) for n, value in pairs if value is not None]
+        series.append(Series(name, "log₂ N", "log₁₀", tuple(x for x, _ in points), tuple(y for _, y in points)))
+    return tuple(series)
 
 
 def rates() -> Item:
     """log₂ of the ratio between N and 2N."""
     table = uniform_margins()
     rows: list[list[Value]] = [
-        [_rate(a, b) for a, b in zip(_columns(coarse), _columns(fine), strict=True)] for coarse, fine in pairwise(table)
+        [_rate_text(a, b) for a, b in zip(_margin_values(coarse), _margin_values(fine), strict=True)]
+        for coarse, fine in pairwise(table)
     ]
     return found(
         "Theorem 13, rates",
         "the power of 1/N by which each column falls, from N to 2N",
-        Grid("from N to 2N", HEADER, [f"{a} to {b}" for a, b in pairwise(COUNTS)], rows),
+        Grid("from N to 2N", MARGIN_COLUMNS, [f"{a} to {b}" for a, b in pairwise(GRID_COUNTS)], rows),
         "earth moves cost as much as 1/N because neighbouring posteriors are that far apart; losses fall as 1/N²",
     )
 
 
-def _rate(coarse: Number | None, fine: Number | None) -> str:
+def _rate_text(coarse: Number | None, fine: Number | None) -> str:
     if coarse is None or fine is None:
-        return UNKNOWN
+        return UNKNOWN_TEXT
     return f"{math.log2(float(coarse) / float(fine)):.2f}"
 
 
 def tried(count: int) -> dict[str, Prior]:
     """Priors on U_N: flat, at the two ends, leaning, and almost all on one point."""
     size = count + 1
-    ends = [Fraction(k in (0, count), 2) for k in range(size)]
+    both_ends = [Fraction(k in (0, count), 2) for k in range(size)]
     leaning = [Fraction(2 * k + 1, size * size) for k in range(size)]
     peaked = [Fraction(1, 100 * count)] * size
     peaked[count // 3] = 1 - Fraction(1, 100)
     return {
         "uniform": priors.uniform(size),
-        "0 or 1": priors.explicit(ends),
+        "0 or 1": priors.explicit(both_ends),
         "leaning": priors.explicit(leaning),
         "peaked": priors.explicit(peaked),
     }
@@ -181,21 +185,21 @@ def theorem14() -> Item:
     for prior in tried(count).values():
         row = margin(prior, grid, level)
         gap = max(posterior_gaps(prior, grid, level))
-        verdicts.append(holds(row) and bool(gap <= grid.interval.length * _tanh(grid, level)))
-        rows.append([*(_digits(value) for value in _columns(row)), _digits(gap)])
+        verdicts.append(holds(row) and bool(gap <= grid.interval.length * _gap_bound(grid, level)))
+        rows.append([*(_decimal_text(value) for value in _margin_values(row)), _decimal_text(gap)])
     cells: list[list[Value]] = [list(row) for row in rows]
     return statement(
         "Theorem 14",
         "N = 8, ℓ = |w−x|, κ = 1, ε = −32 ln 0.9; the last column is the largest W₁ between neighbouring posteriors",
         "$(π, L, ℓ) − $(π, G_N, ℓ) ≤ c·κ/N for any prior π over U_N",
-        Grid("prior", (*HEADER, "W₁"), tuple(tried(count)), cells),
+        Grid("prior", (*MARGIN_COLUMNS, "W₁"), tuple(tried(count)), cells),
         all(verdicts),
-        f"for every prior W₁ ≤ tanh(ε/2N) = {_digits(_tanh(grid, level))}, and R's move to L costs at most "
-        f"{_digits(move_margin(grid, level))}",
+        f"for every prior W₁ ≤ tanh(ε/2N) = {_decimal_text(_gap_bound(grid, level))}, and R's move to L costs at most "
+        f"{_decimal_text(move_margin(grid, level))}",
     )
 
 
-def _tanh(grid: PixelGrid, level: Level) -> Number:
+def _gap_bound(grid: PixelGrid, level: Level) -> Number:
     ratio = level.power(grid.step)
     return (1 - ratio) / (1 + ratio)
 
@@ -204,15 +208,15 @@ def theorem14_reduction() -> Item:
     """ℓ*(w, x) = ℓ(w, x)·π(x)·N: neither the factor nor the Lipschitz constant is kept."""
     count = 4
     grid, prior = unit(count), tried(count)["0 or 1"]
-    user = Consumer(prior, on_grid(grid))
+    original = Consumer(prior, on_grid(grid))
     mechanism = grid_geometric(grid, alpha("1/16"))
     starred = [[on_grid(grid).exact(i, w) * p * count for w in range(count + 1)] for i, p in enumerate(prior.exact())]
-    flat = Consumer(priors.uniform(count + 1), losses.matrix(starred))
+    reduced = Consumer(priors.uniform(count + 1), losses.matrix(starred))
     slope = steepest(starred, grid)
-    asked, got = (exactly(consumer.expected_loss(mechanism)) for consumer in (user, flat))
+    target_loss, reduced_loss = (exactly(consumer.expected_loss(mechanism)) for consumer in (original, reduced))
     lines: list[Claim] = [
-        ("$(⊙, M, ℓ*), to be $(π, M, ℓ)", asked, got),
-        ("the same with N + 1 for N", asked, got * Fraction(count + 1, count)),
+        ("$(⊙, M, ℓ*), to be $(π, M, ℓ)", target_loss, reduced_loss),
+        ("the same with N + 1 for N", target_loss, reduced_loss * Fraction(count + 1, count)),
         ("κ of ℓ*, to be that of ℓ = |w−x|", Fraction(1), slope),
     ]
     note = "U_N has N + 1 points; and π may be as uneven as it likes, so no κ serves ℓ* for all π. Yet (15) is right"
@@ -227,22 +231,22 @@ def steepest(table: Sequence[Sequence[Number]], grid: PixelGrid) -> Number:
 
 def constants() -> Item:
     """c by ε: printed, and what is enough for the earth move and for the loss, at N = 16."""
-    rates_asked = ("1/10", "1/2", "1", "2", "4", "8", "16")
+    epsilons = ("1/10", "1/2", "1", "2", "4", "8", "16")
     grid = unit(16)
     rows: list[list[Value]] = []
-    smaller = True
-    for rate in rates_asked:
+    is_ordered = True
+    for rate in epsilons:
         level = epsilon(rate)
         values = [bound(grid, level) / grid.step for bound in (printed_margin, move_margin, loss_margin)]
-        smaller = smaller and values[0] > values[1] > values[2]
-        rows.append([*(_digits(value) for value in values), f"{float(values[0]) / float(values[2]):.0f}"])
+        is_ordered = is_ordered and values[0] > values[1] > values[2]
+        rows.append([*(_decimal_text(value) for value in values), f"{float(values[0]) / float(values[2]):.0f}"])
     columns = ("c printed", "earth move", "loss", "printed/loss")
     return found(
         "Theorem 14, constants",
         "c such that the loss differs by at most c·κ/N, for every prior, N = 16",
-        Grid("ε", columns, rates_asked, rows),
+        Grid("ε", columns, epsilons, rows),
         "move: min((1+3β)/(2(1+β)), N/2·tanh(ε/2N)) ≤ min(1, ε/4), β = e^(−ε/N); loss: tanh(ε/4N)/cosh(ε/2N) ≤ ε/4N"
-        if smaller
+        if is_ordered
         else "the printed constant is smaller somewhere",
     )
 
@@ -269,31 +273,31 @@ def corollary17() -> Item:
     labels: list[str] = []
     for square in (False, True):
         for count in (2, 4, 8, 16):
-            user = Consumer(tried(count)["leaning"], on_grid(unit(count), square))
-            made, verdict = against_the_best(user, unit(count), level)
-            rows.append(made)
+            consumer = Consumer(tried(count)["leaning"], on_grid(unit(count), square))
+            row, verdict = against_the_best(consumer, unit(count), level)
+            rows.append(row)
             verdicts.append(verdict)
             labels.append(f"{'len²' if square else 'len'}, N = {count}")
     return statement(
         "Corollary 17",
         "the least loss of any ε-private mechanism on U_N, certified, and that of truncated Laplace; leaning prior",
         "the Laplace mechanism is universally optimal for len and len²",
-        Grid("loss", COMPARED, labels, rows),
+        Grid("loss", COMPARISON_COLUMNS, labels, rows),
         all(verdicts),
         "on U_N it is not optimal; its loss is at most cosh(ε/2N) times the least (GRS12 Thm A.2), which tends to 1",
     )
 
 
-COMPARED = ("least on U_N", "Laplace", "ratio", "cosh(ε/2N)")
+COMPARISON_COLUMNS = ("least on U_N", "Laplace", "ratio", "cosh(ε/2N)")
 
 
-def against_the_best(user: Consumer, grid: PixelGrid, level: Level) -> tuple[list[Value], bool]:
-    """The columns COMPARED, and whether all that is claimed of them is certified."""
+def against_the_best(consumer: Consumer, grid: PixelGrid, level: Level) -> tuple[list[Value], bool]:
+    """The columns COMPARISON_COLUMNS, and whether all that is claimed of them is certified."""
     step = grid.level(level)
-    design = optimal(line(grid.count + 1), step, user)
-    least = design.loss
-    certified = not design.certificate.gap and least == geometric_loss(user.costs(), step)
-    found_loss, factor = laplace_loss(user.costs(), step), laplace_factor(step)
-    ratio = found_loss.upper / least
-    row: list[Value] = [decimal(least), decimal(found_loss.upper), decimal(ratio, 8), decimal(factor, 8)]
-    return row, certified and bool(found_loss.lower >= least) and bool(found_loss.lower <= factor * least)
+    design = optimal(line(grid.count + 1), step, consumer)
+    least_loss = design.loss
+    is_certified = not design.certificate.gap and least_loss == geometric_loss(consumer.costs(), step)
+    laplace, factor = laplace_loss(consumer.costs(), step), laplace_factor(step)
+    ratio = laplace.upper / least_loss
+    row: list[Value] = [decimal(least_loss), decimal(laplace.upper), decimal(ratio, 8), decimal(factor, 8)]
+    return row, is_certified and bool(laplace.lower >= least_loss) and bool(laplace.lower <= factor * least_loss)

@@ -65,11 +65,11 @@ def numbers(rows: Sequence[str]) -> list[list[Fraction]]:
 def section2d1() -> Item:
     """What is left when n stays as it is."""
     level = alpha("1/2")
-    stays = untruncated_law(0, [0], level)[0]
+    unchanged_probability = untruncated_law(0, [0], level)[0]
     ratio = level.alpha
     lines: list[Claim] = [
-        ("n is left as it is, (1−α)/(1+α)", (1 - ratio) / (1 + ratio), stays),
-        ("the remaining probability, 2α/(1−α)", 2 * ratio / (1 - ratio), 1 - stays),
+        ("n is left as it is, (1−α)/(1+α)", (1 - ratio) / (1 + ratio), unchanged_probability),
+        ("the remaining probability, 2α/(1−α)", 2 * ratio / (1 - ratio), 1 - unchanged_probability),
     ]
     return claims("Section II-D1", "the geometric distribution, α = 1/2", lines, "it is 2α/(1+α)")
 
@@ -78,7 +78,9 @@ def section2d2() -> Item:
     """The truncated row of 0 on (0..2)."""
     row = geometric(2, alpha("1/2")).law(0)
     printed = (Fraction(2, 3), Fraction(1, 6), Fraction(1, 6))
-    lines: list[Claim] = [(f"G(0)({n})", p, found) for n, (p, found) in enumerate(zip(printed, row, strict=True))]
+    lines: list[Claim] = [
+        (f"G(0)({n})", p, probability) for n, (p, probability) in enumerate(zip(printed, row, strict=True))
+    ]
     return claims("Section II-D2", "the geometric mechanism truncated to (0..2), α = 1/2", lines)
 
 
@@ -89,10 +91,10 @@ def example() -> Channel:
 
 def section4c() -> Item:
     """M is G_4 restricted to the inputs 0, 1/2 and 1."""
-    found = grid_geometric(unit(4), sixteen()).restrict(("0", "1/2", "1"))
+    restricted = grid_geometric(unit(4), sixteen()).restrict(("0", "1/2", "1"))
     grid = Grid("M", example().outputs, example().inputs, numbers(SECTION_4C))
     note = "M is the geometric mechanism G_4 of §VII, for the inputs 0, 1/2 and 1 alone"
-    return compared("Section IV-C, the channel M", "an example of a mechanism", grid, found.rows.tolist(), note)
+    return compared("Section IV-C, the channel M", "an example of a mechanism", grid, restricted.rows.tolist(), note)
 
 
 def widest(source: Channel, first: str, second: str) -> Number:
@@ -103,51 +105,51 @@ def widest(source: Channel, first: str, second: str) -> Number:
 
 def section4c_loss() -> Item:
     """ln 4 and 1/3."""
-    user = Consumer(priors.uniform(3), losses.binary)
+    consumer = Consumer(priors.uniform(3), losses.binary)
     lines: list[Claim] = [
         ("e^d_D(M(x0), M(x1))", Fraction(4), widest(example(), "x0", "x1")),
-        ("expected loss, uniform prior, Bayes risk", Fraction(1, 3), exactly(user.expected_loss(example()))),
-        ("the best reading of y0", "x0", " or ".join(best(user, "y0"))),
+        ("expected loss, uniform prior, Bayes risk", Fraction(1, 3), exactly(consumer.expected_loss(example()))),
+        ("the best reading of y0", "x0", " or ".join(best(consumer, "y0"))),
     ]
     return claims("Section IV-C, the loss", "d_D = ln 4, and the loss of the example", lines)
 
 
-def best(user: Consumer, output: str) -> list[str]:
+def best(consumer: Consumer, output: str) -> list[str]:
     """All readings of an output of M that cost least."""
-    scores = user.scores(example())[:, example().outputs.index(output)]
+    scores = consumer.scores(example())[:, example().outputs.index(output)]
     return [str(x) for x, score in zip(example().inputs, scores, strict=True) if score == min(scores)]
 
 
 def section4c_tie() -> Item:
     """Which two readings of y1 are equally good."""
-    user = Consumer(priors.uniform(3), losses.binary)
-    lines: list[Claim] = [("the best readings of y1", "x0 or x0", " or ".join(best(user, "y1")))]
+    consumer = Consumer(priors.uniform(3), losses.binary)
+    lines: list[Claim] = [("the best readings of y1", "x0 or x0", " or ".join(best(consumer, "y1")))]
     return claims("Section IV-C, the tie", "uniform prior, Bayes risk", lines)
 
 
 def definition4() -> Item:
     """The masses at the ends at x = 1/4, and what they come to with the density between them."""
     x, level = Fraction(1, 4), sixteen()
-    ends = (laplace_below(x, Fraction(0), level), 1 - laplace_below(x, Fraction(1), level))
-    printed = (1 / level.power(x) / 2, 1 / level.power(1 - x) / 2)
-    inside = 1 - sum(ends)
+    end_masses = (laplace_below(x, Fraction(0), level), 1 - laplace_below(x, Fraction(1), level))
+    printed_masses = (1 / level.power(x) / 2, 1 / level.power(1 - x) / 2)
+    inner_mass = 1 - sum(end_masses)
     lines: list[Claim] = [
-        ("mass at 0, printed as e^(εx)/2", printed[0], ends[0]),
-        ("mass at 1, printed as e^(ε(1−x))/2", printed[1], ends[1]),
-        ("total mass", inside + sum(printed), inside + sum(ends)),
+        ("mass at 0, printed as e^(εx)/2", printed_masses[0], end_masses[0]),
+        ("mass at 1, printed as e^(ε(1−x))/2", printed_masses[1], end_masses[1]),
+        ("total mass", inner_mass + sum(printed_masses), inner_mass + sum(end_masses)),
     ]
     note = "the signs of both exponents are lost: e^(−εx)/2 and e^(−ε(1−x))/2"
     return claims("Definition 4", "the truncated Laplace law at x = 1/4, ε = 4 ln 2", lines, note)
 
 
-def section7(count: int, printed: Sequence[str]) -> Item:
+def section7(count: int, printed_rows: Sequence[str]) -> Item:
     """G_2 and G_4 at one ε."""
-    found = grid_geometric(unit(count), sixteen())
+    mechanism = grid_geometric(unit(count), sixteen())
     return compared(
         f"Section VII, G_{count}",
         f"the geometric mechanism on U_{count}, ε = 4 ln 2",
-        Grid(f"G_{count}", found.outputs, found.inputs, numbers(printed)),
-        found.rows.tolist(),
+        Grid(f"G_{count}", mechanism.outputs, mechanism.inputs, numbers(printed_rows)),
+        mechanism.rows.tolist(),
     )
 
 
@@ -165,13 +167,13 @@ def section7_ratios() -> Item:
 def equation12() -> Item:
     """The rows of ᵀL as printed, over all T + 1 points of U_T, and corrected, over T cells."""
     grid, cells, level = unit(2), 4, sixteen()
-    right = cell_laplace(grid, cells, level)
+    corrected = cell_laplace(grid, cells, level)
     edges = output_edges(grid, cells)
     lines: list[Claim] = [
         (f"ᵀL({x}): total", row[:-1].sum() + 2 * row[-1], row.sum())
-        for x, row in zip(grid.points, right.rows, strict=True)
+        for x, row in zip(grid.points, corrected.rows, strict=True)
     ]
-    lines.append(("outputs", Fraction(len(edges)), Fraction(len(right.outputs))))
+    lines.append(("outputs", Fraction(len(edges)), Fraction(len(corrected.outputs))))
     note = (
         "as printed y runs over U_T and both y = 1−1/T and y = 1 have the last cell's mass; there are T cells, and the "
         "first and the last of them hold the atoms"

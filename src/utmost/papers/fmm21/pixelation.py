@@ -26,7 +26,7 @@ from utmost.papers.fmm21.matrices import sixteen, unit
 from utmost.papers.items import Claim, Grid, Item, Value, claims, exactly, statement
 from utmost.spaces import line
 
-PARTS = 3  # pieces that each cell is cut into for the continuous side of Lemma 8
+PIECES_PER_CELL = 3  # pieces that each cell is cut into for the continuous side of Lemma 8
 
 
 def items() -> tuple[Item, ...]:
@@ -47,9 +47,11 @@ def on_grid(grid: PixelGrid, square: bool = False) -> Table:
 
 def section6b() -> Item:
     """π_2 of the uniform density."""
-    found = pixelate(uniform_density(interval(0, 1)), unit(2)).exact()
-    printed = (Fraction(1, 2), Fraction(1, 2), Fraction(0))
-    lines: list[Claim] = [(f"π_2({x})", p, weight) for x, p, weight in zip(unit(2).points, printed, found, strict=True)]
+    weights = pixelate(uniform_density(interval(0, 1)), unit(2)).exact()
+    printed_weights = (Fraction(1, 2), Fraction(1, 2), Fraction(0))
+    lines: list[Claim] = [
+        (f"π_2({x})", p, weight) for x, p, weight in zip(unit(2).points, printed_weights, weights, strict=True)
+    ]
     return claims("Section VI-B", "the uniform density on U_2", lines)
 
 
@@ -58,7 +60,7 @@ def continuous_loss(density: Density, mechanism: Stepped, loss: SteppedLoss) -> 
 
     M_N and ℓ_N are looked up at the middle of each of three pieces of every cell.
     """
-    edges = mechanism.grid.interval.grid(PARTS * mechanism.grid.count)
+    edges = mechanism.grid.interval.grid(PIECES_PER_CELL * mechanism.grid.count)
     masses = density.exact_masses(edges) or []
     middles = [(u + v) / 2 for u, v in pairwise(edges)]
     laws = [mechanism.law(x) for x in middles]
@@ -78,12 +80,12 @@ def lemma8() -> Item:
     labels: list[str] = []
     for count in (2, 3, 5):
         grid = unit(count)
-        others: tuple[tuple[str, Channel], ...] = (
+        mechanisms: tuple[tuple[str, Channel], ...] = (
             ("geometric", grid_geometric(grid, alpha(Fraction(1, 2**count)))),
             ("response", response(count + 1, alpha("1/3")).channel()),
         )
         for density in densities():
-            for name, mechanism in others:
+            for name, mechanism in mechanisms:
                 table = on_grid(grid, square=name == "response")
                 left = continuous_loss(density, Stepped(grid, mechanism), SteppedLoss(grid, table))
                 right = Consumer(pixelate(density, grid), table).expected_loss(mechanism)
@@ -101,9 +103,9 @@ def lemma8() -> Item:
 def sandwich(count: int, cells: int, rate: str) -> tuple[Number, Number, Number]:
     """e^(−ε/N)·$(π_N, K_N, ℓ), $(π, K, ℓ) and e^(ε/N)·$(π_N, K_N, ℓ) for K = ᵀL, uniform π and |w − ⌊x⌋_N|."""
     grid, level = unit(count), epsilon(rate)
-    user = Consumer(pixelate(uniform_density(grid.interval), grid), on_grid(grid))
-    outer = exactly(user.expected_loss(cell_laplace(grid, cells, level)))
-    middle = exactly(user.expected_loss(averaged_laplace(grid, cells, level)))
+    consumer = Consumer(pixelate(uniform_density(grid.interval), grid), on_grid(grid))
+    outer = exactly(consumer.expected_loss(cell_laplace(grid, cells, level)))
+    middle = exactly(consumer.expected_loss(averaged_laplace(grid, cells, level)))
     ratio = level.power(grid.step)
     return outer * ratio, middle, outer / ratio
 
@@ -111,22 +113,22 @@ def sandwich(count: int, cells: int, rate: str) -> tuple[Number, Number, Number]
 def lemma9() -> Item:
     """The sandwich, closing as N grows."""
     counts = (2, 4, 8)
-    found = [sandwich(count, 4, "2") for count in counts]
-    rows: list[list[Value]] = [[decimal(value) for value in triple] for triple in found]
+    bounds = [sandwich(count, 4, "2") for count in counts]
+    rows: list[list[Value]] = [[decimal(value) for value in triple] for triple in bounds]
     columns = ("e^(−ε/N)·$(π_N, K_N, ℓ)", "$(π, K, ℓ)", "e^(ε/N)·$(π_N, K_N, ℓ)")
     return statement(
         "Lemma 9",
         "K = ᵀL with T = 4, which is ε-private on the interval; ε = 2, uniform density, ℓ = |w − ⌊x⌋_N|",
         "e^(−ε/N)·$(π_N, K_N, ℓ) ≤ $(π, K, ℓ) ≤ e^(ε/N)·$(π_N, K_N, ℓ) for N-step ℓ",
         Grid("N", columns, [f"N = {count}" for count in counts], rows),
-        all(low <= middle <= high for low, middle, high in found),
+        all(low <= middle <= high for low, middle, high in bounds),
         "decided on the exact numbers, sums of powers of e; the decimals are theirs",
     )
 
 
-def off_grid(grid: PixelGrid, parts: int) -> Table:
-    """|w − x|² on U_N for readings `parts` times as dense."""
-    return losses.matrix([[abs(x - w) ** 2 for w in grid.interval.grid(parts * grid.count)] for x in grid.points])
+def off_grid(grid: PixelGrid, factor: int) -> Table:
+    """|w − x|² on U_N for readings `factor` times as dense."""
+    return losses.matrix([[abs(x - w) ** 2 for w in grid.interval.grid(factor * grid.count)] for x in grid.points])
 
 
 def lemma10() -> Item:
@@ -136,15 +138,15 @@ def lemma10() -> Item:
     gaps: list[Number] = []
     for count in (2, 4):
         grid = unit(count)
-        step, uneven = grid.level(sixteen()), pixelate(densities()[1], grid)
+        step, peaked_prior = grid.level(sixteen()), pixelate(densities()[1], grid)
         cases = {
             "uniform, |w−x|": Consumer(priors.uniform(count + 1), on_grid(grid)),
-            "peak, |w−x|²": Consumer(uneven, on_grid(grid, square=True)),
-            "peak, |w−x|², readings off the grid": Consumer(uneven, off_grid(grid, 4)),
+            "peak, |w−x|²": Consumer(peaked_prior, on_grid(grid, square=True)),
+            "peak, |w−x|², readings off the grid": Consumer(peaked_prior, off_grid(grid, 4)),
         }
-        for name, user in cases.items():
-            design = by_program(line(count + 1), step, user)
-            rows.append([exactly(user.expected_loss(grid_geometric(grid, sixteen()))), design.loss])
+        for name, consumer in cases.items():
+            design = by_program(line(count + 1), step, consumer)
+            rows.append([exactly(consumer.expected_loss(grid_geometric(grid, sixteen()))), design.loss])
             labels.append(f"N = {count}, {name}")
             gaps.append(design.certificate.gap)
     return statement(

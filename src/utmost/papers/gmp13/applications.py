@@ -18,7 +18,7 @@ STEP = Fraction(1, 1024)
 SQUARE_STEP = Fraction(1, 64)
 WIDTHS = (1, 5, 10, 15, 20, 24, 26, 28, 29, 100)
 SIDES = (1, 5, 10, 15, 18, 20, 22, 24, 25, 100)
-RUN = implementation(BINARY64)
+DOUBLE_IMPLEMENTATION = implementation(BINARY64)
 
 
 def items() -> tuple[Item, ...]:
@@ -40,31 +40,45 @@ def section5_ratio() -> Item:
 
 def section5() -> Item:
     """Laplace noise in binary64, ε = Δ = 1: δ_t, R and ε′ over the width of the range."""
-    made = [laplace.certify_laplace(laplace.laplace_setting(epsilon(1), 1, 0, width, STEP), RUN) for width in WIDTHS]
-    widest = laplace.widest_range(laplace.laplace_setting(epsilon(1), 1, 0, 100, STEP), RUN) or Fraction(0)
+    certificates = [
+        laplace.certify_laplace(laplace.laplace_setting(epsilon(1), 1, 0, width, STEP), DOUBLE_IMPLEMENTATION)
+        for width in WIDTHS
+    ]
+    widest = laplace.widest_range(
+        laplace.laplace_setting(epsilon(1), 1, 0, 100, STEP), DOUBLE_IMPLEMENTATION
+    ) or Fraction(0)
     columns = ("k", "δ_n", "δ_t", "R", "ε′ − ε", "sharper")  # ε′ is that of the theorem
-    grid = Grid("range", columns, WIDTHS, [_row(c) for c in made])
+    grid = Grid("range", columns, WIDTHS, [_certificate_row(c) for c in certificates])
     note = (
         f"2^53 values of the generator reach no further than a range of {decimal(widest, 5)}: beyond it ε′ is infinite"
     )
-    lines = _prices(WIDTHS, made, "width of the range", widest)
+    lines = _price_series(WIDTHS, certificates, "width of the range", widest)
     item = found("Section 5", "binary64, ε = 1, Δ = 1, L = 1/1024", grid, note, lines)
     return replace(item, claim=f"A range wider than {decimal(widest, 4)} has no ε′; below it the price is exponential")
 
 
-def _row(made: Certificate) -> list[Value]:
-    near = made.closeness
-    if near is None:
+def _certificate_row(certificate: Certificate) -> list[Value]:
+    closeness = certificate.closeness
+    if closeness is None:
         return ["-", "-", "∞", "∞", "∞", "∞"]
-    sharper = "-" if made.sharp is None else decimal(made.sharp - made.epsilon, 4)
-    price = "∞" if made.theorem is None else decimal(made.theorem - made.epsilon, 4)
-    ratio = "∞" if made.robustness is None else decimal(made.robustness, 4)
-    return [decimal(near.k, 4), decimal(near.delta_n, 4), decimal(near.delta_t, 4), ratio, price, sharper]
+    sharper = "-" if certificate.sharp is None else decimal(certificate.sharp - certificate.epsilon, 4)
+    price = "∞" if certificate.theorem is None else decimal(certificate.theorem - certificate.epsilon, 4)
+    ratio = "∞" if certificate.robustness is None else decimal(certificate.robustness, 4)
+    return [
+        decimal(closeness.k, 4),
+        decimal(closeness.delta_n, 4),
+        decimal(closeness.delta_t, 4),
+        ratio,
+        price,
+        sharper,
+    ]
 
 
-def _prices(widths: tuple[int, ...], made: list[Certificate], name: str, widest: Fraction) -> tuple[Series, ...]:
+def _price_series(
+    widths: tuple[int, ...], certificates: list[Certificate], name: str, widest: Fraction
+) -> tuple[Series, ...]:
     """log₁₀(ε′ − ε) of the theorem over the width, and a wall where it stops being finite."""
-    pairs = [(w, c.theorem - c.epsilon) for w, c in zip(widths, made, strict=True) if c.theorem]
+    pairs = [(w, c.theorem - c.epsilon) for w, c in zip(widths, certificates, strict=True) if c.theorem]
     x, y = tuple(float(w) for w, _ in pairs), tuple(math.log10(price) for _, price in pairs)
     axis, wall = "log₁₀(ε′ − ε)", f"beyond {decimal(widest, 4)}: ε′ = ∞"
     return Series("ε′ − ε", name, axis, x, y), Series(wall, name, axis, (float(widest),) * 2, (min(y), max(y)))
@@ -92,11 +106,11 @@ def section6_centre() -> Item:
     exponents = (10, 20, 53)
     rows: list[list[Value]] = []
     for bits in exponents:
-        task = planar.planar_setting(epsilon(1), 1, (0, 1), (0, 1), 1)
-        moved = planar.radius_error(task, Fraction(1, 2**bits), Fraction(1)) or Fraction(0)
+        setting = planar.planar_setting(epsilon(1), 1, (0, 1), (0, 1), 1)
+        radius_shift = planar.radius_error(setting, Fraction(1, 2**bits), Fraction(1)) or Fraction(0)
         with working_precision(BALL_BITS):
-            printed = rational_ball(Fraction(1)).exp() / 3 * rational_ball(Fraction(1, 2**bits))
-        rows.append([decimal(Fraction(str(float(printed))), 4), decimal(moved, 4)])
+            printed_shift = rational_ball(Fraction(1)).exp() / 3 * rational_ball(Fraction(1, 2**bits))
+        rows.append([decimal(Fraction(str(float(printed_shift))), 4), decimal(radius_shift, 4)])
     grid = Grid("δ₀", ("K_C·δ₀ as published", "modulus of C⁻¹"), [f"2^-{bits}" for bits in exponents], rows)
     note = "C′(0) = 0, so C⁻¹ moves by about √(2δ₀)/ε: K_C = e^{εD}/(2ε + rε²) is no Lipschitz constant (ε = D = r = 1)"
     return found("Section 6, K_C", "how far the radius can be off near 0", grid, note)
@@ -104,15 +118,16 @@ def section6_centre() -> Item:
 
 def section6() -> Item:
     """Planar noise in binary64, ε = Δ = 1: δ_t, R and ε′ over the side of the square."""
-    made = [
-        planar.certify_planar(planar.planar_setting(epsilon(1), 1, (0, s), (0, s), SQUARE_STEP), RUN) for s in SIDES
+    certificates = [
+        planar.certify_planar(planar.planar_setting(epsilon(1), 1, (0, s), (0, s), SQUARE_STEP), DOUBLE_IMPLEMENTATION)
+        for s in SIDES
     ]
     widest = planar.widest_square(
-        planar.planar_setting(epsilon(1), 1, (0, 100), (0, 100), SQUARE_STEP), RUN
+        planar.planar_setting(epsilon(1), 1, (0, 100), (0, 100), SQUARE_STEP), DOUBLE_IMPLEMENTATION
     ) or Fraction(0)
     columns = ("k", "δ_n", "δ_t", "R", "ε′ − ε")
-    grid = Grid("side", columns, SIDES, [_row(c)[:5] for c in made])
+    grid = Grid("side", columns, SIDES, [_certificate_row(c)[:5] for c in certificates])
     note = f"up to a side of about 15 the centre decides: δ_t ≈ √(2δ₀)/ε = 1.5e-8; no ε′ beyond {decimal(widest, 5)}"
-    lines = _prices(SIDES, made, "side of the square", widest)
+    lines = _price_series(SIDES, certificates, "side of the square", widest)
     item = found("Section 6", "binary64, ε = 1, Δ = 1, L = 1/64", grid, note, lines)
     return replace(item, claim=f"No ε′ for squares wider than {decimal(widest, 4)}; up to 15 the centre sets the price")

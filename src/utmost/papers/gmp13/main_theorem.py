@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from utmost.exact import ball as enclosed
-from utmost.exact import decimal, epsilon, nearest_double
+from utmost.exact import ball, decimal, epsilon, nearest_double
 from utmost.papers.items import Claim, Grid, Item, Value, claims, found, statement
 from utmost.precision import laplace
 from utmost.precision.certificate import Certificate, Implementation
@@ -20,7 +19,7 @@ from utmost.precision.number_formats import (
     fixed_point_format,
     uniform_generator,
 )
-from utmost.precision.sum_sensitivity import METHODS, sum_error
+from utmost.precision.sum_sensitivity import SUM_METHODS, sum_error
 
 MACHINES: tuple[tuple[NumberFormat, UniformGenerator], ...] = (
     (fixed_point_format(8), uniform_generator(2**8)),
@@ -38,8 +37,11 @@ def items() -> tuple[Item, ...]:
 
 def remark1() -> Item:
     """δ_f of a sum of a million terms in [0, 1]: what it adds to the sensitivity."""
-    rows = [[decimal(2 * sum_error(BINARY64, terms, 1, how), 3) for how in METHODS] for terms in (10**3, 10**6, 10**9)]
-    grid = Grid("terms", METHODS, ("10^3", "10^6", "10^9"), rows)
+    rows = [
+        [decimal(2 * sum_error(BINARY64, terms, 1, method), 3) for method in SUM_METHODS]
+        for terms in (10**3, 10**6, 10**9)
+    ]
+    grid = Grid("terms", SUM_METHODS, ("10^3", "10^6", "10^9"), rows)
     return found("Remark 1", "2δ_f of a sum of numbers in [0, 1] in binary64: it adds to the sensitivity 1", grid)
 
 
@@ -48,7 +50,11 @@ def theorem41() -> Item:
     points = [Fraction(k, 16) for k in range(17)]
     k, delta = Fraction(3), Fraction(1, 8)
     lines: list[Claim] = [
-        ("Thm 4.1: 3-Lipschitz, rounded to 1/4: (3, 1/8)-close", True, is_close(_triple, _rounded, points, k, delta)),
+        (
+            "Thm 4.1: 3-Lipschitz, rounded to 1/4: (3, 1/8)-close",
+            True,
+            is_close(_triple, _rounded_triple, points, k, delta),
+        ),
         (
             "Thm 4.2: a slope of 4 is beyond (3, 1/8)",
             True,
@@ -63,42 +69,42 @@ def _triple(u: Fraction) -> Fraction:
     return 3 * u
 
 
-def _rounded(u: Fraction) -> Fraction:
+def _rounded_triple(u: Fraction) -> Fraction:
     return Fraction(round(3 * u * 4), 4)
 
 
 def theorem45() -> Item:
     """The printed bound, broken by noise rounded to a grid; the bound as proved holds."""
     levels = (1, 2, 4, 6, 7, 8, 10, 12)
-    made = [beats_the_printed_theorem(e) for e in levels]
-    rows = [_beaten(b) for b in made]
+    violations = [beats_the_printed_theorem(e) for e in levels]
+    rows = [_violation_row(b) for b in violations]
     return statement(
         "Theorem 4.5",
         "Laplace noise rounded to a grid, Δ = L = 1, δ_t = 31/512: its exact ε beside the bounds",
         "ε′ = ε + ln(1 + R·e^{(L+δ_t)/Δ})",
         Grid("ε", ("exact", "printed ε′", "proved ε′", "printed holds"), levels, rows),
-        not any(b.beaten for b in made),
+        not any(b.beaten for b in violations),
         "without ε in the exponent the bound fails here from ε = 7 on; for ε ≤ 1 it follows from what is proved",
     )
 
 
-def _beaten(b: BoundViolation) -> list[Value]:
-    actual = nearest_double(enclosed(b.actual, 96).log())
+def _violation_row(b: BoundViolation) -> list[Value]:
+    actual = nearest_double(ball(b.actual, 96).log())
     return [decimal(actual), decimal(b.printed), decimal(b.certified), not b.beaten]
 
 
 def truth() -> Item:
     """Small machines enumerated: exact ε ≤ certified ε′, W_∞ ≤ δ_t."""
     rows, holds, names = [], True, []
-    for numbers, generator in MACHINES:
+    for number_format, generator in MACHINES:
         for text in EPSILONS:
-            run = Implementation(numbers, generator)
-            task = laplace.laplace_setting(epsilon(text), 1, 0, 1, "1/4")
-            made = laplace.certify_laplace(task, run)
-            row, fine = _compared(task, run, made)
+            implementation = Implementation(number_format, generator)
+            setting = laplace.laplace_setting(epsilon(text), 1, 0, 1, "1/4")
+            certificate = laplace.certify_laplace(setting, implementation)
+            row, row_holds = _compare_with_certificate(setting, implementation, certificate)
             rows.append(row)
-            holds = holds and fine
-            names.append(f"{numbers.name}, N = {generator.count}, ε = {text}")
+            holds = holds and row_holds
+            names.append(f"{number_format.name}, N = {generator.count}, ε = {text}")
     return statement(
         "Theorem 4.5 as proved",
         "every value of the generator enumerated, answers 0, 1/8, …, 1, results rounded to 1/4",
@@ -109,13 +115,19 @@ def truth() -> Item:
     )
 
 
-def _compared(task: laplace.LaplaceSetting, run: Implementation, made: Certificate) -> tuple[list[Value], bool]:
-    plain, ends = (exact_epsilon(task, run, SECRETS, flag) for flag in (False, True))
-    distance = wasserstein(task, run)
-    if made.theorem is None or made.sharp is None or made.closeness is None:
-        return [decimal(plain.epsilon), decimal(ends.epsilon), "∞", "∞", decimal(distance, 3), "∞"], True
-    fine = plain.within(made.sharp) and ends.within(made.sharp) and made.sharp <= made.theorem
-    shown = (plain.epsilon, ends.epsilon, made.theorem, made.sharp)
-    gaps = (decimal(distance, 3), decimal(made.closeness.delta_t, 3))
-    fine = fine and distance <= made.closeness.delta_t and not math.isinf(plain.epsilon)
-    return [*(decimal(value, 5) for value in shown), *gaps], fine
+def _compare_with_certificate(
+    setting: laplace.LaplaceSetting, implementation: Implementation, certificate: Certificate
+) -> tuple[list[Value], bool]:
+    cut_off, clamped = (exact_epsilon(setting, implementation, SECRETS, flag) for flag in (False, True))
+    distance = wasserstein(setting, implementation)
+    if certificate.theorem is None or certificate.sharp is None or certificate.closeness is None:
+        return [decimal(cut_off.epsilon), decimal(clamped.epsilon), "∞", "∞", decimal(distance, 3), "∞"], True
+    holds = (
+        cut_off.within(certificate.sharp)
+        and clamped.within(certificate.sharp)
+        and certificate.sharp <= certificate.theorem
+    )
+    epsilons = (cut_off.epsilon, clamped.epsilon, certificate.theorem, certificate.sharp)
+    gaps = (decimal(distance, 3), decimal(certificate.closeness.delta_t, 3))
+    holds = holds and distance <= certificate.closeness.delta_t and not math.isinf(cut_off.epsilon)
+    return [*(decimal(value, 5) for value in epsilons), *gaps], holds
