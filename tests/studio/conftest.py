@@ -36,7 +36,7 @@ class Studio:
 
     client: Any
     settings: Settings
-    house: Any
+    state: Any  # the AppState
     keys: dict[str, str] = field(default_factory=dict)  # tokens by name
 
     @property
@@ -68,7 +68,7 @@ def opened(settings: Settings) -> Iterator[Studio]:
 
     app = make_app(settings)
     with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
-        yield Studio(client, settings, app.state.house)
+        yield Studio(client, settings, app.state.app_state)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -77,7 +77,7 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.setattr("utmost.studio.vega_bundle.making", lambda path: None)
+        patch.setattr("utmost.studio.vega_bundle.start_build", lambda path: None)
         yield
 
 
@@ -87,7 +87,7 @@ def settings(tmp_path: Path) -> Settings:
 
     (tmp_path / "folder").mkdir()
     limits = Limits(rate=(10**6, 10**6))  # a test is in a hurry
-    return Settings(folder=tmp_path / "folder", state=tmp_path / "state", limits=limits)
+    return Settings(folder=tmp_path / "folder", state_folder=tmp_path / "state", limits=limits)
 
 
 @pytest.fixture

@@ -41,9 +41,9 @@ def routes() -> APIRouter:
 
     @router.get("/charts")
     def page(request: Request) -> HTMLResponse:
-        given = dict.fromkeys(("csrf", "twin", "places", "here", "version", "team"), "")
+        given = dict.fromkeys(("csrf", "twin", "navigation", "current_path", "version", "team"), "")
         text = rendering.template_environment().from_string(PAGE)
-        return HTMLResponse(text.render(**given, errors={"epsilon": ""}, vega=request.state.house.bundle))
+        return HTMLResponse(text.render(**given, errors={"epsilon": ""}, vega=request.state.app_state.bundle))
 
     @router.get("/api/curve")
     def curve(epsilon: float) -> Chart:
@@ -61,11 +61,11 @@ def routes() -> APIRouter:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder: Path = tmp_path_factory.mktemp("studio")
-    app = make_app(Settings(folder=folder, state=folder / "state"))
+    app = make_app(Settings(folder=folder, state_folder=folder / "state"))
     app.include_router(routes())
-    place = app.state.house.bundle.path
+    place = app.state.app_state.bundle.path
     if not place.exists():
-        vega_bundle.make(place)
+        vega_bundle.build_bundle(place)
     with served(app) as found:
         yield found
 
@@ -134,7 +134,7 @@ def test_a_picture_follows_a_slider_while_it_moves_and_ends_where_it_ends(addres
     page.wait_for_selector("#curve[data-drawn='1'] svg")
     drawn = page.evaluate(
         """async () => {
-            const figure = document.getElementById("curve"), slider = document.querySelector("[data-slides=f-epsilon]");
+            const figure = document.getElementById("curve"), slider = document.querySelector("[data-slider-for=f-epsilon]");
             for (let place = 1; place <= 100; place++) {
                 slider.value = String(10 * place);
                 slider.dispatchEvent(new Event("input", { bubbles: true }));

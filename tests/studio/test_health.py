@@ -12,7 +12,7 @@ from utmost.studio.app import make_app
 
 def test_health_tells_of_the_ledger(studio, settings, monkeypatch):
     assert studio.get("/health").json()["ledger"] == "empty"
-    monkeypatch.setattr("utmost.studio.core.health.FRESH", 10**9)
+    monkeypatch.setattr("utmost.studio.core.health.LEDGER_CHECK_SECONDS", 10**9)
     with ledger.open_ledger(settings.ledger, settings.folder) as books:
         books.open(ledger.Budget("survey", "1"))
     assert studio.get("/health").json() == {"status": "ok", "version": "0.1.0", "ledger": "ok"}
@@ -30,7 +30,7 @@ def test_metrics_count_by_route_and_never_by_what_was_asked(studio):
     studio.get("/api/jobs/secret-name")
     studio.get("/secret-page")
     studio.get("/health")
-    studio.house.metrics.charged("charged")
+    studio.state.metrics.count_charge("charged")
     text = studio.get("/metrics").text
     assert 'utmost_requests_total{method="GET",route="/api/jobs/{job}",status="404"} 1' in text
     assert 'utmost_requests_total{method="GET",route="other",status="404"} 1' in text

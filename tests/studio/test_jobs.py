@@ -21,7 +21,7 @@ def work_can_be_imported(monkeypatch):
 
 @pytest.fixture
 def jobs(tmp_path):
-    found = Jobs(tmp_path, Limits(jobs=1, waiting=2))
+    found = Jobs(tmp_path, Limits(jobs=1, waiting_jobs=2))
     yield found
     found.close()
 
@@ -37,7 +37,7 @@ def until(jobs: Jobs, job: Job, *states: str) -> Job:
 
 
 def begun(jobs: Jobs, name: str, **arguments: object) -> Job:
-    return jobs.begin("ann", name, f"studio_work:{name}", arguments, "/page?job={job}")
+    return jobs.begin("ann", name, f"job_tasks:{name}", arguments, "/page?job={job}")
 
 
 def endless(jobs: Jobs, file: Path) -> Job:
@@ -138,7 +138,7 @@ def test_the_oldest_jobs_are_forgotten(tmp_path):
 
 
 def test_a_reload_finds_the_job_and_its_page_cancels_it(studio, tmp_path):
-    job = studio.house.jobs.begin("you", "Long", "studio_work:endless", {"file": str(tmp_path / "beat")}, "/designer")
+    job = studio.state.jobs.begin("you", "Long", "job_tasks:endless", {"file": str(tmp_path / "beat")}, "/designer")
     text = studio.get(f"/jobs/{job.id}").text
     assert "Cancel it" in text
     assert f'data-job="/api/jobs/{job.id}"' in text

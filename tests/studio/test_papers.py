@@ -42,6 +42,6 @@ def test_a_key_that_is_no_paper_is_refused(studio: Any) -> None:
 
 
 def test_a_report_of_another_version_is_not_shown(studio: Any) -> None:
-    place = report_cache.report_path(studio.settings.state, "GMP13")
+    place = report_cache.report_path(studio.settings.state_folder, "GMP13")
     assert place.name.startswith("gmp13-")
     assert report_cache.read_report(place) is None

@@ -42,15 +42,15 @@ def test_every_response_has_the_policy_whatever_its_status(studio):
     ]
     assert {answer.status_code for answer in answers} >= {200, 303, 403, 404, 421}
     for answer in answers:
-        assert answer.headers["content-security-policy"] == request_checks.POLICY
+        assert answer.headers["content-security-policy"] == request_checks.CONTENT_SECURITY_POLICY
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert "server" not in answer.headers
 
 
 def test_the_policy_allows_no_inline_script_nor_style_nor_eval_nor_framing():
-    assert "unsafe" not in request_checks.POLICY
-    assert "default-src 'none'" in request_checks.POLICY
-    assert "frame-ancestors 'none'" in request_checks.POLICY
+    assert "unsafe" not in request_checks.CONTENT_SECURITY_POLICY
+    assert "default-src 'none'" in request_checks.CONTENT_SECURITY_POLICY
+    assert "frame-ancestors 'none'" in request_checks.CONTENT_SECURITY_POLICY
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: f"{path.parent.name}/{path.name}")
@@ -75,7 +75,7 @@ def test_an_unexpected_error_says_nothing_of_what_went_wrong(settings, caplog):
     answer = TestClient(app, base_url="http://127.0.0.1").get("/api/broken")
     assert answer.status_code == 500
     assert set(answer.json()) == {"field", "message"}
-    assert answer.headers["content-security-policy"] == request_checks.POLICY
+    assert answer.headers["content-security-policy"] == request_checks.CONTENT_SECURITY_POLICY
     assert "Ann" not in answer.text + caplog.text
     assert "RuntimeError" in caplog.text
 
@@ -96,7 +96,7 @@ def test_our_own_names_are_let_in(studio, host):
 @given(st.text(max_size=40))
 def test_no_text_of_a_host_breaks_the_check(host):
     headers = Headers(raw=[(b"host", host.encode("latin-1", "replace"))])
-    ours = request_checks._name(headers["host"]) in LOOPBACK
+    ours = request_checks._host_name(headers["host"]) in LOOPBACK
     with nullcontext() if ours else pytest.raises(Refusal):
         request_checks.check_host(headers, LOOPBACK)
 
@@ -127,8 +127,8 @@ def test_a_change_without_the_token_is_turned_away(studio):
 
 
 def test_a_change_with_another_sessions_token_is_turned_away(studio, settings):
-    other = Sessions(settings.state).made("you", "curator")
-    token = studio.house.sessions.csrf(other)
+    other = Sessions(settings.state_folder).begin("you", "curator")
+    token = studio.state.sessions.csrf_token(other)
     assert studio.client.post(f"/api/jobs/{JOB}/cancel", headers={"X-CSRF-Token": token}).status_code == 403
 
 
@@ -157,17 +157,17 @@ def test_the_cookie_is_strict_http_only_and_cannot_be_forged(studio):
     name, _, value = cookie.partition(";")[0].partition("=")
     body, _, signature = value.partition(".")
     forged = body[:-2] + ("AA" if body[-2:] != "AA" else "BB")
-    sessions = studio.house.sessions
-    assert sessions.read(value) is not None
-    assert all(sessions.read(bad) is None for bad in (f"{forged}.{signature}", body, "", f"{body}.", f".{signature}"))
+    sessions = studio.state.sessions
+    assert sessions.read_cookie(value) is not None
+    assert all(sessions.read_cookie(bad) is None for bad in (f"{forged}.{signature}", body, "", f"{body}.", f".{signature}"))
     assert name.startswith("utmost-")
 
 
 def test_a_session_ends(studio, monkeypatch):
-    sessions = studio.house.sessions
-    text = sessions.text(sessions.made("you", "curator"))
+    sessions = studio.state.sessions
+    text = sessions.cookie_value(sessions.begin("you", "curator"))
     monkeypatch.setattr("utmost.studio.sessions.time.time", lambda: 10**11)
-    assert sessions.read(text) is None
+    assert sessions.read_cookie(text) is None
 
 
 # sizes and rates
@@ -175,7 +175,7 @@ def test_a_session_ends(studio, monkeypatch):
 
 @pytest.fixture
 def narrow(settings):
-    limits = Limits(body=1000, rate=(1, 5), loopback_rate=(1, 5))
+    limits = Limits(body_bytes=1000, rate=(1, 5), loopback_rate=(1, 5))
     app = make_app(replace(settings, limits=limits))
     with TestClient(app, base_url="http://127.0.0.1") as client:
         yield client
@@ -211,12 +211,12 @@ def test_a_bucket_never_gives_more_than_it_holds_and_its_rate_brings(pauses):
     rates, now, given_ = RateLimiter(Limits(rate=(3, 5))), 0.0, 0
     for pause in pauses:
         now += pause
-        given_ += rates.wait("192.0.2.1", now=now) == 0
+        given_ += rates.take("192.0.2.1", now=now) == 0
     assert given_ <= 5 + 3 * now + 1e-6
 
 
 def test_clients_do_not_empty_each_others_buckets():
     rates = RateLimiter(Limits(rate=(1, 2)))
-    assert [rates.wait("192.0.2.1", now=0.0) > 0 for _ in range(3)] == [False, False, True]
-    assert rates.wait("192.0.2.2", now=0.0) == 0
-    assert rates.wait("192.0.2.1", now=1.0) == 0
+    assert [rates.take("192.0.2.1", now=0.0) > 0 for _ in range(3)] == [False, False, True]
+    assert rates.take("192.0.2.2", now=0.0) == 0
+    assert rates.take("192.0.2.1", now=1.0) == 0

@@ -43,9 +43,9 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
     place: Path = tmp_path_factory.mktemp("fuzz")
     (place / "folder").mkdir()
-    limits = Limits(rate=(10**6, 10**6), loopback_rate=(10**6, 10**6), jobs=1, waiting=2, job_seconds=5)
+    limits = Limits(rate=(10**6, 10**6), loopback_rate=(10**6, 10**6), jobs=1, waiting_jobs=2, job_seconds=5)
     chosen = Settings(
-        folder=place / "folder", state=place / "state", tokens=place / "tokens", limits=limits, hosts=("testserver",)
+        folder=place / "folder", state_folder=place / "state", tokens=place / "tokens", limits=limits, hosts=("testserver",)
     )
     token = tokens.add_token(place / "tokens", "ann", "curator")
     write_visits(chosen)

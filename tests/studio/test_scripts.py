@@ -26,7 +26,7 @@ PAGE = """{% extends "base.html" %}{% import "parts.html" as part with context %
 {% block content %}<h1>Form</h1>
 <form id="form">{{ part.slider("epsilon", "Level", "1/2", "0.01", "5", scale="log") }}
 {{ part.slider("size", "Size", "10", "0", "100", step="10") }}</form>
-<section data-live="/api/third" data-form="form" data-now><p id="third" data-value="third">–</p></section>
+<section data-live="/api/third" data-form="form" data-load-now><p id="third" data-value="third">–</p></section>
 {% endblock %}"""
 
 
@@ -35,10 +35,10 @@ def routes() -> APIRouter:
 
     @router.get("/form")
     def page(request: Request) -> HTMLResponse:
-        given = dict.fromkeys(("csrf", "twin", "places", "here", "version", "team"), "")
+        given = dict.fromkeys(("csrf", "twin", "navigation", "current_path", "version", "team"), "")
         errors = {"epsilon": "", "size": ""}
         text = rendering.template_environment().from_string(PAGE)
-        return HTMLResponse(text.render(**given, errors=errors, vega=request.state.house.bundle))
+        return HTMLResponse(text.render(**given, errors=errors, vega=request.state.app_state.bundle))
 
     @router.get("/api/third")
     def third(epsilon: str, size: str) -> dict[str, FormattedNumber]:
@@ -48,7 +48,7 @@ def routes() -> APIRouter:
     @router.get("/begin")
     def begin(house: StateDep, work: str, file: str) -> str:
         arguments = {"number": 21, "file": file}
-        return house.jobs.begin("you", "Long work", f"studio_work:{work}", arguments, "/papers?job={job}").id
+        return house.jobs.begin("you", "Long work", f"job_tasks:{work}", arguments, "/papers?job={job}").id
 
     return router
 
@@ -56,7 +56,7 @@ def routes() -> APIRouter:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("studio")
-    app = make_app(Settings(folder=folder, state=folder / "state"))
+    app = make_app(Settings(folder=folder, state_folder=folder / "state"))
     app.include_router(routes())
     with pytest.MonkeyPatch.context() as patch, served(app) as found:
         patch.setenv("PYTHONPATH", str(Path(__file__).parent.parent))
@@ -78,7 +78,7 @@ def page(browser: Any) -> Iterator[Any]:
 
 def test_a_slider_writes_a_short_decimal_and_follows_what_is_typed(address, page):
     page.goto(f"{address}/form")
-    slider, field = page.locator("[data-slides=f-epsilon]"), page.locator("#f-epsilon")
+    slider, field = page.locator("[data-slider-for=f-epsilon]"), page.locator("#f-epsilon")
     at_half = int(slider.input_value())
     slider.fill("1000")
     assert field.input_value() == "5"
@@ -86,7 +86,7 @@ def test_a_slider_writes_a_short_decimal_and_follows_what_is_typed(address, page
     assert field.input_value() == "0.01"
     field.fill("1/2")
     assert int(slider.input_value()) == at_half
-    page.locator("[data-slides=f-size]").fill("537")
+    page.locator("[data-slider-for=f-size]").fill("537")
     assert page.locator("#f-size").input_value() == "50"
 
 

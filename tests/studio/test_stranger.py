@@ -15,7 +15,7 @@ from utmost.publish import plans
 from utmost.studio.form_errors import Refusal
 from utmost.studio.jobs import Jobs
 from utmost.studio.rate_limit import RateLimiter
-from utmost.studio.request_checks import _name
+from utmost.studio.request_checks import _host_name
 from utmost.studio.sessions import ANONYMOUS, Sessions
 from utmost.studio.settings import Limits
 
@@ -41,7 +41,7 @@ def test_looking_for_such_keys_takes_no_time_itself(text):
 
 def test_one_visitor_leaves_room_for_the_jobs_of_another(tmp_path, monkeypatch):
     monkeypatch.setattr(Jobs, "_run", lambda self, name: None)
-    jobs = Jobs(tmp_path, Limits(own_jobs=3))
+    jobs = Jobs(tmp_path, Limits(jobs_per_visitor=3))
     for number in range(3):
         jobs.begin("eve", "Work", "nothing:here", {"number": number}, "/")
     with pytest.raises(Refusal, match="as many jobs as one may"):
@@ -51,28 +51,28 @@ def test_one_visitor_leaves_room_for_the_jobs_of_another(tmp_path, monkeypatch):
 
 def test_a_copy_of_a_cookie_is_void_after_the_logout_also_for_the_next_process(tmp_path):
     sessions = Sessions(tmp_path)
-    ann, bob = sessions.made("ann", "curator"), sessions.made("bob", "consumer")
-    copy = sessions.text(ann)
-    assert sessions.read(copy) is not None
+    ann, bob = sessions.begin("ann", "curator"), sessions.begin("bob", "consumer")
+    copy = sessions.cookie_value(ann)
+    assert sessions.read_cookie(copy) is not None
     sessions.end(ann)
     for again in (sessions, Sessions(tmp_path)):
-        assert again.read(copy) is None
-        assert again.read(again.text(bob)) is not None
-    sessions.end(sessions.made("", ANONYMOUS))  # whoever has no token leaves no trace
+        assert again.read_cookie(copy) is None
+        assert again.read_cookie(again.cookie_value(bob)) is not None
+    sessions.end(sessions.begin("", ANONYMOUS))  # whoever has no token leaves no trace
     assert len(list((tmp_path / "ended").iterdir())) == 1
 
 
 def test_after_a_wrong_token_a_client_waits_however_empty_its_bucket_was():
     rates = RateLimiter(Limits(rate=(10, 1)))
-    assert rates.wait("192.0.2.1", now=0.0) == 0
-    rates.empty("192.0.2.1", 20)
-    assert rates.wait("192.0.2.1", now=1.0) > 0
-    assert rates.wait("192.0.2.1", now=2.2) == 0
+    assert rates.take("192.0.2.1", now=0.0) == 0
+    rates.penalize("192.0.2.1", 20)
+    assert rates.take("192.0.2.1", now=1.0) > 0
+    assert rates.take("192.0.2.1", now=2.2) == 0
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1#x", "127.0.0.1?x", "127.0.0.1?", "127.0.0.1#"])
 def test_a_host_with_more_than_a_name_and_a_port_is_none(host):
-    assert _name(host) is None
+    assert _host_name(host) is None
 
 
 @pytest.fixture
@@ -80,11 +80,11 @@ def impatient(settings):
     """The address of a studio that waits half a second for the head of a request."""
     import uvicorn
 
-    from utmost.studio import patience
     from utmost.studio.app import make_app
+    from utmost.studio.server import timeout_protocol
 
     place = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(make_app(settings), http=patience.timeout_protocol(0.5), log_level="error")
+    config = uvicorn.Config(make_app(settings), http=timeout_protocol(0.5), log_level="error")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place]})
     thread.start()

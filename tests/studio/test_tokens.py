@@ -35,8 +35,8 @@ def test_only_hashes_are_kept_and_only_the_owner_can_read_them(file):
     token = tokens.add_token(file, "ann", "curator")
     assert token not in file.read_text()
     assert file.stat().st_mode & 0o077 == 0
-    assert tokens.holder(token, tokens.read_tokens(file)).name == "ann"
-    assert tokens.holder(token[:-1], tokens.read_tokens(file)) is None
+    assert tokens.find_holder(token, tokens.read_tokens(file)).name == "ann"
+    assert tokens.find_holder(token[:-1], tokens.read_tokens(file)) is None
 
 
 def test_every_hash_is_compared_in_constant_time(file, monkeypatch):
@@ -52,7 +52,7 @@ def test_every_hash_is_compared_in_constant_time(file, monkeypatch):
     holders = tokens.read_tokens(file)
     for token in (*made, "wrong", ""):
         compared.clear()
-        tokens.holder(token, holders)
+        tokens.find_holder(token, holders)
         assert compared == [one.digest for one in holders]
 
 
@@ -111,9 +111,9 @@ def test_a_curator_reaches_everything(team):
 
 def test_a_wrong_token_is_refused_and_slows_its_client_down(team):
     assert team.get("/health").status_code == 200
-    before = team.house.rates._buckets["testclient"][0]
+    before = team.state.rates._buckets["testclient"][0]
     assert team.get("/api/home", headers=bearer("x" * 43)).status_code == 401
-    assert team.house.rates._buckets["testclient"][0] <= before - 20
+    assert team.state.rates._buckets["testclient"][0] <= before - 20
 
 
 def test_a_login_begins_a_new_session_that_ends_with_the_token(team, file):
@@ -158,7 +158,7 @@ def test_a_bearer_needs_no_csrf_token_since_no_browser_sends_it(team):
 
 def test_jobs_are_their_owners_alone(team, monkeypatch):
     monkeypatch.setattr("utmost.studio.jobs.Jobs._run", lambda self, name: None)
-    job = team.house.jobs.begin("ann", "Work", "nothing:here", {}, "/")
+    job = team.state.jobs.begin("ann", "Work", "nothing:here", {}, "/")
     assert team.get(f"/api/jobs/{job.id}", headers=bearer(team.keys["ann"])).status_code == 200
     assert team.get(f"/api/jobs/{job.id}", headers=bearer(team.keys["bob"])).status_code == 404
     assert team.client.post(f"/api/jobs/{job.id}/cancel", headers=bearer(team.keys["bob"])).status_code == 404

@@ -17,8 +17,8 @@ def own_cache(tmp_path, monkeypatch):
 
 
 def test_pages_are_answered_while_there_is_no_script_yet(studio):
-    version = studio.house.bundle.version
-    assert not studio.house.bundle.ready()
+    version = studio.state.bundle.version
+    assert not studio.state.bundle.is_ready()
     assert 'data-ready="yes"' not in studio.get("/").text
     assert studio.get("/vega/ready").json() == {"ready": False}
     answer = studio.get(f"/vega/{version}.js")
@@ -26,7 +26,7 @@ def test_pages_are_answered_while_there_is_no_script_yet(studio):
 
 
 def test_the_script_is_kept_forever_under_its_version(studio):
-    bundle = studio.house.bundle
+    bundle = studio.state.bundle
     bundle.path.parent.mkdir(parents=True, exist_ok=True)
     bundle.path.write_text("// a script")
     try:
@@ -47,7 +47,7 @@ def test_one_process_makes_it_however_many_ask_and_ends_with_the_studio(tmp_path
         begun.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]))
         return begun[-1]
 
-    monkeypatch.setattr("utmost.studio.vega_bundle.making", sleeper)
+    monkeypatch.setattr("utmost.studio.vega_bundle.start_build", sleeper)
     bundle = VegaBundle(tmp_path)
     for _ in range(3):
         bundle.prepare()

@@ -17,15 +17,14 @@ from starlette.responses import Response
 from utmost import __version__
 from utmost.errors import UtmostError
 from utmost.studio import form_errors, rendering
-from utmost.studio import state as houses
 from utmost.studio.form_errors import Problem, Refusal
 from utmost.studio.middleware import GuardMiddleware
 from utmost.studio.settings import Settings
-from utmost.studio.state import AppState
+from utmost.studio.state import AppState, build_state
 
-WARM = 1.0  # seconds after the start
-PARTS = ("core", "curator", "consumer", "designer", "precision", "papers")  # each module has `routers`
-REFUSALS = {
+WARM_UP_SECONDS = 1.0  # seconds after the start
+PACKAGES = ("core", "curator", "consumer", "designer", "precision", "papers")  # each has `routers`
+REFUSAL_DESCRIPTIONS = {
     400: "it cannot be read",
     401: "no token",
     403: "not allowed",
@@ -36,57 +35,60 @@ REFUSALS = {
     422: "an input cannot be",
     429: "too often, or too much at once",
 }
-UNREADABLE = "a request must be one that can be read, got another: send JSON or a form, in UTF-8"
+UNREADABLE_MESSAGE = "a request must be one that can be read, got another: send JSON or a form, in UTF-8"
 
 
 def make_app(settings: Settings) -> FastAPI:
     """The studio for these settings, to be served by any ASGI server in one process."""
-    house = houses.build_state(settings)
+    state = build_state(settings)
     app = FastAPI(
         title="utmost studio",
         version=__version__,
         summary="Differentially private releases, provably as useful as the guarantee allows.",
         docs_url=None,
         redoc_url=None,
-        responses={status: {"model": Problem, "description": words} for status, words in REFUSALS.items()},
-        lifespan=lambda _: _open(house),
+        responses={
+            status: {"model": Problem, "description": description}
+            for status, description in REFUSAL_DESCRIPTIONS.items()
+        },
+        lifespan=lambda _: _lifespan(state),
     )
-    app.state.house = house
+    app.state.app_state = state
     rendering.template_environment().get_template("core/home.html")  # compiled before it is asked for
-    for router in _routers():
+    for router in _all_routers():
         app.include_router(router)
     app.mount("/static", StaticFiles(packages=[("utmost.studio", "static")]), name="static")
-    app.add_exception_handler(UtmostError, _error)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _refusal)
-    app.add_middleware(GuardMiddleware, house=house)
+    app.add_exception_handler(UtmostError, _answer_error)
+    app.add_exception_handler(RequestValidationError, _answer_invalid_request)
+    app.add_exception_handler(HTTPException, _answer_http_exception)
+    app.add_middleware(GuardMiddleware, state=state)
     return app
 
 
 @asynccontextmanager
-async def _open(house: AppState) -> AsyncIterator[None]:
+async def _lifespan(state: AppState) -> AsyncIterator[None]:
     """From the first request to the last: helpers are begun before, and ended after."""
-    house.bundle.prepare()
-    later = threading.Timer(WARM, _warm)
-    later.start()
+    state.bundle.prepare()
+    timer = threading.Timer(WARM_UP_SECONDS, _import_chart_modules)
+    timer.start()
     yield
-    later.cancel()
-    later.join()  # a thread that is cut off in the middle of an import takes the process with it
-    house.bundle.stop()
-    house.jobs.close()
+    timer.cancel()
+    timer.join()  # a thread that is cut off in the middle of an import takes the process with it
+    state.bundle.stop()
+    state.jobs.close()
 
 
-def _warm() -> None:
+def _import_chart_modules() -> None:
     """Import what the first chart needs, while the first page is being read."""
     for module in ("altair", "utmost.charts"):
         import_module(module)
 
 
-def _routers() -> list[APIRouter]:
-    return [router for part in PARTS for router in import_module(f"utmost.studio.{part}").routers]
+def _all_routers() -> list[APIRouter]:
+    return [router for package in PACKAGES for router in import_module(f"utmost.studio.{package}").routers]
 
 
-def _error(request: Request, error: Exception) -> Response:
+def _answer_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, UtmostError)
     if isinstance(error, Refusal):
         return rendering.refusal_response(request, error)
@@ -96,22 +98,22 @@ def _error(request: Request, error: Exception) -> Response:
     )
 
 
-def _invalid(request: Request, error: Exception) -> Response:
+def _answer_invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     return rendering.error_response(request, 422, form_errors.validation_problem(error))
 
 
-def _refusal(request: Request, error: Exception) -> Response:
+def _answer_http_exception(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    answer = rendering.refusal_response(request, Refusal(error.status_code, _words(error)))
-    answer.headers.update(error.headers or {})
-    return answer
+    response = rendering.refusal_response(request, Refusal(error.status_code, _message(error)))
+    response.headers.update(error.headers or {})
+    return response
 
 
-def _words(error: HTTPException) -> str:
-    known = {
-        400: UNREADABLE,
+def _message(error: HTTPException) -> str:
+    messages = {
+        400: UNREADABLE_MESSAGE,
         404: "there is no such page: start again at the first",
         405: "this address does not take that method",
     }
-    return known.get(error.status_code, form_errors.one_line(str(error.detail)))
+    return messages.get(error.status_code, form_errors.one_line(str(error.detail)))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 VegaSpec: TypeAlias = dict[str, Any]
 
-INKS = {
+COLOUR_VARIABLES = {
     "#222": "var(--ink)",
     "#333": "var(--ink)",
     "#555": "var(--quiet)",
@@ -35,7 +35,7 @@ INKS = {
     "#2a9aa8": "var(--series-8)",
     **{colour: f"var(--series-{k})" for k, colour in enumerate(PALETTE, 1)},
 }
-CONCATENATED = ("vconcat", "hconcat", "concat", "facet", "repeat")
+COMPOSITE_KEYS = ("vconcat", "hconcat", "concat", "facet", "repeat")
 
 
 class Chart(BaseModel):
@@ -51,7 +51,7 @@ def chart_spec(chart: alt.TopLevelMixin, *, wide: bool = True) -> VegaSpec:
 
     Altair takes milliseconds for it: keep it (functools.cache) where only the rows change, and give it to `make_chart`.
     """
-    return themed(chart.to_dict(validate=False), wide=wide)
+    return apply_theme(chart.to_dict(validate=False), wide=wide)
 
 
 def make_chart(spec: VegaSpec, words: str, **data: Rows) -> Chart:
@@ -61,41 +61,43 @@ def make_chart(spec: VegaSpec, words: str, **data: Rows) -> Chart:
 
 def chart_from_altair(chart: alt.TopLevelMixin, words: str, *, wide: bool = True) -> Chart:
     """A chart of `utmost.charts`, as it is: the rows inside it become data with names."""
-    spec = themed(chart.to_dict(validate=False), wide=wide)
+    spec = apply_theme(chart.to_dict(validate=False), wide=wide)
     data: dict[str, list[dict[str, Any]]] = {name: list(rows) for name, rows in spec.pop("datasets", {}).items()}
-    _name_values(spec, data)
+    _extract_rows(spec, data)
     return Chart(spec=spec, data=data, words=words)
 
 
-def themed(spec: VegaSpec, *, wide: bool = True) -> VegaSpec:
+def apply_theme(spec: VegaSpec, *, wide: bool = True) -> VegaSpec:
     """The spec with the page's colours, without its own config, title and size where the page has those."""
-    found: VegaSpec = _inked({key: value for key, value in spec.items() if key not in ("config", "title", "$schema")})
-    for layer in found.get("layer", ()):
+    themed_spec: VegaSpec = _replace_colours(
+        {key: value for key, value in spec.items() if key not in ("config", "title", "$schema")}
+    )
+    for layer in themed_spec.get("layer", ()):
         layer.pop("title", None)
-    if wide and not any(key in found for key in CONCATENATED):
-        found["width"] = "container"
-        found["autosize"] = {"type": "fit-x", "contains": "padding"}
-    return found
+    if wide and not any(key in themed_spec for key in COMPOSITE_KEYS):
+        themed_spec["width"] = "container"
+        themed_spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+    return themed_spec
 
 
-def _inked(part: Any) -> Any:
-    if isinstance(part, dict):
-        return {key: value if key in ("datasets", "values") else _inked(value) for key, value in part.items()}
-    if isinstance(part, list):
-        return [_inked(one) for one in part]
-    return INKS.get(part, part) if isinstance(part, str) else part
+def _replace_colours(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: value if key in ("datasets", "values") else _replace_colours(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_replace_colours(item) for item in node]
+    return COLOUR_VARIABLES.get(node, node) if isinstance(node, str) else node
 
 
-def _name_values(part: Any, data: dict[str, list[dict[str, Any]]]) -> None:
+def _extract_rows(node: Any, data: dict[str, list[dict[str, Any]]]) -> None:
     """Take the rows out of a spec, in the order they stand there, and leave names in their places."""
-    if isinstance(part, list):
-        for one in part:
-            _name_values(one, data)
-    elif isinstance(part, dict):
-        rows = part.get("data", {}).get("values") if isinstance(part.get("data"), dict) else None
+    if isinstance(node, list):
+        for item in node:
+            _extract_rows(item, data)
+    elif isinstance(node, dict):
+        rows = node.get("data", {}).get("values") if isinstance(node.get("data"), dict) else None
         if isinstance(rows, list):
-            name = next((name for name, known in data.items() if known == rows), f"rows{len(data)}")
+            name = next((name for name, named_rows in data.items() if named_rows == rows), f"rows{len(data)}")
             data[name] = rows
-            part["data"] = {"name": name}
-        for one in part.values():
-            _name_values(one, data)
+            node["data"] = {"name": name}
+        for item in node.values():
+            _extract_rows(item, data)

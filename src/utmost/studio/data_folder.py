@@ -25,35 +25,37 @@ class ReleaseFile(BaseModel):
     bytes: int
 
 
-def path_in_folder(folder: Path, name: str, endings: tuple[str, ...] = KNOWN_SUFFIXES) -> Path:
+def path_in_folder(folder: Path, name: str, suffixes: tuple[str, ...] = KNOWN_SUFFIXES) -> Path:
     """The file of this name in the folder, or below it. It exists, and lies there once every link is followed.
 
     Refused alike, whether another file exists or not: absolute names, .., links that lead out, hidden files, other
     endings.
     """
-    wanted = Path(name)
-    parts = wanted.parts
-    plain = 0 < len(name) <= MAX_NAME_CHARS and name.isprintable() and "\\" not in name and not wanted.is_absolute()
-    if plain and parts and not any(part.startswith(".") for part in parts) and name.lower().endswith(endings):
-        root, place = folder.resolve(), (folder / wanted).resolve()
-        if place.is_relative_to(root) and place.is_file() and place.name.lower().endswith(endings):
-            return place
+    relative = Path(name)
+    parts = relative.parts
+    is_plain = (
+        0 < len(name) <= MAX_NAME_CHARS and name.isprintable() and "\\" not in name and not relative.is_absolute()
+    )
+    if is_plain and parts and not any(part.startswith(".") for part in parts) and name.lower().endswith(suffixes):
+        root, path = folder.resolve(), (folder / relative).resolve()
+        if path.is_relative_to(root) and path.is_file() and path.name.lower().endswith(suffixes):
+            return path
     raise InputError(
-        f"file must be one of the studio's folder that ends in {', '.join(endings)}, got another: see its list"
+        f"file must be one of the studio's folder that ends in {', '.join(suffixes)}, got another: see its list"
     )
 
 
-def list_files(folder: Path, endings: tuple[str, ...]) -> list[str]:
+def list_files(folder: Path, suffixes: tuple[str, ...]) -> list[str]:
     """The names of the folder's own files with these endings, in order; links that lead out are left out."""
     if not folder.is_dir():
         return []
-    names = sorted(place.name for place in folder.iterdir() if place.name.lower().endswith(endings))
-    return [name for name in names[:MAX_LISTED_FILES] if _is_inside(folder, name, endings)]
+    names = sorted(path.name for path in folder.iterdir() if path.name.lower().endswith(suffixes))
+    return [name for name in names[:MAX_LISTED_FILES] if _is_inside(folder, name, suffixes)]
 
 
-def _is_inside(folder: Path, name: str, endings: tuple[str, ...]) -> bool:
+def _is_inside(folder: Path, name: str, suffixes: tuple[str, ...]) -> bool:
     try:
-        path_in_folder(folder, name, endings)
+        path_in_folder(folder, name, suffixes)
     except InputError:
         return False
     return True
@@ -66,11 +68,11 @@ def list_tables(settings: Settings) -> list[str]:
 
 def list_releases(settings: Settings) -> list[ReleaseFile]:
     """All releases that may be read here, the latest first."""
-    found: dict[str, ReleaseFile] = {}
+    releases: dict[str, ReleaseFile] = {}
     for folder in settings.release_folders:
         for name in list_files(folder, (RELEASE_SUFFIX,)):
-            found.setdefault(name, _described(folder / name))
-    return sorted(found.values(), key=lambda one: (one.written, one.file), reverse=True)
+            releases.setdefault(name, _release_file(folder / name))
+    return sorted(releases.values(), key=lambda release: (release.written, release.file), reverse=True)
 
 
 def release_path(settings: Settings, name: str) -> Path:
@@ -81,7 +83,7 @@ def release_path(settings: Settings, name: str) -> Path:
     raise InputError("release must be one of those listed, got another: see the list of releases")
 
 
-def _described(path: Path) -> ReleaseFile:
+def _release_file(path: Path) -> ReleaseFile:
     status = path.stat()
-    written = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    return ReleaseFile(file=path.name, written=written, bytes=status.st_size)
+    modified = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return ReleaseFile(file=path.name, written=modified, bytes=status.st_size)

@@ -49,8 +49,8 @@ def errors_for_field(field: str) -> Iterator[None]:
         yield
     except FieldError:
         raise
-    except InputError as problem:
-        raise FieldError(field, str(problem)) from None
+    except InputError as error:
+        raise FieldError(field, str(error)) from None
 
 
 def problem_from_error(error: Exception, fields: Sequence[str] = ()) -> Problem:
@@ -59,12 +59,12 @@ def problem_from_error(error: Exception, fields: Sequence[str] = ()) -> Problem:
     >>> problem_from_error(InputError("epsilon must be > 0, got 0"), ["epsilon", "where"]).field
     'epsilon'
     """
-    words = one_line(str(error))
+    message = one_line(str(error))
     if isinstance(error, FieldError):
-        return Problem(field=error.field, message=words)
-    told = words.removeprefix("--").replace("'", " ")
-    named = [field for field in fields if told.split(" ")[:1] == [field]]
-    return Problem(field=named[0] if named else None, message=words)
+        return Problem(field=error.field, message=message)
+    text = message.removeprefix("--").replace("'", " ")
+    matching = [field for field in fields if text.split(" ")[:1] == [field]]
+    return Problem(field=matching[0] if matching else None, message=message)
 
 
 def status_code(error: UtmostError) -> int:
@@ -79,12 +79,12 @@ def status_code(error: UtmostError) -> int:
 def validation_problem(error: RequestValidationError) -> Problem:
     """The first thing that a request's own types refuse; what was sent is not repeated."""
     first = error.errors()[0]
-    where = [str(part) for part in first["loc"] if part not in ("query", "body", "path", "header")]
-    field = ".".join(where) or None
+    location = [str(part) for part in first["loc"] if part not in ("query", "body", "path", "header")]
+    field = ".".join(location) or None
     return Problem(field=field, message=one_line(f"{field or 'request'}: {first['msg']}"))
 
 
 def one_line(message: str) -> str:
     """One printable line, its middle left out where it is long."""
-    words = "".join(c if c.isprintable() else "?" for c in " ".join(message.split()))
-    return words if len(words) <= MAX_MESSAGE_CHARS else f"{words[: MAX_MESSAGE_CHARS - 120]} … {words[-110:]}"
+    line = "".join(c if c.isprintable() else "?" for c in " ".join(message.split()))
+    return line if len(line) <= MAX_MESSAGE_CHARS else f"{line[: MAX_MESSAGE_CHARS - 120]} … {line[-110:]}"

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from utmost.consumer.priors import Prior
     from utmost.spaces import Space
 
-FAMILY = re.compile(r"uniform|(binomial|poisson|zipf|steps):[0-9eE.,/+-]+")
-NUMBERS = re.compile(r"[0-9eE.,/+\s-]*,[0-9eE.,/+\s-]*")
-LOSS = re.compile(r"absolute|squared|binary|nib|(power|asymmetric|drawn):[0-9eE.,;:/+ -]+")
-SPACE = re.compile(r"[a-z0-9:.+*/() ]+")
-FILES = ("matrix", "graph")
+PRIOR_PATTERN = re.compile(r"uniform|(binomial|poisson|zipf|steps):[0-9eE.,/+-]+")
+WEIGHTS_PATTERN = re.compile(r"[0-9eE.,/+\s-]*,[0-9eE.,/+\s-]*")
+LOSS_PATTERN = re.compile(r"absolute|squared|binary|nib|(power|asymmetric|drawn):[0-9eE.,;:/+ -]+")
+SPACE_PATTERN = re.compile(r"[a-z0-9:.+*/() ]+")
+FILE_WORDS = ("matrix", "graph")
 
 
 def parse_space(text: str) -> Space:
@@ -29,7 +29,7 @@ def parse_space(text: str) -> Space:
     from utmost import spaces
 
     with errors_for_field("space"):
-        if SPACE.fullmatch(text) is None or any(word in text for word in FILES):
+        if SPACE_PATTERN.fullmatch(text) is None or any(word in text for word in FILE_WORDS):
             raise InputError(
                 "space must be line:6, discrete:5, grid:3x3, hamming:3 or cycle:5, a sum A+B or a multiple 2*A"
             )
@@ -40,13 +40,13 @@ def parse_prior(text: str, size: int) -> Prior:
     """A prior by its name, or its weights between commas."""
     from utmost.consumer import priors
 
-    typed = text.strip()
+    prior_text = text.strip()
     with errors_for_field("prior"):
-        if FAMILY.fullmatch(typed) is not None:
-            return priors.parse(typed, size)
-        if NUMBERS.fullmatch(typed) is None:
+        if PRIOR_PATTERN.fullmatch(prior_text) is not None:
+            return priors.parse(prior_text, size)
+        if WEIGHTS_PATTERN.fullmatch(prior_text) is None:
             raise InputError("prior must be uniform, binomial:0.3, poisson:4, zipf:1, or weights such as 1/4,0,3/4")
-        weights = [part.strip() for part in typed.split(",")]
+        weights = [weight.strip() for weight in prior_text.split(",")]
         if len(weights) != size:
             raise InputError(f"prior must have {size} weights, one for each secret in order, got {len(weights)}")
         return priors.explicit(weights)
@@ -57,6 +57,6 @@ def parse_loss(text: str) -> Loss:
     from utmost.consumer import losses
 
     with errors_for_field("loss"):
-        if LOSS.fullmatch(text.strip()) is None:
+        if LOSS_PATTERN.fullmatch(text.strip()) is None:
             raise InputError("loss must be absolute, squared, binary, nib, power:1.5 or asymmetric:2,1")
         return losses.parse(text.strip())

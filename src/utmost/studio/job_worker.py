@@ -27,7 +27,7 @@ class ProgressReport:
 
     def __call__(
         self,
-        words: str = "",
+        message: str = "",
         done: int | None = None,
         total: int | None = None,
         lower: object = None,
@@ -37,30 +37,30 @@ class ProgressReport:
         if time.monotonic() - self._last < REPORT_SECONDS:
             return
         bounds = {"lower": None if lower is None else str(lower), "upper": None if upper is None else str(upper)}
-        write_json(self._path, {"words": words[:200], "done": done, "total": total, **bounds})
+        write_json(self._path, {"words": message[:200], "done": done, "total": total, **bounds})
         self._last = time.monotonic()
 
 
-Work: TypeAlias = Callable[[dict[str, Any], ProgressReport], dict[str, Any]]
+JobFunction: TypeAlias = Callable[[dict[str, Any], ProgressReport], dict[str, Any]]
 
 
-def run_job(place: Path) -> None:
+def run_job(folder: Path) -> None:
     """Do the task of a folder, and leave its result or its error there."""
-    task = read_json(place / "task.json")
+    task = read_json(folder / "task.json")
     assert task is not None
     try:
         module, _, name = task["work"].partition(":")
-        work: Work = getattr(import_module(module), name)
-        write_json(place / "result.json", work(task["arguments"], ProgressReport(place / "progress.json")))
+        work: JobFunction = getattr(import_module(module), name)
+        write_json(folder / "result.json", work(task["arguments"], ProgressReport(folder / "progress.json")))
     except UtmostError as problem:
-        write_json(place / "error.json", {"message": one_line(str(problem))})
+        write_json(folder / "error.json", {"message": one_line(str(problem))})
     except Exception as problem:
         write_json(
-            place / "error.json", {"message": f"internal error ({type(problem).__name__}): this is a bug in utmost"}
+            folder / "error.json", {"message": f"internal error ({type(problem).__name__}): this is a bug in utmost"}
         )
 
 
-def _end_with_the_studio() -> None:
+def _exit_with_studio() -> None:
     """Our input is a pipe from the studio: it closes when the studio ends, however it ends."""
     sys.stdin.buffer.read()
     os._exit(1)
@@ -68,7 +68,7 @@ def _end_with_the_studio() -> None:
 
 if __name__ == "__main__":
     sys.set_int_max_str_digits(0)
-    threading.Thread(target=_end_with_the_studio, daemon=True).start()
+    threading.Thread(target=_exit_with_studio, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     run_job(Path(sys.argv[1]))

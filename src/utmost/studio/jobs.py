@@ -50,13 +50,13 @@ class Job(BaseModel):
     result: dict[str, Any] | None = None
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Will nothing change any more."""
         return self.state in FINAL_STATES
 
 
 class Jobs:
-    """The jobs in a folder. At most `limits.jobs` run at a time; an owner sees only her own."""
+    """The jobs in a folder. At most `limits.jobs` run at a time; an owner sees only their own."""
 
     def __init__(self, folder: Path, limits: Limits) -> None:
         self._folder, self._limits = folder, limits
@@ -74,41 +74,41 @@ class Jobs:
         assert page.startswith("/")
         task = {"owner": owner, "title": title, "work": work, "arguments": dict(arguments), "page": page}
         with self._lock:
-            mine = [name for name in self._active if self._task(name)["owner"] == owner]
-            for name in mine:
-                if {key: self._task(name)[key] for key in task} == json.loads(json.dumps(task)):
-                    return self._job(name)
-            if len(mine) >= self._limits.own_jobs:
+            own_jobs = [name for name in self._active if self._read_task(name)["owner"] == owner]
+            for name in own_jobs:
+                if {key: self._read_task(name)[key] for key in task} == json.loads(json.dumps(task)):
+                    return self._read_job(name)
+            if len(own_jobs) >= self._limits.jobs_per_visitor:
                 raise Refusal(429, "you have as many jobs as one may: wait for one to end, or cancel one", wait=30)
-            if self._closed or len(self._active) >= self._limits.jobs + self._limits.waiting:
+            if self._closed or len(self._active) >= self._limits.jobs + self._limits.waiting_jobs:
                 raise Refusal(429, "too much is being computed already: wait for a job to end, or cancel one", wait=30)
             name = random_token()
-            place = self._folder / name
-            place.mkdir(mode=0o700)
-            write_json(place / "task.json", {**task, "begun": _now()})
+            folder = self._folder / name
+            folder.mkdir(mode=0o700)
+            write_json(folder / "task.json", {**task, "begun": _now()})
             self._active[name] = None
             self._threads.submit(self._run, name)
-        self._tidy()
-        return self._job(name)
+        self._remove_old_jobs()
+        return self._read_job(name)
 
     def find(self, owner: str, name: str) -> Job:
-        """A job of this owner's; refused with 404 where she has none of that name."""
+        """A job of this owner's; refused with 404 where the owner has none of that name."""
         if JOB_ID_PATTERN.fullmatch(name) is None or not (self._folder / name / "task.json").is_file():
             raise Refusal(404, "job must be one of yours, got another: see the list of jobs")
-        if self._task(name)["owner"] != owner:
+        if self._read_task(name)["owner"] != owner:
             raise Refusal(404, "job must be one of yours, got another: see the list of jobs")
-        return self._job(name)
+        return self._read_job(name)
 
     def all(self, owner: str) -> list[Job]:
         """The jobs of an owner, the latest first, without their results."""
-        mine = [self._job(name) for name in self._names() if self._task(name)["owner"] == owner]
-        return [job.model_copy(update={"result": None}) for job in mine]
+        jobs = [self._read_job(name) for name in self._names_latest_first() if self._read_task(name)["owner"] == owner]
+        return [job.model_copy(update={"result": None}) for job in jobs]
 
     def cancel(self, owner: str, name: str) -> Job:
         """End a job's process, or keep it from being begun; what is over stays as it is."""
-        if not self.find(owner, name).over:
+        if not self.find(owner, name).is_over:
             self._stop(name, "cancelled")
-        return self._job(name)
+        return self._read_job(name)
 
     def counts(self) -> Mapping[str, int]:
         """How many jobs wait and run now."""
@@ -119,57 +119,57 @@ class Jobs:
     def close(self) -> None:
         """End all that goes on; afterwards nothing can be begun."""
         with self._lock:
-            self._closed, going = True, list(self._active)
-        for name in going:
+            self._closed, active = True, list(self._active)
+        for name in active:
             self._stop(name, "interrupted")
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def _run(self, name: str) -> None:
         """One job, from its process' beginning to its end."""
-        place = self._folder / name
+        folder = self._folder / name
         try:
-            process = self._begun(name)
+            process = self._start_process(name)
             if process is not None:
                 with process:  # its pipe is closed at the end
-                    self._attended(process, place)
+                    self._wait_for_end(process, folder)
         finally:
-            if not any((place / file).exists() for file in END_FILES):
-                _fail(place, "it ended without a result, perhaps for want of memory: ask for less")
+            if not any((folder / file).exists() for file in END_FILES):
+                _write_error(folder, "it ended without a result, perhaps for want of memory: ask for less")
             with self._lock:
                 self._active.pop(name, None)
 
-    def _attended(self, process: subprocess.Popen[bytes], place: Path) -> None:
+    def _wait_for_end(self, process: subprocess.Popen[bytes], folder: Path) -> None:
         try:
             process.wait(self._limits.job_seconds)
         except subprocess.TimeoutExpired:
-            _fail(place, f"it took more than {self._limits.job_seconds} seconds: ask for less")
-            _end(process)
+            _write_error(folder, f"it took more than {self._limits.job_seconds} seconds: ask for less")
+            _end_process(process)
 
-    def _begun(self, name: str) -> subprocess.Popen[bytes] | None:
-        place = self._folder / name
+    def _start_process(self, name: str) -> subprocess.Popen[bytes] | None:
+        folder = self._folder / name
         with self._lock:
-            if self._closed or (place / "stopped").exists():
+            if self._closed or (folder / "stopped").exists():
                 return None
-            quiet = subprocess.DEVNULL  # a library may print what it was given
-            command = [sys.executable, "-P", "-m", "utmost.studio.job_worker", str(place)]
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
+            devnull = subprocess.DEVNULL  # a library may print what it was given
+            command = [sys.executable, "-P", "-m", "utmost.studio.job_worker", str(folder)]
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=devnull, stderr=devnull)
             self._active[name] = process
         return process
 
-    def _stop(self, name: str, why: str) -> None:
+    def _stop(self, name: str, reason: str) -> None:
         with self._lock:
-            (self._folder / name / "stopped").write_text(why, encoding="ascii")
+            (self._folder / name / "stopped").write_text(reason, encoding="ascii")
             process = self._active.get(name)
         if process is not None:
-            _end(process)
+            _end_process(process)
 
-    def _job(self, name: str) -> Job:
-        place, task = self._folder / name, self._task(name)
-        going = name in self._active
-        running = self._active.get(name) is not None
-        progress = read_json(place / "progress.json") or {}
-        result, error = read_json(place / "result.json"), read_json(place / "error.json")
-        state = _state(place, result, error, going, running)
+    def _read_job(self, name: str) -> Job:
+        folder, task = self._folder / name, self._read_task(name)
+        is_active = name in self._active
+        is_running = self._active.get(name) is not None
+        progress = read_json(folder / "progress.json") or {}
+        result, error = read_json(folder / "result.json"), read_json(folder / "error.json")
+        state = _job_state(folder, result, error, is_active, is_running)
         return Job(
             id=name,
             title=task["title"],
@@ -181,34 +181,34 @@ class Jobs:
             **progress,
         )
 
-    def _task(self, name: str) -> dict[str, Any]:
+    def _read_task(self, name: str) -> dict[str, Any]:
         return read_json(self._folder / name / "task.json") or {"owner": None}
 
-    def _names(self) -> list[str]:
+    def _names_latest_first(self) -> list[str]:
         """All jobs, the latest first."""
-        places = [place for place in self._folder.iterdir() if (place / "task.json").is_file()]
-        return [place.name for place in sorted(places, key=lambda place: (place / "task.json").stat().st_mtime_ns)][
-            ::-1
-        ]
+        folders = [folder for folder in self._folder.iterdir() if (folder / "task.json").is_file()]
+        return [
+            folder.name for folder in sorted(folders, key=lambda folder: (folder / "task.json").stat().st_mtime_ns)
+        ][::-1]
 
-    def _tidy(self) -> None:
+    def _remove_old_jobs(self) -> None:
         """Forget the oldest jobs that are over."""
-        for name in self._names()[self._limits.kept_jobs :]:
+        for name in self._names_latest_first()[self._limits.kept_jobs :]:
             if name not in self._active:
                 shutil.rmtree(self._folder / name, ignore_errors=True)
 
 
-def _state(place: Path, result: object, error: object, going: bool, running: bool) -> State:
+def _job_state(folder: Path, result: object, error: object, is_active: bool, is_running: bool) -> State:
     if result is not None:
         return "done"
     if error is not None:
         return "failed"
-    if (place / "stopped").exists():
-        return "cancelled" if (place / "stopped").read_text(encoding="ascii") == "cancelled" else "interrupted"
-    return "running" if running else "waiting" if going else "interrupted"
+    if (folder / "stopped").exists():
+        return "cancelled" if (folder / "stopped").read_text(encoding="ascii") == "cancelled" else "interrupted"
+    return "running" if is_running else "waiting" if is_active else "interrupted"
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end_process(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
         process.wait(STOP_SECONDS)
@@ -217,24 +217,24 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _fail(place: Path, message: str) -> None:
-    write_json(place / "error.json", {"message": message})
+def _write_error(folder: Path, message: str) -> None:
+    write_json(folder / "error.json", {"message": message})
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """JSON in a file, whole or not at all."""
-    room = path.with_suffix(".part")
-    room.write_text(json.dumps(content), encoding="utf-8")
-    os.replace(room, path)
+    temporary = path.with_suffix(".part")
+    temporary.write_text(json.dumps(content), encoding="utf-8")
+    os.replace(temporary, path)
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
     """The JSON in a file; None where there is no file."""
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except OSError:
         return None
-    return found
+    return content
 
 
 def _now() -> str:

@@ -16,26 +16,26 @@ class Metrics:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._requests: Counter[tuple[str, str, int]] = Counter()
-        self._within: Counter[tuple[str, float]] = Counter()
+        self._bucket_counts: Counter[tuple[str, float]] = Counter()
         self._seconds: Counter[str] = Counter()
         self._charges: Counter[str] = Counter()
 
-    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+    def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """One request was answered; its route is the pattern, never the path that was asked for."""
         with self._lock:
             self._requests[method if method in METHODS else "other", route, status] += 1
-            self._within[route, next((b for b in BUCKETS if seconds <= b), float("inf"))] += 1
+            self._bucket_counts[route, next((bound for bound in BUCKETS if seconds <= bound), float("inf"))] += 1
             self._seconds[route] += seconds  # type: ignore[assignment]
 
-    def charged(self, outcome: str) -> None:
+    def count_charge(self, outcome: str) -> None:
         """A spending was asked for: `charged`, `repeated` (the same one again, not charged) or `refused`."""
         with self._lock:
             self._charges[outcome] += 1
 
-    def text(self, jobs: Mapping[str, int]) -> str:
+    def prometheus_text(self, jobs: Mapping[str, int]) -> str:
         """All figures, in Prometheus' text format."""
         with self._lock:
-            return "\n".join([*self._request_lines(), *self._time_lines(), *self._other_lines(jobs)]) + "\n"
+            return "\n".join([*self._request_lines(), *self._time_lines(), *self._charge_and_job_lines(jobs)]) + "\n"
 
     def _request_lines(self) -> Iterator[str]:
         yield "# HELP utmost_requests_total Requests answered."
@@ -49,13 +49,13 @@ class Metrics:
         for route, seconds in sorted(self._seconds.items()):
             total = 0
             for bound in (*BUCKETS, float("inf")):
-                total += self._within[route, bound]
+                total += self._bucket_counts[route, bound]
                 edge = "+Inf" if bound == float("inf") else f"{bound:g}"
                 yield f'utmost_request_seconds_bucket{{route="{route}",le="{edge}"}} {total}'
             yield f'utmost_request_seconds_sum{{route="{route}"}} {seconds:.6f}'
             yield f'utmost_request_seconds_count{{route="{route}"}} {total}'
 
-    def _other_lines(self, jobs: Mapping[str, int]) -> Iterator[str]:
+    def _charge_and_job_lines(self, jobs: Mapping[str, int]) -> Iterator[str]:
         yield "# HELP utmost_charges_total Spendings asked for, by what became of them."
         yield "# TYPE utmost_charges_total counter"
         for outcome in ("charged", "repeated", "refused"):

@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field
 
 from utmost.exact import Number, decimal
 
-DIGITS = 4
+DEFAULT_DIGITS = 4
 MAX_EXACT_CHARS = 120  # characters of an exact value that is shown
-GROUPS = re.compile(r"(?<=\d)(?=(?:\d{3})+$)")
+GROUP_BOUNDARY = re.compile(r"(?<=\d)(?=(?:\d{3})+$)")
 
 
 class FormattedNumber(BaseModel):
@@ -22,7 +22,7 @@ class FormattedNumber(BaseModel):
     exact: str = Field(examples=["1/3"])
 
 
-def format_number(value: Number | int | float, digits: int = DIGITS) -> FormattedNumber:
+def format_number(value: Number | int | float, digits: int = DEFAULT_DIGITS) -> FormattedNumber:
     """A number rounded to so many digits, all those before its point kept, with what it is exactly.
 
     >>> from fractions import Fraction
@@ -32,41 +32,42 @@ def format_number(value: Number | int | float, digits: int = DIGITS) -> Formatte
     return FormattedNumber(text=format_rounded(value, digits), exact=str(value))
 
 
-def format_rounded(value: Number | int | float, digits: int = DIGITS) -> str:
+def format_rounded(value: Number | int | float, digits: int = DEFAULT_DIGITS) -> str:
     """The text alone: a minus sign, thin groups of three, no artefact of floats.
 
     >>> format_rounded(1234567).replace(chr(0x202F), " "), format_rounded(-0.12345), format_rounded(10**20)
     ('1 234 567', '−0.1235', '1e+20')
     """
     exact = Fraction(value) if isinstance(value, int) else value
-    large = 10**digits <= exact < 10**15 or -(10**15) < exact <= -(10**digits)
-    text = f"{float(exact):.0f}" if large else decimal(exact, digits)
+    is_large = 10**digits <= exact < 10**15 or -(10**15) < exact <= -(10**digits)
+    text = f"{float(exact):.0f}" if is_large else decimal(exact, digits)
     if "e" in text:
         return text.replace("-", "−")
-    whole, point, rest = text.removeprefix("-").partition(".")
+    integer_part, point, decimals = text.removeprefix("-").partition(".")
     sign = "−" if text.startswith("-") else ""
-    return f"{sign}{GROUPS.sub(chr(0x202F), whole) if len(whole) > 4 else whole}{point}{rest}"
+    grouped = GROUP_BOUNDARY.sub(chr(0x202F), integer_part) if len(integer_part) > 4 else integer_part
+    return f"{sign}{grouped}{point}{decimals}"
 
 
-def number_html(value: Number | int | float | FormattedNumber | str | None, digits: int = DIGITS) -> Markup:
-    """The number as HTML: <data> with the exact value in it, told on hover. An exact text such as "1/3" is read."""
-    from utmost.exact import number as read
+def number_html(value: Number | int | float | FormattedNumber | str | None, digits: int = DEFAULT_DIGITS) -> Markup:
+    """The number as HTML: <data> with the exact value in it, shown on hover. An exact text such as "1/3" is parsed."""
+    from utmost.exact import number as parse_number
 
     if value is None:
         return Markup('<span class="none">–</span>')
-    found = (
+    formatted = (
         value
         if isinstance(value, FormattedNumber)
-        else format_number(read(value) if isinstance(value, str) else value, digits)
+        else format_number(parse_number(value) if isinstance(value, str) else value, digits)
     )
-    told = (
-        found.exact
-        if len(found.exact) <= MAX_EXACT_CHARS
-        else f"{found.exact[:MAX_EXACT_CHARS]}… (whole in this page's JSON)"
+    exact = (
+        formatted.exact
+        if len(formatted.exact) <= MAX_EXACT_CHARS
+        else f"{formatted.exact[:MAX_EXACT_CHARS]}… (whole in this page's JSON)"
     )
-    title = Markup(' title="exactly {}"').format(told) if _plain(found) != found.exact else ""
-    return Markup('<data class="number" value="{}"{}>{}</data>').format(told, title, escape(found.text))
+    title = Markup(' title="exactly {}"').format(exact) if _ascii_text(formatted) != formatted.exact else ""
+    return Markup('<data class="number" value="{}"{}>{}</data>').format(exact, title, escape(formatted.text))
 
 
-def _plain(found: FormattedNumber) -> str:
-    return found.text.replace(chr(0x202F), "").replace("−", "-")
+def _ascii_text(formatted: FormattedNumber) -> str:
+    return formatted.text.replace(chr(0x202F), "").replace("−", "-")

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from utmost.studio.sessions import ANONYMOUS, Visitor
 
-ALWAYS = ("/static", "/vega", "/health", "/login", "/logout", "/favicon.ico")
-CONSUMER = ("/consumer", "/designer", "/precision", "/papers", "/jobs", "/reference")
-EXACTLY = ("/", "/openapi.json", "/api/home", "/api/session")
+OPEN_ROOTS = ("/static", "/vega", "/health", "/login", "/logout", "/favicon.ico")
+CONSUMER_ROOTS = ("/consumer", "/designer", "/precision", "/papers", "/jobs", "/reference")
+CONSUMER_PATHS = ("/", "/openapi.json", "/api/home", "/api/session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class NavigationEntry:
     name: str
 
 
-PLACES = (
+NAVIGATION = (
     NavigationEntry("/curator", "Curator"),
     NavigationEntry("/consumer", "Consumer"),
     NavigationEntry("/designer", "Designer"),
@@ -30,13 +30,13 @@ PLACES = (
 )
 
 
-def open_to_all(path: str) -> bool:
+def is_open_to_all(path: str) -> bool:
     """May a visitor without a token come here.
 
-    >>> open_to_all("/static/studio.css"), open_to_all("/staticfiles"), open_to_all("/")
+    >>> is_open_to_all("/static/studio.css"), is_open_to_all("/staticfiles"), is_open_to_all("/")
     (True, False, False)
     """
-    return any(_under(path, root) for root in ALWAYS)
+    return any(_is_under(path, root) for root in OPEN_ROOTS)
 
 
 def is_allowed(visitor: Visitor, path: str) -> bool:
@@ -46,17 +46,17 @@ def is_allowed(visitor: Visitor, path: str) -> bool:
     >>> is_allowed(ann, "/api/consumer/releases"), is_allowed(ann, "/api/curator"), is_allowed(ann, "/metrics")
     (True, False, False)
     """
-    if open_to_all(path) or visitor.role == "curator":
+    if is_open_to_all(path) or visitor.role == "curator":
         return True
     if visitor.role == ANONYMOUS:
         return False
-    return path in EXACTLY or any(_under(path.removeprefix("/api"), root) for root in CONSUMER)
+    return path in CONSUMER_PATHS or any(_is_under(path.removeprefix("/api"), root) for root in CONSUMER_ROOTS)
 
 
 def navigation(visitor: Visitor) -> tuple[NavigationEntry, ...]:
     """The navigation that this visitor sees."""
-    return tuple(place for place in PLACES if visitor.role != ANONYMOUS and is_allowed(visitor, place.path))
+    return tuple(entry for entry in NAVIGATION if visitor.role != ANONYMOUS and is_allowed(visitor, entry.path))
 
 
-def _under(path: str, root: str) -> bool:
+def _is_under(path: str, root: str) -> bool:
     return path == root or path.startswith(f"{root}/")

@@ -16,22 +16,22 @@ from utmost.studio import number_format, permissions
 from utmost.studio.form_errors import Problem, Refusal
 from utmost.studio.sessions import ANONYMOUS
 
-TITLES = {401: "Who is there?", 403: "Not here", 404: "Nothing here", 422: "That cannot be", 500: "A bug"}
+ERROR_TITLES = {401: "Who is there?", 403: "Not here", 404: "Nothing here", 422: "That cannot be", 500: "A bug"}
 
 
 @cache
 def template_environment() -> Environment:
     """The templates of the package: everything is escaped, and a name that is not given is an error."""
-    found = Environment(
+    environment = Environment(
         loader=PackageLoader("utmost.studio", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters["number"] = number_format.number_html
-    found.filters["rounded"] = number_format.format_rounded
-    return found
+    environment.filters["number"] = number_format.number_html
+    environment.filters["rounded"] = number_format.format_rounded
+    return environment
 
 
 def render_page(
@@ -40,24 +40,24 @@ def render_page(
     """The template with its data. `twin` is the address of the same page as JSON, if it has one.
 
     A `problem` is shown beside its field by the macros of parts.html; the page is then answered with 422, or `status`.
-    A template sees also: `here` (the path), `places` (the navigation), `visitor`, `csrf` (for forms), `team` (is this
-    `utmost serve`), `live` (counts that a picture follows a slider for), `version`, `errors` (messages by field).
+    A template sees also: `current_path`, `navigation`, `visitor`, `csrf` (for forms), `team` (is this
+    `utmost serve`), `live_counts` (up to which a chart follows a slider), `version`, `errors` (messages by field).
     """
-    house, visitor = request.state.house, request.state.visitor
-    given = {
-        "here": request.scope["path"],
-        "places": permissions.navigation(visitor),
+    state, visitor = request.state.app_state, request.state.visitor
+    context = {
+        "current_path": request.scope["path"],
+        "navigation": permissions.navigation(visitor),
         "visitor": visitor,
-        "csrf": house.sessions.csrf(visitor),
-        "team": house.settings.tokens is not None,
+        "csrf": state.sessions.csrf_token(visitor),
+        "team": state.settings.tokens is not None,
         "version": __version__,
-        "vega": house.bundle,
-        "live": house.settings.limits.live,
+        "vega": state.bundle,
+        "live_counts": state.settings.limits.live_counts,
         "twin": twin,
         "errors": defaultdict(str, {} if problem is None else {problem.field or "": problem.message}),
         "problem": problem,
     }
-    text = template_environment().get_template(template).render({**given, **data})
+    text = template_environment().get_template(template).render({**context, **data})
     return HTMLResponse(text, status_code=422 if problem is not None and status == 200 else status)
 
 
@@ -73,20 +73,20 @@ def error_response(request: Request, status: int, problem: Problem) -> Response:
     """One line about what went wrong, as JSON under /api and as a page elsewhere."""
     if wants_json(request):
         return JSONResponse(problem.model_dump(), status_code=status)
-    title = TITLES.get(status, "That did not work")
+    title = ERROR_TITLES.get(status, "That did not work")
     return render_page(request, "core/error.html", status=status, title=title, problem=problem)
 
 
 def refusal_response(request: Request, refusal: Refusal) -> Response:
-    """The answer to a request that is turned away; who has shown no token is led to where she can."""
+    """The answer to a request that is turned away; a visitor without a token is led to the login."""
     visitor, path = request.state.visitor, request.scope["path"]
     if refusal.status == 401 and request.method == "GET" and not wants_json(request) and visitor.role == ANONYMOUS:
         from urllib.parse import urlencode
 
         return RedirectResponse(f"/login?{urlencode({'then': path})}", status_code=303)
-    answer = error_response(request, refusal.status, Problem(message=str(refusal)))
+    response = error_response(request, refusal.status, Problem(message=str(refusal)))
     if refusal.wait is not None:
-        answer.headers["retry-after"] = str(refusal.wait)
+        response.headers["retry-after"] = str(refusal.wait)
     if refusal.status == 401:
-        answer.headers["www-authenticate"] = "Bearer"
-    return answer
+        response.headers["www-authenticate"] = "Bearer"
+    return response

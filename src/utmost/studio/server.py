@@ -1,7 +1,8 @@
-"""Serving: a socket, uvicorn in this process, the browser, and a calm end."""
+"""Serving: a socket, uvicorn in this process, a time limit for each request's head, and an orderly end."""
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 from collections.abc import Callable
@@ -10,11 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from utmost.errors import InputError
-from utmost.studio import patience
 from utmost.studio.settings import Settings
 
-SECONDS = 20  # for requests that go on when the studio is told to end
-CONNECTIONS = 2000
+SHUTDOWN_SECONDS = 20  # for requests that go on when the studio is told to end
+MAX_CONNECTIONS = 2000
 
 
 def serve(settings: Settings, ready: Callable[[str], None], *, any_port: bool = False) -> None:
@@ -26,25 +26,25 @@ def serve(settings: Settings, ready: Callable[[str], None], *, any_port: bool = 
 
     from utmost.studio.app import make_app
 
-    place = _socket(settings, any_port)
-    port = place.getsockname()[1]
+    listener = _bind_socket(settings, any_port)
+    port = listener.getsockname()[1]
     app = make_app(replace(settings, port=port))
     config = uvicorn.Config(
         app,
-        http=patience.timeout_protocol(settings.limits.head_seconds),
+        http=timeout_protocol(settings.limits.head_seconds),
         log_level="warning",
         access_log=False,  # addresses hold what visitors ask
         server_header=False,
         date_header=True,
         proxy_headers=settings.tokens is not None,  # from this machine's own proxy only
-        limit_concurrency=CONNECTIONS,
+        limit_concurrency=MAX_CONNECTIONS,
         timeout_keep_alive=15,
-        timeout_graceful_shutdown=SECONDS,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
     server = uvicorn.Server(config)
     threading.Thread(target=_announce, args=(server, ready, _address(settings.host, port)), daemon=True).start()
     with suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
-        server.run(sockets=[place])
+        server.run(sockets=[listener])
 
 
 def _announce(server: Any, ready: Callable[[str], None], address: str) -> None:
@@ -55,21 +55,67 @@ def _announce(server: Any, ready: Callable[[str], None], address: str) -> None:
         ready(address)
 
 
-def _socket(settings: Settings, any_port: bool) -> socket.socket:
+def _bind_socket(settings: Settings, any_port: bool) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     for port in (settings.port, 0) if any_port else (settings.port,):
-        place = socket.socket(family, socket.SOCK_STREAM)
-        place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            place.bind((settings.host, port))
-        except OSError as problem:
-            place.close()
-            reason = problem.strerror or "it cannot be used"
+            listener.bind((settings.host, port))
+        except OSError as error:
+            listener.close()
+            reason = error.strerror or "it cannot be used"
             continue
-        return place
+        return listener
     raise InputError(f"--port must be free on {settings.host}, got {settings.port}: {reason}; choose another")
 
 
 def _address(host: str, port: int) -> str:
     name = f"[{host}]" if ":" in host else host
     return f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else name}:{port}/"
+
+
+def timeout_protocol(seconds: float) -> type[asyncio.Protocol]:
+    """Uvicorn's HTTP protocol with so many seconds for the head of a request: its first line and its headers.
+
+    Uvicorn itself waits for the head without end. Time runs from the start of the connection, or from the first byte
+    after an answer; the guard limits the time of a body, and uvicorn that of silence between requests.
+    """
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+    class TimeoutProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # one of two classes, as installed
+        """A connection with a deadline."""
+
+        deadline: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            """Begin to wait for a request."""
+            super().connection_made(transport)
+            self._start_deadline()
+
+        def data_received(self, data: bytes) -> None:
+            """Take what came; once the head of a request is complete, the deadline is cancelled."""
+            if not self._is_answering():
+                self._start_deadline()
+            super().data_received(data)
+            if self._is_answering():
+                self._cancel_deadline()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            """The connection is over."""
+            self._cancel_deadline()
+            super().connection_lost(exc)
+
+        def _is_answering(self) -> bool:
+            return self.cycle is not None and not self.cycle.response_complete
+
+        def _start_deadline(self) -> None:
+            if self.deadline is None:
+                self.deadline = asyncio.get_running_loop().call_later(seconds, self.transport.close)
+
+        def _cancel_deadline(self) -> None:
+            if self.deadline is not None:
+                self.deadline.cancel()
+                self.deadline = None
+
+    return TimeoutProtocol

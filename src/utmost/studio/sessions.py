@@ -19,26 +19,29 @@ from pathlib import Path
 
 from utmost.studio.settings import private_folder
 
-KEY, ENDED = "key", "ended"
+KEY_FILE, ENDED_FOLDER = "key", "ended"
 SESSION_HOURS = 12
 ANONYMOUS = "anonymous"
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """A name and a role: curator, consumer, or anonymous before a token was shown. `mark` names the token shown."""
+    """A name and a role: curator, consumer, or anonymous before a token was shown.
+
+    `token_fingerprint` is the start of the hash of the token that was shown.
+    """
 
     name: str
     role: str
     session: str
-    mark: str = ""
-    until: int = 0
-    fresh: bool = False  # the browser does not have this session yet
-    bearer: bool = False  # shown by a header that no browser sends by itself
+    token_fingerprint: str = ""
+    expires: int = 0
+    is_new: bool = False  # the browser does not have this session yet
+    is_bearer: bool = False  # shown by a header that no browser sends by itself
 
 
-def fresh_bytes(count: int) -> bytes:
-    """So many bytes of the operating system's entropy, through the one door."""
+def random_bytes(count: int) -> bytes:
+    """So many bytes of the operating system's entropy, from its one source."""
     from utmost.noise.entropy import system_source
 
     return system_source().words(-(-count // 8)).tobytes()[:count]
@@ -46,66 +49,73 @@ def fresh_bytes(count: int) -> bytes:
 
 def random_token() -> str:
     """A word that nobody guesses: 32 random bytes in letters that fit a URL."""
-    return base64.urlsafe_b64encode(fresh_bytes(32)).decode().rstrip("=")
+    return base64.urlsafe_b64encode(random_bytes(32)).decode().rstrip("=")
 
 
 class Sessions:
     """Signs and reads cookies with the key of a state folder, made there when it is first needed."""
 
-    def __init__(self, state: Path) -> None:
-        self._key, self._ended = _key(private_folder(state) / KEY), private_folder(state / ENDED)
-        self.cookie = f"utmost-{hashlib.sha256(self._key).hexdigest()[:8]}"
+    def __init__(self, state_folder: Path) -> None:
+        self._key, self._ended_folder = (
+            _read_or_make_key(private_folder(state_folder) / KEY_FILE),
+            private_folder(state_folder / ENDED_FOLDER),
+        )
+        self.cookie_name = f"utmost-{hashlib.sha256(self._key).hexdigest()[:8]}"
 
-    def made(self, name: str, role: str, mark: str = "") -> Visitor:
+    def begin(self, name: str, role: str, token_fingerprint: str = "") -> Visitor:
         """A new session for this name."""
-        return Visitor(name, role, random_token(), mark, int(time.time()) + SESSION_HOURS * 3600, fresh=True)
+        return Visitor(
+            name, role, random_token(), token_fingerprint, int(time.time()) + SESSION_HOURS * 3600, is_new=True
+        )
 
-    def text(self, visitor: Visitor) -> str:
+    def cookie_value(self, visitor: Visitor) -> str:
         """The cookie's value."""
-        fields = [visitor.session, visitor.name, visitor.role, visitor.mark, visitor.until]
+        fields = [visitor.session, visitor.name, visitor.role, visitor.token_fingerprint, visitor.expires]
         body = base64.urlsafe_b64encode(json.dumps(fields).encode()).decode().rstrip("=")
-        return f"{body}.{self._signed('session', body)}"
+        return f"{body}.{self._signature('session', body)}"
 
-    def read(self, value: str) -> Visitor | None:
+    def read_cookie(self, value: str) -> Visitor | None:
         """The visitor whose cookie this is; None if it is not ours or is over."""
         body, _, signature = value[:2000].partition(".")
-        if not hmac.compare_digest(self._signed("session", body).encode(), signature.encode(errors="replace")):
+        if not hmac.compare_digest(self._signature("session", body).encode(), signature.encode(errors="replace")):
             return None
-        session, name, role, mark, until = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
-        found = Visitor(name, role, session, mark, until)
-        return found if time.time() < until and not self._end_of(session).exists() else None
+        session, name, role, token_fingerprint, expires = json.loads(
+            base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
+        )
+        visitor = Visitor(name, role, session, token_fingerprint, expires)
+        return visitor if time.time() < expires and not self._ended_path(session).exists() else None
 
     def end(self, visitor: Visitor) -> None:
         """No copy of this visitor's cookie is worth anything from now on; that of a nobody never was."""
         if visitor.role == ANONYMOUS or not visitor.session:
             return
-        for place in self._ended.iterdir():
-            if place.stat().st_mtime + SESSION_HOURS * 3600 < time.time():
-                place.unlink(missing_ok=True)
-        self._end_of(visitor.session).touch(mode=0o600)
+        for path in self._ended_folder.iterdir():
+            if path.stat().st_mtime + SESSION_HOURS * 3600 < time.time():
+                path.unlink(missing_ok=True)
+        self._ended_path(visitor.session).touch(mode=0o600)
 
-    def _end_of(self, session: str) -> Path:
-        return self._ended / self._signed("ended", session)
+    def _ended_path(self, session: str) -> Path:
+        return self._ended_folder / self._signature("ended", session)
 
-    def csrf(self, visitor: Visitor) -> str:
+    def csrf_token(self, visitor: Visitor) -> str:
         """What each form of this visitor's pages carries; nothing where there is no session."""
-        return self._signed("csrf", visitor.session) if visitor.session else ""
+        return self._signature("csrf", visitor.session) if visitor.session else ""
 
-    def is_csrf(self, visitor: Visitor, token: str) -> bool:
+    def is_csrf_token(self, visitor: Visitor, token: str) -> bool:
         """Is it that, compared in constant time."""
-        given = token.encode(errors="replace")
-        return bool(visitor.session) and hmac.compare_digest(self.csrf(visitor).encode(), given)
+        token_bytes = token.encode(errors="replace")
+        return bool(visitor.session) and hmac.compare_digest(self.csrf_token(visitor).encode(), token_bytes)
 
-    def _signed(self, use: str, text: str) -> str:
+    def _signature(self, use: str, text: str) -> str:
         return hmac.new(self._key, f"{use}:{text}".encode(errors="replace"), "sha256").hexdigest()
 
 
-def _key(path: Path) -> bytes:
+def _read_or_make_key(path: Path) -> bytes:
     """The key in the file; made by whoever comes first."""
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         return path.read_bytes()
     with os.fdopen(handle, "wb") as stream:
-        stream.write(fresh_bytes(32))
+        stream.write(random_bytes(32))
     return path.read_bytes()

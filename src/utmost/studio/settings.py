@@ -10,9 +10,9 @@ from pathlib import Path
 from utmost.errors import InputError
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-EVERYWHERE = ("0.0.0.0", "[::]")
-LEDGER = "ledger.sqlite"  # the plan's default too
-RELEASES = "releases"
+ANY_HOST = ("0.0.0.0", "[::]")
+DEFAULT_LEDGER = "ledger.sqlite"  # the plan's default too
+RELEASES_FOLDER = "releases"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +22,18 @@ class Limits:
     A rate is (requests a second, requests at once): a bucket that holds the second and is filled by the first.
     """
 
-    body: int = 8 << 20  # bytes of a request
+    body_bytes: int = 8 << 20  # of a request
     head_seconds: int = 15  # for a request's first lines to arrive
     body_seconds: int = 30  # and for the rest of it
     rate: tuple[int, int] = (50, 400)  # of a client elsewhere
     loopback_rate: tuple[int, int] = (2000, 8000)  # of this machine's own clients
-    wrong_token: int = 20  # requests that a wrong token counts for
+    wrong_token_cost: int = 20  # requests that a wrong token counts for
     jobs: int = 2  # that run at a time
-    waiting: int = 16  # jobs that wait for those
-    own_jobs: int = 9  # of one visitor, so that she leaves room for the others
+    waiting_jobs: int = 16  # that wait for those
+    jobs_per_visitor: int = 9  # so that each leaves room for the others
     job_seconds: int = 3600
     kept_jobs: int = 200
-    live: int = 10_000  # counts of a picture that follows a slider; more is a job
+    live_counts: int = 10_000  # counts of a picture that follows a slider; more is a job
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class Settings:
     """
 
     folder: Path
-    state: Path
-    ledger: str = LEDGER
+    state_folder: Path
+    ledger: str = DEFAULT_LEDGER
     host: str = "127.0.0.1"
     port: int = 8650
     tokens: Path | None = None
@@ -56,7 +56,7 @@ class Settings:
     @property
     def releases(self) -> Path:
         """The folder that the studio writes releases to."""
-        return self.folder / RELEASES
+        return self.folder / RELEASES_FOLDER
 
     @property
     def release_folders(self) -> tuple[Path, ...]:
@@ -66,48 +66,48 @@ class Settings:
 
 def local_settings(folder: str | Path, port: int = 8650) -> Settings:
     """A studio of one user on a folder that exists."""
-    place = _existing(folder)
-    return Settings(folder=place, state=_state("studio", place), port=port)
+    path = _check_folder(folder)
+    return Settings(folder=path, state_folder=_state_folder("studio", path), port=port)
 
 
 def team_settings(
     folder: str | Path, *, ledger: str, tokens: Path, host: str, port: int, names: tuple[str, ...] = ()
 ) -> Settings:
     """A studio of a team on a folder that exists; it may be called by its address, the loopback's, and these names."""
-    place = _existing(folder)
+    path = _check_folder(folder)
     address = f"[{host}]" if ":" in host else host
     return Settings(
-        folder=place,
-        state=_state("team", place),
+        folder=path,
+        state_folder=_state_folder("team", path),
         ledger=ledger,
         host=host,
         port=port,
         tokens=tokens.absolute(),
-        hosts=(*LOOPBACK, *(name.lower() for name in (address, *names) if name not in EVERYWHERE)),
+        hosts=(*LOOPBACK, *(name.lower() for name in (address, *names) if name not in ANY_HOST)),
     )
 
 
-def _existing(folder: str | Path) -> Path:
-    place = Path(folder).resolve()
-    if not place.is_dir():
+def _check_folder(folder: str | Path) -> Path:
+    path = Path(folder).resolve()
+    if not path.is_dir():
         raise InputError(f'FOLDER must be a folder that exists, got "{Path(folder).name[:60]}": make it first')
-    return place
+    return path
 
 
-def _state(kind: str, place: Path) -> Path:
+def _state_folder(kind: str, folder: Path) -> Path:
     """The state of a studio on a folder, told apart by the hash of the folder's path."""
-    digest = hashlib.sha256(os.fsencode(place)).hexdigest()[:16]
-    return _own("XDG_STATE_HOME", ".local/state") / kind / digest
+    digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+    return _user_folder("XDG_STATE_HOME", ".local/state") / kind / digest
 
 
 def cache_folder() -> Path:
     """Where what can be made again is kept: $XDG_CACHE_HOME/utmost, or ~/.cache/utmost."""
-    return _own("XDG_CACHE_HOME", ".cache")
+    return _user_folder("XDG_CACHE_HOME", ".cache")
 
 
-def _own(variable: str, default: str) -> Path:
-    given = os.environ.get(variable, "")
-    return (Path(given) if os.path.isabs(given) else Path.home() / default) / "utmost"
+def _user_folder(variable: str, default: str) -> Path:
+    value = os.environ.get(variable, "")
+    return (Path(value) if os.path.isabs(value) else Path.home() / default) / "utmost"
 
 
 def private_folder(folder: Path) -> Path:

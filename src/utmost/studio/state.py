@@ -31,34 +31,34 @@ class AppState:
 
 
 def build_state(settings: Settings) -> AppState:
-    """The house for these settings; its state folder is made where it is missing."""
+    """The state for these settings; its folder is made where it is missing."""
     return AppState(
         settings=settings,
-        sessions=Sessions(settings.state),
+        sessions=Sessions(settings.state_folder),
         register=None if settings.tokens is None else TokenRegister(settings.tokens),
         rates=RateLimiter(settings.limits),
-        jobs=Jobs(private_folder(settings.state / "jobs"), settings.limits),
+        jobs=Jobs(private_folder(settings.state_folder / "jobs"), settings.limits),
         metrics=Metrics(),
         bundle=VegaBundle(),
     )
 
 
-async def _house(request: Request) -> AppState:
-    found: AppState = request.state.house
-    return found
+async def _app_state(request: Request) -> AppState:
+    state: AppState = request.state.app_state
+    return state
 
 
 async def _settings(request: Request) -> Settings:
-    found: AppState = request.state.house
-    return found.settings
+    state: AppState = request.state.app_state
+    return state.settings
 
 
 async def _visitor(request: Request) -> Visitor:
-    found: Visitor = request.state.visitor
-    return found
+    visitor: Visitor = request.state.visitor
+    return visitor
 
 
 # coroutines, so that no thread is asked for what is at hand
-StateDep = Annotated[AppState, Depends(_house)]
+StateDep = Annotated[AppState, Depends(_app_state)]
 SettingsDep = Annotated[Settings, Depends(_settings)]
 VisitorDep = Annotated[Visitor, Depends(_visitor)]

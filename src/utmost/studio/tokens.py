@@ -24,7 +24,7 @@ HOW_TO_MAKE_TOKEN = "make one with utmost serve token NAME --role curator"
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Whose token has this hash, and what she may do."""
+    """Whose token has this hash, and what they may do."""
 
     role: str
     name: str
@@ -58,19 +58,19 @@ def _holder(number: int, line: str) -> Holder:
     return Holder(role, name, digest)
 
 
-def holder(token: str, holders: tuple[Holder, ...]) -> Holder | None:
+def find_holder(token: str, holders: tuple[Holder, ...]) -> Holder | None:
     """Whose token it is. Every hash is compared, each in constant time, whichever it is."""
     digest = hashlib.sha256(token.encode(errors="replace")).hexdigest()
-    found = None
-    for one in holders:
-        if hmac.compare_digest(one.digest, digest):
-            found = one
-    return found
+    match = None
+    for holder in holders:
+        if hmac.compare_digest(holder.digest, digest):
+            match = holder
+    return match
 
 
-def token_mark(one: Holder) -> str:
+def token_fingerprint(holder: Holder) -> str:
     """What a session remembers of the token that opened it: enough to see that it was withdrawn."""
-    return one.digest[:16]
+    return holder.digest[:16]
 
 
 def add_token(path: Path, name: str, role: str) -> str:
@@ -79,7 +79,7 @@ def add_token(path: Path, name: str, role: str) -> str:
         raise InputError(f'--role must be curator or consumer, got "{role[:40]}"')
     if NAME_PATTERN.fullmatch(name) is None:
         raise InputError("NAME must be letters, digits and _ . @ -, at most 64, got another: choose a plain one")
-    if path.exists() and any(one.name == name for one in read_tokens(path)):
+    if path.exists() and any(holder.name == name for holder in read_tokens(path)):
         raise InputError(
             f'NAME must be new in {path.name[:60]}, got "{name}": take its line out first, or choose another'
         )
@@ -101,24 +101,27 @@ class TokenRegister:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._seen: tuple[int, int] | None = None
+        self._file_version: tuple[int, int] | None = None
         self._holders: tuple[Holder, ...] = ()
 
     def holders(self) -> tuple[Holder, ...]:
         """Those who hold a token now."""
         try:
             status = self._path.stat()
-            seen = (status.st_mtime_ns, status.st_size)
-            if seen != self._seen:
-                self._holders, self._seen = read_tokens(self._path), seen
+            file_version = (status.st_mtime_ns, status.st_size)
+            if file_version != self._file_version:
+                self._holders, self._file_version = read_tokens(self._path), file_version
         except (OSError, InputError):
-            self._holders, self._seen = (), None
+            self._holders, self._file_version = (), None
         return self._holders
 
-    def shown(self, token: str) -> Holder | None:
+    def find_holder(self, token: str) -> Holder | None:
         """Whose token this is."""
-        return holder(token, self.holders())
+        return find_holder(token, self.holders())
 
-    def stands(self, name: str, role: str, digest_mark: str) -> bool:
+    def is_valid(self, name: str, role: str, fingerprint: str) -> bool:
         """Does the token that opened a session still stand in the file, with the same name and role."""
-        return any((one.name, one.role, token_mark(one)) == (name, role, digest_mark) for one in self.holders())
+        return any(
+            (holder.name, holder.role, token_fingerprint(holder)) == (name, role, fingerprint)
+            for holder in self.holders()
+        )

@@ -25,47 +25,47 @@ class VegaBundle:
         self.version = hashlib.sha256(f"vl-convert {version('vl-convert-python')}".encode()).hexdigest()[:12]
         self.path = (folder or cache_folder()) / f"vega-{self.version}.js"
         self._lock = threading.Lock()
-        self._making: subprocess.Popen[bytes] | None = None
+        self._builder: subprocess.Popen[bytes] | None = None
 
-    def ready(self) -> bool:
+    def is_ready(self) -> bool:
         """Can it be sent."""
         return self.path.is_file()
 
     def prepare(self) -> None:
         """Begin to make it, unless it is there or in the making."""
         with self._lock:
-            if self.ready() or (self._making is not None and self._making.poll() is None):
+            if self.is_ready() or (self._builder is not None and self._builder.poll() is None):
                 return
-            self._making = making(self.path)
+            self._builder = start_build(self.path)
 
     def stop(self) -> None:
         """End the making, if it goes on."""
         with self._lock:
-            if self._making is not None:
-                self._making.terminate()
-                self._making.wait()
-                self._making = None
+            if self._builder is not None:
+                self._builder.terminate()
+                self._builder.wait()
+                self._builder = None
 
 
-def making(path: Path) -> subprocess.Popen[bytes]:
+def start_build(path: Path) -> subprocess.Popen[bytes]:
     """The process that makes the bundle."""
     command = [sys.executable, "-P", "-m", "utmost.studio.vega_bundle", str(path)]
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def make(path: Path) -> None:
+def build_bundle(path: Path) -> None:
     """Put the bundle together and write it, whole or not at all."""
     import vl_convert
 
     text = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub forgets the default
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, room = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
         stream.write(text)
-    os.replace(room, path)
+    os.replace(temporary, path)
 
 
 if __name__ == "__main__":
     if hasattr(os, "nice"):
         os.nice(10)  # pages come first
-    make(Path(sys.argv[1]))
+    build_bundle(Path(sys.argv[1]))

@@ -23,7 +23,7 @@ class Parameter:
     name: str
     kind: str
     required: bool
-    words: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Operation:
 
     method: str
     path: str
-    words: str
+    description: str
     parameters: tuple[Parameter, ...]
     body: str
     answer: str
@@ -40,50 +40,52 @@ class Operation:
 
 
 @pages.get("/reference")
-def reference_page(request: Request, who: VisitorDep) -> HTMLResponse:
+def reference_page(request: Request, visitor: VisitorDep) -> HTMLResponse:
     """All operations that the visitor may call, by their part of the studio."""
     groups: dict[str, list[Operation]] = {}
     for path, methods in request.app.openapi()["paths"].items():
-        for method, found in methods.items():
-            if permissions.is_allowed(who, path):
-                groups.setdefault(found.get("tags", ["studio"])[0], []).append(_operation(method, path, found))
+        for method, operation in methods.items():
+            if permissions.is_allowed(visitor, path):
+                groups.setdefault(operation.get("tags", ["studio"])[0], []).append(_operation(method, path, operation))
     return render_page(request, "core/reference.html", twin="/openapi.json", groups=groups)
 
 
-def _operation(method: str, path: str, found: dict[str, Any]) -> Operation:
-    parameters = tuple(_parameter(one) for one in found.get("parameters", ()))
+def _operation(method: str, path: str, operation: dict[str, Any]) -> Operation:
+    parameters = tuple(_parameter(parameter) for parameter in operation.get("parameters", ()))
     return Operation(
         method=method.upper(),
         path=path,
-        words=found.get("description", found.get("summary", "")),
+        description=operation.get("description", operation.get("summary", "")),
         parameters=parameters,
-        body=_content(found.get("requestBody", {})),
-        answer=_content({**found["responses"].get("200", {}), **found["responses"].get("201", {})}),
-        page="" if "{" in path or method != "get" or any(one.required for one in parameters) else path,
+        body=_content_types(operation.get("requestBody", {})),
+        answer=_content_types({**operation["responses"].get("200", {}), **operation["responses"].get("201", {})}),
+        page="" if "{" in path or method != "get" or any(parameter.required for parameter in parameters) else path,
     )
 
 
-def _parameter(one: dict[str, Any]) -> Parameter:
-    schema = one.get("schema", {})
-    words = one.get("description", schema.get("description", ""))
-    return Parameter(one["name"], _kind(schema), one.get("required", False), words)
+def _parameter(specification: dict[str, Any]) -> Parameter:
+    schema = specification.get("schema", {})
+    description = specification.get("description", schema.get("description", ""))
+    return Parameter(specification["name"], _type_name(schema), specification.get("required", False), description)
 
 
-def _content(holder: dict[str, Any]) -> str:
-    return ", ".join(dict.fromkeys(_kind(media.get("schema", {})) for media in holder.get("content", {}).values()))
+def _content_types(section: dict[str, Any]) -> str:
+    return ", ".join(
+        dict.fromkeys(_type_name(media.get("schema", {})) for media in section.get("content", {}).values())
+    )
 
 
-def _kind(schema: dict[str, Any]) -> str:
+def _type_name(schema: dict[str, Any]) -> str:
     """The name of a schema's type, as a person would say it.
 
-    >>> _kind({"anyOf": [{"type": "integer"}, {"type": "null"}]}), _kind({"$ref": "#/components/schemas/Job"})
+    >>> _type_name({"anyOf": [{"type": "integer"}, {"type": "null"}]}), _type_name({"$ref": "#/components/schemas/Job"})
     ('integer', 'Job')
     """
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
     if "anyOf" in schema:
-        return " or ".join(kind for one in schema["anyOf"] if (kind := _kind(one)) != "null")
+        return " or ".join(kind for option in schema["anyOf"] if (kind := _type_name(option)) != "null")
     if "enum" in schema:
         return " | ".join(map(str, schema["enum"]))
     kind = str(schema.get("type", "anything"))
-    return f"list of {_kind(schema['items'])}" if kind == "array" and "items" in schema else kind
+    return f"list of {_type_name(schema['items'])}" if kind == "array" and "items" in schema else kind

@@ -18,8 +18,8 @@ from utmost.studio.settings import Settings
 from utmost.studio.state import StateDep
 
 router = APIRouter()
-FRESH = 5  # seconds that an answer about the ledger holds
-FOREVER = "public, max-age=31536000, immutable"
+LEDGER_CHECK_SECONDS = 5  # seconds that an answer about the ledger holds
+IMMUTABLE_CACHE = "public, max-age=31536000, immutable"
 
 
 class Health(BaseModel):
@@ -37,21 +37,21 @@ class Ready(BaseModel):
 
 
 @router.get("/health", tags=["studio"], responses={503: {"model": Health, "description": "the ledger is out of reach"}})
-def health(house: StateDep, response: Response) -> Health:
+def health(state: StateDep, response: Response) -> Health:
     """Does the studio answer, and does its ledger; 503 if that is out of reach."""
-    found = _ledger(house.settings, int(time.monotonic()) // FRESH)
-    response.status_code = 503 if found == "unreachable" else 200
-    return Health(status="failing" if found == "unreachable" else "ok", version=__version__, ledger=found)
+    ledger = _ledger_state(state.settings, int(time.monotonic()) // LEDGER_CHECK_SECONDS)
+    response.status_code = 503 if ledger == "unreachable" else 200
+    return Health(status="failing" if ledger == "unreachable" else "ok", version=__version__, ledger=ledger)
 
 
 @lru_cache(maxsize=4)
-def _ledger(settings: Settings, _: int) -> Literal["ok", "empty", "unreachable"]:
+def _ledger_state(settings: Settings, _: int) -> Literal["ok", "empty", "unreachable"]:
     """What the ledger says, asked once in a few seconds however many ask."""
     from utmost import ledger
 
     try:
-        with ledger.open_ledger(settings.ledger, settings.folder) as books:
-            books.budgets()
+        with ledger.open_ledger(settings.ledger, settings.folder) as connection:
+            connection.budgets()
     except InputError:
         return "empty"
     except LedgerError:
@@ -60,24 +60,24 @@ def _ledger(settings: Settings, _: int) -> Literal["ok", "empty", "unreachable"]
 
 
 @router.get("/metrics", tags=["studio"], response_class=PlainTextResponse)
-def metrics(house: StateDep) -> PlainTextResponse:
+def metrics(state: StateDep) -> PlainTextResponse:
     """Requests, latencies, charges and jobs, as Prometheus reads them; nothing about data."""
-    return PlainTextResponse(house.metrics.text(house.jobs.counts()), media_type="text/plain; version=0.0.4")
+    return PlainTextResponse(state.metrics.prometheus_text(state.jobs.counts()), media_type="text/plain; version=0.0.4")
 
 
 @router.get("/vega/ready", include_in_schema=False)
-def vega_ready(house: StateDep) -> Ready:
+def vega_ready(state: StateDep) -> Ready:
     """Is the bundle that draws charts made; it is begun if not."""
-    house.bundle.prepare()
-    return Ready(ready=house.bundle.ready())
+    state.bundle.prepare()
+    return Ready(ready=state.bundle.is_ready())
 
 
 @router.get("/vega/{version}.js", include_in_schema=False)
-def vega(version: str, house: StateDep) -> Response:
+def vega(version: str, state: StateDep) -> Response:
     """The bundle that draws charts; 503 until it is made."""
-    if version != house.bundle.version:
+    if version != state.bundle.version:
         raise Refusal(404, "there is no such script: reload the page")
-    if not house.bundle.ready():
-        house.bundle.prepare()
+    if not state.bundle.is_ready():
+        state.bundle.prepare()
         raise Refusal(503, "the charts' script is being made: ask again in a second", wait=1)
-    return FileResponse(house.bundle.path, media_type="text/javascript", headers={"cache-control": FOREVER})
+    return FileResponse(state.bundle.path, media_type="text/javascript", headers={"cache-control": IMMUTABLE_CACHE})

@@ -13,7 +13,7 @@ from utmost.studio.data_folder import ReleaseFile, list_releases
 from utmost.studio.rendering import render_page
 from utmost.studio.state import StateDep, VisitorDep
 
-MOST = 5  # releases on the first page
+MAX_LATEST_RELEASES = 5  # releases on the first page
 
 pages = APIRouter(include_in_schema=False)
 api = APIRouter(prefix="/api", tags=["studio"])
@@ -30,14 +30,14 @@ class Home(BaseModel):
 
 
 @pages.get("/")
-def home_page(request: Request, house: StateDep, who: VisitorDep) -> HTMLResponse:
+def home_page(request: Request, state: StateDep, visitor: VisitorDep) -> HTMLResponse:
     """The first page."""
-    return render_page(request, "core/home.html", twin="/api/home", home=home(house, who))
+    return render_page(request, "core/home.html", twin="/api/home", home=home(state, visitor))
 
 
 @api.get("/home")
-def home(house: StateDep, who: VisitorDep) -> Home:
+def home(state: StateDep, visitor: VisitorDep) -> Home:
     """Who you are here, where you may go, and the latest releases."""
-    places = [place.path for place in permissions.navigation(who)]
-    latest = list_releases(house.settings)[:MOST]
-    return Home(version=__version__, name=who.name, role=who.role, places=places, releases=latest)
+    paths = [entry.path for entry in permissions.navigation(visitor)]
+    latest = list_releases(state.settings)[:MAX_LATEST_RELEASES]
+    return Home(version=__version__, name=visitor.name, role=visitor.role, places=paths, releases=latest)

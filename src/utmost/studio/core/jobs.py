@@ -22,37 +22,37 @@ class JobList(BaseModel):
 
 
 @pages.get("")
-def jobs_page(request: Request, house: StateDep, who: VisitorDep) -> HTMLResponse:
+def jobs_page(request: Request, state: StateDep, visitor: VisitorDep) -> HTMLResponse:
     """The list of jobs."""
-    return render_page(request, "core/jobs.html", twin="/api/jobs", jobs=house.jobs.all(who.name))
+    return render_page(request, "core/jobs.html", twin="/api/jobs", jobs=state.jobs.all(visitor.name))
 
 
 @pages.get("/{job}")
-def job_page(request: Request, job: str, house: StateDep, who: VisitorDep) -> HTMLResponse:
+def job_page(request: Request, job: str, state: StateDep, visitor: VisitorDep) -> HTMLResponse:
     """One job."""
-    return render_page(request, "core/job.html", twin=f"/api/jobs/{job}", job=house.jobs.find(who.name, job))
+    return render_page(request, "core/job.html", twin=f"/api/jobs/{job}", job=state.jobs.find(visitor.name, job))
 
 
 @pages.post("/{job}/cancel")
-def cancel_page(job: str, house: StateDep, who: VisitorDep) -> RedirectResponse:
+def cancel_page(job: str, state: StateDep, visitor: VisitorDep) -> RedirectResponse:
     """Cancel a job, and show what became of it."""
-    house.jobs.cancel(who.name, job)
+    state.jobs.cancel(visitor.name, job)
     return RedirectResponse(f"/jobs/{job}", status_code=303)
 
 
 @api.get("")
-def jobs_list(house: StateDep, who: VisitorDep) -> JobList:
+def jobs_list(state: StateDep, visitor: VisitorDep) -> JobList:
     """Your jobs, the latest first, without their results."""
-    return JobList(jobs=house.jobs.all(who.name))
+    return JobList(jobs=state.jobs.all(visitor.name))
 
 
 @api.get("/{job}")
-def one_job(job: str, house: StateDep, who: VisitorDep) -> Job:
+def one_job(job: str, state: StateDep, visitor: VisitorDep) -> Job:
     """One of your jobs: its progress and bounds, and its result once it is done."""
-    return house.jobs.find(who.name, job)
+    return state.jobs.find(visitor.name, job)
 
 
 @api.post("/{job}/cancel")
-def cancelled(job: str, house: StateDep, who: VisitorDep) -> Job:
+def cancelled(job: str, state: StateDep, visitor: VisitorDep) -> Job:
     """Cancel one of your jobs."""
-    return house.jobs.cancel(who.name, job)
+    return state.jobs.cancel(visitor.name, job)

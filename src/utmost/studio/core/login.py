@@ -17,7 +17,7 @@ from utmost.studio.state import StateDep, VisitorDep
 
 pages = APIRouter(include_in_schema=False)
 api = APIRouter(prefix="/api", tags=["studio"])
-WRONG = "token must be one that stands in the tokens file, got another: copy it whole, or ask for a new one"
+WRONG_TOKEN = "token must be one that stands in the tokens file, got another: copy it whole, or ask for a new one"
 
 
 class Session(BaseModel):
@@ -29,48 +29,53 @@ class Session(BaseModel):
 
 
 @api.get("/session")
-def session(house: StateDep, who: VisitorDep) -> Session:
+def session(state: StateDep, visitor: VisitorDep) -> Session:
     """Who you are here, and your session's CSRF token; a bearer token needs none."""
-    return Session(name=who.name, role=who.role, csrf=house.sessions.csrf(who))
+    return Session(name=visitor.name, role=visitor.role, csrf=state.sessions.csrf_token(visitor))
 
 
 @pages.get("/login")
-def login_page(request: Request, house: StateDep, then: str = "/") -> Response:
+def login_page(request: Request, state: StateDep, then: str = "/") -> Response:
     """The form for a token."""
-    if house.register is None:
+    if state.register is None:
         return RedirectResponse("/", status_code=303)
-    return render_page(request, "core/login.html", then=_own(then))
+    return render_page(request, "core/login.html", then=_local_path(then))
 
 
 @pages.post("/login")
 def login(
-    request: Request, house: StateDep, token: Annotated[str, Form()] = "", then: Annotated[str, Form()] = "/"
+    request: Request, state: StateDep, token: Annotated[str, Form()] = "", then: Annotated[str, Form()] = "/"
 ) -> Response:
     """Begin a session for a token's holder; the session before it is gone."""
-    if house.register is None:
+    if state.register is None:
         return RedirectResponse("/", status_code=303)
-    holder = house.register.shown(token.strip()[:200])
+    holder = state.register.find_holder(token.strip()[:200])
     if holder is None:
-        house.rates.empty(request.client.host if request.client else "", house.settings.limits.wrong_token)
-        return render_page(request, "core/login.html", then=_own(then), problem=Problem(field="token", message=WRONG))
-    house.sessions.end(request.state.visitor)
-    request.state.visitor = house.sessions.made(holder.name, holder.role, tokens.token_mark(holder))
-    return RedirectResponse(_own(then), status_code=303)
+        state.rates.penalize(request.client.host if request.client else "", state.settings.limits.wrong_token_cost)
+        return render_page(
+            request,
+            "core/login.html",
+            then=_local_path(then),
+            problem=Problem(field="token", message=WRONG_TOKEN),
+        )
+    state.sessions.end(request.state.visitor)
+    request.state.visitor = state.sessions.begin(holder.name, holder.role, tokens.token_fingerprint(holder))
+    return RedirectResponse(_local_path(then), status_code=303)
 
 
 @pages.post("/logout")
-def logout(request: Request, house: StateDep) -> Response:
+def logout(request: Request, state: StateDep) -> Response:
     """End the session: a copy of its cookie is void too."""
-    house.sessions.end(request.state.visitor)
-    request.state.visitor = house.sessions.made("", ANONYMOUS)
+    state.sessions.end(request.state.visitor)
+    request.state.visitor = state.sessions.begin("", ANONYMOUS)
     return RedirectResponse("/login", status_code=303)
 
 
-def _own(path: str) -> str:
+def _local_path(path: str) -> str:
     r"""The path if it is one of this studio, else the first page.
 
-    >>> _own("/papers"), _own("//evil.example"), _own("https://evil.example"), _own("/a\\b")
+    >>> _local_path("/papers"), _local_path("//evil.example"), _local_path("https://evil.example"), _local_path("/a\\b")
     ('/papers', '/', '/', '/')
     """
-    good = path.startswith("/") and not path.startswith("//") and "\\" not in path and path.isprintable()
-    return path if good and len(path) <= 500 else "/"
+    is_local = path.startswith("/") and not path.startswith("//") and "\\" not in path and path.isprintable()
+    return path if is_local and len(path) <= 500 else "/"

@@ -52,55 +52,55 @@ def overview_page(request: Request, settings: SettingsDep) -> HTMLResponse:
 @pages.get("/{key}")
 def paper_page(request: Request, key: Key, settings: SettingsDep) -> HTMLResponse:
     """One paper: its report, or the button that computes it."""
-    found = report_cache.read_report(report_cache.report_path(settings.state, key))
-    return render_page(request, "papers/paper.html", twin=f"/api/papers/{key}", key=key, name=KEYS[key], found=found)
+    report = report_cache.read_report(report_cache.report_path(settings.state_folder, key))
+    return render_page(request, "papers/paper.html", twin=f"/api/papers/{key}", key=key, name=KEYS[key], report=report)
 
 
 @pages.post("/{key}/compute")
-def compute_page(key: Key, house: StateDep, who: VisitorDep) -> RedirectResponse:
+def compute_page(key: Key, state: StateDep, visitor: VisitorDep) -> RedirectResponse:
     """Compute a paper again, and show how far it is."""
-    return RedirectResponse(f"/jobs/{_begun(key, house, who).id}", status_code=303)
+    return RedirectResponse(f"/jobs/{_begin_job(key, state, visitor).id}", status_code=303)
 
 
 @api.get("")
 def overview(settings: SettingsDep) -> Overview:
     """The papers, and how much of each agrees once it has been computed again."""
-    return Overview(papers=[_paper(settings, key, title) for key, title in KEYS.items()])
+    return Overview(papers=[_paper_summary(settings, key, title) for key, title in KEYS.items()])
 
 
 @api.get("/{key}")
 def paper(key: Key, settings: SettingsDep) -> report_cache.Report:
     """A paper's tables, published beside computed, with its errata; compute it first."""
-    found = report_cache.read_report(report_cache.report_path(settings.state, key))
-    if found is None:
+    report = report_cache.read_report(report_cache.report_path(settings.state_folder, key))
+    if report is None:
         raise Refusal(404, f"{key} has not been computed here yet: post to /api/papers/{key}/compute first")
-    return found
+    return report
 
 
 @api.post("/{key}/compute")
-def compute(key: Key, house: StateDep, who: VisitorDep) -> Job:
+def compute(key: Key, state: StateDep, visitor: VisitorDep) -> Job:
     """Begin to compute a paper again; the job tells when it is done."""
-    return _begun(key, house, who)
+    return _begin_job(key, state, visitor)
 
 
 @api.get("/{key}/figures/{number}")
 def figure(key: Key, number: Number, settings: SettingsDep) -> Chart:
     """The picture of one item of a paper."""
-    found = report_cache.item_chart(report_cache.report_path(settings.state, key), number)
-    if found is None:
+    chart = report_cache.item_chart(report_cache.report_path(settings.state_folder, key), number)
+    if chart is None:
         raise Refusal(404, "number must be that of an item with a picture, got another: see the report")
-    return found
+    return chart
 
 
-def _begun(key: str, house: AppState, who: Visitor) -> Job:
-    arguments = {"key": key, "place": str(report_cache.report_path(house.settings.state, key))}
+def _begin_job(key: str, state: AppState, visitor: Visitor) -> Job:
+    arguments = {"key": key, "place": str(report_cache.report_path(state.settings.state_folder, key))}
     work = "utmost.studio.papers.tasks:compute"
-    return house.jobs.begin(who.name, f"{key}, computed again", work, arguments, page=f"/papers/{key}")
+    return state.jobs.begin(visitor.name, f"{key}, computed again", work, arguments, page=f"/papers/{key}")
 
 
-def _paper(settings: SettingsDep, key: str, title: str) -> Paper:
-    found = report_cache.read_report(report_cache.report_path(settings.state, key))
-    if found is None:
+def _paper_summary(settings: SettingsDep, key: str, title: str) -> Paper:
+    report = report_cache.read_report(report_cache.report_path(settings.state_folder, key))
+    if report is None:
         return Paper(key=key, title=title, computed=False, agree=None, compared=None, errata=None)
-    agree, compared = found.score
-    return Paper(key=key, title=title, computed=True, agree=agree, compared=compared, errata=len(found.errata))
+    agree, compared = report.score
+    return Paper(key=key, title=title, computed=True, agree=agree, compared=compared, errata=len(report.errata))

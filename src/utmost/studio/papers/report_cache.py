@@ -31,23 +31,23 @@ class Item(BaseModel):
     figure: bool = Field(description="Has it a picture, at …/figures/ and its place in the list, from 0")
 
     @property
-    def same(self) -> bool:
+    def is_same(self) -> bool:
         """Are both sides one table, cell for cell."""
         return self.published == self.computed
 
     @property
-    def listed(self) -> list[tuple[str, str, str]] | None:
+    def paired_rows(self) -> list[tuple[str, str, str]] | None:
         """(quantity, published, computed) where both sides are lists of the same quantities."""
-        ours, theirs = self.computed, self.published
+        computed, published = self.computed, self.published
         if (
-            not isinstance(ours, Table)
-            or not isinstance(theirs, Table)
-            or {len(ours.header), len(theirs.header)} != {2}
+            not isinstance(computed, Table)
+            or not isinstance(published, Table)
+            or {len(computed.header), len(published.header)} != {2}
         ):
             return None
-        if [row[0] for row in ours.rows] != [row[0] for row in theirs.rows]:
+        if [row[0] for row in computed.rows] != [row[0] for row in published.rows]:
             return None
-        return [(b[0], b[1], a[1]) for a, b in zip(ours.rows, theirs.rows, strict=True)]
+        return [(b[0], b[1], a[1]) for a, b in zip(computed.rows, published.rows, strict=True)]
 
 
 class Report(BaseModel):
@@ -66,25 +66,25 @@ class Report(BaseModel):
         return sum(bool(item.agrees) for item in compared), len(compared)
 
 
-def report_path(state: Path, key: str) -> Path:
+def report_path(state_folder: Path, key: str) -> Path:
     """The file of a paper's report of this version of the library."""
-    return state / "papers" / f"{key.lower()}-{__version__}.json"
+    return state_folder / "papers" / f"{key.lower()}-{__version__}.json"
 
 
-def read_report(place: Path) -> Report | None:
+def read_report(path: Path) -> Report | None:
     """The report in a file; None where it was not computed yet."""
-    content = read_json(place)
+    content = read_json(path)
     return None if content is None else Report(**content["report"])
 
 
-def item_chart(place: Path, number: int) -> Chart | None:
+def item_chart(path: Path, number: int) -> Chart | None:
     """The picture of an item; None where it has none."""
-    content = read_json(place) or {"figures": {}}
-    found = content["figures"].get(str(number))
-    return None if found is None else Chart(**found)
+    content = read_json(path) or {"figures": {}}
+    chart = content["figures"].get(str(number))
+    return None if chart is None else Chart(**chart)
 
 
-def save_report(place: Path, found: Report, figures: dict[str, Any]) -> None:
+def save_report(path: Path, report: Report, figures: dict[str, Any]) -> None:
     """Write a report and its pictures, whole or not at all."""
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_json(place, {"report": found.model_dump(), "figures": figures})
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_json(path, {"report": report.model_dump(), "figures": figures})

@@ -13,15 +13,15 @@ from utmost.studio.papers import report_cache
 
 
 def compute(arguments: dict[str, Any], report: ProgressReport) -> dict[str, Any]:
-    """Every table and figure of a paper, computed now and put on the shelf."""
+    """Every table and figure of a paper, computed now and kept as a file."""
     report("computing its tables")
-    found = papers.report(arguments["key"])
-    document, figures = papers.document(found), {}
-    for number, (item, entry) in enumerate(zip(found.items, document["items"], strict=True)):
-        report(f"drawing {item.name}", done=number, total=len(found.items))
+    paper = papers.report(arguments["key"])
+    document, figures = papers.document(paper), {}
+    for number, (item, entry) in enumerate(zip(paper.items, document["items"], strict=True)):
+        report(f"drawing {item.name}", done=number, total=len(paper.items))
         chart = figure(item)
         entry["figure"] = chart is not None
         if chart is not None:
             figures[str(number)] = charts.chart_from_altair(chart, f"{item.name}: {item.caption}").model_dump()
     report_cache.save_report(Path(arguments["place"]), report_cache.Report(**document), figures)
-    return {"key": found.key}
+    return {"key": paper.key}

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from utmost.precision import Certificate, Implementation
     from utmost.precision.laplace import LaplaceSetting
 
-STEPS = 24  # powers of two on the curve
-FINEST = 22  # the finest step of the curve is this power of two below the range
+CURVE_POINTS = 24  # powers of two on the curve
+FINEST_POWER = 22  # the finest step of the curve is this power of two below the range
 CACHED_ANSWERS = 64  # answers
-ENUMERATING = threading.Lock()
+ENUMERATION_LOCK = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,51 +38,53 @@ class PrecisionQuestion:
     high: str
     round: str
 
-    def run(self) -> Implementation:
-        """The machine."""
+    def machine(self) -> Implementation:
+        """The machine with this number format."""
         with errors_for_field("format"):
             return implementation(parse_format(self.format))
 
-    def task(self, rounding: Fraction | None = None) -> LaplaceSetting:
+    def setting(self, rounding: Fraction | None = None) -> LaplaceSetting:
         """What is released on it; with another rounding step if one is given."""
         with errors_for_field("epsilon"):
             level = check_inner_level(exact.epsilon(self.epsilon))
-        ends = []
+        bounds = []
         for name, text in (("low", self.low), ("high", self.high)):
             with errors_for_field(name):
-                ends.append(rational(text, name))
+                bounds.append(rational(text, name))
         with errors_for_field("sensitivity"):
             width = rational(self.sensitivity, "sensitivity")
             if width <= 0:
                 raise InputError("sensitivity must be > 0, got a number that is not: say how far answers can move")
-        with errors_for_field("high" if ends[0] >= ends[1] else "round"):
-            return laplace.laplace_setting(level, width, ends[0], ends[1], self.round if rounding is None else rounding)
+        with errors_for_field("high" if bounds[0] >= bounds[1] else "round"):
+            return laplace.laplace_setting(
+                level, width, bounds[0], bounds[1], self.round if rounding is None else rounding
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class PrecisionResult:
     """A question with its certificate and what to do about it."""
 
-    task: LaplaceSetting
-    made: Certificate
+    setting: LaplaceSetting
+    certificate: Certificate
     advice: str
 
 
 def certify_question(question: PrecisionQuestion) -> PrecisionResult:
     """ε′ of the textbook sampler on this machine, and the advice of the command line."""
-    run, task = question.run(), question.task()
-    made = laplace.certify_laplace(task, run)
-    return PrecisionResult(task, made, laplace_advice(task, run, made))
+    machine, setting = question.machine(), question.setting()
+    certificate = laplace.certify_laplace(setting, machine)
+    return PrecisionResult(setting, certificate, laplace_advice(setting, machine, certificate))
 
 
 @lru_cache(maxsize=CACHED_ANSWERS)
 def epsilon_curve(question: PrecisionQuestion) -> list[tuple[Fraction, Fraction | None]]:
     """(step, ε′) for steps that are powers of two from 2^−22 of the range upwards; None where no ε′ is finite."""
-    run, asked = question.run(), question.task()
-    width = asked.high - asked.low
+    machine, setting = question.machine(), question.setting()
+    width = setting.high - setting.low
     top = width.numerator.bit_length() - width.denominator.bit_length()
-    steps = [Fraction(2) ** (top - FINEST + k) for k in range(STEPS)]
-    return [(step, laplace.certify_laplace(question.task(step), run).epsilon_prime) for step in steps]
+    steps = [Fraction(2) ** (top - FINEST_POWER + k) for k in range(CURVE_POINTS)]
+    return [(step, laplace.certify_laplace(question.setting(step), machine).epsilon_prime) for step in steps]
 
 
 def compute_supports(question: PrecisionQuestion, bits: int, first: str, second: str) -> Supports:
@@ -90,17 +92,17 @@ def compute_supports(question: PrecisionQuestion, bits: int, first: str, second:
 
     The picture and the numbers beside it ask at once: one of them works it out, the other waits for it.
     """
-    with ENUMERATING:
-        return _both_supports(question, bits, first, second)
+    with ENUMERATION_LOCK:
+        return _enumerate_supports(question, bits, first, second)
 
 
 @lru_cache(maxsize=CACHED_ANSWERS)
-def _both_supports(question: PrecisionQuestion, bits: int, first: str, second: str) -> Supports:
+def _enumerate_supports(question: PrecisionQuestion, bits: int, first: str, second: str) -> Supports:
     secrets = []
     for name, text in (("first", first), ("second", second)):
         with errors_for_field(name):
             secrets.append(rational(text, name))
     with errors_for_field("format"):
-        small = implementation(parse_format(question.format), uniform_generator(2**bits))
+        small_machine = implementation(parse_format(question.format), uniform_generator(2**bits))
     with errors_for_field("first"):
-        return enumerate_supports(question.task(), small, (secrets[0], secrets[1]))
+        return enumerate_supports(question.setting(), small_machine, (secrets[0], secrets[1]))

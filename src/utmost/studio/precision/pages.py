@@ -23,30 +23,34 @@ pages = APIRouter(include_in_schema=False, prefix="/precision")
 api = APIRouter(prefix="/api/precision", tags=["precision"])
 FORMATS = ("binary64", "binary32", "binary16", "fixed:16", "fixed:10")
 FIELDS = ("format", "epsilon", "sensitivity", "low", "high", "round", "bits", "first", "second")
-LONGEST = 40
+MAX_TEXT_CHARS = 40
 
-Text = Annotated[str, Query(max_length=LONGEST)]
+Text = Annotated[str, Query(max_length=MAX_TEXT_CHARS)]
 Bits = Annotated[int, Query(ge=3, le=10, description="The small generator has 2^bits values")]
 
 
-def question(
+def question_from_query(
     format: Annotated[
-        str, Query(max_length=LONGEST, description="binary16, binary32, binary64 or fixed:DIGITS")
+        str, Query(max_length=MAX_TEXT_CHARS, description="binary16, binary32, binary64 or fixed:DIGITS")
     ] = "binary64",
-    epsilon: Annotated[str, Query(max_length=LONGEST, description="The ε that is meant")] = "1",
-    sensitivity: Annotated[str, Query(max_length=LONGEST, description="How far neighbouring answers are apart")] = "1",
-    low: Annotated[str, Query(max_length=LONGEST, description="Results are kept above this")] = "0",
-    high: Annotated[str, Query(max_length=LONGEST, description="and below this")] = "10",
-    round: Annotated[str, Query(max_length=LONGEST, description="Results are multiples of this step")] = "1/1024",
+    epsilon: Annotated[str, Query(max_length=MAX_TEXT_CHARS, description="The ε that is meant")] = "1",
+    sensitivity: Annotated[
+        str, Query(max_length=MAX_TEXT_CHARS, description="How far neighbouring answers are apart")
+    ] = "1",
+    low: Annotated[str, Query(max_length=MAX_TEXT_CHARS, description="Results are kept above this")] = "0",
+    high: Annotated[str, Query(max_length=MAX_TEXT_CHARS, description="and below this")] = "10",
+    round: Annotated[
+        str, Query(max_length=MAX_TEXT_CHARS, description="Results are multiples of this step")
+    ] = "1/1024",
 ) -> PrecisionQuestion:
     """The question as typed."""
     return PrecisionQuestion(format, epsilon, sensitivity, low, high, round)
 
 
-Asked = Annotated[PrecisionQuestion, Depends(question)]
+QuestionDep = Annotated[PrecisionQuestion, Depends(question_from_query)]
 
 
-class Found(BaseModel):
+class PrecisionAnswer(BaseModel):
     """ε′ of Laplace noise by inversion on this machine, with the bounds it is made of; each is proven, none a guess."""
 
     epsilon_prime: FormattedNumber | None = Field(description="None where nothing is promised")
@@ -68,58 +72,62 @@ class Leak(BaseModel):
 
 @pages.get("")
 def precision_page(
-    request: Request, asked_for: Asked, bits: Bits = 8, first: Text = "1", second: Text = "2"
+    request: Request, question: QuestionDep, bits: Bits = 8, first: Text = "1", second: Text = "2"
 ) -> HTMLResponse:
     """The page: a machine, its ε′, and the leak."""
-    typed = {name: getattr(asked_for, name) for name in FIELDS[:6]} | {"bits": bits, "first": first, "second": second}
-    given: dict[str, Any] = {"found": None, "leak": None}
+    typed_values = {name: getattr(question, name) for name in FIELDS[:6]} | {
+        "bits": bits,
+        "first": first,
+        "second": second,
+    }
+    context: dict[str, Any] = {"certificate": None, "leak": None}
     try:
-        given = {"found": found(asked_for), "leak": leak(asked_for, bits, first, second)}
+        context = {"certificate": found(question), "leak": leak(question, bits, first, second)}
     except InputError as error:
-        given["problem"] = problem_from_error(error, FIELDS)
+        context["problem"] = problem_from_error(error, FIELDS)
     twin = f"/api/precision?{request.url.query}".rstrip("?")
-    return render_page(request, "precision/overview.html", twin=twin, formats=FORMATS, typed=typed, **given)
+    return render_page(request, "precision/overview.html", twin=twin, formats=FORMATS, question=typed_values, **context)
 
 
 @api.get("")
-def found(asked_for: Asked) -> Found:
+def found(question: QuestionDep) -> PrecisionAnswer:
     """ε′ of Laplace noise on a machine with this format, and what to do about it."""
-    judged = forms.certify_question(asked_for)
-    made, level = judged.made, judged.task.level
-    bound = made.epsilon_prime
-    return Found(
+    result = forms.certify_question(question)
+    certificate, level = result.certificate, result.setting.level
+    bound = certificate.epsilon_prime
+    return PrecisionAnswer(
         epsilon_prime=None
         if bound is None
         else FormattedNumber(text=epsilon_text(level, bound, 6), exact=decimal_above(bound, 30)),
-        theorem="none" if made.theorem is None else epsilon_text(level, made.theorem),
-        sharp="none" if made.sharp is None else epsilon_text(level, made.sharp),
-        delta_t="none" if made.closeness is None else decimal_above(made.closeness.delta_t, 4),
-        robustness="none" if made.robustness is None else decimal_above(made.robustness, 4),
-        step=str(made.rounding),
-        advice=judged.advice,
+        theorem="none" if certificate.theorem is None else epsilon_text(level, certificate.theorem),
+        sharp="none" if certificate.sharp is None else epsilon_text(level, certificate.sharp),
+        delta_t="none" if certificate.closeness is None else decimal_above(certificate.closeness.delta_t, 4),
+        robustness="none" if certificate.robustness is None else decimal_above(certificate.robustness, 4),
+        step=str(certificate.rounding),
+        advice=result.advice,
     )
 
 
 @api.get("/curve")
-def curve(asked_for: Asked) -> Chart:
+def curve(question: QuestionDep) -> Chart:
     """ε′ over the rounding step, with your step on it."""
-    judged = forms.certify_question(asked_for)
-    here = (judged.task.rounding, judged.made.epsilon_prime)
-    return charts.epsilon_chart(forms.epsilon_curve(asked_for), here, judged.task.level.epsilon)
+    result = forms.certify_question(question)
+    point = (result.setting.rounding, result.certificate.epsilon_prime)
+    return charts.epsilon_chart(forms.epsilon_curve(question), point, result.setting.level.epsilon)
 
 
 @api.get("/leak")
-def leak(asked_for: Asked, bits: Bits = 8, first: Text = "1", second: Text = "2") -> Leak:
+def leak(question: QuestionDep, bits: Bits = 8, first: Text = "1", second: Text = "2") -> Leak:
     """How often a result gives its secret away, before and after rounding."""
-    both = forms.compute_supports(asked_for, bits, first, second)
+    both_supports = forms.compute_supports(question, bits, first, second)
     return Leak(
-        raw=format_number(disclosure_probability(both.raw)),
-        rounded=format_number(disclosure_probability(both.rounded)),
-        results=len(both.raw[0]),
+        raw=format_number(disclosure_probability(both_supports.raw)),
+        rounded=format_number(disclosure_probability(both_supports.rounded)),
+        results=len(both_supports.raw[0]),
     )
 
 
 @api.get("/supports")
-def supports(asked_for: Asked, bits: Bits = 8, first: Text = "1", second: Text = "2") -> Chart:
+def supports(question: QuestionDep, bits: Bits = 8, first: Text = "1", second: Text = "2") -> Chart:
     """The results that either of two secrets can give, as added and as rounded."""
-    return charts.support_chart(forms.compute_supports(asked_for, bits, first, second))
+    return charts.support_chart(forms.compute_supports(question, bits, first, second))

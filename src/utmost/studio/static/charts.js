@@ -1,48 +1,48 @@
-// Pictures: <figure data-chart="/api/…"> is drawn from a Vega-Lite spec with named rows, and follows its form.
+// Charts: <figure data-chart="/api/…"> is drawn from a Vega-Lite spec with named rows, and follows its form.
 "use strict";
 
 const studioCharts = (() => {
-  const { vega: vegaAddress, ready: vegaMade } = document.currentScript.dataset;
-  const drawn = new WeakMap(); // figure → {key, view, finalize, spec}
-  let vegaLoading = null;
+  const { vega: vegaAddress, ready: vegaBuilt } = document.currentScript.dataset;
+  const charts = new WeakMap(); // figure → {key, chart, view, finalize}
+  let vegaPromise = null;
 
-  function vegaReady() {
-    vegaLoading ??= (async () => {
-      if (vegaMade) return loaded(vegaAddress);
-      for (let tries = 0; tries < 240; tries++) {
-        const answer = await fetch("/vega/ready").catch(() => null);
-        if (answer && answer.ok && (await answer.json()).ready) return loaded(vegaAddress);
-        await new Promise((done) => setTimeout(done, 500));
+  function loadVega() {
+    vegaPromise ??= (async () => {
+      if (vegaBuilt) return loadScript(vegaAddress);
+      for (let attempt = 0; attempt < 240; attempt++) {
+        const response = await fetch("/vega/ready").catch(() => null);
+        if (response && response.ok && (await response.json()).ready) return loadScript(vegaAddress);
+        await new Promise((resolve) => setTimeout(resolve, 500));
       }
       throw new Error("the charts' script was not made");
     })();
-    return vegaLoading;
+    return vegaPromise;
   }
 
-  function loaded(address) {
-    return new Promise((done, failed) => {
+  function loadScript(address) {
+    return new Promise((resolve, reject) => {
       const script = document.createElement("script");
       script.src = address;
-      script.onload = done;
-      script.onerror = () => failed(new Error("the charts' script did not load"));
+      script.onload = resolve;
+      script.onerror = () => reject(new Error("the charts' script did not load"));
       document.head.append(script);
     });
   }
 
   // var(--name) in a spec becomes the page's own colour, light or dark.
-  function inked(part, style) {
-    if (typeof part === "string") {
-      const named = /^var\((--[\w-]+)\)$/.exec(part);
-      return named ? style.getPropertyValue(named[1]).trim() : part;
+  function withPageColours(node, style) {
+    if (typeof node === "string") {
+      const match = /^var\((--[\w-]+)\)$/.exec(node);
+      return match ? style.getPropertyValue(match[1]).trim() : node;
     }
-    if (Array.isArray(part)) return part.map((one) => inked(one, style));
-    if (part && typeof part === "object") {
-      return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, inked(value, style)]));
+    if (Array.isArray(node)) return node.map((item) => withPageColours(item, style));
+    if (node && typeof node === "object") {
+      return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, withPageColours(value, style)]));
     }
-    return part;
+    return node;
   }
 
-  function config(style) {
+  function vegaConfig(style) {
     const colour = (name) => style.getPropertyValue(name).trim();
     const text = { labelColor: colour("--quiet"), titleColor: colour("--quiet"), labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" };
     return {
@@ -61,75 +61,75 @@ const studioCharts = (() => {
     };
   }
 
-  // Draws a picture {spec, data, words} in a figure; only its rows change where its spec is the same as before.
-  async function draw(figure, picture) {
-    const place = figure.querySelector(".drawing");
-    say(figure, place, picture.words);
-    const key = JSON.stringify(picture.spec);
-    const before = drawn.get(figure);
-    if (before && before.key === key) {
-      for (const [name, rows] of Object.entries(picture.data)) before.view.data(name, rows);
-      before.picture = picture;
-      await before.view.runAsync();
-      return before.view;
+  // Draws a chart {spec, data, words} in a figure; only its rows change where its spec is the same as before.
+  async function draw(figure, chart) {
+    const drawing = figure.querySelector(".drawing");
+    describe(figure, drawing, chart.words);
+    const key = JSON.stringify(chart.spec);
+    const previous = charts.get(figure);
+    if (previous && previous.key === key) {
+      for (const [name, rows] of Object.entries(chart.data)) previous.view.data(name, rows);
+      previous.chart = chart;
+      await previous.view.runAsync();
+      return previous.view;
     }
-    place.classList.toggle("waiting", !window.vegaEmbed);
-    await vegaReady();
-    place.classList.remove("waiting");
+    drawing.classList.toggle("waiting", !window.vegaEmbed);
+    await loadVega();
+    drawing.classList.remove("waiting");
     const style = getComputedStyle(document.documentElement);
-    const spec = { ...inked(picture.spec, style), datasets: picture.data };
-    before?.finalize();
-    const result = await window.vegaEmbed(canvas(place), spec, {
+    const spec = { ...withPageColours(chart.spec, style), datasets: chart.data };
+    previous?.finalize();
+    const result = await window.vegaEmbed(canvasIn(drawing), spec, {
       mode: "vega-lite", renderer: "svg", ast: true, actions: false, defaultStyle: false,
-      config: config(style), tooltip: { disableDefaultStyle: true },
+      config: vegaConfig(style), tooltip: { disableDefaultStyle: true },
     });
-    drawn.set(figure, { key, picture, view: result.view, finalize: () => result.finalize() });
-    reachable(place);
-    figure.dispatchEvent(new CustomEvent("drawn", { detail: { view: result.view, picture } }));
+    charts.set(figure, { key, chart, view: result.view, finalize: () => result.finalize() });
+    updateKeyboardScrolling(drawing);
+    figure.dispatchEvent(new CustomEvent("drawn", { detail: { view: result.view, chart } }));
     return result.view;
   }
 
-  // What must be scrolled to be seen whole can be scrolled by keys.
-  function reachable(place) {
-    if (place.scrollWidth > place.clientWidth || place.scrollHeight > place.clientHeight) place.tabIndex = 0;
-    else place.removeAttribute("tabindex");
+  // A drawing larger than its place can be focused, and so scrolled by keys.
+  function updateKeyboardScrolling(drawing) {
+    if (drawing.scrollWidth > drawing.clientWidth || drawing.scrollHeight > drawing.clientHeight) drawing.tabIndex = 0;
+    else drawing.removeAttribute("tabindex");
   }
 
-  // Vega describes its own element: the picture's description is on the one around it.
-  function canvas(place) {
-    const inner = place.querySelector(".canvas") ?? document.createElement("div");
-    inner.className = "canvas";
-    place.append(inner);
-    return inner;
+  // Vega describes its own element: the chart's description is on the one around it.
+  function canvasIn(drawing) {
+    const canvas = drawing.querySelector(".canvas") ?? document.createElement("div");
+    canvas.className = "canvas";
+    drawing.append(canvas);
+    return canvas;
   }
 
-  function say(figure, place, words) {
+  function describe(figure, drawing, words) {
     if (!words) return;
-    place.setAttribute("aria-label", words);
+    drawing.setAttribute("aria-label", words);
     const caption = figure.querySelector("[data-words]");
     if (caption && caption.textContent !== words) caption.textContent = words;
   }
 
-  // A figure asks its address, with its form's values; the latest answer wins.
-  async function follow(figure) {
-    figure.asking?.abort();
-    const asking = (figure.asking = new AbortController());
+  // Fetches a figure's address with its form's values, and draws the answer; the latest answer wins.
+  async function refresh(figure) {
+    figure.pendingRequest?.abort();
+    const request = (figure.pendingRequest = new AbortController());
     const form = figure.dataset.form ? document.getElementById(figure.dataset.form) : null;
     try {
-      const answer = await fetch(studioForms.address(figure.dataset.chart, form), { signal: asking.signal });
-      const found = await answer.json();
-      if (asking.signal.aborted) return;
-      if (!answer.ok) {
+      const response = await fetch(studioForms.addressWithValues(figure.dataset.chart, form), { signal: request.signal });
+      const content = await response.json();
+      if (request.signal.aborted) return;
+      if (!response.ok) {
         figure.classList.add("stale");
-        studioForms.complain(form, found, figure);
+        studioForms.showProblem(form, content, figure);
         return;
       }
       figure.classList.remove("stale");
-      studioForms.complain(form, null, figure);
-      await draw(figure, found);
+      studioForms.showProblem(form, null, figure);
+      await draw(figure, content);
       figure.dataset.drawn = String(Number(figure.dataset.drawn || 0) + 1);
-    } catch (problem) {
-      if (problem.name !== "AbortError") figure.classList.add("stale");
+    } catch (error) {
+      if (error.name !== "AbortError") figure.classList.add("stale");
     }
   }
 
@@ -137,22 +137,22 @@ const studioCharts = (() => {
     for (const figure of document.querySelectorAll("figure[data-chart]")) {
       if (!figure.dataset.chart) continue;
       const form = figure.dataset.form ? document.getElementById(figure.dataset.form) : null;
-      if (form) form.addEventListener("input", studioForms.soon(() => follow(figure)));
-      follow(figure);
+      if (form) form.addEventListener("input", studioForms.coalesce(() => refresh(figure)));
+      refresh(figure);
     }
-    if (document.querySelector("figure[data-chart]")) vegaReady().catch(() => {});
-    addEventListener("resize", () => document.querySelectorAll("figure[data-chart] .drawing").forEach(reachable));
+    if (document.querySelector("figure[data-chart]")) loadVega().catch(() => {});
+    addEventListener("resize", () => document.querySelectorAll("figure[data-chart] .drawing").forEach(updateKeyboardScrolling));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
       for (const figure of document.querySelectorAll("figure[data-chart]")) {
-        const before = drawn.get(figure);
-        if (before) {
-          before.key = "";
-          draw(figure, before.picture);
+        const previous = charts.get(figure);
+        if (previous) {
+          previous.key = "";
+          draw(figure, previous.chart);
         }
       }
     });
   }
 
   document.addEventListener("DOMContentLoaded", start);
-  return { draw, follow };
+  return { draw, refresh };
 })();

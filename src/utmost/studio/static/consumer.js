@@ -3,101 +3,100 @@
 
 const studioConsumer = (() => {
   const SVG = "http://www.w3.org/2000/svg";
-  const PICTURES = ["beliefs", "costs", "cells"];
+  const CHART_IDS = ["beliefs", "costs", "cells"];
 
-  function made(name, attributes, ...children) {
+  function svgElement(name, attributes, ...children) {
     const element = document.createElementNS(SVG, name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
     element.append(...children);
     return element;
   }
 
-  const clamped = (value, low, high) => Math.min(high, Math.max(low, value));
+  const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
   // A row of vertical sliders, drawn as bars or as points on a line; the text in its field is what is sent.
-  class Board {
-    constructor(place) {
-      this.place = place;
-      this.points = place.dataset.board === "points";
-      this.field = document.getElementById(place.dataset.field);
-      this.choose = document.getElementById(place.dataset.choose);
+  class DragEditor {
+    constructor(container) {
+      this.container = container;
+      this.hasPoints = container.dataset.editor === "points";
+      this.field = document.getElementById(container.dataset.field);
+      this.select = document.getElementById(container.dataset.select);
       this.values = [];
       this.labels = [];
       this.errors = [];
-      this.top = this.points ? 10 : 100;
-      this.at = 0;
-      this.frame();
-      this.field.addEventListener("input", () => this.typed());
-      this.choose.addEventListener("input", () => this.draw());
+      this.top = this.hasPoints ? 10 : 100;
+      this.focusIndex = 0;
+      this.addFrame();
+      this.field.addEventListener("input", () => this.readField());
+      this.select.addEventListener("input", () => this.draw());
       new ResizeObserver(() => this.draw()).observe(this.svg);
     }
 
-    get chosen() {
-      return this.choose.value === this.place.dataset.chosen;
+    get isSelected() {
+      return this.select.value === this.container.dataset.option;
     }
 
-    frame() {
-      this.svg = made("svg", { role: "group", "aria-label": `${this.place.dataset.label}, to be dragged` });
-      const ends = document.createElement("div");
-      ends.className = "ends";
-      ends.append(document.createElement("span"), document.createElement("span"));
+    addFrame() {
+      this.svg = svgElement("svg", { role: "group", "aria-label": `${this.container.dataset.label}, to be dragged` });
+      const endLabels = document.createElement("div");
+      endLabels.className = "end-labels";
+      endLabels.append(document.createElement("span"), document.createElement("span"));
       const hint = document.createElement("p");
       hint.className = "hint";
-      hint.textContent = this.points ? "Drag the points" : "Drag the bars";
+      hint.textContent = this.hasPoints ? "Drag the points" : "Drag the bars";
       const keys = document.createElement("span");
       keys.className = "visually-hidden";
       keys.textContent = "; or up and down change one, left and right go to the next";
       hint.append(keys);
-      this.place.append(this.svg, ends, hint);
-      this.svg.addEventListener("pointerdown", (event) => this.press(event));
+      this.container.append(this.svg, endLabels, hint);
+      this.svg.addEventListener("pointerdown", (event) => this.onPress(event));
       this.svg.addEventListener("pointermove", (event) => this.drag(event));
-      for (const name of ["pointerup", "pointercancel"]) this.svg.addEventListener(name, () => (this.held = null));
+      for (const name of ["pointerup", "pointercancel"]) this.svg.addEventListener(name, () => (this.dragState = null));
     }
 
-    // What the server says: shown as it is, unless it is the reader's own, which her field has.
-    told(values, labels, errors, top, text) {
+    // Shows what the server answers, unless the reader has drawn values of their own: those are in the field.
+    showAnswer(values, labels, errors, top, text) {
       this.labels = labels;
-      if (this.chosen && this.field.value) {
-        this.typed();
+      if (this.isSelected && this.field.value) {
+        this.readField();
       } else {
         this.values = [...values];
         this.errors = errors;
         this.top = top;
-        if (!this.chosen) this.field.value = text;
+        if (!this.isSelected) this.field.value = text;
         this.draw();
       }
     }
 
-    typed() {
-      const parts = this.field.value.split(",");
-      const pairs = parts.map((part) => part.split(":"));
-      const values = pairs.map((pair) => this.number(pair[this.points ? 1 : 0] ?? ""));
+    readField() {
+      const pairs = this.field.value.split(",").map((text) => text.split(":"));
+      const values = pairs.map((pair) => this.parseNumber(pair[this.hasPoints ? 1 : 0] ?? ""));
       if (values.some((value) => !Number.isFinite(value))) return;
       this.values = values;
-      if (this.points) this.errors = pairs.map((pair) => pair[0].trim());
-      this.top = Math.max(this.points ? 10 : 100, ...values);
+      if (this.hasPoints) this.errors = pairs.map((pair) => pair[0].trim());
+      this.top = Math.max(this.hasPoints ? 10 : 100, ...values);
       this.draw();
     }
 
-    number(text) {
-      const [above, below] = text.trim().split("/");
-      return above === "" ? NaN : below === undefined ? Number(above) : Number(above) / Number(below);
+    parseNumber(text) {
+      const [numerator, denominator] = text.trim().split("/");
+      return numerator === "" ? NaN : denominator === undefined ? Number(numerator) : Number(numerator) / Number(denominator);
     }
 
-    where(index) {
+    xOf(index) {
       const width = this.svg.clientWidth;
-      if (!this.points) return ((index + 0.5) * width) / this.values.length;
-      const errors = this.errors.map((error) => this.number(error));
+      if (!this.hasPoints) return ((index + 0.5) * width) / this.values.length;
+      const errors = this.errors.map((error) => this.parseNumber(error));
       const low = errors[0], high = errors.at(-1);
       return high > low ? 14 + ((errors[index] - low) / (high - low)) * (width - 28) : width / 2;
     }
 
     // Pixels kept free above and below: a bar stands on the ground, a point needs room for its knob.
     get margins() {
-      return this.points ? [10, 10] : [6, 2];
+      return this.hasPoints ? [10, 10] : [6, 2];
     }
 
-    height(value) {
+    yOf(value) {
       const [above, below] = this.margins;
       return above + (this.svg.clientHeight - above - below) * (1 - value / this.top);
     }
@@ -105,188 +104,188 @@ const studioConsumer = (() => {
     draw() {
       const count = this.values.length, width = this.svg.clientWidth;
       if (!count || !width) return;
-      if (this.sliders?.length !== count) this.build(count);
-      this.at = Math.min(this.at, count - 1);
-      this.svg.classList.toggle("chosen", this.chosen);
-      this.sliders.forEach((slider, k) => this.place_one(slider, k));
-      if (this.points) {
-        const path = this.values.map((value, k) => `${this.where(k)},${this.height(value)}`).join(" ");
-        this.curve.setAttribute("points", path);
-        const zero = this.errors.findIndex((error) => this.number(error) === 0);
-        const x = zero < 0 ? -10 : this.where(zero);
-        for (const [key, value] of Object.entries({ x1: x, x2: x, y1: 0, y2: this.svg.clientHeight })) this.truth.setAttribute(key, value);
+      if (this.sliders?.length !== count) this.addSliders(count);
+      this.focusIndex = Math.min(this.focusIndex, count - 1);
+      this.svg.classList.toggle("active", this.isSelected);
+      this.sliders.forEach((slider, k) => this.placeSlider(slider, k));
+      if (this.hasPoints) {
+        const points = this.values.map((value, k) => `${this.xOf(k)},${this.yOf(value)}`).join(" ");
+        this.curve.setAttribute("points", points);
+        const zeroIndex = this.errors.findIndex((error) => this.parseNumber(error) === 0);
+        const x = zeroIndex < 0 ? -10 : this.xOf(zeroIndex);
+        for (const [key, value] of Object.entries({ x1: x, x2: x, y1: 0, y2: this.svg.clientHeight })) this.zeroLine.setAttribute(key, value);
       }
-      const ends = this.place.querySelectorAll(".ends span");
-      ends[0].textContent = this.labels[0] ?? "";
-      ends[1].textContent = this.labels.at(-1) ?? "";
+      const endLabels = this.container.querySelectorAll(".end-labels span");
+      endLabels[0].textContent = this.labels[0] ?? "";
+      endLabels[1].textContent = this.labels.at(-1) ?? "";
     }
 
-    place_one(slider, k) {
-      const x = this.where(k), y = this.height(this.values[k]), value = this.values[k];
-      const wide = this.svg.clientWidth / this.values.length;
-      const [room, mark] = slider.children;
-      for (const [key, number] of Object.entries({ x: x - wide / 2, y: 0, width: wide, height: this.svg.clientHeight })) room.setAttribute(key, number);
-      if (this.points) {
+    placeSlider(slider, k) {
+      const x = this.xOf(k), y = this.yOf(this.values[k]), value = this.values[k];
+      const slotWidth = this.svg.clientWidth / this.values.length;
+      const [hitArea, mark] = slider.children;
+      for (const [key, number] of Object.entries({ x: x - slotWidth / 2, y: 0, width: slotWidth, height: this.svg.clientHeight })) hitArea.setAttribute(key, number);
+      if (this.hasPoints) {
         mark.setAttribute("cx", x);
         mark.setAttribute("cy", y);
       } else {
-        const gap = wide > 6 ? 1 : 0;
-        for (const [key, number] of Object.entries({ x: x - wide / 2 + gap, y, width: wide - 2 * gap, height: this.svg.clientHeight - y })) mark.setAttribute(key, number);
+        const gap = slotWidth > 6 ? 1 : 0;
+        for (const [key, number] of Object.entries({ x: x - slotWidth / 2 + gap, y, width: slotWidth - 2 * gap, height: this.svg.clientHeight - y })) mark.setAttribute(key, number);
       }
       const label = this.labels[k] ?? String(k + 1);
-      const told = { "aria-label": `${this.place.dataset.label} at ${label}`, "aria-valuenow": value, "aria-valuemax": this.top, "aria-valuetext": String(value), tabindex: k === this.at ? 0 : -1 };
-      for (const [key, text] of Object.entries(told)) slider.setAttribute(key, text);
+      const attributes = { "aria-label": `${this.container.dataset.label} at ${label}`, "aria-valuenow": value, "aria-valuemax": this.top, "aria-valuetext": String(value), tabindex: k === this.focusIndex ? 0 : -1 };
+      for (const [key, text] of Object.entries(attributes)) slider.setAttribute(key, text);
     }
 
-    build(count) {
+    addSliders(count) {
       this.svg.replaceChildren();
-      if (this.points) {
-        this.truth = made("line", { class: "truth" });
-        this.curve = made("polyline", { class: "curve" });
-        this.svg.append(this.truth, this.curve);
+      if (this.hasPoints) {
+        this.zeroLine = svgElement("line", { class: "zero-line" });
+        this.curve = svgElement("polyline", { class: "curve" });
+        this.svg.append(this.zeroLine, this.curve);
       }
       this.sliders = Array.from({ length: count }, (_, k) => {
-        const mark = this.points ? made("circle", { class: "knob", r: 7 }) : made("rect", { class: "bar", rx: 2 });
-        const slider = made("g", { role: "slider", "aria-valuemin": 0, "aria-orientation": "vertical" }, made("rect", { class: "room" }), mark);
-        slider.addEventListener("keydown", (event) => this.key(event, k));
-        slider.addEventListener("focus", () => (this.at = k));
+        const mark = this.hasPoints ? svgElement("circle", { class: "knob", r: 7 }) : svgElement("rect", { class: "bar", rx: 2 });
+        const slider = svgElement("g", { role: "slider", "aria-valuemin": 0, "aria-orientation": "vertical" }, svgElement("rect", { class: "hit-area" }), mark);
+        slider.addEventListener("keydown", (event) => this.onKey(event, k));
+        slider.addEventListener("focus", () => (this.focusIndex = k));
         return slider;
       });
       this.svg.append(...this.sliders);
     }
 
-    press(event) {
+    onPress(event) {
       if (!this.values.length) return;
       event.preventDefault();
       this.svg.setPointerCapture(event.pointerId);
-      this.held = { index: this.nearest(event) };
-      this.sliders[this.held.index].focus();
+      this.dragState = { index: this.nearest(event) };
+      this.sliders[this.dragState.index].focus();
       this.drag(event);
     }
 
     drag(event) {
-      if (!this.held) return;
-      const index = this.points ? this.held.index : this.nearest(event);
+      if (!this.dragState) return;
+      const index = this.hasPoints ? this.dragState.index : this.nearest(event);
       const [above, below] = this.margins, box = this.svg.getBoundingClientRect();
-      this.set(index, this.top * (1 - (event.clientY - box.top - above) / (box.height - above - below)));
+      this.setValue(index, this.top * (1 - (event.clientY - box.top - above) / (box.height - above - below)));
     }
 
     nearest(event) {
       const x = event.clientX - this.svg.getBoundingClientRect().left;
-      const far = this.values.map((_, k) => Math.abs(this.where(k) - x));
-      return far.indexOf(Math.min(...far));
+      const distances = this.values.map((_, k) => Math.abs(this.xOf(k) - x));
+      return distances.indexOf(Math.min(...distances));
     }
 
-    key(event, k) {
-      const small = this.top / (this.points ? 20 : 50), large = this.top / 5;
-      const moves = { ArrowUp: small, ArrowDown: -small, PageUp: large, PageDown: -large, Home: -this.top, End: this.top };
-      const sides = { ArrowLeft: -1, ArrowRight: 1 };
-      if (event.key in moves) this.set(k, this.values[k] + moves[event.key]);
-      else if (event.key in sides) {
-        this.at = clamped(k + sides[event.key], 0, this.values.length - 1);
+    onKey(event, k) {
+      const smallStep = this.top / (this.hasPoints ? 20 : 50), largeStep = this.top / 5;
+      const moves = { ArrowUp: smallStep, ArrowDown: -smallStep, PageUp: largeStep, PageDown: -largeStep, Home: -this.top, End: this.top };
+      const neighbours = { ArrowLeft: -1, ArrowRight: 1 };
+      if (event.key in moves) this.setValue(k, this.values[k] + moves[event.key]);
+      else if (event.key in neighbours) {
+        this.focusIndex = clamp(k + neighbours[event.key], 0, this.values.length - 1);
         this.draw();
-        this.sliders[this.at].focus();
+        this.sliders[this.focusIndex].focus();
       } else return;
       event.preventDefault();
     }
 
-    set(index, value) {
-      const step = this.points ? this.top / 20 : this.top / 100;
-      this.values[index] = Number((Math.round(clamped(value, 0, this.top) / step) * step).toPrecision(6));
-      if (!this.values.some((one) => one > 0)) this.values[index] = step;
-      const texts = this.values.map((one, k) => (this.points ? `${this.errors[k]}:${one}` : String(one)));
+    setValue(index, value) {
+      const step = this.hasPoints ? this.top / 20 : this.top / 100;
+      this.values[index] = Number((Math.round(clamp(value, 0, this.top) / step) * step).toPrecision(6));
+      if (!this.values.some((height) => height > 0)) this.values[index] = step;
+      const texts = this.values.map((height, k) => (this.hasPoints ? `${this.errors[k]}:${height}` : String(height)));
       this.field.value = texts.join(",");
-      this.choose.value = this.place.dataset.chosen;
+      this.select.value = this.container.dataset.option;
       this.draw();
       this.field.dispatchEvent(new Event("input", { bubbles: true }));
     }
   }
 
-  function say(root, name, words) {
-    const place = root.querySelector(`[data-${name}]`);
-    if (place && place.textContent !== words) place.textContent = words;
-    return place;
+  function setText(root, name, text) {
+    const element = root.querySelector(`[data-${name}]`);
+    if (element && element.textContent !== text) element.textContent = text;
+    return element;
   }
 
-  function filled(root, name, found) {
-    for (const place of root.querySelectorAll(`[data-${name}]`)) studioForms.fill(place, found ? found[place.dataset[name]] : null);
+  function fillFields(root, name, content) {
+    for (const element of root.querySelectorAll(`[data-${name}]`)) studioForms.fill(element, content ? content[element.dataset[name]] : null);
   }
 
-  function draw(id, picture) {
+  function drawChart(id, chart) {
     const figure = document.getElementById(id);
     if (!figure) return;
-    figure.classList.toggle("empty", !picture);
-    if (picture) studioCharts.draw(figure, picture).then(() => (figure.dataset.drawn = String(Number(figure.dataset.drawn || 0) + 1)));
+    figure.classList.toggle("empty", !chart);
+    if (chart) studioCharts.draw(figure, chart).then(() => (figure.dataset.drawn = String(Number(figure.dataset.drawn || 0) + 1)));
   }
 
   // Losses over all answers that need a search are asked for when the form has been still for a while.
-  function later(form) {
-    let timer = 0, asking = null;
-    return (found) => {
+  function averageLossUpdater(form) {
+    let timer = 0, request = null;
+    return (content) => {
       clearTimeout(timer);
-      asking?.abort();
+      request?.abort();
       const section = form.querySelector("[data-remap]");
       if (!section) return;
-      const picture = found.pictures.remap;
-      section.hidden = !found.searched && !found.before && !picture;
-      filled(section, "before", found.before);
-      if (!found.searched) return draw("remap", picture);
+      const chart = content.pictures.remap;
+      section.hidden = !content.searched && !content.before && !chart;
+      fillFields(section, "before", content.before);
+      if (!content.searched) return drawChart("remap", chart);
       section.classList.add("stale");
       timer = setTimeout(async () => {
-        asking = new AbortController();
-        const address = studioForms.address(section.querySelector("[data-over]").dataset.over, form);
-        const answer = await fetch(address, { signal: asking.signal }).catch(() => null);
-        if (!answer?.ok) return;
-        const over = await answer.json();
+        request = new AbortController();
+        const address = studioForms.addressWithValues(section.querySelector("[data-address]").dataset.address, form);
+        const response = await fetch(address, { signal: request.signal }).catch(() => null);
+        if (!response?.ok) return;
+        const average = await response.json();
         section.classList.remove("stale");
-        filled(section, "before", over.before);
-        if (over.remap) draw("remap", over.remap);
-        else say(document.getElementById("remap"), "words", over.words);
+        fillFields(section, "before", average.before);
+        if (average.remap) drawChart("remap", average.remap);
+        else setText(document.getElementById("remap"), "words", average.words);
       }, 350);
     };
   }
 
-  function rows(found) {
+  function fillCellTable(content) {
     const body = document.querySelector("#cell-table tbody");
     if (!body) return;
     [...body.rows].forEach((row, k) => {
-      const one = found.readings[k];
-      if (!one) return;
-      const values = [one.value, one.unbiased ?? one.value, one.estimate, one.low, one.high, one.loss?.expected, one.loss?.face_value];
+      const reading = content.readings[k];
+      if (!reading) return;
+      const values = [reading.value, reading.unbiased ?? reading.value, reading.estimate, reading.low, reading.high, reading.loss?.expected, reading.loss?.face_value];
       values.forEach((value, column) => studioForms.fill(row.cells[column + 1], value));
     });
   }
 
-  function addressed(form, query) {
+  function updateAddresses(form, query) {
     history.replaceState(null, "", `${form.dataset.base}?${query}`);
-    for (const twin of document.querySelectorAll('link[rel="alternate"], .bottom a')) twin.href = `${form.dataset.twin}?${query}`;
-    const weights = document.getElementById("weights-form");
-    if (weights) weights.action = `${weights.dataset.base}?${query}`;
-    const link = form.querySelector("[data-tailor-link]");
-    if (link) link.href = `${form.dataset.base}/tailored?${query}`;
-    for (const place of document.querySelectorAll("#cell-table tbody a")) {
-      const url = new URL(place.href);
-      place.href = `${form.dataset.base}?${query}&cell=${encodeURIComponent(url.searchParams.get("cell"))}`;
+    for (const link of document.querySelectorAll('link[rel="alternate"], .bottom a')) link.href = `${form.dataset.twin}?${query}`;
+    const weightsForm = document.getElementById("weights-form");
+    if (weightsForm) weightsForm.action = `${weightsForm.dataset.base}?${query}`;
+    const tailorLink = form.querySelector("[data-tailor-link]");
+    if (tailorLink) tailorLink.href = `${form.dataset.base}/tailored?${query}`;
+    for (const link of document.querySelectorAll("#cell-table tbody a")) {
+      const url = new URL(link.href);
+      link.href = `${form.dataset.base}?${query}&cell=${encodeURIComponent(url.searchParams.get("cell"))}`;
     }
   }
 
-  function answered(form, boards, over, found) {
+  function showReading(form, editors, updateAverageLoss, content) {
     for (const results of form.querySelectorAll(".results")) results.hidden = false;
-    for (const id of PICTURES) draw(id, found.pictures[id]);
-    over(found);
-    rows(found);
-    say(form, "claim", found.claim)?.classList.toggle("good", found.best);
-    say(form, "verdict", found.verdict);
-    say(form, "legal", found.legality?.words ?? "");
-    say(form, "remark", found.remark);
-    say(form, "reader", found.reader ?? "");
-    say(form, "command", found.command);
+    for (const id of CHART_IDS) drawChart(id, content.pictures[id]);
+    updateAverageLoss(content);
+    fillCellTable(content);
+    setText(form, "claim", content.claim)?.classList.toggle("good", content.best);
+    setText(form, "verdict", content.verdict);
+    setText(form, "legality", content.legality?.words ?? "");
+    setText(form, "remark", content.remark);
+    setText(form, "reader", content.reader ?? "");
+    setText(form, "command", content.command);
     const tailor = form.querySelector("[data-tailor]");
-    if (tailor) tailor.hidden = !found.tailored;
-    if (found.bars) boards.bars?.told(found.bars.heights, found.bars.labels, [], 100, found.bars.text);
-    const drawing = found.drawing;
-    if (drawing) boards.points?.told(drawing.costs, drawing.labels, drawing.errors, drawing.top, drawing.text);
-    addressed(form, found.address);
+    if (tailor) tailor.hidden = !content.tailored;
+    if (content.bars) editors.bars?.showAnswer(content.bars.heights, content.bars.labels, [], 100, content.bars.text);
+    const drawing = content.drawing;
+    if (drawing) editors.points?.showAnswer(drawing.costs, drawing.labels, drawing.errors, drawing.top, drawing.text);
+    updateAddresses(form, content.address);
   }
 
   function start() {
@@ -295,14 +294,14 @@ const studioConsumer = (() => {
     }
     const form = document.getElementById("reader");
     if (!form) return;
-    for (const place of form.querySelectorAll("details [data-error]")) {
-      const shown = () => place.textContent && (place.closest("details").open = true);
-      new MutationObserver(shown).observe(place, { childList: true, characterData: true, subtree: true });
+    for (const errorElement of form.querySelectorAll("details [data-error]")) {
+      const openDetails = () => errorElement.textContent && (errorElement.closest("details").open = true);
+      new MutationObserver(openDetails).observe(errorElement, { childList: true, characterData: true, subtree: true });
     }
-    const boards = {};
-    for (const place of form.querySelectorAll("[data-board]")) boards[place.dataset.board] = new Board(place);
-    const over = later(form);
-    form.querySelector("[data-live]").addEventListener("answered", (event) => answered(form, boards, over, event.detail));
+    const editors = {};
+    for (const container of form.querySelectorAll("[data-editor]")) editors[container.dataset.editor] = new DragEditor(container);
+    const updateAverageLoss = averageLossUpdater(form);
+    form.querySelector("[data-live]").addEventListener("answered", (event) => showReading(form, editors, updateAverageLoss, event.detail));
     for (const field of form.querySelectorAll("[data-reload]")) {
       field.addEventListener("input", (event) => event.stopPropagation());
       field.addEventListener("change", () => {
@@ -314,5 +313,5 @@ const studioConsumer = (() => {
   }
 
   document.addEventListener("DOMContentLoaded", start);
-  return { Board };
+  return { DragEditor };
 })();
