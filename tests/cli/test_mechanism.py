@@ -304,7 +304,7 @@ def test_an_input_is_data_and_is_not_repeated(utmost, arguments):
 
 
 def test_many_samples_are_counted_on_stderr_and_a_failure_prints_none(utmost, monkeypatch):
-    monkeypatch.setattr("utmost.cli.mechanism.CHUNK", 3)
+    monkeypatch.setattr("utmost.cli.mechanism.SAMPLES_PER_CHUNK", 3)
     said = utmost(*GEOMETRIC, "--sample", 7, "--input", 2)
     assert said.err.splitlines() == ["drawn 3 of 7", "drawn 6 of 7", "drawn 7 of 7"]
     assert len(said.out.splitlines()) == 7

@@ -269,10 +269,10 @@ def test_no_file_makes_a_traceback_or_a_partial_file(capsys, tmp_path, content, 
 
 
 def test_names_with_commas_stand_in_quotes():
-    assert module.split('"a,b", c', "--keep") == ["a,b", "c"]
-    assert module.split(None, "--keep") == []
+    assert module.split_names('"a,b", c', "--keep") == ["a,b", "c"]
+    assert module.split_names(None, "--keep") == []
     with pytest.raises(InputError, match="--keep"):
-        module.split(",", "--keep")
+        module.split_names(",", "--keep")
 
 
 def test_a_bar_is_shown_on_a_terminal_alone(monkeypatch):

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from utmost.errors import InputError, UtmostError
 
-LONGEST_MESSAGE = 400
+MAX_MESSAGE_CHARS = 400
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -25,32 +25,32 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def run(arguments: Sequence[str]) -> int:
     """The exit code of one command; what goes wrong is one line on stderr."""
     try:
-        code = _answer(arguments)
+        code = _run_command(arguments)
         sys.stdout.flush()
-        return _complain("interrupted", code) if code == 130 else code  # the parser may end a Ctrl-C by itself
+        return _print_error("interrupted", code) if code == 130 else code  # the parser may end a Ctrl-C by itself
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read us has left: nothing to say
         return 1
     except UtmostError as problem:
-        return _complain(str(problem), 2 if isinstance(problem, InputError) else 1)
+        return _print_error(str(problem), 2 if isinstance(problem, InputError) else 1)
     except KeyboardInterrupt:
-        return _complain("interrupted", 130)
+        return _print_error("interrupted", 130)
     except Exception as problem:
-        return _unexpected(problem)
+        return _report_exception(problem)
 
 
-def _answer(arguments: Sequence[str]) -> int:
+def _run_command(arguments: Sequence[str]) -> int:
     """The command itself: the parser's own `Exit` comes back as a code."""
     from utmost.cli.app import app
 
     try:
         code = app(list(arguments), prog_name="utmost", standalone_mode=False)
-    except SystemExit as end:
-        code = end.code
+    except SystemExit as system_exit:
+        code = system_exit.code
     return code if isinstance(code, int) else 0
 
 
-def _unexpected(problem: Exception) -> int:
+def _report_exception(problem: Exception) -> int:
     """What the parser refuses is bad input (exit code 2); the rest is a bug here, named by its type alone.
 
     The parser is typer's own copy of click or click itself, by version, so its errors are told by what they can do.
@@ -58,15 +58,15 @@ def _unexpected(problem: Exception) -> int:
     import typer
 
     if isinstance(problem, typer.Abort):
-        return _complain("interrupted", 130)
+        return _print_error("interrupted", 130)
     if hasattr(problem, "format_message"):
-        return _complain(_usage(problem), 2)
-    return _complain(
+        return _print_error(_usage_message(problem), 2)
+    return _print_error(
         f"internal error ({type(problem).__name__}): this is a bug in utmost, please report the command", 1
     )
 
 
-def _usage(problem: Exception) -> str:
+def _usage_message(problem: Exception) -> str:
     """The parser's message with the page that helps."""
     message: str = problem.format_message()  # type: ignore[attr-defined]
     context = getattr(problem, "ctx", None)
@@ -75,10 +75,10 @@ def _usage(problem: Exception) -> str:
     return f"{text[:1].lower()}{text[1:]}{'' if text.endswith('?') else ':'} see {path} --help"
 
 
-def _complain(message: str, code: int) -> int:
+def _print_error(message: str, code: int) -> int:
     """One printable line on stderr; of a long one the beginning and the end, where it says what to do."""
     line = " ".join(message.split())
-    if len(line) > LONGEST_MESSAGE:
-        line = f"{line[: LONGEST_MESSAGE - 120]} … {line[-110:]}"
+    if len(line) > MAX_MESSAGE_CHARS:
+        line = f"{line[: MAX_MESSAGE_CHARS - 120]} … {line[-110:]}"
     print(f"utmost: {''.join(c if c.isprintable() else '?' for c in line)}", file=sys.stderr)
     return code

@@ -66,8 +66,8 @@ app.add_typer(precision.app, name="precision")
 app.add_typer(serve.app, name="serve")
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         print(f"utmost {__version__}")
         raise typer.Exit
 
@@ -76,7 +76,7 @@ def _version(wanted: bool) -> None:
 def root(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
+        bool, typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """Differentially private releases, provably as useful as the guarantee allows."""

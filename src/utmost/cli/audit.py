@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json as documents
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from fractions import Fraction
+from json import dumps, loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,55 +25,68 @@ EXAMPLES = (
     "Examples: utmost audit numpy.random:laplace --secrets 0,1 --epsilon 1;  "
     'utmost audit --command "python box.py" --secrets 0,1;  utmost audit channel.csv --epsilon 0.1'
 )
-PAUSE = 1.0  # seconds between two lines of progress
-LONGEST_SHOWN = 60  # characters of a secret in words
+PROGRESS_INTERVAL_SECONDS = 1.0  # seconds between two lines of progress
+MAX_SECRET_CHARS = 60  # characters of a secret in words
 
-Text = str | None
+OptionalText = str | None
 
 
 def command(
     target: Annotated[
-        Text,
+        OptionalText,
         typer.Argument(metavar="TARGET", help="MODULE:FUNCTION called with a secret; or a channel, .csv or .json."),
     ] = None,
     program: Annotated[
-        Text, typer.Option("--command", metavar="LINE", help="A program: reads a secret a line, prints a value a line.")
+        OptionalText,
+        typer.Option("--command", metavar="LINE", help="A program: reads a secret a line, prints a value a line."),
     ] = None,
-    secrets: Annotated[Text, typer.Option(metavar="A,B", help="Two neighbouring secrets, as in JSON: 0,1.")] = None,
-    space: Annotated[Text, typer.Option(metavar="SPACE", help="The space of a channel's inputs: line:N.")] = None,
-    distance: Annotated[Text, typer.Option(metavar="D", help="How far the secrets are apart; 1 if left out.")] = None,
+    secrets: Annotated[
+        OptionalText, typer.Option(metavar="A,B", help="Two neighbouring secrets, as in JSON: 0,1.")
+    ] = None,
+    space: Annotated[
+        OptionalText, typer.Option(metavar="SPACE", help="The space of a channel's inputs: line:N.")
+    ] = None,
+    distance: Annotated[
+        OptionalText, typer.Option(metavar="D", help="How far the secrets are apart; 1 if left out.")
+    ] = None,
     alpha: AlphaOption = None,
     epsilon: EpsilonOption = None,
-    samples: Annotated[Text, typer.Option(metavar="K", help="Draws of each secret; 50000 if left out.")] = None,
-    seconds: Annotated[Text, typer.Option(metavar="S", help="At most this long; 60 if left out.")] = None,
-    confidence: Annotated[Text, typer.Option(metavar="C", help="Of a bound from draws; 0.99 if left out.")] = None,
+    samples: Annotated[OptionalText, typer.Option(metavar="K", help="Draws of each secret; 50000 if left out.")] = None,
+    seconds: Annotated[OptionalText, typer.Option(metavar="S", help="At most this long; 60 if left out.")] = None,
+    confidence: Annotated[
+        OptionalText, typer.Option(metavar="C", help="Of a bound from draws; 0.99 if left out.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """A lower bound on the ε of a sampler or a channel.
 
     The level given is the one that is claimed. A bound from draws can refute a claim; it never proves one.
     """
-    claimed = optional_level(alpha, epsilon)
+    claim = optional_level(alpha, epsilon)
     if (target is None) == (program is None):
         raise InputError("one of TARGET and --command must be given: say for instance utmost audit box:draw")
-    plan = {"--samples": samples, "--seconds": seconds, "--confidence": confidence}
+    sampling_options = {"--samples": samples, "--seconds": seconds, "--confidence": confidence}
     if target is not None and Path(target).suffix.lower() in CHANNEL_ENDINGS:
-        _refuse(plan, "a channel: its bound is exact and takes no draws")
-        found = _channel(target, space, secrets, distance, claimed)
+        _refuse_options(sampling_options, "a channel: its bound is exact and takes no draws")
+        result = _audit_channel(target, space, secrets, distance, claim)
     else:
-        _refuse({"--space": space}, "a black box: give two --secrets and their --distance")
-        with _foreign():
-            found = _sampled(_box(target, program), _pair(secrets), plan, distance, claimed)
-    _document(found) if json else _text(found)
+        _refuse_options({"--space": space}, "a black box: give two --secrets and their --distance")
+        with _foreign_code():
+            result = _audit_samples(
+                _load_box(target, program), _parse_secrets(secrets), sampling_options, distance, claim
+            )
+    _print_json(result) if json else _print_text(result)
 
 
-def _refuse(options: dict[str, Text], reason: str) -> None:
+def _refuse_options(options: dict[str, OptionalText], reason: str) -> None:
     for name, value in options.items():
         if value is not None:
             raise InputError(f"{name} must not be given for {reason}")
 
 
-def _channel(path: str, space: Text, secrets: Text, distance: Text, claimed: Level | None) -> AuditResult:
+def _audit_channel(
+    path: str, space: OptionalText, secrets: OptionalText, distance: OptionalText, claim: Level | None
+) -> AuditResult:
     from utmost import audit, spaces
     from utmost.channel import files
 
@@ -81,41 +94,41 @@ def _channel(path: str, space: Text, secrets: Text, distance: Text, claimed: Lev
         raise InputError("--distance must come with --secrets, got none: a space has its own distances")
     points = None if space is None else spaces.parse_space(space)
     source = files.read_channel(path)
-    labels = None if secrets is None else _labels(secrets, source.inputs)
-    return audit.channel_bound(source, points, labels, 1 if distance is None else distance, claimed)
+    labels = None if secrets is None else _parse_inputs(secrets, source.inputs)
+    return audit.channel_bound(source, points, labels, 1 if distance is None else distance, claim)
 
 
-def _labels(text: str, inputs: tuple[str | int, ...]) -> tuple[str | int, str | int]:
+def _parse_inputs(text: str, inputs: tuple[str | int, ...]) -> tuple[str | int, str | int]:
     """Two inputs of a channel: red,blue or, as in JSON, "red","blue"."""
     try:
-        parts = documents.loads(f"[{text}]")
+        values = loads(f"[{text}]")
     except (ValueError, RecursionError):
-        parts = []
-    if not any(isinstance(part, str) for part in parts):  # bare names and numbers, as the file has them
-        parts = text.split(",")
-    named = {str(label): label for label in inputs}
-    parts = [named.get(str(part).strip(), part) for part in parts]
-    if len(parts) != 2:
+        values = []
+    if not any(isinstance(value, str) for value in values):  # bare names and numbers, as the file has them
+        values = text.split(",")
+    input_by_text = {str(label): label for label in inputs}
+    values = [input_by_text.get(str(value).strip(), value) for value in values]
+    if len(values) != 2:
         raise InputError(f'--secrets must be two inputs of the channel such as 0,1, got "{text[:40]}"')
-    return parts[0], parts[1]
+    return values[0], values[1]
 
 
-def _pair(text: Text) -> tuple[Any, Any]:
+def _parse_secrets(text: OptionalText) -> tuple[Any, Any]:
     """Two secrets as JSON has them; what is not JSON is text, cut at its one comma."""
     if text is None:
         raise InputError("--secrets must be given, got none: two neighbouring inputs, for instance --secrets 0,1")
     try:
-        parts = documents.loads(f"[{text}]")
+        secrets = loads(f"[{text}]")
     except (ValueError, RecursionError):
-        parts = text.split(",")
-    if len(parts) != 2:
+        secrets = text.split(",")
+    if len(secrets) != 2:
         raise InputError(f'--secrets must be two values with a comma between them, got "{text[:40]}": as in JSON')
-    if parts[0] == parts[1]:
+    if secrets[0] == secrets[1]:
         raise InputError("--secrets must differ, got the same one twice: take two neighbouring inputs")
-    return parts[0], parts[1]
+    return secrets[0], secrets[1]
 
 
-def _box(target: Text, program: Text) -> BlackBox:
+def _load_box(target: OptionalText, program: OptionalText) -> BlackBox:
     from utmost import audit
 
     if program is not None:
@@ -126,64 +139,64 @@ def _box(target: Text, program: Text) -> BlackBox:
     return audit.function_box(audit.load_box(target))
 
 
-def _sampled(
-    box: BlackBox, pair: tuple[Any, Any], plan: dict[str, Text], distance: Text, claimed: Level | None
+def _audit_samples(
+    box: BlackBox, pair: tuple[Any, Any], options: dict[str, OptionalText], distance: OptionalText, claim: Level | None
 ) -> AuditResult:
     from utmost import audit
     from utmost.audit.lower_bound import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, DEFAULT_SECONDS
     from utmost.exact import integer, rational
 
-    count, time_, sure = plan.values()
+    samples, seconds, confidence = options.values()
     return audit.sampled_bound(
         box,
         pair,
-        samples=DEFAULT_SAMPLES if count is None else integer(count, "--samples"),
-        seconds=DEFAULT_SECONDS if time_ is None else _seconds(rational(time_, "--seconds")),
-        confidence=DEFAULT_CONFIDENCE if sure is None else rational(sure, "--confidence"),
+        samples=DEFAULT_SAMPLES if samples is None else integer(samples, "--samples"),
+        seconds=DEFAULT_SECONDS if seconds is None else _check_seconds(rational(seconds, "--seconds")),
+        confidence=DEFAULT_CONFIDENCE if confidence is None else rational(confidence, "--confidence"),
         distance=1 if distance is None else distance,
-        claimed=claimed,
-        progress=_teller(),
+        claimed=claim,
+        progress=_progress_reporter(),
     )
 
 
-def _seconds(value: Fraction) -> float:
+def _check_seconds(value: Fraction) -> float:
     if not Fraction(1, 1000) <= value <= 10**6:
         raise InputError("--seconds must be from 0.001 to 1000000: how long the draws may take")
     return float(value)
 
 
 @contextmanager
-def _foreign() -> Iterator[None]:
+def _foreign_code() -> Iterator[None]:
     """Modules are found in this directory first; what they print is not ours, so it goes to stderr."""
-    here = str(Path.cwd())
-    sys.path.insert(0, here)
+    directory = str(Path.cwd())
+    sys.path.insert(0, directory)
     try:
         with redirect_stdout(sys.stderr):
             yield
     finally:
-        if here in sys.path:
-            sys.path.remove(here)
+        if directory in sys.path:
+            sys.path.remove(directory)
 
 
-def _teller() -> Callable[[int, int], None]:
+def _progress_reporter() -> Callable[[int, int], None]:
     """A line of progress each second."""
     from utmost.cli import output
 
     last = time.monotonic()
 
-    def tell(done: int, meant: int) -> None:
+    def report(count: int, total: int) -> None:
         nonlocal last
-        if time.monotonic() - last >= PAUSE:
+        if time.monotonic() - last >= PROGRESS_INTERVAL_SECONDS:
             last = time.monotonic()
-            output.print_remark(f"drawn {done} of {meant}")
+            output.print_remark(f"drawn {count} of {total}")
 
-    return tell
+    return report
 
 
-def below(value: float) -> float:
+def json_lower_bound(value: float) -> float:
     """A lower bound as a document has it: 12 digits that, as written, are not above it.
 
-    >>> below(2 / 3), below(0.5), below(0.0)
+    >>> json_lower_bound(2 / 3), json_lower_bound(0.5), json_lower_bound(0.0)
     (0.666666666666, 0.5, 0.0)
     """
     from decimal import ROUND_FLOOR, Context
@@ -193,35 +206,37 @@ def below(value: float) -> float:
     return float(Context(prec=DIGITS, rounding=ROUND_FLOOR).create_decimal_from_float(value))
 
 
-def _document(found: AuditResult) -> None:
+def _print_json(result: AuditResult) -> None:
     from utmost.cli import output
 
-    leak, level = found.leak, found.claimed
+    privacy_loss, claim = result.leak, result.claimed
     output.print_json(
         {
-            "lower": below(found.lower) if leak is None else _exact_lower(leak, level),
-            "confidence": str(found.confidence),
-            "event": found.event,
-            "samples": found.samples,
-            "claimed": None if level is None else _exponent(level),
-            "verdict": found.verdict,
-            "witness": _witness(found),
-            "neighbours": found.neighbours,
+            "lower": json_lower_bound(result.lower)
+            if privacy_loss is None
+            else _exact_lower_bound(privacy_loss, claim),
+            "confidence": str(result.confidence),
+            "event": result.event,
+            "samples": result.samples,
+            "claimed": None if claim is None else _epsilon_text(claim),
+            "verdict": result.verdict,
+            "witness": _witness_document(result),
+            "neighbours": result.neighbours,
         }
     )
 
 
-def _exact_lower(leak: PrivacyLoss, level: Level | None) -> str | float:
+def _exact_lower_bound(privacy_loss: PrivacyLoss, level: Level | None) -> str | float:
     """The ε of a channel: text where it is rational, else 12 digits that are not above it."""
     from math import nextafter
 
     from utmost.cli import output
 
-    value = output.epsilon_of(leak, level)
-    return value if isinstance(value, str) else below(nextafter(leak.epsilon, 0.0))
+    value = output.json_epsilon(privacy_loss, level)
+    return value if isinstance(value, str) else json_lower_bound(nextafter(privacy_loss.epsilon, 0.0))
 
 
-def _exponent(level: Level) -> str:
+def _epsilon_text(level: Level) -> str:
     """The ε of a level, exact: 1/10, or ln(2) for α = 1/2."""
     if level.exponent is not None:
         return str(level.exponent)
@@ -230,60 +245,61 @@ def _exponent(level: Level) -> str:
     return "0" if level.alpha == 1 else f"ln({1 / level.alpha})"
 
 
-def _witness(found: AuditResult) -> dict[str, Any] | None:
+def _witness_document(result: AuditResult) -> dict[str, Any] | None:
     """The two secrets, and what the event did under them: how often it came, or the ratio of its probabilities."""
     from utmost.cli import output
 
-    if found.event is None:
+    if result.event is None:
         return None
-    sides = {"high": found.high, "low": found.low}
-    if found.leak is not None:
-        return {**sides, "output": found.leak.output, "ratio": output.json_value(found.leak.ratio)}
-    assert found.counts is not None
-    return {**sides, "counts": list(found.counts), "draws": found.samples // 2, "tested": found.tested}
+    sides = {"high": result.high, "low": result.low}
+    if result.leak is not None:
+        return {**sides, "output": result.leak.output, "ratio": output.json_value(result.leak.ratio)}
+    assert result.counts is not None
+    return {**sides, "counts": list(result.counts), "draws": result.samples // 2, "tested": result.tested}
 
 
-def _text(found: AuditResult) -> None:
+def _print_text(result: AuditResult) -> None:
     from utmost.audit.lower_bound import ANY_PAIR_TEXT
     from utmost.cli import output
 
-    if found.leak is not None:
-        output.print_text(output.leak_sentence(found.leak, found.claimed))
-        if found.neighbours == ANY_PAIR_TEXT:
+    if result.leak is not None:
+        output.print_text(output.privacy_loss_sentence(result.leak, result.claimed))
+        if result.neighbours == ANY_PAIR_TEXT:
             output.print_text(
                 "Any two inputs are neighbours here, since they are not the counts 0 to n; --secrets takes one pair."
             )
     else:
-        _say_draws(found)
-    if found.claimed is None:
+        _print_draws(result)
+    if result.claimed is None:
         return
-    ending = {
-        "refuted": "REFUTED" if found.leak is not None else f"REFUTED, at {_percent(found)} confidence",
+    verdict_text = {
+        "refuted": "REFUTED" if result.leak is not None else f"REFUTED, at {_confidence_percent(result)} confidence",
         "holds": "holds, decided",
         "not refuted": "not refuted, which does not prove it",
     }
-    output.print_text(f"The claim {found.claimed}: {ending[str(found.verdict)]}.")
+    output.print_text(f"The claim {result.claimed}: {verdict_text[str(result.verdict)]}.")
 
 
-def _say_draws(found: AuditResult) -> None:
+def _print_draws(result: AuditResult) -> None:
     from utmost.cli import output
 
-    if found.event is None or found.counts is None:
-        output.print_text(f"ε ≥ 0: no event told the secrets apart in {found.samples} draws of each.")
+    if result.event is None or result.counts is None:
+        output.print_text(f"ε ≥ 0: no event told the secrets apart in {result.samples} draws of each.")
         return
-    half = found.samples // 2
+    half = result.samples // 2
     output.print_text(
-        f"ε ≥ {_cut(found.lower)}, with {_percent(found)} confidence, from {found.samples} draws of each secret."
+        f"ε ≥ {_round_down(result.lower)}, with {_confidence_percent(result)} confidence, from {result.samples} "
+        "draws of each secret."
     )
-    output.print_text(f"Event: {found.event}.")
-    high, low = (_name(secret) for secret in (found.high, found.low))
-    output.print_text(f"It came {found.counts[0]} times in {half} under {high}, {found.counts[1]} times under {low}.")
+    output.print_text(f"Event: {result.event}.")
+    high, low = (_secret_text(secret) for secret in (result.high, result.low))
+    output.print_text(f"It came {result.counts[0]} times in {half} under {high}, {result.counts[1]} times under {low}.")
 
 
-def _cut(value: float) -> str:
+def _round_down(value: float) -> str:
     """Four decimals, rounded down.
 
-    >>> _cut(0.6299999999999999), _cut(6.5)
+    >>> _round_down(0.6299999999999999), _round_down(6.5)
     ('0.6299', '6.5000')
     """
     from decimal import ROUND_FLOOR, Decimal
@@ -291,10 +307,10 @@ def _cut(value: float) -> str:
     return str(Decimal(value).quantize(Decimal("0.0001"), ROUND_FLOOR))
 
 
-def _percent(found: AuditResult) -> str:
-    return f"{float(100 * found.confidence):.10g} %"
+def _confidence_percent(result: AuditResult) -> str:
+    return f"{float(100 * result.confidence):.10g} %"
 
 
-def _name(secret: object) -> str:
-    text = documents.dumps(secret, ensure_ascii=False)
-    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
+def _secret_text(secret: object) -> str:
+    text = dumps(secret, ensure_ascii=False)
+    return text if len(text) <= MAX_SECRET_CHARS else f"{text[: MAX_SECRET_CHARS - 1]}…"

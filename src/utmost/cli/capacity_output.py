@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MAX_CAPACITY_CHARS = 200  # characters of an exact capacity
 MAX_WRITTEN_POINTS = 128  # points of a space up to which a document has the mechanism and the weights
-DIGITS = 12
+BOUND_DIGITS = 12
 
 
 def find_capacities(points: Space, level: Level) -> Capacities:
@@ -26,90 +26,94 @@ def find_capacities(points: Space, level: Level) -> Capacities:
         return capacity(points, level, lambda lower, upper: report(f"between {decimal(lower)} and {decimal(upper)}"))
 
 
-def capacity_document(both: Capacities) -> dict[str, Any]:
+def capacity_document(capacities: Capacities) -> dict[str, Any]:
     """`capacity` and `certificate`, each with `multiplicative` and `additive`."""
-    pair = {"multiplicative": both.multiplicative, "additive": both.additive}
+    pair = {"multiplicative": capacities.multiplicative, "additive": capacities.additive}
     return {
-        "capacity": {name: _value(one) for name, one in pair.items()},
-        "certificate": {name: _proof(one) for name, one in pair.items()},
+        "capacity": {name: _json_capacity(capacity) for name, capacity in pair.items()},
+        "certificate": {name: _certificate_document(capacity) for name, capacity in pair.items()},
     }
 
 
-def _value(one: Capacity) -> str | float:
+def _json_capacity(capacity: Capacity) -> str | float:
     """Exact as text where it is short, else a float."""
-    text = _exact_text(one)
-    return text if text is not None else float(f"{float(one.value):.{DIGITS}g}")
+    text = _exact_text(capacity)
+    return text if text is not None else float(f"{float(capacity.value):.{BOUND_DIGITS}g}")
 
 
-def _exact_text(one: Capacity) -> str | None:
+def _exact_text(capacity: Capacity) -> str | None:
     """The capacity itself, if it is known exactly and is short enough to be read."""
-    value = one.value
-    if not one.exact or not isinstance(value, Fraction) or value.denominator.bit_length() > 3 * MAX_CAPACITY_CHARS:
+    value = capacity.value
+    if not capacity.exact or not isinstance(value, Fraction) or value.denominator.bit_length() > 3 * MAX_CAPACITY_CHARS:
         return None
     return str(value)
 
 
-def _proof(one: Capacity) -> dict[str, Any]:
+def _certificate_document(capacity: Capacity) -> dict[str, Any]:
     """The bounds, how they were found, and up to 128 points the mechanism and the weights that prove them."""
     from utmost.cli.output import channel_document
 
-    written = one.channel is not None and len(one.channel.inputs) <= MAX_WRITTEN_POINTS
+    is_small = capacity.channel is not None and len(capacity.channel.inputs) <= MAX_WRITTEN_POINTS
     return {
-        "lower": rounded(one.lower, up=False),
-        "upper": rounded(one.upper, up=True),
-        "gap": "0" if one.exact else float(f"{float(one.gap) * 1.01:.3g}"),
-        "how": one.how,
-        "columns": None if one.channel is None else len(one.channel.outputs),
-        "channel": channel_document(one.channel) if written and one.channel is not None else None,
-        "weights": [str(w) for w in one.weights] if written and one.weights is not None else None,
+        "lower": round_outward(capacity.lower, up=False),
+        "upper": round_outward(capacity.upper, up=True),
+        "gap": "0" if capacity.exact else float(f"{float(capacity.gap) * 1.01:.3g}"),
+        "how": capacity.how,
+        "columns": None if capacity.channel is None else len(capacity.channel.outputs),
+        "channel": channel_document(capacity.channel) if is_small and capacity.channel is not None else None,
+        "weights": [str(w) for w in capacity.weights] if is_small and capacity.weights is not None else None,
     }
 
 
-def rounded(value: Number, *, up: bool) -> float:
+def round_outward(value: Number, *, up: bool) -> float:
     """A double of some 12 digits that is not above the value, or not below it.
 
-    >>> rounded(1 - Fraction(1, 10**30), up=False), rounded(Fraction(1, 3), up=True), rounded(Fraction(5, 2), up=True)
-    (0.99999999999, 0.333333333334, 2.5)
+    >>> round_outward(1 - Fraction(1, 10**30), up=False), round_outward(Fraction(1, 3), up=True)
+    (0.99999999999, 0.333333333334)
+    >>> round_outward(Fraction(5, 2), up=True)
+    2.5
     """
     from utmost.exact import enclosure
 
     bound = enclosure(value, 128)[up]
     if not float(bound):
         return math.ulp(0.0) if up and bound else 0.0
-    unit = Fraction(10) ** (math.floor(math.log10(abs(bound))) + 1 - DIGITS)
+    unit = Fraction(10) ** (math.floor(math.log10(abs(bound))) + 1 - BOUND_DIGITS)
     return float((math.ceil if up else math.floor)(bound / unit) * unit)
 
 
-def print_capacities(both: Capacities) -> None:
+def print_capacities(capacities: Capacities) -> None:
     """In words: what each says of a consumer, and what proves it."""
     from utmost.cli.output import print_text
 
     print_text(
-        f"Multiplicative capacity {_spelled(both.multiplicative)}: whatever a consumer believes and wants, an answer "
+        f"Multiplicative capacity {_capacity_text(capacities.multiplicative)}: whatever a consumer believes and "
+        "wants, an answer "
         "multiplies what she can gain by at most this."
     )
     print_text(
-        f"Additive capacity {_spelled(both.additive)}: where her expected gain lies between 0 and 1 whatever she "
+        f"Additive capacity {_capacity_text(capacities.additive)}: where her expected gain lies between 0 and 1 "
+        "whatever she "
         "believes, an answer adds at most this to it."
     )
-    for name, one in (("Multiplicative", both.multiplicative), ("Additive", both.additive)):
-        gap = "0" if one.exact else f"below {float(one.gap) * 1.01:.1g}"
-        print_text(f"{name}: {one.how}{_attained(one)}; gap {gap}.")
+    for name, capacity in (("Multiplicative", capacities.multiplicative), ("Additive", capacities.additive)):
+        gap = "0" if capacity.exact else f"below {float(capacity.gap) * 1.01:.1g}"
+        print_text(f"{name}: {capacity.how}{_attainment_clause(capacity)}; gap {gap}.")
 
 
-def _attained(one: Capacity) -> str:
-    if one.channel is None:
+def _attainment_clause(capacity: Capacity) -> str:
+    if capacity.channel is None:
         return ""
-    number = len(one.channel.outputs)
-    return f"; a mechanism of {number} output{'s' if number > 1 else ''} attains it"
+    output_count = len(capacity.channel.outputs)
+    return f"; a mechanism of {output_count} output{'s' if output_count > 1 else ''} attains it"
 
 
-def _spelled(one: Capacity) -> str:
+def _capacity_text(capacity: Capacity) -> str:
     from utmost.exact import decimal
 
-    exact, short = _exact_text(one), decimal(one.value)
-    if short == "1" and one.value != 1:
-        return f"1 − {decimal(1 - one.value)}"
-    if exact is None or len(exact) > 40 or exact == short:
-        return short
-    return f"{exact} {'=' if Fraction(short) == one.value else '≈'} {short}"
+    exact_text, decimal_text = _exact_text(capacity), decimal(capacity.value)
+    if decimal_text == "1" and capacity.value != 1:
+        return f"1 − {decimal(1 - capacity.value)}"
+    if exact_text is None or len(exact_text) > 40 or exact_text == decimal_text:
+        return decimal_text
+    return f"{exact_text} {'=' if Fraction(decimal_text) == capacity.value else '≈'} {decimal_text}"

@@ -35,11 +35,11 @@ EXAMPLES = (
     "utmost mechanism geometric --size 5 --alpha 1/2 --output g.csv, then utmost check g.csv;  "
     "utmost check g.csv --definition approximate:1/2,1/10 --plot profile.svg"
 )
-MOST_OUTPUTS = 100  # of a channel whose place in its type is decided
+MAX_TYPE_OUTPUTS = 100  # of a channel whose place in its type is decided
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TypeMembership:
     """Is a channel made of vertices of its type, is it a kernel mechanism (FMPD23 Def. 4, 5); None: not decided."""
 
     vertex: MembershipVerdict | None
@@ -47,14 +47,14 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ConsumerLoss:
     """What a consumer expects to lose: with her best reading of the channel, and without any answer."""
 
-    loss: Number | float
-    silent: float
+    expected: Number | float
+    uninformed: float
 
     @classmethod
-    def of(cls, reader: Consumer, source: Channel) -> Served:
+    def of(cls, reader: Consumer, source: Channel) -> ConsumerLoss:
         """How a channel serves her."""
         from utmost.cli.optimal import uninformed_loss
 
@@ -67,12 +67,12 @@ class Report:
 
     channel: Channel
     space: Space
-    leak: PrivacyLoss
+    privacy_loss: PrivacyLoss
     level: Level | None
     private: bool | None
     signature: tuple[str, ...] | None
     derivation: Derivation | None
-    place: Place
+    membership: TypeMembership
     capacity: Capacity | None
     reason: str | None
 
@@ -105,32 +105,34 @@ def command(
     from utmost.channel import files
     from utmost.cli import check_definition, check_generality
 
-    asked = check_definition.EventRequest(definition, pair, check_ending(plot, CHART_ENDINGS, "--plot"))
+    request = check_definition.EventRequest(definition, pair, check_ending(plot, CHART_ENDINGS, "--plot"))
     level = optional_level(alpha, epsilon)
     source = files.read_channel(channel)
-    points = _points(space, source, definition)
-    reader = _reader(prior, loss, points)
+    points = _choose_space(space, source, definition)
+    reader = _parse_reader(prior, loss, points)
     report = examine(source, points, level)
-    events = check_definition.examine_events(report.channel, points, report.leak, report.level, asked)
-    told = check_generality.examine_generality(report.channel, points, report.leak, report.level)
-    served = None if reader is None else Served.of(reader, report.channel)
-    _document(report, served, events, told) if json else _text(report, served, events, told)
+    events = check_definition.examine_events(report.channel, points, report.privacy_loss, report.level, request)
+    generality = check_generality.examine_generality(report.channel, points, report.privacy_loss, report.level)
+    consumer_loss = None if reader is None else ConsumerLoss.of(reader, report.channel)
+    _print_json(report, consumer_loss, events, generality) if json else _print_text(
+        report, consumer_loss, events, generality
+    )
     check_definition.draw_profile(events, plot)
 
 
-def _points(words: str | None, source: Channel, definition: str | None) -> Space:
+def _choose_space(text: str | None, source: Channel, definition: str | None) -> Space:
     """The space asked for; else that of the definition's file, for inputs that are no counts; else a line."""
     from utmost import spaces
     from utmost.axioms.definition_files import parse_definition_space
 
-    if words is not None:
-        return spaces.parse_space(words)
+    if text is not None:
+        return spaces.parse_space(text)
     counts = {str(label) for label in source.inputs} == {str(k) for k in range(len(source.inputs))}
-    found = None if counts or definition is None else parse_definition_space(definition)
-    return found if found is not None else spaces.parse_space(f"line:{len(source.inputs)}")
+    definition_space = None if counts or definition is None else parse_definition_space(definition)
+    return definition_space if definition_space is not None else spaces.parse_space(f"line:{len(source.inputs)}")
 
 
-def _reader(prior: str | None, loss: str | None, space: Space) -> Consumer | None:
+def _parse_reader(prior: str | None, loss: str | None, space: Space) -> Consumer | None:
     from utmost.consumer import Consumer, losses, priors
 
     if loss is None and prior is None:
@@ -141,43 +143,43 @@ def _reader(prior: str | None, loss: str | None, space: Space) -> Consumer | Non
     return Consumer(priors.parse(prior or "uniform", len(space)), losses.over(losses.parse(loss), space))
 
 
-def examine(source: Channel, space: Space, asked: Level | None) -> Report:
+def examine(source: Channel, space: Space, requested_level: Level | None) -> Report:
     """All that is said of a channel. Without a level its own least one is taken, where that is exact."""
     from utmost import design
     from utmost.channel import align_inputs, least_epsilon
     from utmost.design.optimal import is_line
 
-    leak = least_epsilon(source, space)
-    ordered = align_inputs(source, space)
-    level = asked if asked is not None or not source.exact else least_level(leak)
-    private = None if asked is None else leak.within(asked)
-    place, capacity = _place(ordered, space, level), _capacity(ordered)
-    reason = _obstacle(ordered, level) if is_line(space) else f"{space.name} is no line"
+    privacy_loss = least_epsilon(source, space)
+    aligned = align_inputs(source, space)
+    level = requested_level if requested_level is not None or not source.exact else least_level(privacy_loss)
+    private = None if requested_level is None else privacy_loss.within(requested_level)
+    membership, capacity = _decide_membership(aligned, space, level), _exact_capacity(aligned)
+    reason = _signature_obstacle(aligned, level) if is_line(space) else f"{space.name} is no line"
     if reason is not None or level is None:
-        return Report(ordered, space, leak, level, private, None, None, place, capacity, reason)
-    inside = leak.within(level)
-    signs = design.signature(ordered, level) if inside else None
-    why = None if inside else "it is not private at this level"
-    origin = design.derivation(ordered, level)
-    return Report(ordered, space, leak, level, private, signs, origin, place, capacity, why)
+        return Report(aligned, space, privacy_loss, level, private, None, None, membership, capacity, reason)
+    is_private = privacy_loss.within(level)
+    signs = design.signature(aligned, level) if is_private else None
+    obstacle = None if is_private else "it is not private at this level"
+    origin = design.derivation(aligned, level)
+    return Report(aligned, space, privacy_loss, level, private, signs, origin, membership, capacity, obstacle)
 
 
-def _place(source: Channel, space: Space, level: Level | None) -> Place:
+def _decide_membership(source: Channel, space: Space, level: Level | None) -> TypeMembership:
     from utmost import polytopes
 
-    if not source.exact or level is None or len(source.outputs) > MOST_OUTPUTS:
-        return Place(None, None)
+    if not source.exact or level is None or len(source.outputs) > MAX_TYPE_OUTPUTS:
+        return TypeMembership(None, None)
     vertex = polytopes.is_vertex_mechanism(source, space, level)
-    return Place(vertex, polytopes.is_kernel_mechanism(source, space, level) if vertex else vertex)
+    return TypeMembership(vertex, polytopes.is_kernel_mechanism(source, space, level) if vertex else vertex)
 
 
-def _capacity(source: Channel) -> Capacity | None:
+def _exact_capacity(source: Channel) -> Capacity | None:
     from utmost import qif
 
     return qif.capacity(source) if source.exact else None
 
 
-def _obstacle(source: Channel, level: Level | None) -> str | None:
+def _signature_obstacle(source: Channel, level: Level | None) -> str | None:
     """Why signature and derivation cannot be decided, if they cannot."""
     if not source.exact:
         return "its entries are floats; write them as fractions or decimals in text"
@@ -186,75 +188,89 @@ def _obstacle(source: Channel, level: Level | None) -> str | None:
     return None if level.is_inner else f"it takes 0 < α < 1, and the level is α = {level.alpha}"
 
 
-def _document(report: Report, served: Served | None, events: EventReport, told: GeneralityReport) -> None:
+def _print_json(
+    report: Report, consumer_loss: ConsumerLoss | None, events: EventReport, generality: GeneralityReport
+) -> None:
     from utmost.cli import check_definition, check_generality, output
     from utmost.design import lemmas
 
-    leak, found, signs = report.leak, report.derivation, report.signature
-    read = (
+    privacy_loss, derivation, signs = report.privacy_loss, report.derivation, report.signature
+    consumer_content = (
         {}
-        if served is None
-        else {"loss": output.json_value(served.loss), "silent_loss": output.json_value(served.silent)}
+        if consumer_loss is None
+        else {
+            "loss": output.json_value(consumer_loss.expected),
+            "silent_loss": output.json_value(consumer_loss.uninformed),
+        }
     )
     output.print_json(
         {
             "inputs": list(report.channel.inputs),
             "outputs": list(report.channel.outputs),
             "space": report.space.name,
-            "epsilon": output.epsilon_of(leak, report.level),
-            "witness": {"output": leak.output, "high": leak.high, "low": leak.low, "ratio": _ratio(report)},
+            "epsilon": output.json_epsilon(privacy_loss, report.level),
+            "witness": {
+                "output": privacy_loss.output,
+                "high": privacy_loss.high,
+                "low": privacy_loss.low,
+                "ratio": _witness_ratio(report),
+            },
             "alpha": None if report.level is None else output.json_value(report.level.alpha),
             "private": report.private,
             "signature": None if signs is None else list(signs),
-            "lemmas": None if signs is None else [_finding(report, item) for item in lemmas(signs)],
-            "derivable": None if found is None else found.derivable,
-            "remap": None if found is None or found.remap is None else output.json_rows(found.remap.rows),
-            "negative": _negative(found),
-            "vertex": None if report.place.vertex is None else report.place.vertex.holds,
-            "kernel": None if report.place.kernel is None else report.place.kernel.holds,
-            "capacity": _capacities(report),
+            "lemmas": None if signs is None else [_lemma_document(report, item) for item in lemmas(signs)],
+            "derivable": None if derivation is None else derivation.derivable,
+            "remap": None
+            if derivation is None or derivation.remap is None
+            else output.json_rows(derivation.remap.rows),
+            "negative": _negative_entry(derivation),
+            "vertex": None if report.membership.vertex is None else report.membership.vertex.holds,
+            "kernel": None if report.membership.kernel is None else report.membership.kernel.holds,
+            "capacity": _capacity_document(report),
             "reason": report.reason,
         }
-        | check_generality.generality_document(told)
+        | check_generality.generality_document(generality)
         | check_definition.event_document(events)
-        | read
+        | consumer_content
     )
 
 
-def _capacities(report: Report) -> dict[str, Any] | None:
+def _capacity_document(report: Report) -> dict[str, Any] | None:
     from utmost.cli import output
 
-    found = report.capacity
-    if found is None:
+    capacity = report.capacity
+    if capacity is None:
         return None
     return {
-        "multiplicative": output.json_value(found.multiplicative.value),
-        "additive": output.json_value(found.additive.value),
+        "multiplicative": output.json_value(capacity.multiplicative.value),
+        "additive": output.json_value(capacity.additive.value),
     }
 
 
-def _ratio(report: Report) -> Any:
+def _witness_ratio(report: Report) -> Any:
     """The ratio that attains ε: exact where the entries are."""
     from utmost.cli import output
 
-    ratio = report.leak.ratio
+    ratio = report.privacy_loss.ratio
     return output.json_value(ratio if ratio is None or report.channel.exact else float(ratio))
 
 
-def _finding(report: Report, item: LemmaFinding) -> dict[str, Any]:
-    place = (
+def _lemma_document(report: Report, item: LemmaFinding) -> dict[str, Any]:
+    entry = (
         None if item.place is None else [report.channel.inputs[item.place[0]], report.channel.outputs[item.place[1]]]
     )
-    return {"lemma": item.lemma, "holds": item.holds, "place": place, "says": item.says}
+    return {"lemma": item.lemma, "holds": item.holds, "place": entry, "says": item.says}
 
 
-def _negative(found: Derivation | None) -> dict[str, Any] | None:
-    if found is None or found.derivable:
+def _negative_entry(derivation: Derivation | None) -> dict[str, Any] | None:
+    if derivation is None or derivation.derivable:
         return None
-    return {"answer": found.answer, "reading": found.reading, "value": str(found.value)}
+    return {"answer": derivation.answer, "reading": derivation.reading, "value": str(derivation.value)}
 
 
-def _text(report: Report, served: Served | None, events: EventReport, told: GeneralityReport) -> None:
+def _print_text(
+    report: Report, consumer_loss: ConsumerLoss | None, events: EventReport, generality: GeneralityReport
+) -> None:
     from utmost.cli import check_definition, check_generality, output
     from utmost.exact import decimal
 
@@ -262,29 +278,31 @@ def _text(report: Report, served: Served | None, events: EventReport, told: Gene
     output.print_text(
         f"A channel on {report.space.name}: {shape}, {'exact' if report.channel.exact else 'float'} entries."
     )
-    output.print_text(output.leak_sentence(report.leak, report.level))
+    output.print_text(output.privacy_loss_sentence(report.privacy_loss, report.level))
     if report.private is not None:
         output.print_text(f"Private at {report.level}: {'yes' if report.private else 'NO'}, decided.")
     elif report.level is not None and report.reason is None:
         output.print_text(f"No level was given; what follows is at its own, {report.level}.")
     if report.signature is not None:
-        _show_signature(report, report.signature)
+        _print_signature(report, report.signature)
     if report.reason is not None:
         output.print_text(f"No signature{'' if report.derivation else ', nothing on its origin'}: {report.reason}.")
     if report.derivation is not None:
-        _show_derivation(report.derivation)
-    if report.place.vertex is not None and report.place.kernel is not None:
-        _show_place(report, report.place.vertex, report.place.kernel)
+        _print_derivation(report.derivation)
+    if report.membership.vertex is not None and report.membership.kernel is not None:
+        _print_membership(report, report.membership.vertex, report.membership.kernel)
     if report.capacity is not None:
-        _show_capacity(report.capacity)
-    check_generality.print_generality(told)
+        _print_capacity(report.capacity)
+    check_generality.print_generality(generality)
     check_definition.print_events(events)
-    if served is not None:
-        loss, silent = decimal(served.loss), decimal(served.silent)
-        output.print_text(f"Read in her best way, this consumer expects to lose {loss}; without any answer {silent}.")
+    if consumer_loss is not None:
+        loss, uninformed = decimal(consumer_loss.expected), decimal(consumer_loss.uninformed)
+        output.print_text(
+            f"Read in her best way, this consumer expects to lose {loss}; without any answer {uninformed}."
+        )
 
 
-def _show_place(report: Report, vertex: MembershipVerdict, kernel: MembershipVerdict) -> None:
+def _print_membership(report: Report, vertex: MembershipVerdict, kernel: MembershipVerdict) -> None:
     from utmost.cli import output
 
     kind = (
@@ -297,20 +315,20 @@ def _show_place(report: Report, vertex: MembershipVerdict, kernel: MembershipVer
     output.print_text(f"Of the type of {report.space.name} at {report.level} it is {kind}: {kernel.reason}.")
 
 
-def _show_capacity(found: Capacity) -> None:
+def _print_capacity(capacity: Capacity) -> None:
     from utmost.cli import output
     from utmost.exact import decimal
 
-    words = []
-    for one in (found.multiplicative.value, found.additive.value):
-        text = str(one)
-        words.append(text if len(text) <= 2 * output.MAX_FRACTION_CHARS else decimal(one))
+    texts = []
+    for value in (capacity.multiplicative.value, capacity.additive.value):
+        text = str(value)
+        texts.append(text if len(text) <= 2 * output.MAX_FRACTION_CHARS else decimal(value))
     output.print_text(
-        f"An answer multiplies what anybody can gain by at most {words[0]}, and adds at most {words[1]} of 1 to it."
+        f"An answer multiplies what anybody can gain by at most {texts[0]}, and adds at most {texts[1]} of 1 to it."
     )
 
 
-def _show_signature(report: Report, signs: tuple[str, ...]) -> None:
+def _print_signature(report: Report, signs: tuple[str, ...]) -> None:
     from utmost.cli import output
     from utmost.design import lemmas
     from utmost.design.signature import signature_text
@@ -319,25 +337,25 @@ def _show_signature(report: Report, signs: tuple[str, ...]) -> None:
         output.print_text("Signature (from each input to the next: ↓ ↑ as fast as privacy allows, S slower, 0 never):")
         output.print_text(signature_text(signs, report.channel.inputs, report.channel.outputs))
     broken = [item for item in lemmas(signs) if not item.holds]
-    kept = [item.lemma for item in lemmas(signs) if item.holds]
-    output.print_text(f"It has the form of GRS12's lemmas {', '.join(kept) or '(none)'}.")
+    lemmas_met = [item.lemma for item in lemmas(signs) if item.holds]
+    output.print_text(f"It has the form of GRS12's lemmas {', '.join(lemmas_met) or '(none)'}.")
     if broken:
         output.print_text(
             "It does not have the form that optimal mechanisms have (5.5, 5.6), or optimal vertices (5.8, 5.9):"
         )
     for item in broken:
-        x, y = _finding(report, item)["place"]
+        x, y = _lemma_document(report, item)["place"]
         output.print_text(f"  Lemma {item.lemma}, input {x}, output {y}: {item.says}.")
 
 
-def _show_derivation(found: Derivation) -> None:
+def _print_derivation(derivation: Derivation) -> None:
     from utmost.cli import output
 
-    if found.remap is None and found.value is not None:
-        text = str(found.value)
+    if derivation.remap is None and derivation.value is not None:
+        text = str(derivation.value)
         value = f"probability {text}" if len(text) <= 4 * output.MAX_FRACTION_CHARS else "a negative probability"
-        place = f"reading {found.reading} of the geometric answer {found.answer}"
-        output.print_text(f"Not derivable from the geometric mechanism: {place} would need {value}.")
-    elif found.remap is not None:
+        entry = f"reading {derivation.reading} of the geometric answer {derivation.answer}"
+        output.print_text(f"Not derivable from the geometric mechanism: {entry} would need {value}.")
+    elif derivation.remap is not None:
         output.print_text("Derivable from the geometric mechanism, whose answers (rows) are read as (columns):")
-        output.channel_table(found.remap)
+        output.print_channel(derivation.remap)

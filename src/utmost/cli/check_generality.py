@@ -29,7 +29,9 @@ class GeneralityReport:
     best: Number | None
 
 
-def examine_generality(source: Channel, space: Space, leak: PrivacyLoss, level: Level | None) -> GeneralityReport:
+def examine_generality(
+    source: Channel, space: Space, privacy_loss: PrivacyLoss, level: Level | None
+) -> GeneralityReport:
     """All of it; of a channel that is not private at the level only its coefficient."""
     from utmost import axioms
     from utmost.axioms import constraint_graphs, dobrushin, generality
@@ -37,43 +39,45 @@ def examine_generality(source: Channel, space: Space, leak: PrivacyLoss, level: 
     labels = tuple(source.inputs)
     if not source.exact or max(len(source.inputs), len(source.outputs)) > MAX_CHANNEL_SIZE:
         return GeneralityReport(level, labels, None, None, None, None)
-    found = dobrushin.ergodicity(source)
-    if level is None or not leak.within(level):
-        return GeneralityReport(level, labels, None, None, found, None)
+    ergodicity = dobrushin.ergodicity(source)
+    if level is None or not privacy_loss.within(level):
+        return GeneralityReport(level, labels, None, None, ergodicity, None)
     graphs = constraint_graphs.row_graphs(source, space, level)
-    step = _unit(space)
+    edge_length = _common_edge_length(space)
     best = (
-        None if step is None else dobrushin.best_coefficient(axioms.relation_from_space(space), _per_step(level, step))
+        None
+        if edge_length is None
+        else dobrushin.best_coefficient(axioms.relation_from_space(space), _level_per_edge(level, edge_length))
     )
-    return GeneralityReport(level, labels, graphs, generality.maximality(graphs, labels), found, best)
+    return GeneralityReport(level, labels, graphs, generality.maximality(graphs, labels), ergodicity, best)
 
 
-def _unit(space: Space) -> Number | None:
+def _common_edge_length(space: Space) -> Number | None:
     """The distance of all neighbours, if it is one; only then the closed form of the best coefficient applies."""
     lengths = {str(length): length for length in (space.distance(x, y) for x, y in space.edges)}
     return next(iter(lengths.values())) if len(lengths) == 1 else None
 
 
-def _per_step(level: Level, length: Number) -> Level:
+def _level_per_edge(level: Level, length: Number) -> Level:
     from utmost.exact import alpha
 
     return level if length == 1 else alpha(level.power(length))
 
 
-def generality_document(found: GeneralityReport) -> dict[str, Any]:
+def generality_document(report: GeneralityReport) -> dict[str, Any]:
     """`general` and `dobrushin`, None where they were not decided."""
-    return {"general": _general(found), "dobrushin": _coefficient(found)}
+    return {"general": _maximality_document(report), "dobrushin": _coefficient_document(report)}
 
 
-def _general(found: GeneralityReport) -> dict[str, Any] | None:
-    maximal = found.maximality
-    if maximal is None or found.graphs is None:
+def _maximality_document(report: GeneralityReport) -> dict[str, Any] | None:
+    maximality = report.maximality
+    if maximality is None or report.graphs is None:
         return None
     return {
-        "maximal": maximal.holds,
-        "output": maximal.output,
-        "parts": [list(part) for part in maximal.parts],
-        "row_graphs": [graph_document(graph, found.labels) for graph in found.graphs],
+        "maximal": maximality.holds,
+        "output": maximality.output,
+        "parts": [list(part) for part in maximality.parts],
+        "row_graphs": [graph_document(graph, report.labels) for graph in report.graphs],
     }
 
 
@@ -88,42 +92,42 @@ def graph_document(graph: RowGraph, labels: tuple[Any, ...]) -> dict[str, Any]:
     }
 
 
-def _coefficient(found: GeneralityReport) -> dict[str, Any] | None:
+def _coefficient_document(report: GeneralityReport) -> dict[str, Any] | None:
     from utmost.cli import output
 
-    measured = found.ergodicity
-    if measured is None:
+    ergodicity = report.ergodicity
+    if ergodicity is None:
         return None
-    best = found.best
+    best = report.best
     return {
-        "value": output.json_value(measured.value),
-        "pair": list(measured.pair),
+        "value": output.json_value(ergodicity.value),
+        "pair": list(ergodicity.pair),
         "best": output.json_value(best),
-        "optimal": None if best is None else bool(measured.value == best),
+        "optimal": None if best is None else bool(ergodicity.value == best),
     }
 
 
-def print_generality(found: GeneralityReport) -> None:
+def print_generality(report: GeneralityReport) -> None:
     """The same in words."""
     from utmost.cli import output
 
-    if found.graphs is not None and found.maximality is not None:
-        if len(found.graphs) <= MAX_SHOWN_ROWS and len(found.labels) <= MAX_SHOWN_ROWS:
+    if report.graphs is not None and report.maximality is not None:
+        if len(report.graphs) <= MAX_SHOWN_ROWS and len(report.labels) <= MAX_SHOWN_ROWS:
             output.print_text("Row graphs (KL10), the parts that tight pairs join; connected ones are likelihoods α^k:")
-            graph_table(found.graphs, found.labels)
-        if found.maximality:
-            why = "no private mechanism tells all that this one does and more"
-            output.print_text(f"Maximally general at {found.level}: {why}, since {found.maximality.reason}.")
+            print_graph_table(report.graphs, report.labels)
+        if report.maximality:
+            meaning = "no private mechanism tells all that this one does and more"
+            output.print_text(f"Maximally general at {report.level}: {meaning}, since {report.maximality.reason}.")
         else:
-            more = "utmost generalize makes a private one that tells all this one does and more"
+            advice = "utmost generalize makes a private one that tells all this one does and more"
             output.print_text(
-                f"NOT maximally general at {found.level}: {shorten_text(found.maximality.reason)}; {more}."
+                f"NOT maximally general at {report.level}: {shorten_text(report.maximality.reason)}; {advice}."
             )
-    if found.ergodicity is not None:
-        output.print_text(coefficient_sentence(found.ergodicity, found.best))
+    if report.ergodicity is not None:
+        output.print_text(coefficient_sentence(report.ergodicity, report.best))
 
 
-def graph_table(graphs: tuple[RowGraph, ...], labels: tuple[Any, ...]) -> None:
+def print_graph_table(graphs: tuple[RowGraph, ...], labels: tuple[Any, ...]) -> None:
     """A row for each output: its parts, and its likelihood function where it has one part."""
     from utmost.cli import output
 
@@ -139,15 +143,17 @@ def graph_table(graphs: tuple[RowGraph, ...], labels: tuple[Any, ...]) -> None:
     output.print_text()
 
 
-def coefficient_sentence(measured: Ergodicity, best: Number | None) -> str:
+def coefficient_sentence(ergodicity: Ergodicity, best: Number | None) -> str:
     """μ_Dob, where it is attained, and how good it is."""
-    first, second = measured.pair
-    start = f"Dobrushin's coefficient μ = {short_number(measured.value)}"
+    first, second = ergodicity.pair
+    start = f"Dobrushin's coefficient μ = {short_number(ergodicity.value)}"
     if first != second:
-        start += f": the laws of {first} and {second}, told apart best, overlap by {short_number(-measured.value)}"
+        start += f": the laws of {first} and {second}, told apart best, overlap by {short_number(-ergodicity.value)}"
     if best is None:
         return f"{start}."
-    verdict = "no private mechanism has a better one" if measured.value == best else f"the best is {short_number(best)}"
+    verdict = (
+        "no private mechanism has a better one" if ergodicity.value == best else f"the best is {short_number(best)}"
+    )
     return f"{start}; {verdict}."
 
 
@@ -156,10 +162,10 @@ def short_number(value: Number) -> str:
     from utmost.cli.output import MAX_FRACTION_CHARS
     from utmost.exact import decimal
 
-    words = str(value)
-    return words if len(words) <= 2 * MAX_FRACTION_CHARS else f"≈ {decimal(value)}"
+    text = str(value)
+    return text if len(text) <= 2 * MAX_FRACTION_CHARS else f"≈ {decimal(value)}"
 
 
-def shorten_text(words: str, most: int = 160) -> str:
+def shorten_text(text: str, max_chars: int = 160) -> str:
     """Of a long text the beginning."""
-    return words if len(words) <= most else f"{words[:most]} …"
+    return text if len(text) <= max_chars else f"{text[:max_chars]} …"

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from utmost.publish.release_model import Release
 
 EXAMPLES = "Examples: utmost demo;  utmost demo --plot beliefs.png;  utmost demo --json"
-FOLDER = "utmost-demo"
-PLAN, PICTURE = "survey.toml", "readings.svg"
-QUERY = "dole voters"
-BUDGET = "1"
-CLAIM = 400  # what the fact checker has read in the paper
+DEFAULT_FOLDER = "utmost-demo"
+PLAN_FILE, CHART_FILE = "survey.toml", "readings.svg"
+QUERY_NAME = "dole voters"
+BUDGET_EPSILON = "1"
+CLAIMED_COUNT = 400  # what the fact checker has read in the paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,9 @@ class PersonaOutcome:
 
 
 def command(
-    folder: Annotated[str, typer.Argument(metavar="[FOLDER]", help="Where plan, ledger and release go.")] = FOLDER,
+    folder: Annotated[
+        str, typer.Argument(metavar="[FOLDER]", help="Where plan, ledger and release go.")
+    ] = DEFAULT_FOLDER,
     plot: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Where the picture goes, instead of FOLDER: .svg, .png or .html."),
@@ -62,17 +64,17 @@ def command(
     from utmost.publish import execute
 
     check_ending(plot, CHART_ENDINGS, "--plot")
-    place = prepared(Path(folder))
-    with execute.prepare_release(place / PLAN) as ready:
+    folder_path = prepare_folder(Path(folder))
+    with execute.prepare_release(folder_path / PLAN_FILE) as prepared:
         if not json:
-            _introduction(ready.preview)
-        made = ready.spend()
-    outcomes = read(made)
-    draw_beliefs(_value(made), outcomes, plot or str(place / PICTURE), plot is not None)
-    _document(made, outcomes) if json else _text(made, outcomes, place)
+            _print_introduction(prepared.preview)
+        release = prepared.spend()
+    outcomes = read_released_count(release)
+    draw_beliefs(_released_count(release), outcomes, plot or str(folder_path / CHART_FILE), plot is not None)
+    _print_json(release, outcomes) if json else _print_text(release, outcomes, folder_path)
 
 
-def prepared(folder: Path) -> Path:
+def prepare_folder(folder: Path) -> Path:
     """The folder with the plan in it and a budget open; what is there already is kept."""
     from importlib.resources import files
 
@@ -80,27 +82,27 @@ def prepared(folder: Path) -> Path:
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if not (folder / PLAN).exists():
-            (folder / PLAN).write_text((files("utmost.data") / PLAN).read_text("utf-8"), "utf-8")
+        if not (folder / PLAN_FILE).exists():
+            (folder / PLAN_FILE).write_text((files("utmost.data") / PLAN_FILE).read_text("utf-8"), "utf-8")
     except OSError as problem:
         raise InputError(f"folder must be one that can be written to, got {type(problem).__name__}") from None
-    with ledger.open_ledger("ledger.sqlite", folder) as books:
+    with ledger.open_ledger("ledger.sqlite", folder) as opened_ledger:
         if not (folder / "ledger.sqlite").exists():
-            books.open(ledger.Budget("survey", Fraction(BUDGET)))
+            opened_ledger.open(ledger.Budget("survey", Fraction(BUDGET_EPSILON)))
     return folder
 
 
-def read(made: Release) -> list[PersonaOutcome]:
+def read_released_count(release: Release) -> list[PersonaOutcome]:
     """What the three consumers make of the released count."""
     from utmost import exact
 
-    assert made.units is not None
-    level = exact.epsilon(made[QUERY].epsilon)
-    return [outcome(persona, level, _value(made)) for persona in personas(made.units + 1)]
+    assert release.units is not None
+    level = exact.epsilon(release[QUERY_NAME].epsilon)
+    return [persona_outcome(persona, level, _released_count(release)) for persona in personas(release.units + 1)]
 
 
-def _value(made: Release) -> int:
-    value = made[QUERY].value
+def _released_count(release: Release) -> int:
+    value = release[QUERY_NAME].value
     assert isinstance(value, int)
     return value
 
@@ -109,142 +111,158 @@ def personas(size: int) -> list[Persona]:
     """Three consumers of a count from 0 to size − 1, each with a legal loss, so that GRS12 Thm 3.2 speaks of her."""
     from utmost.consumer import Consumer, losses, priors
 
-    rest = Fraction(1, 2 * (size - 1))
-    claim = priors.Explicit(tuple(Fraction(1, 2) if k == CLAIM else rest for k in range(size)), f"half on {CLAIM}")
-    poll = priors.binomial(size, "0.45")
+    other_weight = Fraction(1, 2 * (size - 1))
+    claim_prior = priors.Explicit(
+        tuple(Fraction(1, 2) if k == CLAIMED_COUNT else other_weight for k in range(size)), f"half on {CLAIMED_COUNT}"
+    )
+    poll_prior = priors.binomial(size, "0.45")
     return [
         Persona("journalist", "nothing (uniform)", "absolute error", Consumer(priors.uniform(size), losses.absolute)),
-        Persona("pollster", "a poll: 45 in 100", "squared error", Consumer(poll, losses.squared)),
-        Persona("fact checker", f"{CLAIM}, at even odds", "being wrong", Consumer(claim, losses.binary)),
+        Persona("pollster", "a poll: 45 in 100", "squared error", Consumer(poll_prior, losses.squared)),
+        Persona("fact checker", f"{CLAIMED_COUNT}, at even odds", "being wrong", Consumer(claim_prior, losses.binary)),
     ]
 
 
-def outcome(persona: Persona, level: Level, value: int) -> PersonaOutcome:
+def persona_outcome(persona: Persona, level: Level, value: int) -> PersonaOutcome:
     """What a persona makes of the answer `value`."""
     from utmost.consumer.counts import posterior, readings
 
     prior, loss = persona.consumer.prior, persona.consumer.loss
-    every = readings(prior, level, loss)
+    all_readings = readings(prior, level, loss)
     belief = tuple(float(chance) for chance in posterior(prior, level, value))
-    return PersonaOutcome(persona, belief, int(every.remap[value]), every.expected_loss, every.face_value_loss)
+    return PersonaOutcome(
+        persona, belief, int(all_readings.remap[value]), all_readings.expected_loss, all_readings.face_value_loss
+    )
 
 
-def _introduction(seen: Any) -> None:
+def _print_introduction(preview: Any) -> None:
     from utmost.cli import output
-    from utmost.cli.release_output import show_preview
+    from utmost.cli.release_output import print_preview
     from utmost.data import anes96
 
     survey = anes96()
     output.print_text(f"{survey.title}: {len(survey.rows)} respondents; {survey.licence}. Source: {survey.source}.\n")
-    show_preview(seen)
+    print_preview(preview)
 
 
-def _document(made: Release, outcomes: Sequence[PersonaOutcome]) -> None:
+def _print_json(release: Release, outcomes: Sequence[PersonaOutcome]) -> None:
     from utmost.cli import output
     from utmost.publish.release_encoder import release_content
 
     consumers = [
         {
-            "name": found.persona.name,
-            "prior": found.persona.consumer.prior.name,
-            "loss": found.persona.consumer.loss.name,
-            "estimate": found.estimate,
-            "expected_loss": output.json_value(found.expected_loss),
-            "face_value_loss": output.json_value(found.face_value_loss),
+            "name": outcome.persona.name,
+            "prior": outcome.persona.consumer.prior.name,
+            "loss": outcome.persona.consumer.loss.name,
+            "estimate": outcome.estimate,
+            "expected_loss": output.json_value(outcome.expected_loss),
+            "face_value_loss": output.json_value(outcome.face_value_loss),
         }
-        for found in outcomes
+        for outcome in outcomes
     ]
-    output.print_json({"query": QUERY, "value": _value(made), "consumers": consumers, "release": release_content(made)})
+    output.print_json(
+        {
+            "query": QUERY_NAME,
+            "value": _released_count(release),
+            "consumers": consumers,
+            "release": release_content(release),
+        }
+    )
 
 
-def _text(made: Release, outcomes: Sequence[PersonaOutcome], folder: Path) -> None:
+def _print_text(release: Release, outcomes: Sequence[PersonaOutcome], folder: Path) -> None:
     from utmost.cli import output
-    from utmost.cli.release_output import show_release
+    from utmost.cli.release_output import print_release
 
-    show_release(made)
-    output.print_text(f"\nThree consumers read the same count, {QUERY}. Losses are expected ones, over all answers:")
-    _table(outcomes)
+    print_release(release)
+    output.print_text(
+        f"\nThree consumers read the same count, {QUERY_NAME}. Losses are expected ones, over all answers:"
+    )
+    _print_outcomes(outcomes)
     output.print_text()
-    for line in belief_bars(_value(made), outcomes, min(output.console().width, 100)):
+    for line in belief_bars(_released_count(release), outcomes, min(output.console().width, 100)):
         output.print_text(line)
-    if all(found.persona.consumer.legality().legal for found in outcomes):
+    if all(outcome.persona.consumer.legality().legal for outcome in outcomes):
         output.print_text(
-            f"\nNo other mechanism with ε = {made[QUERY].epsilon} can give any of them a smaller expected loss, "
+            f"\nNo other mechanism with ε = {release[QUERY_NAME].epsilon} can give any of them a smaller expected "
+            "loss, "
             "whatever she believes: GRS12 Theorem 3.2, whose condition on losses was checked for each."
         )
-    release = folder / f"{Path(PLAN).stem}.release.json"
-    print(f"\nRead it yourself:\nutmost estimate {release} \\\n  --query '{QUERY}' --prior binomial:0.45")
+    release_path = folder / f"{Path(PLAN_FILE).stem}.release.json"
+    print(f"\nRead it yourself:\nutmost estimate {release_path} \\\n  --query '{QUERY_NAME}' --prior binomial:0.45")
 
 
-def _table(outcomes: Sequence[PersonaOutcome]) -> None:
+def _print_outcomes(outcomes: Sequence[PersonaOutcome]) -> None:
     from utmost.cli import output
     from utmost.exact import decimal
 
     rows = [
         [
-            found.persona.name,
-            found.persona.believes,
-            found.persona.minimises,
-            str(found.estimate),
-            decimal(found.expected_loss, 4),
-            decimal(found.face_value_loss, 4),
+            outcome.persona.name,
+            outcome.persona.believes,
+            outcome.persona.minimises,
+            str(outcome.estimate),
+            decimal(outcome.expected_loss, 4),
+            decimal(outcome.face_value_loss, 4),
         ]
-        for found in outcomes
+        for outcome in outcomes
     ]
     output.print_table(["", "believes", "minimises", "reads", "her loss", "at face value"], rows, left=3)
 
 
-def window(value: int, outcomes: Sequence[PersonaOutcome], margin: int) -> range:
+def counts_around(value: int, outcomes: Sequence[PersonaOutcome], margin: int) -> range:
     """The counts around the answer and the readings."""
-    places = [value, *(found.estimate for found in outcomes)]
-    return range(max(min(places) - margin, 0), min(max(places) + margin + 1, len(outcomes[0].belief)))
+    centres = [value, *(outcome.estimate for outcome in outcomes)]
+    return range(max(min(centres) - margin, 0), min(max(centres) + margin + 1, len(outcomes[0].belief)))
 
 
 def belief_bars(value: int, outcomes: Sequence[PersonaOutcome], width: int) -> list[str]:
     """Beliefs as rows of blocks over the counts around the answer, each to its own scale, the reading marked below."""
-    label = max(len(found.persona.name) for found in outcomes) + 2
-    counts = window(value, outcomes, 24)
-    step = -(-len(counts) // max(width - label, 10))
+    label_width = max(len(outcome.persona.name) for outcome in outcomes) + 2
+    counts = counts_around(value, outcomes, 24)
+    step = -(-len(counts) // max(width - label_width, 10))
     cells = [range(k, min(k + step, counts.stop)) for k in range(counts.start, counts.stop, step)]
     lines = []
-    for found in outcomes:
-        lines.append(f"{found.persona.name:<{label}}{_blocks(found, cells)}".rstrip())
-        lines.append(_mark(f"reads {found.estimate}", label + (found.estimate - counts.start) // step, width))
-    return [*lines, _mark(f"the answer {value}", label + (value - counts.start) // step, width)]
+    for outcome in outcomes:
+        lines.append(f"{outcome.persona.name:<{label_width}}{_block_row(outcome, cells)}".rstrip())
+        lines.append(
+            _marker_line(f"reads {outcome.estimate}", label_width + (outcome.estimate - counts.start) // step, width)
+        )
+    return [*lines, _marker_line(f"the answer {value}", label_width + (value - counts.start) // step, width)]
 
 
-def _blocks(found: PersonaOutcome, cells: Sequence[range]) -> str:
-    heights = [sum(found.belief[k] for k in cell) for cell in cells]
+def _block_row(outcome: PersonaOutcome, cells: Sequence[range]) -> str:
+    heights = [sum(outcome.belief[k] for k in cell) for cell in cells]
     top = max(heights)
     return "".join(" ▁▂▃▄▅▆▇█"[round(8 * height / top)] for height in heights)
 
 
-def _mark(text: str, place: int, width: int) -> str:
+def _marker_line(text: str, column: int, width: int) -> str:
     """A mark at a place of a line, with its text on the side that has room."""
-    return " " * place + f"▲ {text}" if place + len(text) + 2 <= width else f"{text} ▲".rjust(place + 1)
+    return " " * column + f"▲ {text}" if column + len(text) + 2 <= width else f"{text} ▲".rjust(column + 1)
 
 
-def draw_beliefs(value: int, outcomes: Sequence[PersonaOutcome], plot: str, asked_for: bool) -> None:
+def draw_beliefs(value: int, outcomes: Sequence[PersonaOutcome], plot: str, required: bool) -> None:
     """The picture; a default one that cannot be written is a remark, one that was asked for an error."""
     from utmost import charts
     from utmost.cli.output import print_remark
 
-    counts = window(value, outcomes, 32)
-    beliefs = [_belief(found, counts) for found in outcomes]
+    counts = counts_around(value, outcomes, 32)
+    beliefs = [_belief_panel(outcome, counts) for outcome in outcomes]
     title = f"One private answer, {value}, three readings"
     claim = "Bars: what each believes after the answer. Dashed: the answer. Solid: her best reading of it."
     try:
         charts.save_chart(charts.belief_chart(value, beliefs, title, claim), plot)
         print_remark(f"drew {plot}")
     except InputError as problem:
-        if asked_for:
+        if required:
             raise
         print_remark(f"no picture, {problem}: --plot FILE puts it elsewhere")
 
 
-def _belief(found: PersonaOutcome, counts: range) -> Any:
+def _belief_panel(outcome: PersonaOutcome, counts: range) -> Any:
     from utmost.charts import BeliefPanel
 
-    who = found.persona
-    words = f"{who.name}: believes {who.believes}; minimises {who.minimises}; reads {found.estimate}"
-    return BeliefPanel(words, tuple(counts), tuple(found.belief[k] for k in counts), found.estimate)
+    persona = outcome.persona
+    caption = f"{persona.name}: believes {persona.believes}; minimises {persona.minimises}; reads {outcome.estimate}"
+    return BeliefPanel(caption, tuple(counts), tuple(outcome.belief[k] for k in counts), outcome.estimate)

@@ -27,9 +27,9 @@ EXAMPLES = (
     "--unit km --step 0.01 --epsilon 1;  "
     "utmost obfuscate people.csv out.csv --response --column vote --values 0,1,none --others none --epsilon 1"
 )
-Text = str | None
-PLACES = ("--x", "--y", "--unit", "--coordinates", "--degrees", "--origin", "--step", "--box", "--missing")
-ANSWERS = ("--column", "--values", "--others", "--dual")
+OptionalText = str | None
+LOCATION_OPTIONS = ("--x", "--y", "--unit", "--coordinates", "--degrees", "--origin", "--step", "--box", "--missing")
+CATEGORY_OPTIONS = ("--column", "--values", "--others", "--dual")
 
 
 def command(
@@ -37,121 +37,144 @@ def command(
     target: Annotated[str, typer.Argument(metavar="OUT", help="The new table; its note is OUT.json.")],
     planar: Annotated[bool, typer.Option("--planar", help="Noise for places, by distance.")] = False,
     response: Annotated[bool, typer.Option("--response", help="Randomised response for categories.")] = False,
-    x: Annotated[Text, typer.Option(metavar="NAME", help="Column of the first coordinate, or longitude.")] = None,
-    y: Annotated[Text, typer.Option(metavar="NAME", help="Column of the second coordinate, or latitude.")] = None,
-    unit: Annotated[Text, typer.Option(metavar="U", help="Unit of ε and --step: m, km, ft or mi.")] = None,
-    coordinates: Annotated[Text, typer.Option(metavar="U", help="Unit of the columns; or that of ε.")] = None,
+    x: Annotated[
+        OptionalText, typer.Option(metavar="NAME", help="Column of the first coordinate, or longitude.")
+    ] = None,
+    y: Annotated[
+        OptionalText, typer.Option(metavar="NAME", help="Column of the second coordinate, or latitude.")
+    ] = None,
+    unit: Annotated[OptionalText, typer.Option(metavar="U", help="Unit of ε and --step: m, km, ft or mi.")] = None,
+    coordinates: Annotated[OptionalText, typer.Option(metavar="U", help="Unit of the columns; or that of ε.")] = None,
     degrees: Annotated[bool, typer.Option("--degrees", help="The columns are degrees; needs --box.")] = False,
     origin: Annotated[
-        Text, typer.Option(metavar="LON,LAT", help="Centre of the projection; or the middle of --box.")
+        OptionalText, typer.Option(metavar="LON,LAT", help="Centre of the projection; or the middle of --box.")
     ] = None,
-    step: Annotated[Text, typer.Option(metavar="S", help="Step of the lattice.")] = None,
+    step: Annotated[OptionalText, typer.Option(metavar="S", help="Step of the lattice.")] = None,
     box: Annotated[
-        Text, typer.Option(metavar="L,B,R,T", help="Public region: a place outside is moved to its edge first.")
+        OptionalText, typer.Option(metavar="L,B,R,T", help="Public region: a place outside is moved to its edge first.")
     ] = None,
     missing: Annotated[
-        Text, typer.Option(metavar="WHAT", help="Rows without a place: refuse, drop, or a public X,Y.")
+        OptionalText, typer.Option(metavar="WHAT", help="Rows without a place: refuse, drop, or a public X,Y.")
     ] = None,
-    column: Annotated[Text, typer.Option(metavar="NAME", help="Column of categories.")] = None,
-    values: Annotated[Text, typer.Option(metavar="A,B,…", help="The public list of its values.")] = None,
-    others: Annotated[Text, typer.Option(metavar="A", help="The listed value that any other counts as.")] = None,
+    column: Annotated[OptionalText, typer.Option(metavar="NAME", help="Column of categories.")] = None,
+    values: Annotated[OptionalText, typer.Option(metavar="A,B,…", help="The public list of its values.")] = None,
+    others: Annotated[
+        OptionalText, typer.Option(metavar="A", help="The listed value that any other counts as.")
+    ] = None,
     dual: Annotated[bool, typer.Option("--dual", help="Tell a value it is not, rather than the one it is.")] = False,
     alpha: AlphaOption = None,
     epsilon: EpsilonOption = None,
-    keep: Annotated[Text, typer.Option(metavar="A,B,…", help="Columns copied as they are, unprotected.")] = None,
+    keep: Annotated[
+        OptionalText, typer.Option(metavar="A,B,…", help="Columns copied as they are, unprotected.")
+    ] = None,
     in_order: Annotated[bool, typer.Option("--in-order", help="Keep the order of rows, which may tell.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Obfuscate places or categories row by row: each row is private by itself."""
-    given: dict[str, str | None] = {"--x": x, "--y": y, "--unit": unit, "--coordinates": coordinates, "--step": step}
-    given |= {"--origin": origin, "--box": box, "--missing": missing, "--column": column, "--values": values}
-    given |= {"--others": others, "--degrees": "yes" if degrees else None, "--dual": "yes" if dual else None}
-    chosen = {name: value for name, value in given.items() if value is not None}
-    mechanism = _mechanism(planar, response, chosen, required_level(alpha, epsilon))
-    _run(mechanism, table, target, split(keep, "--keep"), in_order, json)
+    all_options: dict[str, str | None] = {
+        "--x": x,
+        "--y": y,
+        "--unit": unit,
+        "--coordinates": coordinates,
+        "--step": step,
+    }
+    all_options |= {"--origin": origin, "--box": box, "--missing": missing, "--column": column, "--values": values}
+    all_options |= {"--others": others, "--degrees": "yes" if degrees else None, "--dual": "yes" if dual else None}
+    options = {name: value for name, value in all_options.items() if value is not None}
+    mechanism = _build_mechanism(planar, response, options, required_level(alpha, epsilon))
+    _run(mechanism, table, target, split_names(keep, "--keep"), in_order, json)
 
 
-def _mechanism(
-    planar: bool, response: bool, given: dict[str, str], level: Level
+def _build_mechanism(
+    planar: bool, response: bool, options: dict[str, str], level: Level
 ) -> LocationMechanism | CategoryMechanism:
     """What was asked for; options of the other kind are refused."""
     if planar == response:
         raise InputError("--planar or --response must be given, one of the two: for places or for categories")
-    kind, takes = ("--planar", PLACES) if planar else ("--response", ANSWERS)
-    for option in given:
-        if option not in takes:
-            raise InputError(f"{option} must not be given with {kind}: it takes {', '.join(takes)}")
+    kind, allowed_options = ("--planar", LOCATION_OPTIONS) if planar else ("--response", CATEGORY_OPTIONS)
+    for option in options:
+        if option not in allowed_options:
+            raise InputError(f"{option} must not be given with {kind}: it takes {', '.join(allowed_options)}")
     if not level.is_inner:
         raise InputError("epsilon must be > 0 and finite to obfuscate (0 < alpha < 1): the ends leave nothing to draw")
-    return _places(given, level) if planar else _answers(given, level)
+    return _build_location_mechanism(options, level) if planar else _build_category_mechanism(options, level)
 
 
-def _needed(given: dict[str, str], kind: str, *names: str) -> list[str]:
+def _require_options(options: dict[str, str], kind: str, *names: str) -> list[str]:
     for name in names:
-        if name not in given:
+        if name not in options:
             raise InputError(f"{name} must be given with {kind}, got none: see utmost obfuscate --help")
-    return [given[name] for name in names]
+    return [options[name] for name in names]
 
 
-def _places(given: dict[str, str], level: Level) -> LocationMechanism:
+def _build_location_mechanism(options: dict[str, str], level: Level) -> LocationMechanism:
     from utmost.exact import rational
     from utmost.publish.local import LocationMechanism
 
-    x, y, unit, step = _needed(given, "--planar", "--x", "--y", "--unit", "--step")
+    x, y, unit, step = _require_options(options, "--planar", "--x", "--y", "--unit", "--step")
     box: Corners | None = None
-    if "--box" in given:
-        left, bottom, right, top = _numbers(given["--box"], "--box", 4)
+    if "--box" in options:
+        left, bottom, right, top = _parse_numbers(options["--box"], "--box", 4)
         box = left, bottom, right, top
-    frame = _frame(given, unit, box)
+    coordinates = _coordinate_system(options, unit, box)
     return LocationMechanism(
-        x, y, level, unit, rational(step, "--step"), frame, box, _missing(given.get("--missing", "refuse"))
+        x,
+        y,
+        level,
+        unit,
+        rational(step, "--step"),
+        coordinates,
+        box,
+        _parse_missing(options.get("--missing", "refuse")),
     )
 
 
-def _frame(given: dict[str, str], unit: str, box: Corners | None) -> CoordinateSystem:
+def _coordinate_system(options: dict[str, str], unit: str, box: Corners | None) -> CoordinateSystem:
     from utmost.publish.local import DegreeCoordinates, PlaneCoordinates
 
-    if "--degrees" not in given:
-        if "--origin" in given:
+    if "--degrees" not in options:
+        if "--origin" in options:
             raise InputError("--origin must come with --degrees: a plane's lattice begins at 0,0")
-        return PlaneCoordinates(given.get("--coordinates", unit))
-    if "--coordinates" in given:
+        return PlaneCoordinates(options.get("--coordinates", unit))
+    if "--coordinates" in options:
         raise InputError("--coordinates must not be given with --degrees: the columns are degrees")
-    if "--origin" in given:
-        longitude, latitude = _numbers(given["--origin"], "--origin", 2)
+    if "--origin" in options:
+        longitude, latitude = _parse_numbers(options["--origin"], "--origin", 2)
         return DegreeCoordinates((longitude, latitude))
     if box is None:
         raise InputError("--box must be given with --degrees, got none: it bounds what the projection distorts")
     return DegreeCoordinates(((box[0] + box[2]) / 2, (box[1] + box[3]) / 2))
 
 
-def _missing(text: str) -> str | Pair:
+def _parse_missing(text: str) -> str | Pair:
     if "," not in text:
         return text
-    x, y = _numbers(text, "--missing", 2)
+    x, y = _parse_numbers(text, "--missing", 2)
     return x, y
 
 
-def _answers(given: dict[str, str], level: Level) -> CategoryMechanism:
+def _build_category_mechanism(options: dict[str, str], level: Level) -> CategoryMechanism:
     from utmost.publish.local import CategoryMechanism
 
-    column, values = _needed(given, "--response", "--column", "--values")
-    return CategoryMechanism(column, level, tuple(split(values, "--values")), given.get("--others"), "--dual" in given)
+    column, values = _require_options(options, "--response", "--column", "--values")
+    return CategoryMechanism(
+        column, level, tuple(split_names(values, "--values")), options.get("--others"), "--dual" in options
+    )
 
 
-def _numbers(text: str, name: str, count: int) -> list[Fraction]:
+def _parse_numbers(text: str, name: str, count: int) -> list[Fraction]:
     from utmost.exact import rational
 
-    parts = [rational(part, name) for part in text.split(",")]
-    if len(parts) != count:
-        raise InputError(f"{name} must be {count} numbers with commas between them, got {len(parts)}")
-    return parts
+    numbers = [rational(part, name) for part in text.split(",")]
+    if len(numbers) != count:
+        raise InputError(f"{name} must be {count} numbers with commas between them, got {len(numbers)}")
+    return numbers
 
 
-def split(text: str | None, name: str) -> list[str]:
+def split_names(text: str | None, name: str) -> list[str]:
     """Names with commas between them; one that contains a comma stands in double quotes.
 
-    >>> split('a, b,"c,d"', "--keep")
+    >>> split_names('a, b,"c,d"', "--keep")
     ['a', 'b', 'c,d']
     """
     import csv
@@ -162,10 +185,10 @@ def split(text: str | None, name: str) -> list[str]:
         rows = list(csv.reader([text], skipinitialspace=True, strict=True))
     except csv.Error:
         raise InputError(f'{name} must be names with commas between them, such as a,b or "a,b",c') from None
-    parts = [part.strip() for row in rows for part in row]
-    if not parts or not all(parts):
+    names = [part.strip() for row in rows for part in row]
+    if not names or not all(names):
         raise InputError(f"{name} must be names with commas between them, got an empty one")
-    return parts
+    return names
 
 
 def _run(
@@ -180,29 +203,32 @@ def _run(
     from utmost.publish.local import metadata, obfuscate
 
     with progress_bar() as progress:
-        made = obfuscate(mechanism, table, target, keep, in_order, progress)
+        table_metadata = obfuscate(mechanism, table, target, keep, in_order, progress)
     if keep:
-        output.print_remark(f"copied as they are, with no protection: {', '.join(made.kept)}")
+        output.print_remark(f"copied as they are, with no protection: {', '.join(table_metadata.kept)}")
     if in_order:
         output.print_remark("kept the order of the rows: where it was sorted by what is hidden, it tells of it")
     if json:
-        output.print_json(metadata.metadata_content(made) | {"output": target})
+        output.print_json(metadata.metadata_content(table_metadata) | {"output": target})
     else:
-        _show(made, target)
+        _print_summary(table_metadata, target)
 
 
-def _show(made: TableMetadata, target: str) -> None:
+def _print_summary(table_metadata: TableMetadata, target: str) -> None:
     from utmost.cli import output
     from utmost.publish.local import metadata
 
     name = Path(target).name
-    what = " and ".join(made.mechanism.columns)
-    output.print_text(f"Wrote {made.rows} rows of {what} to {name}, and what a reader needs to know to {name}.json.")
+    columns = " and ".join(table_metadata.mechanism.columns)
+    output.print_text(
+        f"Wrote {table_metadata.rows} rows of {columns} to {name}, and what a reader needs to know to {name}.json."
+    )
     output.print_text()
-    output.print_text(str(metadata.metadata_content(made)["guarantee"]["words"]))
+    output.print_text(str(metadata.metadata_content(table_metadata)["guarantee"]["words"]))
     output.print_text()
     output.print_text(
-        f"Each person has now spent {made.mechanism.spent} for each of her rows, and spends it again whenever they are "
+        f"Each person has now spent {table_metadata.mechanism.spent} for each of her rows, and spends it again "
+        "whenever they are "
         "obfuscated again: two runs on the same people cost twice as much. Nothing counts that here."
     )
     output.print_text(f"Read it with: utmost recover {name}")
@@ -218,11 +244,11 @@ def progress_bar() -> Iterator[Progress | None]:
     from rich.progress import Progress as Bars
 
     with Bars(console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, Any] = {}
+        task_by_stage: dict[str, Any] = {}
 
-        def advance(task: str, share: float) -> None:
-            if task not in tasks:
-                tasks[task] = bars.add_task(task, total=1.0)
-            bars.update(tasks[task], completed=share)
+        def advance(stage: str, share: float) -> None:
+            if stage not in task_by_stage:
+                task_by_stage[stage] = bars.add_task(stage, total=1.0)
+            bars.update(task_by_stage[stage], completed=share)
 
         yield advance

@@ -36,22 +36,22 @@ EXAMPLES = (
     "utmost optimal grid:7x7 --epsilon 1 --loss absolute;  "
     "utmost optimal line:6 --alpha 1/2 --prior 1/4,0,1/4,0,1/4,1/4 --loss power:1.5 --json"
 )
-MOST_POINTS = 600  # of a space other than a line
+MAX_MATRIX_POINTS = 600  # of a space other than a line
 MAX_REPEATED_CHARS = 40  # characters of a prior or loss that are repeated
-SPACES = (
+SPACE_HELP = (
     "line:6, discrete:5, grid:3x4, grid:3x4:manhattan, hamming:3, cycle:5, matrix:FILE, graph:FILE, A+B (both), "
     "1/2*A (scaled)."
 )
-LOSSES = "absolute, squared, binary, nib, power:1.5, asymmetric:2,1, drawn:-2:4,0:0,2:1 or matrix:FILE."
-PRIORS = "uniform, 1/4,0,3/4, binomial:0.3, poisson:12.5, zipf:1, steps:1,3,2 or FILE."
+LOSS_HELP = "absolute, squared, binary, nib, power:1.5, asymmetric:2,1, drawn:-2:4,0:0,2:1 or matrix:FILE."
+PRIOR_HELP = "uniform, 1/4,0,3/4, binomial:0.3, poisson:12.5, zipf:1, steps:1,3,2 or FILE."
 
 
 def command(
-    space: Annotated[str, typer.Argument(metavar="SPACE", help=SPACES)],
+    space: Annotated[str, typer.Argument(metavar="SPACE", help=SPACE_HELP)],
     alpha: AlphaOption = None,
     epsilon: EpsilonOption = None,
-    prior: Annotated[str, typer.Option(metavar="PRIOR", help=PRIORS)] = "uniform",
-    loss: Annotated[str, typer.Option(metavar="LOSS", help=LOSSES)] = "absolute",
+    prior: Annotated[str, typer.Option(metavar="PRIOR", help=PRIOR_HELP)] = "uniform",
+    loss: Annotated[str, typer.Option(metavar="LOSS", help=LOSS_HELP)] = "absolute",
     plot: PlotOption = None,
     output: OutputOption = None,
     json: JsonOption = False,
@@ -61,40 +61,42 @@ def command(
     Ctrl-C ends the search; the best mechanism so far is certified and shown, with its gap.
     """
     from utmost import spaces
-    from utmost.cli import output as show
+    from utmost.cli.output import json_value, print_remark
     from utmost.consumer import Consumer, losses, priors
 
     level = required_level(alpha, epsilon)
     check_ending(plot, CHART_ENDINGS, "--plot")
     check_ending(output, CHANNEL_ENDINGS, "--output")
     points = spaces.parse_space(space)
-    _fits(points)
+    _check_size(points)
     reader = Consumer(priors.parse(prior, len(points)), losses.over(losses.parse(loss), points))
-    found = _sought(points, level, reader)
-    if found.stopped:
-        show.print_remark(f"stopped: the loss is {_between(found.certificate)}; the mechanism shown is the best so far")
-    signs = _signature(found, points, level)
-    save_channel(found.channel, output)
-    words = (
+    solution = _solve(points, level, reader)
+    if solution.stopped:
+        print_remark(
+            f"stopped: the loss is {_bounds_text(solution.certificate)}; the mechanism shown is the best so far"
+        )
+    signs = _signature(solution, points, level)
+    save_channel(solution.channel, output)
+    consumer_text = (
         f"prior {prior if len(prior) <= MAX_REPEATED_CHARS else reader.prior.name}, loss {loss[:MAX_REPEATED_CHARS]}"
     )
-    _draw(found, points, level, words, plot)
+    _draw(solution, points, level, consumer_text, plot)
     if json:
-        asked = {"space": space, "alpha": show.json_value(level.alpha), "prior": prior, "loss_function": loss}
-        _document(found, signs, level, asked | {"silent_loss": show.json_value(uninformed_loss(reader))})
+        request = {"space": space, "alpha": json_value(level.alpha), "prior": prior, "loss_function": loss}
+        _print_json(solution, signs, level, request | {"silent_loss": json_value(uninformed_loss(reader))})
     else:
-        _text(found, signs, f"{space} at {level} for {words}", level, uninformed_loss(reader))
+        _print_text(solution, signs, f"{space} at {level} for {consumer_text}", level, uninformed_loss(reader))
 
 
-def _fits(points: Space) -> None:
+def _check_size(points: Space) -> None:
     """Refuse what is too large for a matrix of its own, before it is written out."""
     from utmost.design.optimal import is_line
     from utmost.spaces.space import MAX_TABLE_POINTS
 
-    if len(points) <= MOST_POINTS or (len(points) <= MAX_TABLE_POINTS and is_line(points)):
+    if len(points) <= MAX_MATRIX_POINTS or (len(points) <= MAX_TABLE_POINTS and is_line(points)):
         return
     raise InputError(
-        f"SPACE must have at most {MOST_POINTS} points, or {MAX_TABLE_POINTS} on a line, since a mechanism "
+        f"SPACE must have at most {MAX_MATRIX_POINTS} points, or {MAX_TABLE_POINTS} on a line, since a mechanism "
         "has n² entries, got "
         f"{len(points)}: take fewer; what all its mechanisms can tell at most is said by utmost type"
     )
@@ -108,7 +110,7 @@ def uninformed_loss(reader: Consumer) -> float:
     return float((weights @ reader.loss.matrix(reader.prior.size).astype(float)).min())
 
 
-def _sought(space: Space, level: Level, reader: Consumer) -> Design:
+def _solve(space: Space, level: Level, reader: Consumer) -> Design:
     """The design, with the bounds so far on stderr while it is sought."""
     from utmost import design
     from utmost.cli.progress import progress_line
@@ -119,51 +121,56 @@ def _sought(space: Space, level: Level, reader: Consumer) -> Design:
         )
 
 
-def _between(certificate: Certificate) -> str:
+def _bounds_text(certificate: Certificate) -> str:
     from utmost.exact import decimal
 
     return f"between {decimal(certificate.lower)} and {decimal(certificate.upper)}"
 
 
-def _signature(found: Design, space: Space, level: Level) -> tuple[str, ...] | None:
+def _signature(solution: Design, space: Space, level: Level) -> tuple[str, ...] | None:
     """Which privacy constraints are tight; a mechanism between rational levels is tight at its own, a hair stricter."""
     from utmost import design
     from utmost.design.optimal import is_line
     from utmost.exact import Real
 
-    own = least_level(found.certificate.leak)
-    between = isinstance(level.alpha, Real) and own is not None and own.is_inner and not isinstance(own.alpha, Real)
-    chosen = own if between and own is not None else level
-    return design.signature(found.channel, chosen) if chosen.is_inner and is_line(space) else None
+    own_level = least_level(solution.certificate.leak)
+    uses_own_level = (
+        isinstance(level.alpha, Real)
+        and own_level is not None
+        and own_level.is_inner
+        and not isinstance(own_level.alpha, Real)
+    )
+    signature_level = own_level if uses_own_level and own_level is not None else level
+    return design.signature(solution.channel, signature_level) if signature_level.is_inner and is_line(space) else None
 
 
-def _document(found: Design, signs: tuple[str, ...] | None, level: Level, asked: dict[str, Any]) -> None:
+def _print_json(solution: Design, signs: tuple[str, ...] | None, level: Level, request: dict[str, Any]) -> None:
     from utmost.cli import output
 
-    content: dict[str, Any] = asked | output.channel_document(found.channel)
+    content: dict[str, Any] = request | output.channel_document(solution.channel)
     content["signature"] = None if signs is None else list(signs)
-    content["loss"], content["loss_decimal"] = str(found.loss), output.json_value(float(found.loss))
-    content["remap"] = found.remap
-    content["certificate"] = _certificate(found.certificate, level)
-    if found.stopped:
+    content["loss"], content["loss_decimal"] = str(solution.loss), output.json_value(float(solution.loss))
+    content["remap"] = solution.remap
+    content["certificate"] = _certificate_document(solution.certificate, level)
+    if solution.stopped:
         content["stopped"] = True
     output.print_json(content)
 
 
-def _certificate(certificate: Certificate, level: Level) -> dict[str, Any]:
+def _certificate_document(certificate: Certificate, level: Level) -> dict[str, Any]:
     from utmost.cli import output
 
     return {
         "private": certificate.private,
-        "epsilon": output.epsilon_of(certificate.leak, level),
-        "gap": _gap(certificate.gap),
+        "epsilon": output.json_epsilon(certificate.leak, level),
+        "gap": _json_gap(certificate.gap),
         "lower": str(certificate.lower),
         "upper": str(certificate.upper),
         "multipliers": None if certificate.multipliers is None else [str(u) for u in certificate.multipliers],
     }
 
 
-def _gap(gap: Number) -> str | float:
+def _json_gap(gap: Number) -> str | float:
     """The text 0, or a float of few digits that is not below the gap."""
     from utmost.exact import enclosure
 
@@ -174,39 +181,39 @@ def _gap(gap: Number) -> str | float:
     return float(Fraction(math.ceil(above * Fraction(10) ** digits)) / Fraction(10) ** digits)
 
 
-def _text(found: Design, signs: tuple[str, ...] | None, words: str, level: Level, silent: float) -> None:
+def _print_text(solution: Design, signs: tuple[str, ...] | None, title: str, level: Level, uninformed: float) -> None:
     from utmost.cli import output
     from utmost.exact import decimal
 
-    output.print_text(f"{'The best mechanism so far' if found.stopped else 'The best mechanism'} on {words}.")
-    _show_used(found.channel)
-    if signs is not None and len(found.channel.outputs) <= output.MAX_TABLE_ROWS:
-        _show_signature(found, signs)
-    text, short = str(found.loss), decimal(found.loss)
-    sign = "=" if isinstance(found.loss, Fraction) and Fraction(short) == found.loss else "≈"
-    shown = f"{f'{text} {sign} ' if len(text) <= 60 and text != short else ''}{short}"
-    output.print_text(f"Expected loss {shown}. Without any answer it would be {decimal(silent)}.")
-    if found.remap is not None:
-        output.print_text(_remap_sentence(found.remap))
-    output.print_text(_proof(found, level))
-    output.print_text(output.leak_sentence(found.certificate.leak, level))
+    output.print_text(f"{'The best mechanism so far' if solution.stopped else 'The best mechanism'} on {title}.")
+    _print_used_answers(solution.channel)
+    if signs is not None and len(solution.channel.outputs) <= output.MAX_TABLE_ROWS:
+        _print_signature(solution, signs)
+    text, short = str(solution.loss), decimal(solution.loss)
+    sign = "=" if isinstance(solution.loss, Fraction) and Fraction(short) == solution.loss else "≈"
+    loss_text = f"{f'{text} {sign} ' if len(text) <= 60 and text != short else ''}{short}"
+    output.print_text(f"Expected loss {loss_text}. Without any answer it would be {decimal(uninformed)}.")
+    if solution.remap is not None:
+        output.print_text(_remap_sentence(solution.remap))
+    output.print_text(_proof_sentence(solution, level))
+    output.print_text(output.privacy_loss_sentence(solution.certificate.leak, level))
 
 
-def _show_used(channel: Channel) -> None:
+def _print_used_answers(channel: Channel) -> None:
     """The matrix without the answers that never occur."""
     from utmost.channel.channel import trusted_channel
     from utmost.cli import output
 
     used = [y for y in range(len(channel.outputs)) if any(channel.rows[:, y])]
-    kept = trusted_channel(channel.inputs, [channel.outputs[y] for y in used], channel.rows[:, used])
-    output.channel_table(kept if len(channel.outputs) > output.MAX_TABLE_ROWS else channel)
+    used_channel = trusted_channel(channel.inputs, [channel.outputs[y] for y in used], channel.rows[:, used])
+    output.print_channel(used_channel if len(channel.outputs) > output.MAX_TABLE_ROWS else channel)
     if len(used) < len(channel.outputs) and len(channel.outputs) > output.MAX_TABLE_ROWS:
         output.print_text(
             f"{len(channel.outputs) - len(used)} of {len(channel.outputs)} answers never occur and are left out."
         )
 
 
-def _show_signature(found: Design, signs: tuple[str, ...]) -> None:
+def _print_signature(solution: Design, signs: tuple[str, ...]) -> None:
     from utmost.cli import output
     from utmost.design.signature import signature_text
 
@@ -214,40 +221,42 @@ def _show_signature(found: Design, signs: tuple[str, ...]) -> None:
         "Signature: from each input to the next, an answer's probability falls (↓) or rises (↑) as fast as privacy "
         "allows, or slower (S); 0 if it never comes."
     )
-    output.print_text(signature_text(signs, found.channel.inputs, found.channel.outputs) + "\n")
+    output.print_text(signature_text(signs, solution.channel.inputs, solution.channel.outputs) + "\n")
 
 
 def _remap_sentence(remap: list[int]) -> str:
     runs = [(reading, [k for k, _ in run]) for reading, run in groupby(enumerate(remap), key=lambda pair: pair[1])]
-    moved = [
+    changes = [
         f"{answers[0]}{f'–{answers[-1]}' if len(answers) > 1 else ''} as {reading}"
         for reading, answers in runs
         if answers != [reading]
     ]
-    if not moved:
+    if not changes:
         return "It is the geometric mechanism, read at face value."
-    shown = ", ".join(moved[:12]) + (f", and {len(moved) - 12} more" if len(moved) > 12 else "")
-    return f"It is the geometric mechanism with its answers read anew: {shown}; the others as they are."
+    changes_text = ", ".join(changes[:12]) + (f", and {len(changes) - 12} more" if len(changes) > 12 else "")
+    return f"It is the geometric mechanism with its answers read anew: {changes_text}; the others as they are."
 
 
-def _proof(found: Design, level: Level) -> str:
-    from utmost.cli.output import level_words
+def _proof_sentence(solution: Design, level: Level) -> str:
+    from utmost.cli.output import level_adjective
 
-    certificate, gap = found.certificate, _gap(found.certificate.gap)
+    certificate, gap = solution.certificate, _json_gap(solution.certificate.gap)
     if not level.is_inner:
         return f"At {level} nothing is left to choose, so nothing is better: gap {gap}."
-    how = "exact multipliers" if certificate.multipliers is not None else "exact multipliers of the linear program"
+    proof = "exact multipliers" if certificate.multipliers is not None else "exact multipliers of the linear program"
     if gap == "0":
-        return f"No {level_words(level)}-private mechanism gives this consumer less: proved by {how}, gap 0."
+        return f"No {level_adjective(level)}-private mechanism gives this consumer less: proved by {proof}, gap 0."
     bounds = "exact bounds from rational numbers on both sides of the irrational ones"
     if certificate.prices is not None:
         bounds = f"{len(certificate.prices)} exact multipliers of the privacy constraints"
-    elif found.stopped:
+    elif solution.stopped:
         bounds = "nothing more than what telling everything would cost"
-    return f"No {level_words(level)}-private mechanism gives this consumer more than {gap} less: proved by {bounds}."
+    return (
+        f"No {level_adjective(level)}-private mechanism gives this consumer more than {gap} less: proved by {bounds}."
+    )
 
 
-def _draw(found: Design, space: Space, level: Level, words: str, plot: str | None) -> None:
+def _draw(solution: Design, space: Space, level: Level, consumer_text: str, plot: str | None) -> None:
     """A heat map; on a grid maps, one a true place."""
     from utmost import charts
     from utmost.cli.output import print_remark
@@ -255,11 +264,11 @@ def _draw(found: Design, space: Space, level: Level, words: str, plot: str | Non
 
     if plot is None:
         return
-    title = f"{'The best mechanism so far' if found.stopped else 'The best mechanism'} for {words}"
-    claim = f"No mechanism private at {level} gives her an expected loss below {decimal(found.certificate.lower)}."
+    title = f"{'The best mechanism so far' if solution.stopped else 'The best mechanism'} for {consumer_text}"
+    claim = f"No mechanism private at {level} gives her an expected loss below {decimal(solution.certificate.lower)}."
     shape = charts.rows_and_columns(space)
-    if shape is not None and set(found.channel.outputs) <= set(found.channel.inputs):
-        charts.save_chart(charts.location_maps(found.channel, shape, title, claim.rstrip(".")), plot)
+    if shape is not None and set(solution.channel.outputs) <= set(solution.channel.inputs):
+        charts.save_chart(charts.location_maps(solution.channel, shape, title, claim.rstrip(".")), plot)
     else:
-        charts.save_chart(charts.channel_chart(found.channel, title, claim), plot)
+        charts.save_chart(charts.channel_chart(solution.channel, title, claim), plot)
     print_remark(f"drew {plot}")

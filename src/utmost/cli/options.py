@@ -42,16 +42,16 @@ def optional_level(alpha: str | None, epsilon: str | None) -> Level | None:
     return None if epsilon is None else exact.epsilon(epsilon)
 
 
-def least_level(leak: PrivacyLoss) -> Level | None:
+def least_level(privacy_loss: PrivacyLoss) -> Level | None:
     """The least level of a channel where it can be written exactly."""
     from utmost import exact
 
-    if leak.exponent is not None:
-        return exact.epsilon(leak.exponent)
-    return None if leak.alpha is None else exact.alpha(leak.alpha)
+    if privacy_loss.exponent is not None:
+        return exact.epsilon(privacy_loss.exponent)
+    return None if privacy_loss.alpha is None else exact.alpha(privacy_loss.alpha)
 
 
-def check_ending(path: str | None, allowed: tuple[str, ...], name: str) -> str | None:
+def check_ending(path: str | None, endings: tuple[str, ...], option: str) -> str | None:
     """A path whose ending says what to write; refused before any work is done.
 
     >>> check_ending("a.svg", (".svg", ".png"), "--plot")
@@ -59,13 +59,13 @@ def check_ending(path: str | None, allowed: tuple[str, ...], name: str) -> str |
     """
     if path is None:
         return None
-    if Path(path).suffix.lower() not in allowed:
-        kinds = " or ".join([", ".join(allowed[:-1])] * (len(allowed) > 1) + [allowed[-1]])
-        raise InputError(f'{name} must be a file that ends in {kinds}, got "{Path(path).name[:60]}": rename it')
+    if Path(path).suffix.lower() not in endings:
+        kinds = " or ".join([", ".join(endings[:-1])] * (len(endings) > 1) + [endings[-1]])
+        raise InputError(f'{option} must be a file that ends in {kinds}, got "{Path(path).name[:60]}": rename it')
     if Path(path).is_dir():
-        raise InputError(f"{name} must be a file, got a folder: cannot write {Path(path).name[:60]}")
+        raise InputError(f"{option} must be a file, got a folder: cannot write {Path(path).name[:60]}")
     if not Path(path).absolute().parent.is_dir():
-        raise InputError(f"{name} must be in a directory that exists, got one that does not: make it first")
+        raise InputError(f"{option} must be in a directory that exists, got one that does not: make it first")
     return path
 
 

@@ -28,14 +28,14 @@ def print_remark(text: str) -> None:
 def print_json(content: dict[str, Any]) -> None:
     """One JSON document on stdout."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
-    print("{\n" + ",\n".join(_line(key, value, not unicode) for key, value in content.items()) + "\n}")
+    print("{\n" + ",\n".join(_json_line(key, value, not unicode) for key, value in content.items()) + "\n}")
 
 
-def _line(key: str, value: Any, ascii: bool) -> str:
+def _json_line(key: str, value: Any, ascii_only: bool) -> str:
     """One key of a document on a line; a list of lists or of objects, and an object, one item a line."""
 
     def text(item: Any) -> str:
-        return json.dumps(item, ensure_ascii=ascii, allow_nan=False)
+        return json.dumps(item, ensure_ascii=ascii_only, allow_nan=False)
 
     if isinstance(value, list) and value and isinstance(value[0], list | dict):
         return f" {text(key)}: [\n" + ",\n".join(f"  {text(item)}" for item in value) + "\n ]"
@@ -49,20 +49,20 @@ def json_value(value: Number | float | None) -> str | float | None:
     return exact.json_number(value)
 
 
-def epsilon_of(leak: PrivacyLoss, level: Level | None = None) -> str | float:
+def json_epsilon(privacy_loss: PrivacyLoss, level: Level | None = None) -> str | float:
     """The ε of a leak: text where it is known to be rational, as where it attains a rational level; else a float."""
-    exact = leak.exponent
-    if exact is None and level is not None and level.exponent is not None and attains_level(leak, level):
-        exact = level.exponent
-    value = json_value(leak.epsilon if exact is None else exact)
+    exponent = privacy_loss.exponent
+    if exponent is None and level is not None and level.exponent is not None and attains_level(privacy_loss, level):
+        exponent = level.exponent
+    value = json_value(privacy_loss.epsilon if exponent is None else exponent)
     return "inf" if value is None else value
 
 
-def attains_level(leak: PrivacyLoss, level: Level) -> bool:
+def attains_level(privacy_loss: PrivacyLoss, level: Level) -> bool:
     """Is the ε of a leak exactly that of the level: decided."""
-    if leak.ratio is None:
+    if privacy_loss.ratio is None:
         return False
-    return bool(leak.ratio * level.power(leak.distance) == 1)
+    return bool(privacy_loss.ratio * level.power(privacy_loss.distance) == 1)
 
 
 def json_rows(rows: Any) -> list[list[str | float | None]]:
@@ -75,26 +75,40 @@ def channel_document(channel: Channel) -> dict[str, Any]:
     return {"inputs": list(channel.inputs), "outputs": list(channel.outputs), "rows": json_rows(channel.rows)}
 
 
-def level_words(level: Level) -> str:
+def level_adjective(level: Level) -> str:
     """A level as an adjective: `1/2-private` reads α, `(ε = 1/10)-private` reads ε."""
     return f"(ε = {level.exponent})" if level.exponent is not None else f"{level.alpha}"
 
 
-def leak_sentence(leak: PrivacyLoss, level: Level | None = None) -> str:
+def privacy_loss_sentence(privacy_loss: PrivacyLoss, level: Level | None = None) -> str:
     """The ε of a channel and the entries that attain it, in words."""
     from utmost.exact import decimal
 
     start = "Recomputed from the entries: ε"
-    if leak.ratio is None:
-        return f"{start} = ∞, since answer {leak.output} can come from input {leak.high} but not from {leak.low}."
-    if leak.ratio == 1:
+    if privacy_loss.ratio is None:
+        return (
+            f"{start} = ∞, since answer {privacy_loss.output} can come from input {privacy_loss.high} but not from "
+            f"{privacy_loss.low}."
+        )
+    if privacy_loss.ratio == 1:
         return f"{start} = 0, the answer says nothing of the input."
-    alpha = "" if leak.alpha is None or len(str(leak.alpha)) > 4 * MAX_FRACTION_CHARS else f" (α = {leak.alpha})"
-    epsilon = epsilon_of(leak, level)
+    alpha = (
+        ""
+        if privacy_loss.alpha is None or len(str(privacy_loss.alpha)) > 4 * MAX_FRACTION_CHARS
+        else f" (α = {privacy_loss.alpha})"
+    )
+    epsilon = json_epsilon(privacy_loss, level)
     value = f"= {epsilon}" if isinstance(epsilon, str) else f"≈ {decimal(epsilon)}"
-    ratio = str(leak.ratio) if len(str(leak.ratio)) <= 2 * MAX_FRACTION_CHARS else decimal(leak.ratio)
-    place = f"answer {leak.output} is {ratio} times as likely under input {leak.high} as under {leak.low}"
-    return f"{start} {value}{alpha}; {place}."
+    ratio = (
+        str(privacy_loss.ratio)
+        if len(str(privacy_loss.ratio)) <= 2 * MAX_FRACTION_CHARS
+        else decimal(privacy_loss.ratio)
+    )
+    witness = (
+        f"answer {privacy_loss.output} is {ratio} times as likely under input {privacy_loss.high} as under "
+        f"{privacy_loss.low}"
+    )
+    return f"{start} {value}{alpha}; {witness}."
 
 
 def console() -> Console:
@@ -114,8 +128,8 @@ def print_facts(pairs: Sequence[tuple[str, str]]) -> None:
     from rich.table import Table
 
     grid = Table.grid(padding=(0, 2))
-    for name, words in pairs:
-        grid.add_row(name, words)
+    for name, description in pairs:
+        grid.add_row(name, description)
     console().print(grid)
 
 
@@ -124,12 +138,12 @@ def build_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int 
     from rich import box
     from rich.table import Table
 
-    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for k, name in enumerate(header):
-        made.add_column(name, justify="left" if k < left else "right", overflow="fold")
+        table.add_column(name, justify="left" if k < left else "right", overflow="fold")
     for row in rows:
-        made.add_row(*row)
-    return made
+        table.add_row(*row)
+    return table
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
@@ -162,47 +176,49 @@ def print_side_by_side(sides: Sequence[tuple[str, Table | str]]) -> None:
         screen.print(*[name] if name else [], side, sep="\n")
 
 
-def channel_table(channel: Channel) -> None:
+def print_channel(channel: Channel) -> None:
     """A channel as a table: fractions where all that is shown is short, else decimals; of a large one the corner."""
     height = len(channel.inputs) if len(channel.inputs) <= MAX_TABLE_ROWS else CORNER_ROWS
-    write, width = _writing(channel, height)
-    cut = width < len(channel.outputs)
-    header = ["", *map(str, channel.outputs[:width]), *["…"] * cut]
+    format_entry, width = _choose_entry_format(channel, height)
+    has_more_columns = width < len(channel.outputs)
+    header = ["", *map(str, channel.outputs[:width]), *["…"] * has_more_columns]
     rows = [
-        [str(x), *map(write, row[:width]), *["…"] * cut]
+        [str(x), *map(format_entry, row[:width]), *["…"] * has_more_columns]
         for x, row in zip(channel.inputs[:height], channel.rows[:height], strict=True)
     ]
     print_table(header, rows)
-    if cut or height < len(channel.inputs):
+    if has_more_columns or height < len(channel.inputs):
         shape = f"{len(channel.inputs)} inputs and {len(channel.outputs)} outputs"
         print_text(f"The first {height} rows and {width} columns of {shape}; --output FILE.csv saves them all.")
     print_text()
 
 
-def _writing(channel: Channel, height: int) -> tuple[Callable[[Any], str], int]:
+def _choose_entry_format(channel: Channel, height: int) -> tuple[Callable[[Any], str], int]:
     """How entries are written, and how many columns of them fit."""
-    width = _fitting(channel, height, _fraction)
-    shown = [value for row in channel.rows[:height] for value in row[:width]]
-    if all(isinstance(v, Fraction) and len(str(v)) <= MAX_FRACTION_CHARS for v in shown):
-        return _fraction, width
-    return _short, _fitting(channel, height, _short)
+    width = _count_fitting_columns(channel, height, _format_fraction)
+    entries = [value for row in channel.rows[:height] for value in row[:width]]
+    if all(isinstance(v, Fraction) and len(str(v)) <= MAX_FRACTION_CHARS for v in entries):
+        return _format_fraction, width
+    return _format_decimal, _count_fitting_columns(channel, height, _format_decimal)
 
 
-def _fitting(channel: Channel, height: int, write: Callable[[Any], str]) -> int:
+def _count_fitting_columns(channel: Channel, height: int, format_entry: Callable[[Any], str]) -> int:
     """The largest number of columns, at least one, whose widths fit beside the labels."""
     spare = console().width - max(len(str(x)) for x in channel.inputs) - 5
     for k, label in enumerate(channel.outputs):
-        spare -= 2 + max(len(str(label)), *(len(write(row[k])) for row in channel.rows[:height]))
+        spare -= 2 + max(len(str(label)), *(len(format_entry(row[k])) for row in channel.rows[:height]))
         if spare < 0:
             return max(k, 1)
     return len(channel.outputs)
 
 
-def _fraction(value: Any) -> str:
-    return str(value) if isinstance(value, Fraction) and len(str(value)) <= MAX_FRACTION_CHARS else _short(value)
+def _format_fraction(value: Any) -> str:
+    return (
+        str(value) if isinstance(value, Fraction) and len(str(value)) <= MAX_FRACTION_CHARS else _format_decimal(value)
+    )
 
 
-def _short(value: Any) -> str:
+def _format_decimal(value: Any) -> str:
     from utmost.exact import decimal
 
     return decimal(value, 4)

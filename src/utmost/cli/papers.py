@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from utmost.papers import Item, Report, Table
 
 EXAMPLES = "Examples: utmost papers;  utmost papers GRS12;  utmost papers FMPD23 --output figures"
-VERDICTS = {True: "agrees", False: "DIFFERS", None: "nothing published to compare with"}
+VERDICT_TEXTS = {True: "agrees", False: "DIFFERS", None: "nothing published to compare with"}
 
 
 def command(
@@ -28,27 +28,27 @@ def command(
     from utmost import papers
 
     if key is None:
-        _list(papers.KEYS, output, json)
+        _print_papers(papers.KEYS, output, json)
         return
-    folder = _folder(output)
-    found = papers.report(key)
+    folder = _make_folder(output)
+    report = papers.report(key)
     if folder is not None:
-        _figures(found, folder)
-    _document(found) if json else _text(found)
+        _save_figures(report, folder)
+    _print_json(report) if json else _print_text(report)
 
 
-def _list(keys: dict[str, str], output: str | None, json: bool) -> None:
-    from utmost.cli import output as show
+def _print_papers(keys: dict[str, str], output: str | None, json: bool) -> None:
+    from utmost.cli.output import print_facts, print_json
 
     if output is not None:
         raise InputError(f"--output needs a paper's KEY, got none: say one of {', '.join(keys)}")
     if json:
-        show.print_json({"papers": [{"key": key, "title": title} for key, title in keys.items()]})
+        print_json({"papers": [{"key": key, "title": title} for key, title in keys.items()]})
     else:
-        show.print_facts(list(keys.items()))
+        print_facts(list(keys.items()))
 
 
-def _folder(output: str | None) -> Path | None:
+def _make_folder(output: str | None) -> Path | None:
     if output is None:
         return None
     try:
@@ -60,32 +60,32 @@ def _folder(output: str | None) -> Path | None:
     return Path(output)
 
 
-def _document(found: Report) -> None:
+def _print_json(report: Report) -> None:
     from utmost import papers
     from utmost.cli import output
 
-    output.print_json(papers.document(found))
+    output.print_json(papers.document(report))
 
 
-def _text(found: Report) -> None:
+def _print_text(report: Report) -> None:
     from utmost.cli import output
 
-    output.print_text(f"{found.key}  {found.title}")
-    for item in found.items:
-        output.print_text(f"\n{item.name}: {VERDICTS[item.agrees]}. {item.caption}")
+    output.print_text(f"{report.key}  {report.title}")
+    for item in report.items:
+        output.print_text(f"\n{item.name}: {VERDICT_TEXTS[item.agrees]}. {item.caption}")
         output.print_side_by_side(_sides(item))
         if item.note:
             output.print_text(item.note)
-    for name, lines in (("Errata", found.errata), ("Remarks", found.remarks)):
+    for name, lines in (("Errata", report.errata), ("Remarks", report.remarks)):
         if lines:
             output.print_text(f"\n{name}")
             output.print_facts([("-", line) for line in lines])
-    compared = [item for item in found.items if item.agrees is not None]
+    compared = [item for item in report.items if item.agrees is not None]
     agree = sum(bool(item.agrees) for item in compared)
-    others = [item.name for item in compared if not item.agrees]
-    but = f"; not: {', '.join(others)}" if others else ""
+    differing = [item.name for item in compared if not item.agrees]
+    exceptions = f"; not: {', '.join(differing)}" if differing else ""
     output.print_text(
-        f"\n{agree} of {len(compared)} items with published values agree{but}. {len(found.items)} items in all."
+        f"\n{agree} of {len(compared)} items with published values agree{exceptions}. {len(report.items)} items in all."
     )
 
 
@@ -95,32 +95,32 @@ def _sides(item: Item) -> list[tuple[str, Any]]:
 
     ours, theirs = item.computed, item.published
     if theirs is None:
-        return [("computed", _side(ours))]
+        return [("computed", _renderable(ours))]
     if isinstance(ours, str) or isinstance(theirs, str) or ours.header != theirs.header:
-        return [("published", _side(theirs)), ("computed", _side(ours))]
+        return [("published", _renderable(theirs)), ("computed", _renderable(ours))]
     if len(ours.header) == 2 and [row[0] for row in ours.rows] == [row[0] for row in theirs.rows]:
         rows = [(a[0], a[1], b[1]) for a, b in zip(theirs.rows, ours.rows, strict=True)]
         return [("", output.build_table((ours.header[0], "published", "computed"), rows))]
-    if ours == theirs and not output.fits_terminal([_side(theirs), _side(ours)]):
-        return [("published = computed, in every cell", _side(ours))]
-    return [("published", _side(theirs)), ("computed", _side(ours))]
+    if ours == theirs and not output.fits_terminal([_renderable(theirs), _renderable(ours)]):
+        return [("published = computed, in every cell", _renderable(ours))]
+    return [("published", _renderable(theirs)), ("computed", _renderable(ours))]
 
 
-def _side(side: Table | str) -> Any:
+def _renderable(side: Table | str) -> Any:
     from utmost.cli import output
 
     return side if isinstance(side, str) else output.build_table(side.header, side.rows)
 
 
-def _figures(found: Report, folder: Path) -> None:
+def _save_figures(report: Report, folder: Path) -> None:
     """A picture for each item that has one."""
     from utmost import charts
     from utmost.cli.output import print_remark
     from utmost.papers.figures import figure, file_name
 
-    for item in found.items:
+    for item in report.items:
         chart = figure(item)
         if chart is not None:
-            place = folder / f"{file_name(found, item)}.svg"
-            charts.save_chart(chart, place)
-            print_remark(f"drew {place}")
+            path = folder / f"{file_name(report, item)}.svg"
+            charts.save_chart(chart, path)
+            print_remark(f"drew {path}")

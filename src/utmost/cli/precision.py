@@ -46,27 +46,27 @@ def group(context: typer.Context) -> None:
         print(context.get_help())
 
 
-Round = Annotated[str | None, typer.Option("--round", metavar="L", help="Results are multiples of this step.")]
-Sensitivity = Annotated[str, typer.Option(metavar="D", help="How far neighbouring answers are apart.")]
-Numbers = Annotated[
+RoundOption = Annotated[str | None, typer.Option("--round", metavar="L", help="Results are multiples of this step.")]
+SensitivityOption = Annotated[str, typer.Option(metavar="D", help="How far neighbouring answers are apart.")]
+FormatOption = Annotated[
     str, typer.Option("--format", metavar="FORMAT", help="binary16, binary32, binary64 or fixed:DIGITS.")
 ]
-Values = Annotated[
+GeneratorOption = Annotated[
     str | None, typer.Option("--generator", metavar="N", help="Uniform values z/N, z < N; else the format's usual.")
 ]
-Ulps = Annotated[int, typer.Option(metavar="K", help="Units in the last place that log, cos, … may be wrong.")]
+UlpsOption = Annotated[int, typer.Option(metavar="K", help="Units in the last place that log, cos, … may be wrong.")]
 
 
 @app.command("laplace", epilog=EXAMPLES)
 def laplace_command(
     range_: Annotated[str, typer.Option("--range", metavar="LOW,HIGH", help="Answers and results are kept within.")],
-    rounding: Round = None,
+    rounding: RoundOption = None,
     alpha: AlphaOption = None,
     epsilon: EpsilonOption = None,
-    sensitivity: Sensitivity = "1",
-    numbers: Numbers = "binary64",
-    generator: Values = None,
-    ulps: Ulps = 1,
+    sensitivity: SensitivityOption = "1",
+    numbers: FormatOption = "binary64",
+    generator: GeneratorOption = None,
+    ulps: UlpsOption = 1,
     terms: Annotated[str | None, typer.Option(metavar="M", help="The answer is a computed sum of M terms.")] = None,
     bound: Annotated[str, typer.Option(metavar="B", help="Each of at most this magnitude.")] = "1",
     method: Annotated[str, typer.Option(metavar="HOW", help="naive, pairwise or fsum.")] = "naive",
@@ -80,19 +80,21 @@ def laplace_command(
     from utmost.exact import rational
     from utmost.precision import laplace, laplace_advice
 
-    run = _implementation(numbers, generator, ulps)
-    low, high = _pair(range_, "--range")
-    width = _sensitivity(sensitivity, run, terms, bound, method)
-    asked = _Asked(rational(sensitivity, "sensitivity"), (low, high), terms is not None)
+    implementation = _parse_implementation(numbers, generator, ulps)
+    low, high = _parse_pair(range_, "--range")
+    implemented = _implemented_sensitivity(sensitivity, implementation, terms, bound, method)
+    request = _Request(rational(sensitivity, "sensitivity"), (low, high), terms is not None)
     if target is not None:
         if rounding is not None or epsilon is not None or alpha is not None:
             raise InputError("--target chooses the level and the rounding itself, got one of them too: leave it out")
-        task, made = laplace.plan_setting(target, width, low, high, run)
+        setting, certificate = laplace.plan_setting(target, implemented, low, high, implementation)
     else:
-        task = laplace.laplace_setting(required_level(alpha, epsilon), width, low, high, _required(rounding))
-        made = laplace.certify_laplace(task, run)
-    advice = laplace_advice(task, run, made, (low, high))
-    _show(asked, task, run, (made, laplace.inverse_slope(task)), advice, json)
+        setting = laplace.laplace_setting(
+            required_level(alpha, epsilon), implemented, low, high, _require_rounding(rounding)
+        )
+        certificate = laplace.certify_laplace(setting, implementation)
+    advice = laplace_advice(setting, implementation, certificate, (low, high))
+    _print_certificate(request, setting, implementation, (certificate, laplace.inverse_slope(setting)), advice, json)
 
 
 @app.command("planar", epilog=EXAMPLES)
@@ -100,27 +102,34 @@ def planar_command(
     range_: Annotated[
         str, typer.Option("--range", metavar="LOW,HIGH[,LOW,HIGH]", help="Both coordinates, or x then y.")
     ],
-    rounding: Round = None,
+    rounding: RoundOption = None,
     alpha: AlphaOption = None,
     epsilon: EpsilonOption = None,
-    sensitivity: Sensitivity = "1",
-    numbers: Numbers = "binary64",
-    generator: Values = None,
-    ulps: Ulps = 1,
+    sensitivity: SensitivityOption = "1",
+    numbers: FormatOption = "binary64",
+    generator: GeneratorOption = None,
+    ulps: UlpsOption = 1,
     json: JsonOption = False,
 ) -> None:
     """ε′ of planar Laplace noise drawn by radius and angle."""
     from utmost.exact import rational
     from utmost.precision import planar, planar_advice
 
-    run = _implementation(numbers, generator, ulps)
-    ends = range_.split(",")
-    x, y = (",".join(ends[:2]), ",".join(ends[2:])) if len(ends) == 4 else (range_, range_)
-    sides = _pair(x, "--range"), _pair(y, "--range")
-    task = planar.planar_setting(required_level(alpha, epsilon), sensitivity, *sides, _required(rounding))
-    made = planar.certify_planar(task, run)
-    asked = _Asked(rational(sensitivity, "sensitivity"), (*sides[0], *sides[1]))
-    _show(asked, task, run, (made, planar.inverse_slope(task)), planar_advice(task, run, made, sides), json)
+    implementation = _parse_implementation(numbers, generator, ulps)
+    limits = range_.split(",")
+    x, y = (",".join(limits[:2]), ",".join(limits[2:])) if len(limits) == 4 else (range_, range_)
+    sides = _parse_pair(x, "--range"), _parse_pair(y, "--range")
+    setting = planar.planar_setting(required_level(alpha, epsilon), sensitivity, *sides, _require_rounding(rounding))
+    certificate = planar.certify_planar(setting, implementation)
+    request = _Request(rational(sensitivity, "sensitivity"), (*sides[0], *sides[1]))
+    _print_certificate(
+        request,
+        setting,
+        implementation,
+        (certificate, planar.inverse_slope(setting)),
+        planar_advice(setting, implementation, certificate, sides),
+        json,
+    )
 
 
 @app.command("attack", epilog=EXAMPLES)
@@ -142,52 +151,58 @@ def attack_command(
     from utmost.precision.float_samplers import lattice_laplace
 
     check_ending(plot, CHART_ENDINGS, "--plot")
-    first, second = (_double(end, "--secrets") for end in _pair(secrets, "--secrets"))
-    spread, known = _double(rational(scale, "--scale"), "--scale"), {"lattice": lattice_points}
-    judges = known if sampler == "utmost" else SUPPORT_TESTS
-    found = run_attack(_sampler(sampler), (first, second), spread, draws, judges)
-    ours = run_attack(lambda a, b, c: list(lattice_laplace(a, b, c)), (first, second), spread, min(draws, 1000), known)
-    attack_output.draw_attack(found, ours, sampler, plot)
-    attack_output.attack_document(found, ours, sampler) if json else attack_output.print_attack(found, ours, sampler)
+    first, second = (_to_double(end, "--secrets") for end in _parse_pair(secrets, "--secrets"))
+    noise_scale, lattice_test = _to_double(rational(scale, "--scale"), "--scale"), {"lattice": lattice_points}
+    support_tests = lattice_test if sampler == "utmost" else SUPPORT_TESTS
+    attack = run_attack(_load_sampler(sampler), (first, second), noise_scale, draws, support_tests)
+    utmost_attack = run_attack(
+        lambda a, b, c: list(lattice_laplace(a, b, c)), (first, second), noise_scale, min(draws, 1000), lattice_test
+    )
+    attack_output.draw_attack(attack, utmost_attack, sampler, plot)
+    attack_output.print_attack_json(attack, utmost_attack, sampler) if json else attack_output.print_attack(
+        attack, utmost_attack, sampler
+    )
 
 
-def _pair(text: str, name: str) -> tuple[Fraction, Fraction]:
+def _parse_pair(text: str, name: str) -> tuple[Fraction, Fraction]:
     from utmost.exact import rational
 
-    parts = text.split(",")
-    if len(parts) != 2:
+    numbers = text.split(",")
+    if len(numbers) != 2:
         raise InputError(f'{name} must be two numbers such as 0,100, got "{text[:40]}"')
-    return rational(parts[0], name), rational(parts[1], name)
+    return rational(numbers[0], name), rational(numbers[1], name)
 
 
-def _double(value: Fraction, name: str) -> float:
+def _to_double(value: Fraction, name: str) -> float:
     if abs(value) >= 2**1000:
         raise InputError(f"{name} must be a number that a double can hold, got a larger one")
     return float(value)
 
 
-def _required(rounding: str | None) -> str:
+def _require_rounding(rounding: str | None) -> str:
     if rounding is None:
         raise InputError("--round must be given, got none: say for instance --round 1/1024, or --target with an ε′")
     return rounding
 
 
-def _implementation(numbers: str, generator: str | None, ulps: int) -> Implementation:
+def _parse_implementation(numbers: str, generator: str | None, ulps: int) -> Implementation:
     from utmost.precision import implementation, uniform_generator
     from utmost.precision.number_formats import parse_format
 
     return implementation(parse_format(numbers), None if generator is None else uniform_generator(generator), ulps)
 
 
-def _sensitivity(text: str, run: Implementation, terms: str | None, bound: str, method: str) -> Fraction:
+def _implemented_sensitivity(
+    text: str, implementation: Implementation, terms: str | None, bound: str, method: str
+) -> Fraction:
     """Δ, or Δ + 2δ_f where the answer is a computed sum."""
     from utmost.precision import implemented_sensitivity, sum_error
 
-    error = Fraction(0) if terms is None else sum_error(run.format, terms, bound, method)
+    error = Fraction(0) if terms is None else sum_error(implementation.format, terms, bound, method)
     return implemented_sensitivity(text, error)
 
 
-def _sampler(name: str) -> Any:
+def _load_sampler(name: str) -> Any:
     from utmost.precision import attacks, float_samplers
 
     built_in = {"textbook": float_samplers.textbook_laplace, "utmost": float_samplers.lattice_laplace}
@@ -195,24 +210,24 @@ def _sampler(name: str) -> Any:
         return lambda secret, scale, count: list(built_in[name](secret, scale, count))
     if ":" not in name:
         raise InputError(f'--sampler must be textbook, utmost or MODULE:FUNCTION, got "{name[:40]}"')
-    if (here := str(Path.cwd())) not in sys.path:
-        sys.path.append(here)  # a sampler of one's own stands in a file next to one
+    if (directory := str(Path.cwd())) not in sys.path:
+        sys.path.append(directory)  # a sampler of one's own stands in a file next to one
     return attacks.load_sampler(name)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Request:
     """What was asked for, before the sum's error is added to the sensitivity and the range's ends are moved."""
 
     sensitivity: Fraction
-    ends: tuple[Fraction, ...]
+    range_ends: tuple[Fraction, ...]
     computed: bool = False  # is the answer a computed sum
 
 
-def above(value: Fraction | None) -> float | str | None:
+def json_upper_bound(value: Fraction | None) -> float | str | None:
     """A bound as a document has it: 12 digits that, as written, are not below it; "inf" if there is no bound.
 
-    >>> above(Fraction(1, 3)), above(None), above(Fraction(10) ** 400)
+    >>> json_upper_bound(Fraction(1, 3)), json_upper_bound(None), json_upper_bound(Fraction(10) ** 400)
     (0.333333333334, 'inf', '1e+400')
     """
     from utmost.precision.bound_text import FLOATS, decimal_above
@@ -223,107 +238,121 @@ def above(value: Fraction | None) -> float | str | None:
     return float(text) if not value or FLOATS[0] < abs(value) < FLOATS[1] else text
 
 
-def _short(value: Fraction) -> float | str | None:
+def _json_number(value: Fraction) -> float | str | None:
     """An exact number as a document has it; one with a long name as a bound."""
-    return str(value) if len(str(value)) <= 40 else above(value)
+    return str(value) if len(str(value)) <= 40 else json_upper_bound(value)
 
 
-def _ends(task: LaplaceSetting | PlanarSetting) -> tuple[Fraction, ...]:
-    low, high = task.low, task.high
+def _range_ends(setting: LaplaceSetting | PlanarSetting) -> tuple[Fraction, ...]:
+    low, high = setting.low, setting.high
     if isinstance(low, tuple) and isinstance(high, tuple):
         return low[0], high[0], low[1], high[1]
     return low, high  # type: ignore[return-value]
 
 
-def _document(
-    asked: _Asked, task: LaplaceSetting | PlanarSetting, run: Implementation, made: Certificate, slope: Fraction | None
+def _certificate_document(
+    request: _Request,
+    setting: LaplaceSetting | PlanarSetting,
+    implementation: Implementation,
+    certificate: Certificate,
+    slope: Fraction | None,
 ) -> dict[str, Any]:
-    near, level = made.closeness, task.level
+    closeness, level = certificate.closeness, setting.level
     return {
         "epsilon": level.epsilon if level.exponent is None else str(level.exponent),
-        "sensitivity": _short(asked.sensitivity),
-        "sensitivity_implemented": above(task.sensitivity) if asked.computed else _short(asked.sensitivity),
-        "range": [str(end) for end in asked.ends],
-        "range_used": [str(end) for end in _ends(task)],
-        "format": run.format.name,
-        "generator": str(run.generator.count),
-        "delta0": above(run.delta0),
-        "delta_n": None if near is None else above(near.delta_n),
-        "k": above(slope if near is None else near.k),
-        "delta_t": above(None if near is None else near.delta_t),
-        "R": above(made.robustness),
-        "L": str(made.rounding),
-        "diameter": above(made.diameter),
-        "epsilon_prime": above(made.epsilon_prime),
-        "epsilon_theorem": above(made.theorem),
-        "epsilon_sharp": None if made.sharp is None else above(made.sharp),
+        "sensitivity": _json_number(request.sensitivity),
+        "sensitivity_implemented": json_upper_bound(setting.sensitivity)
+        if request.computed
+        else _json_number(request.sensitivity),
+        "range": [str(end) for end in request.range_ends],
+        "range_used": [str(end) for end in _range_ends(setting)],
+        "format": implementation.format.name,
+        "generator": str(implementation.generator.count),
+        "delta0": json_upper_bound(implementation.delta0),
+        "delta_n": None if closeness is None else json_upper_bound(closeness.delta_n),
+        "k": json_upper_bound(slope if closeness is None else closeness.k),
+        "delta_t": json_upper_bound(None if closeness is None else closeness.delta_t),
+        "R": json_upper_bound(certificate.robustness),
+        "L": str(certificate.rounding),
+        "diameter": json_upper_bound(certificate.diameter),
+        "epsilon_prime": json_upper_bound(certificate.epsilon_prime),
+        "epsilon_theorem": json_upper_bound(certificate.theorem),
+        "epsilon_sharp": None if certificate.sharp is None else json_upper_bound(certificate.sharp),
     }
 
 
-def _show(
-    asked: _Asked,
-    task: LaplaceSetting | PlanarSetting,
-    run: Implementation,
-    found: tuple[Certificate, Fraction | None],
+def _print_certificate(
+    request: _Request,
+    setting: LaplaceSetting | PlanarSetting,
+    implementation: Implementation,
+    certificate_and_slope: tuple[Certificate, Fraction | None],
     advice: str,
     json: bool,
 ) -> None:
     from utmost.cli import output
     from utmost.precision import sum_advice
 
-    if asked.computed:
-        advice += " " + sum_advice(asked.sensitivity, task.sensitivity)
+    if request.computed:
+        advice += " " + sum_advice(request.sensitivity, setting.sensitivity)
     if json:
-        output.print_json({**_document(asked, task, run, *found), "advice": advice})
+        output.print_json(
+            {**_certificate_document(request, setting, implementation, *certificate_and_slope), "advice": advice}
+        )
         return
-    output.print_facts(_given(asked, task) + _bounds(task, run, *found))
+    output.print_facts(_request_facts(request, setting) + _bound_facts(setting, implementation, *certificate_and_slope))
     output.print_text(advice)
 
 
-def _given(asked: _Asked, task: LaplaceSetting | PlanarSetting) -> list[tuple[str, str]]:
+def _request_facts(request: _Request, setting: LaplaceSetting | PlanarSetting) -> list[tuple[str, str]]:
     """What was asked, and what became of it."""
     from utmost.precision.bound_text import decimal_above
 
-    level, used = task.level, decimal_above(task.sensitivity)
-    words = [("ε", f"{level.epsilon if level.exponent is None else level.exponent} at distance {used}")]
-    if asked.computed:
-        extra = decimal_above(task.sensitivity - asked.sensitivity)
-        change = f"{decimal_above(asked.sensitivity)} → {used} (2δ_f = {extra})"
-        words.append(("Δ", f"sensitivity {change}: the noise's scale must be {used}/ε"))
-    ends = ", ".join(map(str, asked.ends))
-    if _ends(task) != asked.ends:
-        ends += f", used as {', '.join(map(str, _ends(task)))}: the ends are moved out to multiples of L"
-    return [*words, ("range", ends)]
+    level, used = setting.level, decimal_above(setting.sensitivity)
+    facts = [("ε", f"{level.epsilon if level.exponent is None else level.exponent} at distance {used}")]
+    if request.computed:
+        extra = decimal_above(setting.sensitivity - request.sensitivity)
+        change = f"{decimal_above(request.sensitivity)} → {used} (2δ_f = {extra})"
+        facts.append(("Δ", f"sensitivity {change}: the noise's scale must be {used}/ε"))
+    ends = ", ".join(map(str, request.range_ends))
+    if _range_ends(setting) != request.range_ends:
+        ends += f", used as {', '.join(map(str, _range_ends(setting)))}: the ends are moved out to multiples of L"
+    return [*facts, ("range", ends)]
 
 
-def _bounds(
-    task: LaplaceSetting | PlanarSetting, run: Implementation, made: Certificate, slope: Fraction | None
+def _bound_facts(
+    setting: LaplaceSetting | PlanarSetting,
+    implementation: Implementation,
+    certificate: Certificate,
+    slope: Fraction | None,
 ) -> list[tuple[str, str]]:
     """Every bound, rounded up, with its name."""
     from utmost.precision.bound_text import epsilon_text
 
-    near, bits = made.closeness, run.generator.count.bit_length() - 1
-    count = f"2^{bits}" if run.generator.count == 2**bits else str(run.generator.count)
+    closeness, bits = certificate.closeness, implementation.generator.count.bit_length() - 1
+    count = f"2^{bits}" if implementation.generator.count == 2**bits else str(implementation.generator.count)
 
-    def least(bound: Fraction | None) -> str:
-        return "∞ (none)" if bound is None else epsilon_text(task.level, bound)
+    def bound_text(bound: Fraction | None) -> str:
+        return "∞ (none)" if bound is None else epsilon_text(setting.level, bound)
 
-    words = [
-        ("δ₀", f"{_brief(run.delta0)}  the generator, {count} values, against a uniform number"),
-        ("δ_n", f"{'-' if near is None else _brief(near.delta_n)}  rounding in {run.format.name}"),
-        ("k", f"{_brief(near.k if near else slope)}  how much the noise stretches an error of the generator"),
-        ("δ_t", f"{_brief(near.delta_t if near else None)}  = kδ₀ + δ_n, how far the noise is from the noise meant"),
-        ("L", f"{made.rounding}  results are multiples of this"),
-        ("R", f"{_brief(made.robustness)}  of a cell that δ_t can move across its edge"),
-        ("ε′", f"{least(made.epsilon_prime)}  what this implementation promises"),
+    delta_n = "-" if closeness is None else _format_bound(closeness.delta_n)
+    k = _format_bound(closeness.k if closeness else slope)
+    delta_t = _format_bound(closeness.delta_t if closeness else None)
+    facts = [
+        ("δ₀", f"{_format_bound(implementation.delta0)}  the generator, {count} values, against a uniform number"),
+        ("δ_n", f"{delta_n}  rounding in {implementation.format.name}"),
+        ("k", f"{k}  how much the noise stretches an error of the generator"),
+        ("δ_t", f"{delta_t}  = kδ₀ + δ_n, how far the noise is from the noise meant"),
+        ("L", f"{certificate.rounding}  results are multiples of this"),
+        ("R", f"{_format_bound(certificate.robustness)}  of a cell that δ_t can move across its edge"),
+        ("ε′", f"{bound_text(certificate.epsilon_prime)}  what this implementation promises"),
     ]
-    if made.sharp is not None:
-        words.append(("", f"{least(made.theorem)}  by the paper's theorem, put right"))
-        words.append(("", f"{least(made.sharp)}  by the sharper bound for Laplace noise"))
-    return words
+    if certificate.sharp is not None:
+        facts.append(("", f"{bound_text(certificate.theorem)}  by the paper's theorem, put right"))
+        facts.append(("", f"{bound_text(certificate.sharp)}  by the sharper bound for Laplace noise"))
+    return facts
 
 
-def _brief(value: Fraction | None) -> str:
+def _format_bound(value: Fraction | None) -> str:
     from utmost.precision.bound_text import decimal_above
 
     return "∞ (none)" if value is None else decimal_above(value, 9)

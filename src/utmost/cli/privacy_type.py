@@ -28,8 +28,8 @@ EXAMPLES = (
     "Examples: utmost type line:4 --alpha 1/2 --vertices --kernels --capacity;  "
     "utmost type hamming:20 --alpha 1/2 --capacity;  utmost type discrete:3 --alpha 1/2 --loss binary"
 )
-SHOWN = 24  # vertices, or kernel mechanisms, on a terminal
-STREAMS = (".jsonl",)
+MAX_SHOWN_MEMBERS = 24  # vertices, or kernel mechanisms, on a terminal
+STREAM_ENDINGS = (".jsonl",)
 
 
 def command(
@@ -65,64 +65,64 @@ def command(
 
     level = required_level(alpha, epsilon)
     check_ending(plot, CHART_ENDINGS, "--plot")
-    check_ending(save, STREAMS, "--save")
+    check_ending(save, STREAM_ENDINGS, "--save")
     check_ending(output, CHANNEL_ENDINGS, "--output")
-    _consistent(vertices or kernels, loss, channel, count, save, plot)
+    _check_options(vertices or kernels, loss, channel, count, save, plot)
     if output is not None and kernel is None:
         raise InputError(
             "--output must come with --kernel: say which kernel mechanism to save, for instance --kernel 0"
         )
     points = spaces.parse_space(space)
-    found: dict[str, Any] = {}
+    findings: dict[str, Any] = {}
     if vertices or kernels:
-        found |= _members(points, level, save, count, vertices=vertices, kernels=kernels)
+        findings |= _find_members(points, level, save, count, vertices=vertices, kernels=kernels)
     if kernel is not None:
-        found["kernel"] = _kernel(points, level, kernel, output)
+        findings["kernel"] = _find_kernel(points, level, kernel, output)
     if capacity or not (vertices or kernels or loss or plot or kernel is not None):
-        found["capacity"] = capacity_output.find_capacities(points, level)
+        findings["capacity"] = capacity_output.find_capacities(points, level)
     if loss is not None:
-        found["universal"] = _judged(points, level, loss, channel)
+        findings["universal"] = _judge_universality(points, level, loss, channel)
     if plot is not None:
         _draw(points, level, channel, plot)
-    _document(space, points, level, found) if json else _text(points, level, loss, found)
+    _print_json(space, points, level, findings) if json else _print_text(points, level, loss, findings)
 
 
-def _consistent(
+def _check_options(
     members: bool, loss: str | None, channel: str | None, count: bool, save: str | None, plot: str | None
 ) -> None:
     """Options that would do nothing are refused."""
-    for given, name in ((count, "--count"), (save is not None, "--save")):
-        if given and not members:
+    for is_given, name in ((count, "--count"), (save is not None, "--save")):
+        if is_given and not members:
             raise InputError(f"{name} must come with --vertices or --kernels: say what of")
     if channel is not None and loss is None and plot is None:
         raise InputError("--channel must come with --loss or --plot: for what it is alone, say utmost check FILE")
 
 
-def _members(
+def _find_members(
     points: Space, level: Level, save: str | None, count: bool, *, vertices: bool, kernels: bool
 ) -> dict[str, Any]:
     from utmost.cli import vertex_output
     from utmost.cli.output import print_remark
 
     if save is not None:
-        found = vertex_output.save_members(points, level, save, vertices=vertices, kernels=kernels)
+        members = vertex_output.save_members(points, level, save, vertices=vertices, kernels=kernels)
         print_remark(f"saved {save}")
-        return found
+        return members
     if count:
         return vertex_output.count_members(points, level, vertices=vertices, kernels=kernels)
     return vertex_output.list_members(points, level, vertices=vertices, kernels=kernels)
 
 
-def _kernel(points: Space, level: Level, number: int, output: str | None) -> Channel:
+def _find_kernel(points: Space, level: Level, number: int, output: str | None) -> Channel:
     from utmost.cli import vertex_output
     from utmost.cli.options import save_channel
 
-    found = vertex_output.kernel_by_number(points, level, number)
-    save_channel(found, output)
-    return found
+    kernel = vertex_output.kernel_by_number(points, level, number)
+    save_channel(kernel, output)
+    return kernel
 
 
-def _judged(points: Space, level: Level, loss: str, channel: str | None) -> Any:
+def _judge_universality(points: Space, level: Level, loss: str, channel: str | None) -> Any:
     from utmost.cli import universality_output
 
     return universality_output.judge_universality(points, level, loss, channel)
@@ -137,42 +137,42 @@ def _draw(points: Space, level: Level, channel: str | None, plot: str) -> None:
         raise InputError(f"--plot must be for 3 secrets (a triangle) or 4 (a tetrahedron), got {len(points)}")
     mechanism = None if channel is None else files.read_channel(channel)
     title = f"The posteriors that {points.name} allows at {level}"
-    said = "Shaded: every posterior of every private mechanism, under a uniform prior (the cross)."
-    charts.save_chart(charts.region_chart(points, level, mechanism, title, said), plot)
+    claim = "Shaded: every posterior of every private mechanism, under a uniform prior (the cross)."
+    charts.save_chart(charts.region_chart(points, level, mechanism, title, claim), plot)
     print_remark(f"drew {plot}")
 
 
-def _document(space: str, points: Space, level: Level, found: dict[str, Any]) -> None:
+def _print_json(space: str, points: Space, level: Level, findings: dict[str, Any]) -> None:
     from utmost.cli import capacity_output, output, universality_output
 
-    content = {"space": space, "points": len(points), "alpha": output.json_value(level.alpha)} | found
-    if "capacity" in found:
-        content |= capacity_output.capacity_document(found["capacity"])
-    if "kernel" in found:
-        content["kernel"] = output.channel_document(found["kernel"])
-    if "universal" in found:
-        content["universal"] = universality_output.universality_document(found["universal"])
+    content = {"space": space, "points": len(points), "alpha": output.json_value(level.alpha)} | findings
+    if "capacity" in findings:
+        content |= capacity_output.capacity_document(findings["capacity"])
+    if "kernel" in findings:
+        content["kernel"] = output.channel_document(findings["kernel"])
+    if "universal" in findings:
+        content["universal"] = universality_output.universality_document(findings["universal"])
     output.print_json(content)
 
 
-def _text(points: Space, level: Level, loss: str | None, found: dict[str, Any]) -> None:
+def _print_text(points: Space, level: Level, loss: str | None, findings: dict[str, Any]) -> None:
     from utmost.cli import capacity_output, output, universality_output
 
     secrets = f"{len(points):,} secret{'s' if len(points) > 1 else ''}"
     output.print_text(f"The privacy type of {points.name} ({secrets}) at {level}.")
-    if "vertices" in found:
-        _show_vertices(points, found["vertices"])
-    if "kernels" in found:
-        _show_kernels(found["kernels"])
-    if "kernel" in found:
-        output.channel_table(found["kernel"])
-    if "capacity" in found:
-        capacity_output.print_capacities(found["capacity"])
-    if "universal" in found:
-        universality_output.print_universality(found["universal"], loss or "")
+    if "vertices" in findings:
+        _print_vertices(points, findings["vertices"])
+    if "kernels" in findings:
+        _print_kernels(findings["kernels"])
+    if "kernel" in findings:
+        output.print_channel(findings["kernel"])
+    if "capacity" in findings:
+        capacity_output.print_capacities(findings["capacity"])
+    if "universal" in findings:
+        universality_output.print_universality(findings["universal"], loss or "")
 
 
-def _show_vertices(points: Space, vertices: int | list[dict[str, Any]]) -> None:
+def _print_vertices(points: Space, vertices: int | list[dict[str, Any]]) -> None:
     """Their posteriors, a column for each secret."""
     from utmost.cli import output
 
@@ -180,12 +180,12 @@ def _show_vertices(points: Space, vertices: int | list[dict[str, Any]]) -> None:
     output.print_text(f"Vertices of the region of posteriors: {number:,}.")
     if isinstance(vertices, int):
         return
-    rows = [[str(k), *map(_cell, one["posterior"])] for k, one in enumerate(vertices[:SHOWN])]
+    rows = [[str(k), *map(_format_cell, vertex["posterior"])] for k, vertex in enumerate(vertices[:MAX_SHOWN_MEMBERS])]
     output.print_table(["", *map(str, points.labels)], rows)
-    _show_rest(len(vertices))
+    _print_omission(len(vertices))
 
 
-def _show_kernels(kernels: int | list[dict[str, Any]]) -> None:
+def _print_kernels(kernels: int | list[dict[str, Any]]) -> None:
     """Each by the numbers of its vertices."""
     from utmost.cli import output
 
@@ -194,22 +194,24 @@ def _show_kernels(kernels: int | list[dict[str, Any]]) -> None:
     if isinstance(kernels, int):
         return
     rows = [
-        [str(k), *("  ".join(map(_cell, one[key])) for key in ("vertices", "weights"))]
-        for k, one in enumerate(kernels[:SHOWN])
+        [str(k), *("  ".join(map(_format_cell, kernel[key])) for key in ("vertices", "weights"))]
+        for k, kernel in enumerate(kernels[:MAX_SHOWN_MEMBERS])
     ]
     output.print_table(["", "of vertices (--vertices)", "with weights"], rows, left=3)
-    _show_rest(len(kernels))
+    _print_omission(len(kernels))
 
 
-def _show_rest(number: int) -> None:
+def _print_omission(number: int) -> None:
     from utmost.cli import output
 
-    if number > SHOWN:
-        output.print_text(f"The first {SHOWN}; --json lists them all, --save FILE.jsonl writes them as they are found.")
+    if number > MAX_SHOWN_MEMBERS:
+        output.print_text(
+            f"The first {MAX_SHOWN_MEMBERS}; --json lists them all, --save FILE.jsonl writes them as they are found."
+        )
     output.print_text()
 
 
-def _cell(value: object) -> str:
+def _format_cell(value: object) -> str:
     from utmost.exact import decimal, number
 
     text = str(value)

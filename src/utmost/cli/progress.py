@@ -10,13 +10,13 @@ Report: TypeAlias = Callable[[str], None]
 
 
 @contextmanager
-def progress_line(words: str) -> Iterator[Report]:
-    """Shows `words`, then whatever is reported, as one changing line; it is gone when the work is done."""
+def progress_line(label: str) -> Iterator[Report]:
+    """Shows `label`, then whatever is reported, as one changing line; it is gone when the work is done."""
     from rich.console import Console
 
     screen = Console(stderr=True, highlight=False, markup=False, emoji=False)
     if not screen.is_terminal:
         yield lambda text: None
         return
-    with screen.status(words) as status:
-        yield lambda text: status.update(f"{words}: {text}")
+    with screen.status(label) as status:
+        yield lambda text: status.update(f"{label}: {text}")

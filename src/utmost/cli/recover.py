@@ -17,34 +17,36 @@ EXAMPLES = (
     "Examples: utmost recover votes.csv;  utmost recover votes.csv --confidence 0.99 --json;  "
     "utmost recover places.csv --output guesses.csv;  utmost recover places.csv --prior map.csv --loss squared"
 )
-LARGEST_GRID = 100  # cells along a side
-SHOWN = 12  # places of a map, values of a list
-Text = str | None
+MAX_GRID_SIDE = 100  # cells along a side
+MAX_SHOWN_PLACES = 12  # places of a map, values of a list
+OptionalText = str | None
 
 
 def command(
     table: Annotated[str, typer.Argument(metavar="OUT", help="A table; its note must be OUT.json.")],
-    confidence: Annotated[Text, typer.Option(metavar="C", help="Of all intervals together; or 0.95.")] = None,
-    loss: Annotated[Text, typer.Option(metavar="L", help="euclidean, squared or binary, for places.")] = None,
-    prior: Annotated[Text, typer.Option(metavar="FILE", help="Table with columns x, y, weight.")] = None,
-    cells: Annotated[Text, typer.Option(metavar="N", help="Without --prior: N cells along a side; or 24.")] = None,
-    output: Annotated[Text, typer.Option(metavar="FILE", help="Save the results: .csv or .parquet.")] = None,
+    confidence: Annotated[OptionalText, typer.Option(metavar="C", help="Of all intervals together; or 0.95.")] = None,
+    loss: Annotated[OptionalText, typer.Option(metavar="L", help="euclidean, squared or binary, for places.")] = None,
+    prior: Annotated[OptionalText, typer.Option(metavar="FILE", help="Table with columns x, y, weight.")] = None,
+    cells: Annotated[
+        OptionalText, typer.Option(metavar="N", help="Without --prior: N cells along a side; or 24.")
+    ] = None,
+    output: Annotated[OptionalText, typer.Option(metavar="FILE", help="Save the results: .csv or .parquet.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Recover frequencies, or the best guesses of places, from an obfuscated table."""
     from utmost.publish.local import CategoryMechanism, read_metadata
 
-    _target(output, table)
-    note = read_metadata(table)
-    if isinstance(note.mechanism, CategoryMechanism):
-        _refuse({"--loss": loss, "--prior": prior, "--cells": cells}, "frequencies")
-        _frequencies(note, table, confidence or "0.95", output, json)
+    _check_target(output, table)
+    metadata = read_metadata(table)
+    if isinstance(metadata.mechanism, CategoryMechanism):
+        _refuse_options({"--loss": loss, "--prior": prior, "--cells": cells}, "frequencies")
+        _recover_frequencies(metadata, table, confidence or "0.95", output, json)
     else:
-        _refuse({"--confidence": confidence}, "places")
-        _places(note, table, loss or "euclidean", prior, cells, output, json)
+        _refuse_options({"--confidence": confidence}, "places")
+        _recover_places(metadata, table, loss or "euclidean", prior, cells, output, json)
 
 
-def _target(output: str | None, table: str) -> None:
+def _check_target(output: str | None, table: str) -> None:
     from utmost.publish.local.metadata import metadata_path
     from utmost.publish.local.table_files import table_format
 
@@ -58,137 +60,151 @@ def _target(output: str | None, table: str) -> None:
         raise InputError("--output must be another file than OUT")
 
 
-def _refuse(given: dict[str, str | None], what: str) -> None:
-    for option, value in given.items():
+def _refuse_options(options: dict[str, str | None], what: str) -> None:
+    for option, value in options.items():
         if value is not None:
             raise InputError(f"{option} must not be given for {what}: see utmost recover --help")
 
 
-def _frequencies(note: TableMetadata, table: str, confidence: str, output: str | None, json: bool) -> None:
-    from utmost.cli import output as show
+def _recover_frequencies(metadata: TableMetadata, table: str, confidence: str, path: str | None, json: bool) -> None:
+    from utmost.cli import output
     from utmost.publish.local import recover_frequencies
 
-    found = recover_frequencies(note, table, confidence)
-    shares = [float(f) for f in found.estimate]
-    best = [float(f) for f in found.likeliest]
-    if output is not None:
-        columns = {"value": list(found.values), "count": list(found.counts), "estimate": shares, "likeliest": best}
-        columns |= {"standard_error": list(found.errors), "low": [a for a, _ in found.intervals]}
-        _save(columns | {"high": [b for _, b in found.intervals]}, output)
+    frequencies = recover_frequencies(metadata, table, confidence)
+    shares = [float(f) for f in frequencies.estimate]
+    best = [float(f) for f in frequencies.likeliest]
+    if path is not None:
+        columns = {
+            "value": list(frequencies.values),
+            "count": list(frequencies.counts),
+            "estimate": shares,
+            "likeliest": best,
+        }
+        columns |= {"standard_error": list(frequencies.errors), "low": [a for a, _ in frequencies.intervals]}
+        _save(columns | {"high": [b for _, b in frequencies.intervals]}, path)
     if json:
-        show.print_json(_frequency_document(note, found))
+        output.print_json(_frequency_document(metadata, frequencies))
         return
     rows = [
         [value, str(count), f"{share:.4f}", f"{error:.4f}", f"{low:.4f} to {high:.4f}", f"{likely:.4f}"]
         for value, count, share, error, (low, high), likely in zip(
-            found.values, found.counts, shares, found.errors, found.intervals, best, strict=True
+            frequencies.values, frequencies.counts, shares, frequencies.errors, frequencies.intervals, best, strict=True
         )
     ]
-    show.print_table(
-        ["value", "answered", "share", "± s.e.", f"all at {found.confidence}", "likeliest"], rows[: 4 * SHOWN]
+    output.print_table(
+        ["value", "answered", "share", "± s.e.", f"all at {frequencies.confidence}", "likeliest"],
+        rows[: 4 * MAX_SHOWN_PLACES],
     )
-    if len(rows) > 4 * SHOWN:
-        show.print_text(f"The first {4 * SHOWN} of {len(rows)} values; --output FILE.csv saves them all.")
-    show.print_text(
-        f"From {sum(found.counts)} rows at {note.mechanism.level}. The share is unbiased and can leave 0 to 1; the "
-        f"intervals hold all true shares at once with probability {found.confidence} at least."
+    if len(rows) > 4 * MAX_SHOWN_PLACES:
+        output.print_text(f"The first {4 * MAX_SHOWN_PLACES} of {len(rows)} values; --output FILE.csv saves them all.")
+    output.print_text(
+        f"From {sum(frequencies.counts)} rows at {metadata.mechanism.level}. The share is unbiased and can leave 0 "
+        "to 1; the "
+        f"intervals hold all true shares at once with probability {frequencies.confidence} at least."
     )
 
 
-def _frequency_document(note: TableMetadata, found: Frequencies) -> dict[str, Any]:
+def _frequency_document(metadata: TableMetadata, frequencies: Frequencies) -> dict[str, Any]:
     from utmost.cli import output
 
     return {
-        "column": note.mechanism.columns[0],
-        "rows": sum(found.counts),
-        "values": list(found.values),
-        "counts": list(found.counts),
-        "estimate": [output.json_value(f) for f in found.estimate],
-        "estimate_decimal": [output.json_value(float(f)) for f in found.estimate],
-        "standard_error": [output.json_value(e) for e in found.errors],
-        "interval": [[output.json_value(a), output.json_value(b)] for a, b in found.intervals],
-        "confidence": output.json_value(found.confidence),
-        "likeliest": [output.json_value(f) for f in found.likeliest],
-        "likeliest_decimal": [output.json_value(float(f)) for f in found.likeliest],
+        "column": metadata.mechanism.columns[0],
+        "rows": sum(frequencies.counts),
+        "values": list(frequencies.values),
+        "counts": list(frequencies.counts),
+        "estimate": [output.json_value(f) for f in frequencies.estimate],
+        "estimate_decimal": [output.json_value(float(f)) for f in frequencies.estimate],
+        "standard_error": [output.json_value(e) for e in frequencies.errors],
+        "interval": [[output.json_value(a), output.json_value(b)] for a, b in frequencies.intervals],
+        "confidence": output.json_value(frequencies.confidence),
+        "likeliest": [output.json_value(f) for f in frequencies.likeliest],
+        "likeliest_decimal": [output.json_value(float(f)) for f in frequencies.likeliest],
     }
 
 
-def _places(
-    note: TableMetadata, table: str, loss: str, prior: str | None, cells: str | None, output: str | None, json: bool
+def _recover_places(
+    metadata: TableMetadata, table: str, loss: str, prior: str | None, cells: str | None, path: str | None, json: bool
 ) -> None:
-    from utmost.cli import output as show
+    from utmost.cli import output
     from utmost.publish.local import LocationMechanism, read_locations
 
-    law = note.mechanism
-    if not isinstance(law, LocationMechanism):
+    mechanism = metadata.mechanism
+    if not isinstance(mechanism, LocationMechanism):
         raise InputError("OUT must be a table of places")
     if prior is not None and cells is not None:
         raise InputError("--cells must not be given with --prior: its places are the grid")
-    found = read_locations(note, table, loss, prior, _side(cells))
-    if output is not None:
-        _save({law.x: found.guesses[:, 0], law.y: found.guesses[:, 1]}, output)
+    reading = read_locations(metadata, table, loss, prior, _parse_side(cells))
+    if path is not None:
+        _save({mechanism.x: reading.guesses[:, 0], mechanism.y: reading.guesses[:, 1]}, path)
     if json:
-        show.print_json(_place_document(law, found, loss))
+        output.print_json(_place_document(mechanism, reading, loss))
         return
-    _show_places(law, found, loss)
+    _print_places(mechanism, reading, loss)
 
 
-def _side(cells: str | None) -> int:
+def _parse_side(cells: str | None) -> int:
     from utmost.exact import integer
     from utmost.publish.local.location_estimates import DEFAULT_CELLS
 
     side = DEFAULT_CELLS if cells is None else integer(cells, "--cells")
-    if not 1 <= side <= LARGEST_GRID:
-        raise InputError(f"--cells must be from 1 to {LARGEST_GRID}")
+    if not 1 <= side <= MAX_GRID_SIDE:
+        raise InputError(f"--cells must be from 1 to {MAX_GRID_SIDE}")
     return side
 
 
-def _place_document(law: LocationMechanism, found: LocationReading, loss: str) -> dict[str, Any]:
+def _place_document(mechanism: LocationMechanism, reading: LocationReading, loss: str) -> dict[str, Any]:
     from utmost.cli import output
 
-    rows = [[*place, weight] for place, weight in zip(found.places.tolist(), found.weights.tolist(), strict=True)]
+    rows = [[*place, weight] for place, weight in zip(reading.places.tolist(), reading.weights.tolist(), strict=True)]
     return {
-        "columns": [law.x, law.y],
-        "rows": len(found.guesses),
-        "unit": law.unit,
+        "columns": [mechanism.x, mechanism.y],
+        "rows": len(reading.guesses),
+        "unit": mechanism.unit,
         "loss_function": loss,
-        "loss": output.json_value(found.loss),
-        "prior": "estimated" if found.estimated else "given",
-        "rounds": found.rounds,
-        "gap": output.json_value(found.gap),
+        "loss": output.json_value(reading.loss),
+        "prior": "estimated" if reading.estimated else "given",
+        "rounds": reading.rounds,
+        "gap": output.json_value(reading.gap),
         "cells": [[output.json_value(value) for value in row] for row in rows],
     }
 
 
-def _show_places(law: LocationMechanism, found: LocationReading, loss: str) -> None:
+def _print_places(mechanism: LocationMechanism, reading: LocationReading, loss: str) -> None:
     from utmost.cli import output
 
-    order = (-found.weights).argsort()[:SHOWN]
-    rows = [[f"{found.places[k, 0]:.6g}", f"{found.places[k, 1]:.6g}", f"{found.weights[k]:.4f}"] for k in order]
-    output.print_table([law.x, law.y, "share"], rows, 0)
-    kind = {"euclidean": f"{law.unit} of distance", "squared": f"{law.unit}² of squared distance", "binary": "misses"}
-    if found.estimated:
+    order = (-reading.weights).argsort()[:MAX_SHOWN_PLACES]
+    rows = [[f"{reading.places[k, 0]:.6g}", f"{reading.places[k, 1]:.6g}", f"{reading.weights[k]:.4f}"] for k in order]
+    output.print_table([mechanism.x, mechanism.y, "share"], rows, 0)
+    kind = {
+        "euclidean": f"{mechanism.unit} of distance",
+        "squared": f"{mechanism.unit}² of squared distance",
+        "binary": "misses",
+    }
+    if reading.estimated:
         output.print_text(
-            f"The {len(rows)} largest of {len(found.weights)} cells, estimated from {len(found.guesses)} rows in "
-            f"{found.rounds} rounds of EM; other shares have a log-likelihood larger by at most {found.gap:.2g} a row."
+            f"The {len(rows)} largest of {len(reading.weights)} cells, estimated from {len(reading.guesses)} rows in "
+            f"{reading.rounds} rounds of EM; other shares have a log-likelihood larger by at most {reading.gap:.2g} "
+            "a row."
         )
     else:
-        output.print_text(f"The {len(rows)} largest of the {len(found.weights)} places of the prior that was given.")
-    output.print_text(f"The best guess for a row is off by {found.loss:.4g} {kind[loss]} on average, by these beliefs.")
+        output.print_text(f"The {len(rows)} largest of the {len(reading.weights)} places of the prior that was given.")
+    output.print_text(
+        f"The best guess for a row is off by {reading.loss:.4g} {kind[loss]} on average, by these beliefs."
+    )
 
 
-def _save(columns: dict[str, Any], output: str) -> None:
+def _save(columns: dict[str, Any], path: str) -> None:
     """Write a small table whole or not at all."""
     import pyarrow as pa
 
-    from utmost.cli import output as show
+    from utmost.cli import output
     from utmost.publish.local.table_files import hide_engine_errors, needs_no_quotes, staging_folder, write_table
 
-    made, goal = pa.table(columns), Path(output)
+    table, target = pa.table(columns), Path(path)
     texts = [text for column in columns.values() for text in column[:] if isinstance(text, str)]
-    with staging_folder(goal) as folder:
-        draft = folder / f"table{goal.suffix.lower()}"
-        write_table(made.to_batches(), made.schema, draft, needs_no_quotes(texts))
+    with staging_folder(target) as folder:
+        draft = folder / f"table{target.suffix.lower()}"
+        write_table(table.to_batches(), table.schema, draft, needs_no_quotes(texts))
         with hide_engine_errors("--output must be a file that can be replaced"):
-            draft.replace(goal)
-    show.print_remark(f"saved {output}")
+            draft.replace(target)
+    output.print_remark(f"saved {path}")

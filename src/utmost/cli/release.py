@@ -33,30 +33,30 @@ def command(
 
     Cost and accuracy are shown before anything is spent. The charge is in the ledger before noise is drawn.
     """
-    from utmost.cli.release_output import show_preview, show_release
+    from utmost.cli.release_output import print_preview, print_release
     from utmost.publish import execute, plans, preview
     from utmost.publish.release_encoder import release_content
 
-    wanted = plans.read_plan(plan)
+    parsed_plan = plans.read_plan(plan)
     if output is not None:
-        wanted = replace(wanted, output=Path(output).absolute())
-    with execute.prepare_release(wanted, only_look=dry_run) as ready:
+        parsed_plan = replace(parsed_plan, output=Path(output).absolute())
+    with execute.prepare_release(parsed_plan, only_look=dry_run) as prepared:
         if dry_run:
-            print_json(preview.preview_content(ready.preview)) if json else show_preview(ready.preview)
+            print_json(preview.preview_content(prepared.preview)) if json else print_preview(prepared.preview)
             return
         if not json:
-            show_preview(ready.preview)
-        with progress() as report:
-            made = ready.spend(report)
-    if ready.preview.free:
+            print_preview(prepared.preview)
+        with progress_bar() as report:
+            release = prepared.spend(report)
+    if prepared.preview.free:
         print_remark("the ledger remembers this release: nothing was spent, and the answers are the same")
-    if wanted.output is not None:
-        print_remark(f"wrote {os.path.relpath(wanted.output)}")
-    print_json(release_content(made)) if json else show_release(made)
+    if parsed_plan.output is not None:
+        print_remark(f"wrote {os.path.relpath(parsed_plan.output)}")
+    print_json(release_content(release)) if json else print_release(release)
 
 
 @contextmanager
-def progress() -> Iterator[Progress]:
+def progress_bar() -> Iterator[Progress]:
     """A bar on stderr, where that is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -65,4 +65,4 @@ def progress() -> Iterator[Progress]:
     screen = Console(stderr=True)
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task = bar.add_task("", total=None)
-        yield lambda words, done, total: bar.update(task, description=words, completed=done, total=total)
+        yield lambda stage, completed, total: bar.update(task, description=stage, completed=completed, total=total)

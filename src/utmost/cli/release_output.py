@@ -11,50 +11,52 @@ if TYPE_CHECKING:
     from utmost.publish.execute import PlannedAnswer, Preview
     from utmost.publish.release_model import Answer, ErrorLaw, Release
 
-MOST_CELLS = 12  # of a histogram in the terminal
+MAX_SHOWN_CELLS = 12  # of a histogram in the terminal
 
 
-def show_preview(seen: Preview) -> None:
+def print_preview(preview: Preview) -> None:
     """What the plan costs and how far off its answers will be."""
-    from utmost.publish import preview
+    from utmost.publish.preview import cost_sentence, error_remarks
 
-    setting = seen.setting
+    setting = preview.setting
     public = "not public" if setting.units is None else f"{setting.units}, public"
     part = [] if setting.part is None else [("Part", f"only the rows with {setting.part}")]
     privacy = f"for {setting.unit}; neighbours: {setting.neighbours}; number of units: {public}"
-    print_facts([("Privacy", privacy), *part, ("Cost", preview.cost_sentence(seen))])
+    print_facts([("Privacy", privacy), *part, ("Cost", cost_sentence(preview))])
     print_text()
     print_table(
-        ("query", "kind", "ε", "sensitivity", "error", "± (95 %)"), [_intended_row(one) for one in seen.intended], 2
+        ("query", "kind", "ε", "sensitivity", "error", "± (95 %)"),
+        [_planned_row(planned) for planned in preview.intended],
+        2,
     )
-    for line in preview.error_remarks(seen.intended, setting, seen.guesses):
+    for line in error_remarks(preview.intended, setting, preview.guesses):
         print_text(line)
     print_text()
 
 
-def _intended_row(one: PlannedAnswer) -> tuple[str, ...]:
-    kind = _kind(one.asked.query)
-    spread = _error(one.error, kind)
-    return (one.asked.name, kind, str(one.asked.epsilon), str(one.law.sensitivity), *spread)
+def _planned_row(planned: PlannedAnswer) -> tuple[str, ...]:
+    kind = _query_kind(planned.asked.query)
+    error_cells = _error_cells(planned.error, kind)
+    return (planned.asked.name, kind, str(planned.asked.epsilon), str(planned.law.sensitivity), *error_cells)
 
 
-def _kind(query: Any) -> str:
+def _query_kind(query: Any) -> str:
     from utmost.publish.plans import QUERY_KINDS
 
     return QUERY_KINDS[type(query)]
 
 
-def _error(error: ErrorLaw, kind: str) -> tuple[str, str]:
+def _error_cells(error: ErrorLaw, kind: str) -> tuple[str, str]:
     from utmost.publish.preview import error_suffix
 
-    mark = error_suffix(error, kind)
-    return f"{plainly(error.expected, 4)}{mark}", f"{plainly(error.half_width, 4)}{mark}"
+    suffix = error_suffix(error, kind)
+    return f"{format_number(error.expected, 4)}{suffix}", f"{format_number(error.half_width, 4)}{suffix}"
 
 
-def plainly(value: Fraction | float, digits: int) -> str:
+def format_number(value: Fraction | float, digits: int) -> str:
     """A decimal of so many digits, a large number with all of those before its point.
 
-    >>> plainly(0.123456, 4), plainly(35632000.4, 4), plainly(1e20, 4)
+    >>> format_number(0.123456, 4), format_number(35632000.4, 4), format_number(1e20, 4)
     ('0.1235', '35632000', '1e+20')
     """
     from utmost.exact import decimal
@@ -62,37 +64,38 @@ def plainly(value: Fraction | float, digits: int) -> str:
     return str(round(value)) if 10**digits <= abs(float(value)) < 10**16 else decimal(value, digits)
 
 
-def show_release(made: Release) -> None:
+def print_release(release: Release) -> None:
     """The values, and what they guarantee."""
     from utmost.publish.preview import format_epsilon
 
-    print_table(("query", "value", "± (95 %)", "best"), [_answer_row(answer) for answer in made], 1)
+    print_table(("query", "value", "± (95 %)", "best"), [_answer_row(answer) for answer in release], 1)
     print_text()
-    for answer in made:
+    for answer in release:
         if isinstance(answer.value, tuple):
-            print_text(f"{answer.name}: {cells(answer)}")
-    print_text(f"Guarantee: {made.guarantee}.")
+            print_text(f"{answer.name}: {cells_text(answer)}")
+    print_text(f"Guarantee: {release.guarantee}.")
     print_text(
-        f"Ledger: entry {made.entry.number}, budget {made.entry.budget}, ε {format_epsilon(made.entry.left)} left."
+        f"Ledger: entry {release.entry.number}, budget {release.entry.budget}, ε "
+        f"{format_epsilon(release.entry.left)} left."
     )
 
 
 def _answer_row(answer: Answer) -> tuple[str, ...]:
-    half = _error(answer.error, answer.kind)[1]
-    return (answer.name, _value(answer), half, answer.optimal.partition(":")[0])
+    half_width = _error_cells(answer.error, answer.kind)[1]
+    return (answer.name, _value_text(answer), half_width, answer.optimal.partition(":")[0])
 
 
-def _value(answer: Answer) -> str:
+def _value_text(answer: Answer) -> str:
     if isinstance(answer.value, tuple):
         return f"{len(answer.value)} cells"
-    return str(answer.value) if isinstance(answer.value, int) else plainly(answer.value, 8)
+    return str(answer.value) if isinstance(answer.value, int) else format_number(answer.value, 8)
 
 
-def cells(answer: Answer) -> str:
+def cells_text(answer: Answer) -> str:
     """The cells of a histogram with their values, the first of many."""
-    from utmost.publish.estimate import cell_names as names
+    from utmost.publish.estimate import cell_names
 
     assert isinstance(answer.value, tuple)
-    pairs = [f"{name}: {value}" for name, value in zip(names(answer), answer.value, strict=True)]
-    more = f"; and {len(pairs) - MOST_CELLS} more" if len(pairs) > MOST_CELLS else ""
-    return "; ".join(pairs[:MOST_CELLS]) + more
+    pairs = [f"{name}: {value}" for name, value in zip(cell_names(answer), answer.value, strict=True)]
+    more = f"; and {len(pairs) - MAX_SHOWN_CELLS} more" if len(pairs) > MAX_SHOWN_CELLS else ""
+    return "; ".join(pairs[:MAX_SHOWN_CELLS]) + more

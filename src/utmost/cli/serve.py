@@ -14,14 +14,14 @@ EXAMPLES = (
     "Examples: utmost serve token ann --role curator --tokens tokens.txt;  "
     "utmost serve --ledger postgresql://... --tokens tokens.txt --folder surveys"
 )
-TOKENS = "a file of tokens: utmost serve token NAME --role curator --tokens FILE makes one"
+TOKENS_HELP = "a file of tokens: utmost serve token NAME --role curator --tokens FILE makes one"
 
 app = typer.Typer(
     help="Serve the studio to a team: curators and consumers, each with a token.",
     epilog=f"Each takes --json. {EXAMPLES}",
     rich_markup_mode=None,
 )
-Tokens = Annotated[str | None, typer.Option(metavar="FILE", help="Lines role:name:hash, one a token.")]
+TokensOption = Annotated[str | None, typer.Option(metavar="FILE", help="Lines role:name:hash, one a token.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -30,7 +30,7 @@ def command(
     ledger: Annotated[
         str | None, typer.Option(metavar="LEDGER", help="postgresql://..., or a file in --folder.")
     ] = None,
-    tokens: Tokens = None,
+    tokens: TokensOption = None,
     folder: Annotated[str, typer.Option(metavar="DIR", help="Where tables, plans and releases are.")] = ".",
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen: this machine alone if left out.")] = (
         "127.0.0.1"
@@ -50,7 +50,7 @@ def command(
     if ledger is None:
         raise InputError("--ledger must be given, got none: say postgresql://... or a file such as ledger.sqlite")
     if tokens is None:
-        raise InputError(f"--tokens must be given, got none: it is {TOKENS}")
+        raise InputError(f"--tokens must be given, got none: it is {TOKENS_HELP}")
     _serve(folder, ledger, Path(tokens), host, port, tuple(name or ()), json)
 
 
@@ -64,20 +64,25 @@ def _serve(folder: str, ledger: str, tokens: Path, host: str, port: int, names: 
     from utmost.studio.tokens import read_tokens
 
     if not read_tokens(tokens):
-        raise InputError(f"--tokens must hold a token, got an empty file: it is {TOKENS}")
-    chosen = settings.team_settings(folder, ledger=ledger, tokens=tokens, host=host, port=check_port(port), names=names)
-    with ledgers.open_ledger(ledger, chosen.folder) as books:
-        books.has("")  # it can be reached
+        raise InputError(f"--tokens must hold a token, got an empty file: it is {TOKENS_HELP}")
+    team_settings = settings.team_settings(
+        folder, ledger=ledger, tokens=tokens, host=host, port=check_port(port), names=names
+    )
+    with ledgers.open_ledger(ledger, team_settings.folder) as opened_ledger:
+        opened_ledger.has("")  # it can be reached
     if host not in settings.LOOPBACK:
         print_remark("tokens travel as they are: let others reach this only through a proxy that speaks TLS")
-    server.serve(chosen, lambda at: print_json({"address": at}) if json else print(f"Studio: {at}", flush=True))
+    server.serve(
+        team_settings,
+        lambda address: print_json({"address": address}) if json else print(f"Studio: {address}", flush=True),
+    )
 
 
 @app.command("token", epilog=EXAMPLES)
 def token_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Whose token it is: ann.", show_default=False)],
     role: Annotated[str, typer.Option(metavar="ROLE", help="curator or consumer.")],
-    tokens: Tokens = None,
+    tokens: TokensOption = None,
     json: JsonOption = False,
 ) -> None:
     """Make a token, and add its hash to the file; it is shown this once."""

@@ -25,11 +25,11 @@ def command(
     require_studio()
     from utmost.studio import server, settings
 
-    chosen = settings.local_settings(folder, port=check_port(port))
-    server.serve(chosen, lambda address: _ready(address, browser, json), any_port=True)
+    local_settings = settings.local_settings(folder, port=check_port(port))
+    server.serve(local_settings, lambda address: _announce(address, browser, json), any_port=True)
 
 
-def _ready(address: str, browser: bool, json: bool) -> None:
+def _announce(address: str, browser: bool, json: bool) -> None:
     """Say where it is, and open it."""
     from utmost.cli.output import print_json
 

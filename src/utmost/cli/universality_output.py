@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class UniversalityJudgement:
     """What was found: of the mechanism given, or of all kernel mechanisms of the type."""
 
-    given: bool
+    is_given: bool
     mechanism: Channel | None
     verdict: Verdict | None
     objections: tuple[Counterexample, ...]
@@ -30,25 +30,25 @@ def judge_universality(points: Space, level: Level, loss: str, path: str | None)
     from utmost.consumer import losses
     from utmost.design import universal
 
-    fear = losses.over(losses.parse(loss), points)
+    loss_function = losses.over(losses.parse(loss), points)
     with progress_line(points.name) as report:
 
-        def progress(words: str, done: int, total: int) -> None:
-            report(f"{done:,}{f' of {total:,}' if total else ''} {words}")
+        def progress(stage: str, count: int, total: int) -> None:
+            report(f"{count:,}{f' of {total:,}' if total else ''} {stage}")
 
         if path is not None:
             mechanism = files.read_channel(path)
-            verdict = universal.universally_optimal(points, level, fear, mechanism, progress)
+            verdict = universal.universally_optimal(points, level, loss_function, mechanism, progress)
             return UniversalityJudgement(
                 True, mechanism, verdict, () if verdict.objection is None else (verdict.objection,)
             )
-        kernels = (one.channel() for one in polytopes.kernels(points, level))
-        found = universal.universal_mechanism(points, level, fear, kernels, progress)
-        named = None if found.mechanism is None else _named(found.mechanism, points)
-        return UniversalityJudgement(False, named, found.verdict, found.objections)
+        kernels = (kernel.channel() for kernel in polytopes.kernels(points, level))
+        search = universal.universal_mechanism(points, level, loss_function, kernels, progress)
+        named_mechanism = None if search.mechanism is None else _name_outputs(search.mechanism, points)
+        return UniversalityJudgement(False, named_mechanism, search.verdict, search.objections)
 
 
-def _named(kernel: Channel, points: Space) -> Channel:
+def _name_outputs(kernel: Channel, points: Space) -> Channel:
     """The kernel with its outputs named by the secret under which each is likeliest, in order, if these differ."""
     from utmost.channel.channel import trusted_channel
 
@@ -59,58 +59,60 @@ def _named(kernel: Channel, points: Space) -> Channel:
     return trusted_channel(points.labels, [points.labels[likeliest[y]] for y in order], kernel.rows[:, order])
 
 
-def universality_document(found: UniversalityJudgement) -> dict[str, Any]:
+def universality_document(judgement: UniversalityJudgement) -> dict[str, Any]:
     """For the document: `optimal` or `exists`, the mechanism, the priors that prove it or the objections."""
     from utmost.cli.output import channel_document
 
-    proved = found.verdict is not None and found.verdict.optimal
-    content: dict[str, Any] = {"optimal" if found.given else "exists": proved}
-    content["mechanism"] = None if found.mechanism is None else channel_document(found.mechanism)
+    proved = judgement.verdict is not None and judgement.verdict.optimal
+    content: dict[str, Any] = {"optimal" if judgement.is_given else "exists": proved}
+    content["mechanism"] = None if judgement.mechanism is None else channel_document(judgement.mechanism)
     content["corners"] = None
-    if found.verdict is not None and proved:
+    if judgement.verdict is not None and proved:
         content["corners"] = [
-            {"prior": [str(p) for p in corner.prior], "loss": str(corner.loss)} for corner in found.verdict.corners
+            {"prior": [str(p) for p in corner.prior], "loss": str(corner.loss)} for corner in judgement.verdict.corners
         ]
-    content["objections"] = [_objection(one) for one in (() if proved else found.objections)]
+    content["objections"] = [_objection_document(objection) for objection in (() if proved else judgement.objections)]
     return content
 
 
-def _objection(one: Counterexample) -> dict[str, Any]:
+def _objection_document(objection: Counterexample) -> dict[str, Any]:
     from utmost.cli.output import channel_document
 
-    prior, better = [str(p) for p in one.prior], channel_document(one.better)
-    return {"prior": prior, "loss": str(one.loss), "better_loss": str(one.better_loss), "better": better}
+    prior, better = [str(p) for p in objection.prior], channel_document(objection.better)
+    return {"prior": prior, "loss": str(objection.loss), "better_loss": str(objection.better_loss), "better": better}
 
 
-def print_universality(found: UniversalityJudgement, loss: str) -> None:
+def print_universality(judgement: UniversalityJudgement, loss: str) -> None:
     """In words, with the mechanism or the consumer who objects."""
-    from utmost.cli.output import channel_table, print_text
+    from utmost.cli.output import print_channel, print_text
 
-    if found.verdict is not None and found.verdict.optimal:
-        number = len(found.verdict.corners)
+    if judgement.verdict is not None and judgement.verdict.optimal:
+        number = len(judgement.verdict.corners)
         how = f"Proved by exact multipliers at {number} priors." if number else "Nothing can be told at this level."
         print_text(
-            f"{'This' if found.given else 'One'} mechanism is the best for the loss {loss} whatever the prior: none "
+            f"{'This' if judgement.is_given else 'One'} mechanism is the best for the loss {loss} whatever the "
+            "prior: none "
             f"serves any such consumer better. {how}"
         )
-        if found.mechanism is not None and not found.given:
-            channel_table(found.mechanism)
+        if judgement.mechanism is not None and not judgement.is_given:
+            print_channel(judgement.mechanism)
         return
-    _show_objection(found, loss)
+    _print_objection(judgement, loss)
 
 
-def _show_objection(found: UniversalityJudgement, loss: str) -> None:
-    from utmost.cli.output import channel_table, print_text
+def _print_objection(judgement: UniversalityJudgement, loss: str) -> None:
+    from utmost.cli.output import print_channel, print_text
 
-    one = found.objections[0]
+    objection = judgement.objections[0]
     start = f"This mechanism is NOT the best for the loss {loss} whatever the prior:"
-    if not found.given:
+    if not judgement.is_given:
         start = (
             f"No mechanism is the best for the loss {loss} whatever the prior: to each of the "
-            f"{len(found.objections):,} kernel mechanisms some consumer objects. To the first:"
+            f"{len(judgement.objections):,} kernel mechanisms some consumer objects. To the first:"
         )
-    prior = ", ".join(str(p) for p in one.prior)
+    prior = ", ".join(str(p) for p in objection.prior)
     print_text(
-        f"{start} a consumer with prior ({prior}) loses {one.loss} with it, and {one.better_loss} with this one:"
+        f"{start} a consumer with prior ({prior}) loses {objection.loss} with it, and {objection.better_loss} with "
+        "this one:"
     )
-    channel_table(one.better)
+    print_channel(objection.better)

@@ -25,78 +25,80 @@ def count_members(points: Space, level: Level, *, vertices: bool, kernels: bool)
     """How many there are."""
     from utmost import polytopes
 
-    found: Entry = {}
-    with _watched(points) as progress:
+    members: Entry = {}
+    with _progress(points) as progress:
         if vertices:
-            ends = 1 if level.alpha else len(points)  # told nothing, or everything
-            found["vertices"] = polytopes.count_vertices(points, progress) if level.is_inner else ends
+            trivial_count = 1 if level.alpha else len(points)  # told nothing, or everything
+            members["vertices"] = polytopes.count_vertices(points, progress) if level.is_inner else trivial_count
         if kernels:
-            found["kernels"] = polytopes.count_kernels(points, level, progress)
-    return found
+            members["kernels"] = polytopes.count_kernels(points, level, progress)
+    return members
 
 
 def list_members(points: Space, level: Level, *, vertices: bool, kernels: bool) -> Entry:
     """All of them; more kernel mechanisms than a document can hold are refused with advice."""
     from utmost import polytopes
 
-    found: Entry = {}
-    with _watched(points) as progress:
+    members: Entry = {}
+    with _progress(points) as progress:
         if vertices:
-            made = polytopes.posterior_region(points, level, progress)
-            found["vertices"] = [vertex(made, k) for k in range(len(made.columns))]
+            region = polytopes.posterior_region(points, level, progress)
+            members["vertices"] = [vertex_entry(region, k) for k in range(len(region.columns))]
         if kernels:
-            found["kernels"] = list(
-                islice(map(kernel, polytopes.kernels(points, level, progress)), MAX_LISTED_KERNELS + 1)
+            members["kernels"] = list(
+                islice(map(kernel_entry, polytopes.kernels(points, level, progress)), MAX_LISTED_KERNELS + 1)
             )
-    if kernels and len(found["kernels"]) > MAX_LISTED_KERNELS:
+    if kernels and len(members["kernels"]) > MAX_LISTED_KERNELS:
         raise InputError(
             f"{points.name} has more than {MAX_LISTED_KERNELS} kernel mechanisms: say --count, or --save FILE.jsonl"
         )
-    return found
+    return members
 
 
 def save_members(points: Space, level: Level, path: str, *, vertices: bool, kernels: bool) -> Entry:
     """All of them, one a line of a file as they are found; what comes back are their numbers."""
     from utmost import polytopes
 
-    found: Entry = {}
-    with open(path, "w", encoding="utf-8") as stream, _watched(points) as progress:
-        made = polytopes.posterior_region(points, level, progress)
-        found["vertices"] = len(made.columns)
-        for k in range(len(made.columns)):
-            stream.write(json.dumps({"vertex": k} | vertex(made, k), ensure_ascii=False) + "\n")
+    members: Entry = {}
+    with open(path, "w", encoding="utf-8") as stream, _progress(points) as progress:
+        region = polytopes.posterior_region(points, level, progress)
+        members["vertices"] = len(region.columns)
+        for k in range(len(region.columns)):
+            stream.write(json.dumps({"vertex": k} | vertex_entry(region, k), ensure_ascii=False) + "\n")
         if kernels:
-            found["kernels"] = 0
-            for one in polytopes.kernels(points, level, progress):
-                stream.write(json.dumps({"kernel": found["kernels"]} | kernel(one), ensure_ascii=False) + "\n")
-                found["kernels"] += 1
-    return found if vertices else {"kernels": found["kernels"]}
+            members["kernels"] = 0
+            for kernel in polytopes.kernels(points, level, progress):
+                stream.write(
+                    json.dumps({"kernel": members["kernels"]} | kernel_entry(kernel), ensure_ascii=False) + "\n"
+                )
+                members["kernels"] += 1
+    return members if vertices else {"kernels": members["kernels"]}
 
 
 def kernel_by_number(points: Space, level: Level, number: int) -> Channel:
     """One kernel mechanism, by its number in the list."""
     from utmost import polytopes
 
-    with _watched(points) as progress:
-        found = next(islice(polytopes.kernels(points, level, progress), max(number, 0), None), None)
-    if found is None or number < 0:
+    with _progress(points) as progress:
+        kernel = next(islice(polytopes.kernels(points, level, progress), max(number, 0), None), None)
+    if kernel is None or number < 0:
         raise InputError(f"--kernel must be the number of a kernel mechanism of {points.name}, from 0, got {number}")
-    return found.channel()
+    return kernel.channel()
 
 
-def vertex(made: PosteriorRegion, number: int) -> Entry:
+def vertex_entry(region: PosteriorRegion, number: int) -> Entry:
     """A vertex: the posterior under a uniform prior."""
-    return {"posterior": [str(p) for p in made.posterior(number)]}
+    return {"posterior": [str(p) for p in region.posterior(number)]}
 
 
-def kernel(one: Kernel) -> Entry:
+def kernel_entry(kernel: Kernel) -> Entry:
     """A kernel mechanism: numbers of vertices, and the probability of each under a uniform prior."""
-    return {"vertices": list(one.columns), "weights": [str(w) for w in one.weights]}
+    return {"vertices": list(kernel.columns), "weights": [str(w) for w in kernel.weights]}
 
 
 @contextmanager
-def _watched(points: Space) -> Iterator[Progress]:
+def _progress(points: Space) -> Iterator[Progress]:
     from utmost.cli.progress import progress_line
 
     with progress_line(points.name) as report:
-        yield lambda words, done, total: report(f"{done:,}{f' of {total:,}' if total else ''} {words}")
+        yield lambda stage, count, total: report(f"{count:,}{f' of {total:,}' if total else ''} {stage}")
