@@ -11,7 +11,7 @@ import pytest
 
 from utmost.errors import BudgetError, InputError, LedgerError
 from utmost.ledger import Budget, QueryCost, ReleaseCost, open_ledger
-from utmost.ledger.ledger import _store
+from utmost.ledger.ledger import _make_store
 
 TENTH = Fraction(1, 10)
 AWKWARD = "ε 'quoted\"; DROP TABLE utmost_budgets; -- %s ? \\ 雪"
@@ -26,7 +26,7 @@ def ask(budget="survey", epsilon=TENTH, part=None, plan="digest", fingerprint=No
 
 def run(location, *statements):
     """Statements on the ledger's tables, behind its back."""
-    store = _store(location, None)
+    store = _make_store(location, None)
     with store.writing() as session:
         for statement in statements:
             session.run(statement)

@@ -151,11 +151,11 @@ def test_convolutions_are_wrong_by_less_than_what_delta_is_lowered_by():
 
     bits = 200
     costs = {(Fraction(k, 40), steps): times for k, steps, times in [(1, 1, 60), (3, 1, 20), (7, 3, 9), (10, 9999, 4)]}
-    grid = loss_distributions._grid(Counter(costs))
-    found = loss_distributions._composed(Counter(costs))
+    grid = loss_distributions._grid_step(Counter(costs))
+    found = loss_distributions._compose(Counter(costs))
     exact, low = fmpz_poly([2**bits]), 0
     for cost, times in costs.items():
-        pmf = loss_distributions._on_grid(*cost, grid)._pmf_remove.to_dense_pmf()
+        pmf = loss_distributions._cost_distribution(*cost, grid)._pmf_remove.to_dense_pmf()
         once = fmpz_poly([int(Fraction(float(p)) * 2**bits) for p in pmf._probs])
         for _ in range(times):
             exact = fmpz_poly([int(c) >> bits for c in (exact * once).coeffs()])

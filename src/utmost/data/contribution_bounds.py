@@ -55,5 +55,5 @@ def keep_rows(rows: Any, values: Sequence[str], unit: PrivacyUnit, salt: str, en
         candidates = candidates.mutate(copy=ibis.range(copies).unnest()).drop("copies")
     hash_inputs = [candidates[name] for name in candidates.columns if name != "copies"]
     ranked_rows = candidates.mutate(rank=hash_values(engine, [ibis.literal(salt), *hash_inputs]))
-    ordered_rows = ranked_rows.mutate(position=ibis.row_number().over(group_by="p", order_by=["rank", *values]))
-    return ordered_rows.filter(ordered_rows["position"] < unit.bound).select(*values)
+    ordered_rows = ranked_rows.mutate(place=ibis.row_number().over(group_by="p", order_by=["rank", *values]))
+    return ordered_rows.filter(ordered_rows["place"] < unit.bound).select(*values)

@@ -16,8 +16,8 @@ from fractions import Fraction
 from utmost.ledger import loss_distributions
 from utmost.ledger.records import ROW, Budget, Part, ReleaseCost
 
-EDGES = " \t\r\n\"'"
-PLAIN_NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})")
+STRIPPED_CHARACTERS = " \t\r\n\"'"
+PLAIN_NUMBER_PATTERN = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +31,22 @@ class ChargeGroup:
     times: int = 1
 
 
-def ask_groups(ask: ReleaseCost) -> list[ChargeGroup]:
-    """The items of an ask."""
-    return [ChargeGroup(cost.epsilon, cost.law, cost.steps, ask.part) for cost in ask.costs]
+def ask_groups(release_cost: ReleaseCost) -> list[ChargeGroup]:
+    """The charges that a release would make, each a group of one."""
+    return [ChargeGroup(cost.epsilon, cost.law, cost.steps, release_cost.part) for cost in release_cost.costs]
 
 
-def composed_epsilon(budget: Budget, items: Iterable[ChargeGroup]) -> Fraction:
+def composed_epsilon(budget: Budget, charge_groups: Iterable[ChargeGroup]) -> Fraction:
     """The ε that all these charges tell together, at the budget's δ: exact for `pure`, rounded up for `pld`."""
-    counted = list(items)
+    groups = list(charge_groups)
     if budget.composition == "pld":
         return loss_distributions.pld_epsilon(
-            ((item.epsilon, item.law, item.steps, item.times) for item in counted), budget.delta
+            ((group.epsilon, group.law, group.steps, group.times) for group in groups), budget.delta
         )
-    return pure(counted, budget.unit, budget.neighbours)
+    return pure(groups, budget.unit, budget.neighbours)
 
 
-def pure(items: Iterable[ChargeGroup], unit: str, neighbours: str) -> Fraction:
+def pure(groups: Iterable[ChargeGroup], unit: str, neighbours: str) -> Fraction:
     """Σ of the charges on the whole table + for each column, Σ over the largest of its parts.
 
     Let each charge be ε_i-private for neighbouring whole tables, and one on a part depend on that part's rows alone.
@@ -66,23 +66,24 @@ def pure(items: Iterable[ChargeGroup], unit: str, neighbours: str) -> Fraction:
     >>> [str(pure([north, south], unit, to)) for unit, to in (("row", "add-remove"), ("row", "replace"))]
     ['1/10', '1/5']
     """
-    whole, parts = Fraction(0), defaultdict[str, dict[str, Fraction]](dict)
-    for item in items:
-        amount = item.epsilon * item.times
-        if item.part is None or unit != ROW:
-            whole += amount
+    table_epsilon, part_epsilons = Fraction(0), defaultdict[str, dict[str, Fraction]](dict)
+    for group in groups:
+        amount = group.epsilon * group.times
+        if group.part is None or unit != ROW:
+            table_epsilon += amount
         else:
-            values, value = parts[item.part[0]], _alike(item.part[1])
-            values[value] = values.get(value, Fraction(0)) + amount
-    touched = 1 if neighbours == "add-remove" else 2
-    return whole + sum((sum(sorted(sums.values())[-touched:]) for sums in parts.values()), Fraction(0))
+            epsilons, value = part_epsilons[group.part[0]], _normalise_value(group.part[1])
+            epsilons[value] = epsilons.get(value, Fraction(0)) + amount
+    changed_parts = 1 if neighbours == "add-remove" else 2
+    largest_sums = (sum(sorted(epsilons.values())[-changed_parts:]) for epsilons in part_epsilons.values())
+    return table_epsilon + sum(largest_sums, Fraction(0))
 
 
-def _alike(value: str) -> str:
+def _normalise_value(value: str) -> str:
     """One spelling for values that some engine may find equal, with or without quotes around them.
 
-    >>> _alike('"North "'), _alike("1.0"), _alike("01")
+    >>> _normalise_value('"North "'), _normalise_value("1.0"), _normalise_value("01")
     ('north', '1', '1')
     """
-    text = unicodedata.normalize("NFKC", value).casefold().strip(EDGES)
-    return str(Fraction(text)) if PLAIN_NUMBER.fullmatch(text) else text
+    text = unicodedata.normalize("NFKC", value).casefold().strip(STRIPPED_CHARACTERS)
+    return str(Fraction(text)) if PLAIN_NUMBER_PATTERN.fullmatch(text) else text

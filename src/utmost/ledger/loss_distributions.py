@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 MOST_KNOTS = 4096  # losses of one geometric cost before they are put on the grid
-FINENESS = 64  # grid steps to the smallest ε
-LARGEST_GRID = 2**14  # grid steps to the largest loss that matters
-TAILS = 9.0  # standard deviations beyond which e^(−k²/2) < 1e-15
-PRECISION = 10**9  # ε is rounded up to a whole number of 1/PRECISION
-SHARE = Fraction(1, 1000)  # of δ that is given up for rounding errors
+STEPS_IN_SMALLEST_EPSILON = 64  # of the grid
+MAX_GRID_STEPS = 2**14  # to the largest loss that matters
+TAIL_DEVIATIONS = 9.0  # standard deviations beyond which e^(−k²/2) < 1e-15
+EPSILON_DENOMINATOR = 10**9  # ε is rounded up to a multiple of 1/EPSILON_DENOMINATOR
+DELTA_SHARE = Fraction(1, 1000)  # of δ that is given up for rounding errors
 EACH = Fraction(1, 10**14)  # of δ that is given up for every convolution
 
-Told = tuple[Fraction, int]  # ε and steps
+EpsilonAndSteps = tuple[Fraction, int]
 
 
 def pld_epsilon(costs: Iterable[tuple[Fraction, str, int, int]], delta: Fraction) -> Fraction:
@@ -38,14 +38,14 @@ def pld_epsilon(costs: Iterable[tuple[Fraction, str, int, int]], delta: Fraction
     At most Σ ε, since that is what they tell at δ = 0. The costs must be chosen before the first answer is seen; the
     queries need not be. A charge on a part counts as one on the whole table.
     """
-    counts = Counter[Told]()
+    counts = Counter[EpsilonAndSteps]()
     for epsilon, law, steps, times in costs:
         counts[epsilon, steps if law == "geometric" else 1] += times
     total = sum((epsilon * times for (epsilon, _), times in counts.items()), Fraction(0))
     limit = lowered(delta, sum(counts.values()))
     if len(counts) == 0 or limit <= 0:
         return total
-    return min(total, _least(_composed(counts), total, float(limit)))
+    return min(total, _least_epsilon(_compose(counts), total, float(limit)))
 
 
 def require_dp_accounting() -> None:
@@ -63,7 +63,7 @@ def lowered(delta: Fraction, convolutions: int) -> Fraction:
 
     A convolution by FFT in doubles is wrong by some 10^−16 in each entry and by about 10^−15 in a tail's sum.
     """
-    return delta - delta * SHARE - EACH * convolutions
+    return delta - delta * DELTA_SHARE - EACH * convolutions
 
 
 def knots(epsilon: Fraction, steps: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -84,7 +84,7 @@ def knots(epsilon: Fraction, steps: int) -> tuple[npt.NDArray[np.float64], npt.N
 
 
 @lru_cache(maxsize=1024)
-def _on_grid(epsilon: Fraction, steps: int, grid: float) -> Any:
+def _cost_distribution(epsilon: Fraction, steps: int, grid_step: float) -> Any:
     """The losses of one cost moved to multiples of the grid so that they are at least as bad.
 
     A loss l between grid points s and s + h goes to both, in shares that keep Σp and Σp·e^(−loss): the share of s is
@@ -94,43 +94,42 @@ def _on_grid(epsilon: Fraction, steps: int, grid: float) -> Any:
     import numpy as np
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-    loss, chance = knots(epsilon, steps)
-    below = np.floor(loss / grid).astype(np.int64)
-    share = np.clip(np.expm1((below + 1) * grid - loss) / math.expm1(grid), 0.0, 1.0)
+    losses, probabilities = knots(epsilon, steps)
+    below = np.floor(losses / grid_step).astype(np.int64)
+    lower_share = np.clip(np.expm1((below + 1) * grid_step - losses) / math.expm1(grid_step), 0.0, 1.0)
     masses = defaultdict[int, float](float)
-    for place, low, high in zip(
-        below.tolist(), (chance * share).tolist(), (chance * (1 - share)).tolist(), strict=True
-    ):
-        masses[place] += low
-        masses[place + 1] += high
-    return PrivacyLossDistribution.create_from_rounded_probability(masses, 0.0, grid)
+    lower_masses, upper_masses = probabilities * lower_share, probabilities * (1 - lower_share)
+    for index, lower_mass, upper_mass in zip(below.tolist(), lower_masses.tolist(), upper_masses.tolist(), strict=True):
+        masses[index] += lower_mass
+        masses[index + 1] += upper_mass
+    return PrivacyLossDistribution.create_from_rounded_probability(masses, 0.0, grid_step)
 
 
-def _composed(counts: Counter[Told]) -> Any:
+def _compose(counts: Counter[EpsilonAndSteps]) -> Any:
     """The distribution of the sum of all losses."""
     require_dp_accounting()
-    grid = _grid(counts)
-    parts = [_on_grid(*cost, grid).self_compose(times) for cost, times in sorted(counts.items())]
-    return reduce(lambda one, other: one.compose(other), parts)
+    grid_step = _grid_step(counts)
+    distributions = [_cost_distribution(*cost, grid_step).self_compose(times) for cost, times in sorted(counts.items())]
+    return reduce(lambda left, right: left.compose(right), distributions)
 
 
-def _grid(counts: Counter[Told]) -> float:
+def _grid_step(counts: Counter[EpsilonAndSteps]) -> float:
     """A power of two: fine for the smallest ε, if the largest loss that matters is not too many steps away."""
     amounts = [(float(epsilon), times) for (epsilon, _), times in counts.items()]
-    spread = math.sqrt(math.fsum(times * epsilon**2 for epsilon, times in amounts))
+    deviation = math.sqrt(math.fsum(times * epsilon**2 for epsilon, times in amounts))
     drift = math.fsum(times * epsilon * math.tanh(epsilon / 2) for epsilon, times in amounts)
-    reach = min(math.fsum(times * epsilon for epsilon, times in amounts), TAILS * spread + drift)
-    step = max(min(epsilon for epsilon, _ in amounts) / FINENESS, reach / LARGEST_GRID)
+    largest_loss = min(math.fsum(times * epsilon for epsilon, times in amounts), TAIL_DEVIATIONS * deviation + drift)
+    step = max(min(epsilon for epsilon, _ in amounts) / STEPS_IN_SMALLEST_EPSILON, largest_loss / MAX_GRID_STEPS)
     return 2.0 ** math.floor(math.log2(step))
 
 
-def _least(composed: Any, total: Fraction, limit: float) -> Fraction:
-    """The least multiple of 1/PRECISION, rounded up, with δ(ε) ≤ limit; the total if there is none below it."""
-    low, high = -1, math.ceil(total * PRECISION)
+def _least_epsilon(distribution: Any, total: Fraction, limit: float) -> Fraction:
+    """The least multiple of 1/EPSILON_DENOMINATOR, rounded up, with δ(ε) ≤ limit; the total if none is below it."""
+    low, high = -1, math.ceil(total * EPSILON_DENOMINATOR)
     while high - low > 1:
         middle = (low + high) // 2
-        if composed.get_delta_for_epsilon(middle / PRECISION) <= limit:
+        if distribution.get_delta_for_epsilon(middle / EPSILON_DENOMINATOR) <= limit:
             high = middle
         else:
             low = middle
-    return Fraction(high + 1, PRECISION)
+    return Fraction(high + 1, EPSILON_DENOMINATOR)

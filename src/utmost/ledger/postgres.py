@@ -19,11 +19,11 @@ from utmost.ledger.store import LOCK_SECONDS, Row
 if TYPE_CHECKING:
     import psycopg
 
-CONNECT = 10  # seconds to wait for the server
-MAKER = 7_810_921_001  # the advisory lock of whoever makes the tables
-PLACE = re.compile(r"(\[[0-9A-Fa-f:.]*\]|[\w.-]*)(:[0-9]*)?(/[\w-]*)?", re.ASCII)
+CONNECT_SECONDS = 10  # to wait for the server
+CREATION_LOCK = 7_810_921_001  # the advisory lock of whoever makes the tables
+ADDRESS_PATTERN = re.compile(r"(\[[0-9A-Fa-f:.]*\]|[\w.-]*)(:[0-9]*)?(/[\w-]*)?", re.ASCII)
 
-WORDS = {
+PROBLEM_BY_SQLSTATE = {
     "55P03": f"is in use by others for more than {LOCK_SECONDS} seconds: try again later",
     "57014": "took longer than the server allows: try again later",
     "40P01": "is in use by others: try again",
@@ -41,21 +41,21 @@ class PostgresSession:
 
     def rows(self, statement: str, *values: object) -> list[Row]:
         """All rows that a SELECT finds."""
-        return self._connection.execute(_bytes(statement), values).fetchall()
+        return self._connection.execute(_encode_statement(statement), values).fetchall()
 
     def add(self, statement: str, *values: object) -> int:
         """Insert one row; its id."""
-        ((number,),) = self._connection.execute(_bytes(f"{statement} RETURNING id"), values).fetchall()
+        ((number,),) = self._connection.execute(_encode_statement(f"{statement} RETURNING id"), values).fetchall()
         return int(number)
 
     def add_all(self, statement: str, rows: list[Row]) -> None:
         """Insert rows without an id."""
         with self._connection.cursor() as cursor:
-            cursor.executemany(_bytes(statement), rows)
+            cursor.executemany(_encode_statement(statement), rows)
 
     def run(self, statement: str) -> None:
         """Run a statement that has no values and no rows."""
-        self._connection.execute(_bytes(statement))
+        self._connection.execute(_encode_statement(statement))
 
 
 class PostgresStore:
@@ -88,7 +88,7 @@ class PostgresStore:
     def making(self) -> Iterator[PostgresSession]:
         """The same, one at a time: two that make the same table at once would fail."""
         with self.writing() as session:
-            session.rows("SELECT pg_advisory_xact_lock(?)", MAKER)
+            session.rows("SELECT pg_advisory_xact_lock(?)", CREATION_LOCK)
             yield session
 
     def close(self) -> None:
@@ -99,7 +99,7 @@ class PostgresStore:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[PostgresSession]:
-        connection = self._connected()
+        connection = self._connect()
         import psycopg
 
         try:
@@ -107,11 +107,11 @@ class PostgresStore:
             yield PostgresSession(connection)
             connection.execute(b"COMMIT")
         except BaseException as problem:
-            told = self._told(problem) if isinstance(problem, psycopg.Error) else problem
+            error = self._translate_error(problem) if isinstance(problem, psycopg.Error) else problem
             _undo(connection)
-            raise told from None
+            raise error from None
 
-    def _connected(self) -> psycopg.Connection[Any]:
+    def _connect(self) -> psycopg.Connection[Any]:
         try:
             import psycopg
         except ImportError:
@@ -121,7 +121,7 @@ class PostgresStore:
         if self._connection is None or self._connection.closed:
             try:
                 self._connection = psycopg.connect(
-                    self._url, autocommit=True, connect_timeout=CONNECT, prepare_threshold=None
+                    self._url, autocommit=True, connect_timeout=CONNECT_SECONDS, prepare_threshold=None
                 )
             except (psycopg.Error, UnicodeError, ValueError):
                 raise LedgerError(
@@ -129,12 +129,13 @@ class PostgresStore:
                 ) from None
         return self._connection
 
-    def _told(self, problem: psycopg.Error) -> LedgerError:
+    def _translate_error(self, problem: psycopg.Error) -> LedgerError:
         """An error of the driver in our own words."""
         lost = "lost its connection; a charge under way may have been made: look at utmost budget history"
         if self._connection is None or self._connection.closed:
             return LedgerError(f"{self.name} {lost}")
-        return LedgerError(f"{self.name} {WORDS.get(problem.sqlstate or '', f'failed (SQLSTATE {problem.sqlstate})')}")
+        other_problem = f"failed (SQLSTATE {problem.sqlstate})"
+        return LedgerError(f"{self.name} {PROBLEM_BY_SQLSTATE.get(problem.sqlstate or '', other_problem)}")
 
 
 def shown(url: str) -> str:
@@ -143,11 +144,11 @@ def shown(url: str) -> str:
     >>> shown("postgresql://ann:secret@db.example:5433/ledger"), shown("postgresql://ann:se@cret@db/ledger")
     ('postgresql://db.example:5433/ledger', 'postgresql://…')
     """
-    plain, _, options = url.partition("://")[2].partition("?")
-    user, _, place = plain.rpartition("@")
-    if "/" in user or "@" in user or "@" in options or not PLACE.fullmatch(place):
+    address_part, _, options = url.partition("://")[2].partition("?")
+    user, _, address = address_part.rpartition("@")
+    if "/" in user or "@" in user or "@" in options or not ADDRESS_PATTERN.fullmatch(address):
         return "postgresql://…"
-    return f"postgresql://{place}"
+    return f"postgresql://{address}"
 
 
 def _undo(connection: psycopg.Connection[Any]) -> None:
@@ -160,6 +161,6 @@ def _undo(connection: psycopg.Connection[Any]) -> None:
         connection.close()
 
 
-def _bytes(statement: str) -> bytes:
+def _encode_statement(statement: str) -> bytes:
     """A statement as the driver wants it: %s for ?."""
     return statement.replace("?", "%s").encode()

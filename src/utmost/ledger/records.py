@@ -16,13 +16,13 @@ ROW = "row"
 COMPOSITIONS = ("pure", "pld")
 NEIGHBOURS = ("replace", "add-remove")
 LAWS = ("geometric", "any")
-LONGEST_NAME = 100  # characters
-LONGEST_TEXT = 1000
+MAX_NAME_CHARS = 100
+MAX_TEXT_CHARS = 1000
 LONGEST_AMOUNT = 40  # digits above or below the line of a fraction
-LARGEST_STEPS = 2**63 - 1
-MOST_COSTS = 10_000  # of one charge
-LEAST_DELTA = Fraction(1, 10**9)  # below it floating-point composition cannot be trusted
-PLACES = 12  # decimals of an amount that is shown as a decimal
+MAX_STEPS = 2**63 - 1
+MAX_COSTS = 10_000  # of one charge
+MIN_PLD_DELTA = Fraction(1, 10**9)  # below it floating-point composition cannot be trusted
+MAX_DECIMALS = 12  # of an amount that is shown as a decimal
 
 Part = tuple[str, str]  # a column and the value that the rows of the part have there
 
@@ -46,12 +46,12 @@ class Budget:
 
     def __post_init__(self) -> None:
         """Check every field; numbers may be text."""
-        object.__setattr__(self, "epsilon", _epsilon(self.epsilon, "epsilon"))
-        object.__setattr__(self, "delta", _fraction(self.delta, "delta"))
+        object.__setattr__(self, "epsilon", _check_epsilon(self.epsilon, "epsilon"))
+        object.__setattr__(self, "delta", _check_amount(self.delta, "delta"))
         check_name(self.name)
-        _one_of(self.composition, COMPOSITIONS, "composition")
-        _one_of(self.neighbours, NEIGHBOURS, "neighbours")
-        _text(self.unit, "unit")
+        _check_choice(self.composition, COMPOSITIONS, "composition")
+        _check_choice(self.neighbours, NEIGHBOURS, "neighbours")
+        _check_text(self.unit, "unit")
         _check_delta(self.delta, self.composition)
 
 
@@ -70,10 +70,10 @@ class QueryCost:
 
     def __post_init__(self) -> None:
         """Check every field."""
-        object.__setattr__(self, "epsilon", _epsilon(self.epsilon, "epsilon of a cost"))
-        _text(self.query, "query of a cost")
-        _one_of(self.law, LAWS, "law of a cost")
-        if not 1 <= self.steps <= LARGEST_STEPS:
+        object.__setattr__(self, "epsilon", _check_epsilon(self.epsilon, "epsilon of a cost"))
+        _check_text(self.query, "query of a cost")
+        _check_choice(self.law, LAWS, "law of a cost")
+        if not 1 <= self.steps <= MAX_STEPS:
             raise InputError(f"steps of a cost must be from 1 to 2^63 - 1, got {self.steps}")
 
 
@@ -95,16 +95,16 @@ class ReleaseCost:
     def __post_init__(self) -> None:
         """Check every field."""
         check_name(self.budget)
-        _one_of(self.neighbours, NEIGHBOURS, "neighbours")
-        _text(self.unit, "unit")
-        _text(self.plan, "plan", least=0)
-        if not 1 <= len(self.costs) <= MOST_COSTS:
-            raise InputError(f"costs must be from 1 to {MOST_COSTS}, got {len(self.costs)}")
+        _check_choice(self.neighbours, NEIGHBOURS, "neighbours")
+        _check_text(self.unit, "unit")
+        _check_text(self.plan, "plan", min_chars=0)
+        if not 1 <= len(self.costs) <= MAX_COSTS:
+            raise InputError(f"costs must be from 1 to {MAX_COSTS}, got {len(self.costs)}")
         if self.fingerprint is not None:
-            _text(self.fingerprint, "fingerprint")
+            _check_text(self.fingerprint, "fingerprint")
         if self.part is not None:
-            _text(self.part[0], "column of a part")
-            _text(self.part[1], "value of a part", least=0)
+            _check_text(self.part[0], "column of a part")
+            _check_text(self.part[1], "value of a part", min_chars=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def budget_error(budget: Budget, left: Fraction, cost: Fraction) -> BudgetError:
 
 
 def format_amounts(*values: Fraction) -> list[str]:
-    """Amounts in words: decimals with as many places each where all are short decimals, else each by itself.
+    """Amounts as text: with equally many decimals where all are short decimals, else each by itself.
 
     >>> (
     ...     format_amounts(Fraction(1, 4), Fraction(1, 2)),
@@ -165,57 +165,57 @@ def format_amounts(*values: Fraction) -> list[str]:
     ... )
     (['0.25', '0.50'], ['1/3', '0.5'], ['2'])
     """
-    places = [_places(value) for value in values]
-    longest = max((count for count in places if count is not None), default=0)
-    if None in places:
+    decimal_counts = [_count_decimals(value) for value in values]
+    longest = max((count for count in decimal_counts if count is not None), default=0)
+    if None in decimal_counts:
         return [
-            _fixed(value, count) if count is not None else _long(value)
-            for value, count in zip(values, places, strict=True)
+            _format_fixed(value, count) if count is not None else _format_long(value)
+            for value, count in zip(values, decimal_counts, strict=True)
         ]
-    return [_fixed(value, longest) for value in values]
+    return [_format_fixed(value, longest) for value in values]
 
 
 def check_name(name: str) -> str:
     """A budget's name: 1 to 100 printable characters, no spaces at its ends."""
     if (
         not isinstance(name, str)
-        or not 1 <= len(name) <= LONGEST_NAME
+        or not 1 <= len(name) <= MAX_NAME_CHARS
         or not name.isprintable()
         or name != name.strip()
     ):
         raise InputError(
-            f"name of a budget must be 1 to {LONGEST_NAME} printable characters without spaces at the ends"
+            f"name of a budget must be 1 to {MAX_NAME_CHARS} printable characters without spaces at the ends"
         )
     return name
 
 
-def _places(value: Fraction) -> int | None:
-    """How many decimals write the value exactly; None if more than PLACES."""
-    scaled = value * 10**PLACES
+def _count_decimals(value: Fraction) -> int | None:
+    """How many decimals write the value exactly; None if more than MAX_DECIMALS."""
+    scaled = value * 10**MAX_DECIMALS
     if scaled.denominator != 1:
         return None
-    return PLACES - next(k for k in range(PLACES, -1, -1) if scaled.numerator % 10**k == 0)
+    return MAX_DECIMALS - next(k for k in range(MAX_DECIMALS, -1, -1) if scaled.numerator % 10**k == 0)
 
 
-def _fixed(value: Fraction, places: int) -> str:
-    digits = str(int(value * 10**places)).zfill(places + 1)
-    return f"{digits[:-places]}.{digits[-places:]}" if places and value else str(int(value))
+def _format_fixed(value: Fraction, decimals: int) -> str:
+    digits = str(int(value * 10**decimals)).zfill(decimals + 1)
+    return f"{digits[:-decimals]}.{digits[-decimals:]}" if decimals and value else str(int(value))
 
 
-def _long(value: Fraction) -> str:
-    is_brief = max(value.numerator.bit_length(), value.denominator.bit_length()) <= 40
-    return str(value) if is_brief else f"about {decimal(value)}"
+def _format_long(value: Fraction) -> str:
+    is_short = max(value.numerator.bit_length(), value.denominator.bit_length()) <= 40
+    return str(value) if is_short else f"about {decimal(value)}"
 
 
-def _fraction(value: object, name: str) -> Fraction:
+def _check_amount(value: object, name: str) -> Fraction:
     amount = rational(value, name)
     if max(abs(amount.numerator), amount.denominator) >= 10**LONGEST_AMOUNT:
         raise InputError(f"{name} must be a number of at most {LONGEST_AMOUNT} digits, got a longer one: round it")
     return amount
 
 
-def _epsilon(value: object, name: str) -> Fraction:
-    amount = _fraction(value, name)
+def _check_epsilon(value: object, name: str) -> Fraction:
+    amount = _check_amount(value, name)
     if not 0 < amount <= LARGEST_EPSILON:
         raise InputError(f"{name} must be > 0 and at most {LARGEST_EPSILON}, got {decimal(amount)}")
     return amount
@@ -226,20 +226,20 @@ def _check_delta(delta: Fraction, composition: str) -> None:
         raise InputError(f"delta must be from 0 to below 1, got {decimal(delta)}")
     if composition == "pure" and delta:
         raise InputError(f"delta must be 0 with pure composition, got {decimal(delta)}: say composition pld")
-    if composition == "pld" and delta < LEAST_DELTA:
+    if composition == "pld" and delta < MIN_PLD_DELTA:
         raise InputError(
             f"delta must be at least 1e-9 with pld composition, got {decimal(delta)}: say for instance 1e-6"
         )
 
 
-def _one_of(value: str, allowed: tuple[str, ...], name: str) -> None:
-    if value not in allowed:
-        raise InputError(f'{name} must be {" or ".join(allowed)}, got "{str(value)[:40]}"')
+def _check_choice(value: str, choices: tuple[str, ...], name: str) -> None:
+    if value not in choices:
+        raise InputError(f'{name} must be {" or ".join(choices)}, got "{str(value)[:40]}"')
 
 
-def _text(value: str, name: str, least: int = 1) -> None:
+def _check_text(value: str, name: str, min_chars: int = 1) -> None:
     """Text that every database can hold."""
-    if not isinstance(value, str) or not least <= len(value) <= LONGEST_TEXT:
-        raise InputError(f"{name} must be text of {least} to {LONGEST_TEXT} characters")
-    if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+    if not isinstance(value, str) or not min_chars <= len(value) <= MAX_TEXT_CHARS:
+        raise InputError(f"{name} must be text of {min_chars} to {MAX_TEXT_CHARS} characters")
+    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
         raise InputError(f"{name} must be text without the character 0 and without halves of characters")

@@ -61,14 +61,14 @@ class SqliteStore:
     @contextmanager
     def reading(self) -> Iterator[SqliteSession]:
         """A transaction that sees one state and changes nothing."""
-        self._present()
+        self._check_exists()
         with self._transaction("BEGIN", "rw") as session:
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[SqliteSession]:
         """A transaction that has the file for itself."""
-        self._present()
+        self._check_exists()
         with self._transaction("BEGIN IMMEDIATE", "rw") as session:
             yield session
 
@@ -77,7 +77,7 @@ class SqliteStore:
         """The same; a file that is not there is made, one with other tables is refused."""
         if not os.path.isdir(self._path.parent):
             raise InputError(f"{self.name} must be in a directory that exists, got one that does not: make it first")
-        self._no_directory()
+        self._check_not_directory()
         with self._transaction("BEGIN IMMEDIATE", "rwc") as session:
             names = [name for (name,) in session.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
             if names and "utmost_ledger" not in names:
@@ -87,12 +87,12 @@ class SqliteStore:
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _present(self) -> None:
-        self._no_directory()
+    def _check_exists(self) -> None:
+        self._check_not_directory()
         if not os.path.exists(self._path):
             raise InputError(f"{self.name} must exist, got no such file: {HOW_TO_OPEN}")
 
-    def _no_directory(self) -> None:
+    def _check_not_directory(self) -> None:
         if os.path.isdir(self._path):
             raise InputError(f"{self.name} must be a file, got a directory: name a file in it")
 
@@ -100,26 +100,26 @@ class SqliteStore:
     def _transaction(self, begin: str, mode: str) -> Iterator[SqliteSession]:
         import sqlite3
 
-        where = f"{self._path.as_uri()}?mode={mode}"
+        uri = f"{self._path.as_uri()}?mode={mode}"
         try:
-            with closing(sqlite3.connect(where, timeout=LOCK_SECONDS, isolation_level=None, uri=True)) as connection:
+            with closing(sqlite3.connect(uri, timeout=LOCK_SECONDS, isolation_level=None, uri=True)) as connection:
                 connection.execute("PRAGMA synchronous = EXTRA")
                 connection.execute(begin)
                 yield SqliteSession(connection)
                 connection.execute("COMMIT")
         except sqlite3.Error as problem:
-            raise self._told(problem) from None
+            raise self._translate_error(problem) from None
 
-    def _told(self, problem: sqlite3.Error) -> UtmostError:
+    def _translate_error(self, problem: sqlite3.Error) -> UtmostError:
         """An error of the driver in our own words."""
         kind = str(getattr(problem, "sqlite_errorname", "SQLITE_ERROR"))
         if kind.startswith("SQLITE_NOTADB"):
             return InputError(f"{self.name} must be a ledger, got a file that is no SQLite file: name another")
-        words = next((words for start, words in WORDS.items() if kind.startswith(start)), f"failed ({kind})")
-        return LedgerError(f"{self.name} {words}")
+        texts = (text for prefix, text in PROBLEM_BY_ERROR_NAME.items() if kind.startswith(prefix))
+        return LedgerError(f"{self.name} {next(texts, f'failed ({kind})')}")
 
 
-WORDS = {
+PROBLEM_BY_ERROR_NAME = {
     "SQLITE_BUSY": f"is in use by others for more than {LOCK_SECONDS} seconds: try again later",
     "SQLITE_LOCKED": "is in use by others: try again later",
     "SQLITE_READONLY": "cannot be written: make the file and its directory writable",

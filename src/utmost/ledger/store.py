@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from utmost.errors import InputError, LedgerError
 
-VERSION = 1  # of the tables
-LOCK_SECONDS = 60  # seconds that a transaction waits for others
+TABLES_VERSION = 1
+LOCK_SECONDS = 60  # that a transaction waits for others
 HOW_TO_OPEN = "name another, or make one with utmost budget open"
 DAMAGED = "is damaged: put a copy back that was made after the last release"
 
@@ -81,9 +81,9 @@ def check_schema(session: Session, store: Store) -> None:
     versions = session.rows("SELECT version FROM utmost_ledger")
     if len(versions) != 1:
         raise damage_error(store)
-    if versions[0][0] > VERSION:
+    if versions[0][0] > TABLES_VERSION:
         raise LedgerError(
-            f"{store.name} was made by a later utmost (tables {versions[0][0]}, known {VERSION}): upgrade utmost"
+            f"{store.name} was made by a later utmost (tables {versions[0][0]}, known {TABLES_VERSION}): upgrade utmost"
         )
 
 
@@ -92,7 +92,7 @@ def make_tables(session: Session, store: Store) -> None:
     if not session.rows(store.exists)[0][0]:
         for statement in TABLES:
             session.run(statement.format(**store.types))
-        session.add_all("INSERT INTO utmost_ledger (version) VALUES (?)", [(VERSION,)])
+        session.add_all("INSERT INTO utmost_ledger (version) VALUES (?)", [(TABLES_VERSION,)])
     check_schema(session, store)
 
 
