@@ -19,7 +19,7 @@ from utmost.exact import alpha, epsilon, exponential
 from utmost.mechanisms import geometric
 from utmost.mechanisms.geometric import inverse_geometric, tail_probability
 from utmost.publish import accuracy, certified_loss, mechanism_selection
-from utmost.publish.calibration import Mixed, calibrate_error, calibrate_loss, privacy_setting
+from utmost.publish.calibration import NoisyMean, calibrate_error, calibrate_loss, privacy_setting
 from utmost.publish.epsilon_search import exact_decimal, least_epsilon_digits
 
 SHARES = st.sampled_from(["1/2", "0.9", "0.95", "0.999", "0.000001"])
@@ -114,7 +114,7 @@ def test_a_quantile_s_epsilon_makes_the_bound_promise_its_rank(error, share, pro
 # --- means of a secret number of rows ---------------------------------------------------------------------------------
 
 
-def enumerated(mixed: Mixed, rate: float, mean: int) -> float:
+def enumerated(mixed: NoisyMean, rate: float, mean: int) -> float:
     """Pr[the ratio is off by at most the error], by summing over both noises one by one."""
     steps = [rate * float(law.epsilon) for law in (mixed.law.total, mixed.law.rows)]
     ranges = [range(-math.ceil(42 / step), math.ceil(42 / step) + 1) for step in steps]
@@ -132,7 +132,9 @@ def enumerated(mixed: Mixed, rate: float, mean: int) -> float:
 @given(st.integers(1, 12), st.fractions(Fraction(1, 4), 4, max_denominator=8), st.sampled_from([2.0, 4.0]))
 def test_the_confidence_of_a_ratio_is_that_of_enumeration_and_worst_at_the_end_of_the_grid(rows, error, rate):
     query = Mean("v", Grid(Fraction(0), Fraction(3), Fraction(1)), None, "v < 3")
-    mixed = Mixed(mechanism_selection.select_mechanism(query, Fraction(1), privacy_setting()).mechanism, 3, rows, error)
+    mixed = NoisyMean(
+        mechanism_selection.select_mechanism(query, Fraction(1), privacy_setting()).mechanism, 3, rows, error
+    )
     assert mixed.confidence(rate) == pytest.approx(enumerated(mixed, rate, 3), abs=1e-12)
     assert mixed.confidence(rate) <= enumerated(mixed, rate, 0) + 1e-12
 
@@ -211,9 +213,9 @@ def test_noise_of_a_larger_alpha_is_noise_of_a_smaller_one_and_further_noise_exa
 )
 def test_the_bounds_of_doubles_hold_what_balls_find(size, prior, loss, rate):
     held, fear = priors.parse(prior, size), losses.parse(loss)
-    costs = certified_loss.expected_loss(held, fear).costs
-    low, high = certified_loss.by_balls(costs, Fraction(rate), 128)
-    below, above = certified_loss.by_doubles(held, fear, float(Fraction(rate)))
+    costs = certified_loss.loss_problem(held, fear).costs
+    low, high = certified_loss.bound_loss_by_balls(costs, Fraction(rate), 128)
+    below, above = certified_loss.bound_loss_by_doubles(held, fear, float(Fraction(rate)))
     assert below <= low <= high <= above
     assert above - below <= 1e-6 * above
     assert high - low <= Fraction(1, 2**90) * (1 + high)
@@ -222,12 +224,12 @@ def test_the_bounds_of_doubles_hold_what_balls_find(size, prior, loss, rate):
 @pytest.mark.parametrize("prior", ["poisson:40", "binomial:0.01", "zipf:3"])
 def test_cutting_the_tails_of_a_prior_moves_her_loss_by_no_more_than_is_said(prior):
     whole, fear = priors.parse(prior, 3001), losses.absolute
-    cut = certified_loss.expected_loss(whole, fear)
+    cut = certified_loss.loss_problem(whole, fear)
     assert cut.prior.size < 3001 or prior == "zipf:3"
     assert cut.left_out < 1e-20
     for rate in ("0.01", "0.3", "2"):
-        low, high = certified_loss.by_doubles(cut.prior, fear, float(rate))
-        below, above = certified_loss.by_doubles(whole, fear, float(rate))
+        low, high = certified_loss.bound_loss_by_doubles(cut.prior, fear, float(rate))
+        below, above = certified_loss.bound_loss_by_doubles(whole, fear, float(rate))
         assert below - cut.left_out <= high
         assert low <= above + cut.left_out
         assert high - low <= above - below + 1e-15
@@ -243,7 +245,7 @@ def test_a_million_counts_with_a_narrow_prior_keep_their_digits():
 def test_large_counts_are_decided_in_doubles_and_say_so(size):
     found = calibrate_loss(size, 5, "binomial:0.45")
     assert found.how == certified_loss.BY_DOUBLES
-    consumer = certified_loss.expected_loss(priors.binomial(size + 1, "0.45"), losses.absolute)
+    consumer = certified_loss.loss_problem(priors.binomial(size + 1, "0.45"), losses.absolute)
     assert consumer.value(float(found.epsilon)) <= 5 < consumer.value(float(found.below))
     assert found.digits >= 5
 

@@ -29,7 +29,7 @@ from utmost.publish.estimate import belief_curves, cell_names, estimate, remap_v
 from utmost.publish.reading import lattice_reading, point_selection, ratio_reading
 from utmost.publish.reading.prior_axis import Axis
 from utmost.publish.reading.reader import Reader
-from utmost.publish.reading.unbiased_estimates import shifted, unbiased_total
+from utmost.publish.reading.unbiased_estimates import unbiased_number, unbiased_total
 from utmost.publish.release_model import Answer, LatticeMechanism, RatioMechanism
 from utmost.spaces import line
 
@@ -175,7 +175,7 @@ def test_unbiased_readings_are_right_on_average_whatever_the_truth_exactly(level
     known, high = alpha(level), low + width
     x = data.draw(st.integers(low, high))
     law = geometric(width, known).law(x - low)
-    mean = sum(p * shifted(low + y, low, high, known) for y, p in enumerate(law))
+    mean = sum(p * unbiased_number(low + y, low, high, known) for y, p in enumerate(law))
     assert mean == x
 
 
@@ -185,18 +185,22 @@ def test_the_same_with_one_end_or_none_exactly(level, x, further, low_end):
     known, last = alpha(level), x + further
     first, low = (0, 0) if low_end else (-further, None)
     inner = range(first + 1, last)
-    mean = sum(p * shifted(y, low, None, known) for y, p in zip(inner, untruncated_law(x, inner, known), strict=True))
-    mean += tail_probability(x - first, known) * shifted(first, first, None, known)
-    mean += tail_probability(last - x, known) * shifted(last, None, last, known)
+    mean = sum(
+        p * unbiased_number(y, low, None, known) for y, p in zip(inner, untruncated_law(x, inner, known), strict=True)
+    )
+    mean += tail_probability(x - first, known) * unbiased_number(first, first, None, known)
+    mean += tail_probability(last - x, known) * unbiased_number(last, None, last, known)
     assert mean == x
-    assert shifted(last + 5, low, None, known) == last + 5
+    assert unbiased_number(last + 5, low, None, known) == last + 5
 
 
 @given(inner_alphas(), st.integers(1, 6), st.data())
 def test_the_standard_error_of_an_unbiased_total_is_within_its_bound(level, width, data):
     known = alpha(level)
     x = data.draw(st.integers(0, width))
-    spread = sum(p * (shifted(y, 0, width, known) - x) ** 2 for y, p in enumerate(geometric(width, known).law(x)))
+    spread = sum(
+        p * (unbiased_number(y, 0, width, known) - x) ** 2 for y, p in enumerate(geometric(width, known).law(x))
+    )
     assert spread <= 2 * level / (1 - level) ** 2
 
 
@@ -212,7 +216,7 @@ def test_the_total_of_cells_adds_their_unbiased_readings():
 
 def test_a_number_between_two_equal_ends_is_known():
     assert unbiased_total(LatticeMechanism(Fraction(1), 3, 3), [3, 3])[0] == 6
-    assert shifted(3, 3, 3, alpha("1/2")) == 3
+    assert unbiased_number(3, 3, 3, alpha("1/2")) == 3
 
 
 # --- histograms -------------------------------------------------------------------------------------------------------

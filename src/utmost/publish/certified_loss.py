@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from flint import arb, arb_mat
 
 MAX_BALL_COUNTS = 300  # counts up to which balls are used
-BITS = (128, 256, 512)
-SEARCHED = 2.0**-40  # what a searched loss may leave out, relatively
+BALL_PRECISIONS = (128, 256, 512)  # bits
+SEARCH_RELATIVE_GAP = 2.0**-40  # of itself that a searched loss may leave out
 MAX_LOG_DEPTH = 690.0  # logarithms below the largest weight that doubles still hold
-CAREFUL = 8  # relative errors of a mass that an expected loss may have
+MASS_ERROR_FACTOR = 8  # relative errors of a mass that an expected loss may have
 BY_BALLS = "certain: decided in interval arithmetic"
 BY_DOUBLES = "decided in doubles, with a bound on their rounding"
 
@@ -60,13 +60,13 @@ class LossProblem:
     def alone(self) -> Fraction | float:
         """The least expected loss without any answer: min_w Σ_x π_x·ℓ(x, w)."""
         if self.costs is not None:
-            return min(_total(row) for row in self.costs)
+            return min(_sum_bound(row) for row in self.costs)
         return single_answer.best_reading(np.exp(self.prior.logs()), self.loss)[1]
 
     def told(self) -> Fraction | float:
         """The least expected loss of who is told the count: Σ_x π_x·min_w ℓ(x, w)."""
         if self.costs is not None:
-            return _total([min(column) for column in zip(*self.costs, strict=True)])
+            return _sum_bound([min(column) for column in zip(*self.costs, strict=True)])
         if not isinstance(self.loss, Table):
             return 0.0
         counts = np.arange(self.prior.size)
@@ -75,17 +75,17 @@ class LossProblem:
     def meets(self, rate: Fraction, target: Fraction) -> bool | None:
         """Is the expected loss at α = e^−rate at most the target; None where the arithmetic cannot tell."""
         if self.costs is None:
-            low, high = by_doubles(self.prior, self.loss, float(rate))
-            return _verdict(low - self.left_out, high + self.left_out, target)
-        told = (_verdict(*by_balls(self.costs, rate, bits), target) for bits in BITS)
-        return next((verdict for verdict in told if verdict is not None), None)
+            low, high = bound_loss_by_doubles(self.prior, self.loss, float(rate))
+            return _compare_bounds(low - self.left_out, high + self.left_out, target)
+        verdicts = (_compare_bounds(*bound_loss_by_balls(self.costs, rate, bits), target) for bits in BALL_PRECISIONS)
+        return next((verdict for verdict in verdicts if verdict is not None), None)
 
     def value(self, rate: float) -> float:
         """The expected loss as a double."""
         return counts.readings(self.prior, rate, self.loss).expected_loss
 
 
-def expected_loss(prior: Prior, loss: Loss) -> LossProblem:
+def loss_problem(prior: Prior, loss: Loss) -> LossProblem:
     """The expected loss of this reader, by balls up to 300 counts where prior and loss are exact."""
     if isinstance(loss, Table):
         loss.check(prior.size)
@@ -94,11 +94,11 @@ def expected_loss(prior: Prior, loss: Loss) -> LossProblem:
     except InputError:  # a prior that is not exact at this size
         costs = None
     if costs is None or costs.dtype != object:
-        return _cut(prior, loss)
+        return _trim_prior(prior, loss)
     return LossProblem(prior, loss, tuple(tuple(row) for row in costs))
 
 
-def _cut(prior: Prior, loss: Loss) -> LossProblem:
+def _trim_prior(prior: Prior, loss: Loss) -> LossProblem:
     """Without the far tails of the prior, which cost next to nothing but rounding: the reader's range is narrower.
 
     What is left out has a mass of e^−60 over the largest loss and the number of counts, or less; it is counted twice,
@@ -107,43 +107,43 @@ def _cut(prior: Prior, loss: Loss) -> LossProblem:
     if isinstance(loss, Table):
         return LossProblem(prior, loss, None)
     logs, last = prior.logs(), prior.size - 1
-    most = max(float(loss.array(0, last)), float(loss.array(last, 0)), 1.0)
-    kept = np.flatnonzero(logs >= float(logs.max()) - min(60 + math.log(most * prior.size), MAX_LOG_DEPTH))
-    first, end = int(kept[0]), int(kept[-1]) + 1
-    mass = float(np.exp(logs[:first]).sum() + np.exp(logs[end:]).sum())
-    inside = priors.Floating(tuple(np.exp(logs[first:end]).tolist()))
-    return LossProblem(inside, loss, None, 2 * mass * most)
+    max_loss = max(float(loss.array(0, last)), float(loss.array(last, 0)), 1.0)
+    kept_counts = np.flatnonzero(logs >= float(logs.max()) - min(60 + math.log(max_loss * prior.size), MAX_LOG_DEPTH))
+    first, end = int(kept_counts[0]), int(kept_counts[-1]) + 1
+    left_out_mass = float(np.exp(logs[:first]).sum() + np.exp(logs[end:]).sum())
+    trimmed_prior = priors.Floating(tuple(np.exp(logs[first:end]).tolist()))
+    return LossProblem(trimmed_prior, loss, None, 2 * left_out_mass * max_loss)
 
 
-def _total(terms: Sequence[Number]) -> Fraction:
+def _sum_bound(terms: Sequence[Number]) -> Fraction:
     """Their sum, exact; of irrational ones the upper end of a ball of 512 bits."""
     rational = [term for term in terms if isinstance(term, Fraction)]
     if len(rational) == len(terms):
         return sum(rational, Fraction(0))
     from flint import arb
 
-    with working_precision(BITS[-1]):
-        return ball_ends(sum((ball(term, BITS[-1]) for term in terms), arb(0)))[1]
+    with working_precision(BALL_PRECISIONS[-1]):
+        return ball_ends(sum((ball(term, BALL_PRECISIONS[-1]) for term in terms), arb(0)))[1]
 
 
-def _verdict(low: Fraction | float, high: Fraction | float, target: Fraction) -> bool | None:
+def _compare_bounds(low: Fraction | float, high: Fraction | float, target: Fraction) -> bool | None:
     return True if high <= target else False if low > target else None
 
 
-def by_balls(costs: Sequence[Sequence[Number]], rate: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+def bound_loss_by_balls(costs: Sequence[Sequence[Number]], rate: Fraction, bits: int) -> tuple[Fraction, Fraction]:
     """Σ_y κ_y·min_w Σ_x c[w][x]·α^|x−y| at α = e^−rate: all terms are ≥ 0, so the balls stay narrow."""
     from flint import arb_mat
 
     size = len(costs)
     with working_precision(bits):
         alpha = ball(exponential(-rate), bits)
-        scores = arb_mat([[ball(cost, bits) for cost in row] for row in costs]) * _powers(alpha, size)
-        least = [_least([scores[w, y] for w in range(size)]) for y in range(size)]
-        inner = sum(least[1:-1], alpha * 0) * (1 - alpha)
-        return ball_ends((inner + least[0] + least[-1]) / (1 + alpha) if size > 1 else least[0])
+        scores = arb_mat([[ball(cost, bits) for cost in row] for row in costs]) * _power_matrix(alpha, size)
+        minima = [_ball_minimum([scores[w, y] for w in range(size)]) for y in range(size)]
+        inner = sum(minima[1:-1], alpha * 0) * (1 - alpha)
+        return ball_ends((inner + minima[0] + minima[-1]) / (1 + alpha) if size > 1 else minima[0])
 
 
-def _powers(alpha: arb, size: int) -> arb_mat:
+def _power_matrix(alpha: arb, size: int) -> arb_mat:
     """α^|x−y|."""
     from flint import arb_mat
 
@@ -151,23 +151,23 @@ def _powers(alpha: arb, size: int) -> arb_mat:
     return arb_mat([[powers[abs(x - y)] for y in range(size)] for x in range(size)])
 
 
-def _least(values: list[arb]) -> arb:
-    found = values[0]
+def _ball_minimum(values: list[arb]) -> arb:
+    minimum = values[0]
     for value in values[1:]:
-        found = found.min(value)
-    return found
+        minimum = minimum.min(value)
+    return minimum
 
 
-def by_doubles(prior: Prior, loss: Loss, rate: float) -> tuple[float, float]:
+def bound_loss_by_doubles(prior: Prior, loss: Loss, rate: float) -> tuple[float, float]:
     """The expected loss that the kernel finds, less and plus 8 relative errors of a mass (`Sums.doubt`).
 
     A loss given y is a sum of terms ≥ 0, or a difference of such sums that are at most the loss itself and the loss of
     the distance between y and its reading; both count for the error. A searched loss leaves out 2^−40 of itself more.
     """
-    every = counts.readings(prior, rate, loss)
+    readings = counts.readings(prior, rate, loss)
     answers = np.arange(prior.size)
-    magnitude = every.losses + loss.array(answers, every.remap) + loss.array(every.remap, answers)
-    error = CAREFUL * posterior_sums(prior.logs(), rate).doubt * float(np.exp(every.evidence) @ magnitude)
+    magnitude = readings.losses + loss.array(answers, readings.remap) + loss.array(readings.remap, answers)
+    error = MASS_ERROR_FACTOR * posterior_sums(prior.logs(), rate).doubt * float(np.exp(readings.evidence) @ magnitude)
     if not isinstance(loss, Linear | Squared | Binary):
-        error += SEARCHED * every.expected_loss
-    return every.expected_loss - error, every.expected_loss + error
+        error += SEARCH_RELATIVE_GAP * readings.expected_loss
+    return readings.expected_loss - error, readings.expected_loss + error

@@ -16,9 +16,9 @@ from utmost.exact.working_precision import working_precision
 if TYPE_CHECKING:
     from flint import arb
 
-PRECISIONS = (64, 128, 256, 512, 1024, 4096)  # bits
-MOST_DIGITS = 12
-STEPS = 1000  # units in the last digit that a first guess may be off
+BALL_PRECISIONS = (64, 128, 256, 512, 1024, 4096)  # bits
+MAX_DIGITS = 12
+MAX_GUESS_STEPS = 1000  # units in the last digit that a first guess may be off
 
 Verdict = Callable[[Fraction], bool | None]
 
@@ -54,10 +54,10 @@ def exact_decimal(value: Fraction) -> str:
     >>> exact_decimal(Fraction(532043, 10**6)), exact_decimal(Fraction(3)), exact_decimal(Fraction(1, 10**7))
     ('0.532043', '3', '0.0000001')
     """
-    places = 0
-    while value.denominator > 1 and (10**places) % value.denominator:
-        places += 1
-    return format(Decimal(int(value * 10**places)).scaleb(-places), "f")
+    decimals = 0
+    while value.denominator > 1 and (10**decimals) % value.denominator:
+        decimals += 1
+    return format(Decimal(int(value * 10**decimals)).scaleb(-decimals), "f")
 
 
 def least_epsilon_digits(verdict: Verdict, guess: float, digits: int) -> tuple[Fraction, Fraction, int]:
@@ -66,29 +66,29 @@ def least_epsilon_digits(verdict: Verdict, guess: float, digits: int) -> tuple[F
     `verdict` is True from some ε on; None where the arithmetic at hand cannot tell, and then fewer digits are tried.
     `guess` is about where it turns.
     """
-    if not 1 <= digits <= MOST_DIGITS:
-        raise InputError(f"digits must be from 1 to {MOST_DIGITS}, got {digits}")
+    if not 1 <= digits <= MAX_DIGITS:
+        raise InputError(f"digits must be from 1 to {MAX_DIGITS}, got {digits}")
     if not 0 < guess <= LARGEST_EPSILON:
         raise InputError(f"the target must be met by an epsilon up to {LARGEST_EPSILON}, and is not: ask for less")
-    for kept in range(digits, 0, -1):
-        unit = Fraction(10) ** (math.floor(math.log10(guess)) - kept + 1)
-        found = _turn(verdict, math.ceil(Fraction(guess) / unit), unit)
-        if found is not None:
-            return found * unit, (found - 1) * unit, kept
+    for digit_count in range(digits, 0, -1):
+        unit = Fraction(10) ** (math.floor(math.log10(guess)) - digit_count + 1)
+        multiple = _find_turn(verdict, math.ceil(Fraction(guess) / unit), unit)
+        if multiple is not None:
+            return multiple * unit, (multiple - 1) * unit, digit_count
     raise UndecidedError("no digit of epsilon could be certified at this size: take a smaller one")
 
 
-def _turn(verdict: Verdict, start: int, unit: Fraction) -> int | None:
+def _find_turn(verdict: Verdict, start: int, unit: Fraction) -> int | None:
     """The k near `start` with verdict(k·unit) True and verdict((k−1)·unit) False; at 0 nothing is asked: it fails."""
-    k, last = max(start, 1), max(start, 1) + STEPS
-    while (here := verdict(k * unit)) is False and k < last:
+    k, last = max(start, 1), max(start, 1) + MAX_GUESS_STEPS
+    while (meets_target := verdict(k * unit)) is False and k < last:
         k += 1
-    while here and k > 1:
-        here = verdict((k - 1) * unit)
-        if here is False:
+    while meets_target and k > 1:
+        meets_target = verdict((k - 1) * unit)
+        if meets_target is False:
             return k
         k -= 1
-    return k if here else None
+    return k if meets_target else None
 
 
 def decide_sign(value: Callable[[int], arb]) -> int:
@@ -97,11 +97,11 @@ def decide_sign(value: Callable[[int], arb]) -> int:
     A polynomial in e^q with rational coefficients is 0 at no rational q ≠ 0 unless it is 0 everywhere (Lindemann), so
     some precision decides.
     """
-    for bits in PRECISIONS:
+    for bits in BALL_PRECISIONS:
         with working_precision(bits):
             ball = value(bits)
         if ball > 0:
             return 1
         if ball < 0:
             return -1
-    raise UndecidedError(f"a target is too close to what is reached for {PRECISIONS[-1]} bits to decide")
+    raise UndecidedError(f"a target is too close to what is reached for {BALL_PRECISIONS[-1]} bits to decide")

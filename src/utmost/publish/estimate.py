@@ -2,7 +2,7 @@
 
 A count, a cell, a sum and a mean of a public number of rows are lattice numbers (`reading.lattice_reading`); a mean of
 a secret number of rows is a ratio of two (`reading.ratio_reading`); a quantile has no posterior, and is read at face
-value.
+value. Numbers of a release written by somebody else that no release can have are refused before anything is worked out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from utmost.publish.reading.estimates import Belief, Estimate, ExpectedLosses, R
 from utmost.publish.reading.point_selection import PointChoice
 from utmost.publish.reading.prior_axis import AxisRequest
 from utmost.publish.reading.reader import Floats, Reader
-from utmost.publish.reading.sound import check_answer
 from utmost.publish.reading.unbiased_estimates import unbiased_total
 from utmost.publish.release_model import Answer, ChoiceMechanism, LatticeMechanism, RatioMechanism
 
@@ -42,22 +41,33 @@ __all__ = [
     "remap_values",
 ]
 
-ANY = AxisRequest()
-MOST_CELLS = 12  # that a message lists
-BY_THEOREM = (
+DEFAULT_AXIS_REQUEST = AxisRequest()
+MAX_LISTED_CELLS = 12  # cells in a message
+MIN_RATE, MAX_RATE = Fraction(1, 10**30), Fraction(1000)  # ε of a step
+MIN_UNIT, MAX_UNIT = Fraction(1, 10**60), Fraction(10**60)  # of a lattice
+MAX_LATTICE_NUMBER = 10**60
+MAX_CANDIDATES = 10**6  # of a quantile
+MAX_PROBABILITY_DENOMINATOR = 10**6  # of a quantile
+OPTIMAL_CLAIM = (
     "optimal: no mechanism with ε = {0} gives this reader a smaller expected loss, not even one made for her ({1})"
 )
-LEGAL = "GRS12 Thm 3.2"
-TWO_SIDED = "GRS12 Thm 3.2, extended to losses with two different sides: docs/papers/grs12.md"
-NOT_MONOTONE = "none claimed: GRS12 Thm 3.2 is about losses that do not fall away from the truth, and this one does"
-OWN_POINTS = "none claimed for points of her own: GRS12 Thm 3.2 is about priors on all values that there are"
-NO_POSTERIOR = (
+LEGAL_LOSS_THEOREM = "GRS12 Thm 3.2"
+TWO_SIDED_LOSS_THEOREM = "GRS12 Thm 3.2, extended to losses with two different sides: docs/papers/grs12.md"
+NOT_MONOTONE_CLAIM = (
+    "none claimed: GRS12 Thm 3.2 is about losses that do not fall away from the truth, and this one does"
+)
+OWN_POINTS_CLAIM = "none claimed for points of her own: GRS12 Thm 3.2 is about priors on all values that there are"
+QUANTILE_REMARK = (
     "A quantile is drawn by a law that depends on all rows, not on the true quantile alone, so there is no posterior "
     "for any prior: it is read at face value. With probability {0} % fewer than {1} rows lie on the wrong side of it."
 )
-NEARBY = "Only the values near the answer are written out; all others have less than 10^-15 of the posterior."
-COARSE = "Her points are {0} apart and the noise is about {1}: for a finer reading raise --grid or narrow the range."
-FLAT_ROWS = "Every number of rows is taken to be as likely; at most 10^-12 of the posterior is left out."
+NEAR_POINTS_REMARK = (
+    "Only the values near the answer are written out; all others have less than 10^-15 of the posterior."
+)
+COARSE_POINTS_REMARK = (
+    "Her points are {0} apart and the noise is about {1}: for a finer reading raise --grid or narrow the range."
+)
+FLAT_ROWS_REMARK = "Every number of rows is taken to be as likely; at most 10^-12 of the posterior is left out."
 
 
 def estimate(
@@ -77,17 +87,19 @@ def estimate(
     no public end. `grid` is how many points between them carry her prior; by default every value there is, up to 10⁷
     for a count and 10⁶ otherwise, else those that matter (`reading.point_selection`). `cell` picks one of a histogram.
     """
-    wish = AxisRequest(
-        _bound(at_least, "at-least"), _bound(at_most, "at-most"), None if grid is None else integer(grid, "grid")
+    axis_request = AxisRequest(
+        _parse_bound(at_least, "at-least"),
+        _parse_bound(at_most, "at-most"),
+        None if grid is None else integer(grid, "grid"),
     )
-    return read_answer(answer, make_reader(answer, prior, loss, wish, coverage, cell), coverage, cell)
+    return read_answer(answer, make_reader(answer, prior, loss, axis_request, coverage, cell), coverage, cell)
 
 
 def make_reader(
     answer: Answer,
     prior: Prior | str,
     loss: Loss | str,
-    wish: AxisRequest = ANY,
+    axis_request: AxisRequest = DEFAULT_AXIS_REQUEST,
     coverage: object = 0.95,
     cell: str | None = None,
 ) -> Reader | None:
@@ -95,17 +107,17 @@ def make_reader(
 
     Nothing is worked out that depends on the answer, so this is quick however many points there are.
     """
-    fear = losses.parse(loss) if isinstance(loss, str) else loss
-    share = _share(coverage)
+    value_loss = losses.parse(loss) if isinstance(loss, str) else loss
+    coverage_share = _parse_coverage(coverage)
     check_answer(answer)
     if isinstance(answer.mechanism, ChoiceMechanism):
         return None
     listed = prior_axis.listed_prior(prior)
-    numbers, _ = _numbers(answer, cell)
-    found = _points(answer, numbers, wish, None if listed is None else listed.size, prior == "uniform")
-    step = found.axis.step
-    on_points = fear.stretched(step) if isinstance(fear, PiecewiseLoss) and step != 1 else fear
-    return Reader(found.axis, prior_axis.prior_on(found.axis, prior, listed), on_points, share, found.near)
+    numbers, _ = _released_numbers(answer, cell)
+    points = _select_points(answer, numbers, axis_request, None if listed is None else listed.size, prior == "uniform")
+    step = points.axis.step
+    point_loss = value_loss.stretched(step) if isinstance(value_loss, PiecewiseLoss) and step != 1 else value_loss
+    return Reader(points.axis, prior_axis.prior_on(points.axis, prior, listed), point_loss, coverage_share, points.near)
 
 
 def read_answer(
@@ -119,81 +131,124 @@ def read_answer(
 
     Losses over all answers that need a search are left out where it takes more than `effort` multiplications.
     """
-    law = answer.mechanism
+    mechanism = answer.mechanism
     if reader is None:
-        assert isinstance(law, ChoiceMechanism)
-        return _face_value(answer, law, _share(coverage))
-    if isinstance(law, RatioMechanism):
-        return _of_ratio(answer, law, reader)
-    assert isinstance(law, LatticeMechanism)
-    numbers, names = _numbers(answer, cell)
-    found = lattice_reading.read_lattice(reader, law, numbers, effort)
-    both = unbiased_total(law, numbers) if names and cell is None else None
-    before = None if reader.near else found.before
-    remark = _remark(reader, max(law.unit, law.unit / law.epsilon))
-    told = optimality_claim(answer, reader)
-    return Estimate(answer, reader, found.readings, before, told, remark, names, both, every=found.every)
+        assert isinstance(mechanism, ChoiceMechanism)
+        return _read_quantile(answer, mechanism, _parse_coverage(coverage))
+    if isinstance(mechanism, RatioMechanism):
+        return _read_ratio(answer, mechanism, reader)
+    assert isinstance(mechanism, LatticeMechanism)
+    numbers, names = _released_numbers(answer, cell)
+    lattice = lattice_reading.read_lattice(reader, mechanism, numbers, effort)
+    total = unbiased_total(mechanism, numbers) if names and cell is None else None
+    before = None if reader.near else lattice.before
+    remark = _points_remark(reader, max(mechanism.unit, mechanism.unit / mechanism.epsilon))
+    claim = optimality_claim(answer, reader)
+    return Estimate(answer, reader, lattice.readings, before, claim, remark, names, total, every=lattice.every)
 
 
-def _share(coverage: object) -> float:
+def check_answer(answer: Answer) -> None:
+    """Refuse an answer whose numbers would not fit into doubles; every plan's do."""
+    mechanism = answer.mechanism
+    if isinstance(mechanism, LatticeMechanism):
+        values = answer.value if isinstance(answer.value, tuple) else (answer.value,)
+        fits = _fits_lattice(mechanism) and all(
+            abs(mechanism.number(Fraction(value))) <= MAX_LATTICE_NUMBER for value in values
+        )
+    elif isinstance(mechanism, RatioMechanism):
+        parts = answer.parts or (MAX_LATTICE_NUMBER + 1,)
+        fits = (
+            _fits_lattice(mechanism.total)
+            and _fits_lattice(mechanism.rows)
+            and all(abs(part) <= MAX_LATTICE_NUMBER for part in parts)
+        )
+    else:
+        fits = _fits_quantile(answer, mechanism)
+    if not fits:
+        raise InputError(f"query {answer.name[:60]} must have numbers that a release can have: this file was altered")
+
+
+def _fits_lattice(mechanism: LatticeMechanism) -> bool:
+    bounds = [bound for bound in (mechanism.low, mechanism.high) if bound is not None]
+    fits = (
+        MIN_RATE <= mechanism.epsilon <= MAX_RATE
+        and MIN_UNIT <= mechanism.unit <= MAX_UNIT
+        and abs(mechanism.origin) <= MAX_UNIT
+    )
+    return fits and all(abs(bound) <= MAX_LATTICE_NUMBER for bound in bounds)
+
+
+def _fits_quantile(answer: Answer, mechanism: ChoiceMechanism) -> bool:
+    probability = rational(answer.asked["probability"], "probability")
+    fits = MIN_RATE <= mechanism.rate <= MAX_RATE and 1 <= mechanism.candidates <= MAX_CANDIDATES
+    return fits and 0 <= probability <= 1 and probability.denominator <= MAX_PROBABILITY_DENOMINATOR
+
+
+def _parse_coverage(coverage: object) -> float:
     share = coverage if isinstance(coverage, float) else rational(coverage, "coverage")
     if not (0 < share < 1 and 0 < float(share) < 1):
         raise InputError(f"coverage must be strictly between 0 and 1, got {decimal(share)}: 0.95 is usual")
     return float(share)
 
 
-def _bound(value: object, name: str) -> Fraction | None:
+def _parse_bound(value: object, name: str) -> Fraction | None:
     return None if value is None else rational(value, name)
 
 
-def _numbers(answer: Answer, cell: str | None) -> tuple[list[int], tuple[str, ...]]:
+def _released_numbers(answer: Answer, cell: str | None) -> tuple[list[int], tuple[str, ...]]:
     """The lattice numbers that were released, and the cells they belong to."""
-    law = answer.mechanism
+    mechanism = answer.mechanism
     if not isinstance(answer.value, tuple):
         if cell is not None:
             raise InputError(f"cell must not be given for a {answer.kind}, which has no cells: leave it out")
-        return [law.number(Fraction(answer.value))] if isinstance(law, LatticeMechanism) else [], ()
-    assert isinstance(law, LatticeMechanism)
-    names, numbers = cell_names(answer), [law.number(Fraction(value)) for value in answer.value]
+        return [mechanism.number(Fraction(answer.value))] if isinstance(mechanism, LatticeMechanism) else [], ()
+    assert isinstance(mechanism, LatticeMechanism)
+    names, numbers = cell_names(answer), [mechanism.number(Fraction(value)) for value in answer.value]
     if cell is None:
         return numbers, names
     if cell not in names:
-        shown = "; ".join(names[:MOST_CELLS]) + ("; …" if len(names) > MOST_CELLS else "")
+        shown = "; ".join(names[:MAX_LISTED_CELLS]) + ("; …" if len(names) > MAX_LISTED_CELLS else "")
         raise InputError(f'cell must be one of {shown}: got "{cell[:60]}"')
     return [numbers[names.index(cell)]], (cell,)
 
 
-def _points(answer: Answer, numbers: list[int], wish: AxisRequest, weights: int | None, uniform: bool) -> PointChoice:
-    law = answer.mechanism
-    if isinstance(law, LatticeMechanism):
-        return point_selection.lattice_points(law, answer.kind, numbers, wish, weights, uniform)
-    assert isinstance(law, RatioMechanism)
+def _select_points(
+    answer: Answer, numbers: list[int], axis_request: AxisRequest, weights: int | None, uniform: bool
+) -> PointChoice:
+    mechanism = answer.mechanism
+    if isinstance(mechanism, LatticeMechanism):
+        return point_selection.lattice_points(mechanism, answer.kind, numbers, axis_request, weights, uniform)
+    assert isinstance(mechanism, RatioMechanism)
     grid = Grid(*(rational(answer.asked[name], name) for name in ("low", "high", "step")))
-    return point_selection.ratio_points(law, grid, _parts(answer), wish, weights, uniform)
+    return point_selection.ratio_points(mechanism, grid, _ratio_parts(answer), axis_request, weights, uniform)
 
 
-def _parts(answer: Answer) -> tuple[int, int]:
+def _ratio_parts(answer: Answer) -> tuple[int, int]:
     assert answer.parts is not None
     return answer.parts
 
 
-def _of_ratio(answer: Answer, law: RatioMechanism, reader: Reader) -> Estimate:
+def _read_ratio(answer: Answer, mechanism: RatioMechanism, reader: Reader) -> Estimate:
     assert not isinstance(answer.value, tuple)
-    parts = _parts(answer)
-    reading = ratio_reading.read_ratio(reader, law, parts, answer.value)
-    remark = _remark(reader, law.total.unit / law.total.epsilon / max(parts[1], 1))
-    return Estimate(answer, reader, (reading,), None, answer.optimal, f"{FLAT_ROWS} {remark}".rstrip())
+    parts = _ratio_parts(answer)
+    reading = ratio_reading.read_ratio(reader, mechanism, parts, answer.value)
+    remark = _points_remark(reader, mechanism.total.unit / mechanism.total.epsilon / max(parts[1], 1))
+    return Estimate(answer, reader, (reading,), None, answer.optimal, f"{FLAT_ROWS_REMARK} {remark}".rstrip())
 
 
-def _remark(reader: Reader, noise: Fraction) -> str:
+def _points_remark(reader: Reader, noise: Fraction) -> str:
     """What her points leave out: the far ones of a uniform prior, or what lies between them."""
     if reader.near:
-        return NEARBY
+        return NEAR_POINTS_REMARK
     step = reader.axis.step
-    return COARSE.format(decimal(step, 3), decimal(noise, 3)) if reader.axis.size > 1 and step > noise else ""
+    return (
+        COARSE_POINTS_REMARK.format(decimal(step, 3), decimal(noise, 3))
+        if reader.axis.size > 1 and step > noise
+        else ""
+    )
 
 
-def _spelt(key: object) -> str:
+def _key_text(key: object) -> str:
     """A key as plans write it."""
     if isinstance(key, bool):
         return str(key).lower()
@@ -202,16 +257,16 @@ def _spelt(key: object) -> str:
 
 def cell_names(answer: Answer) -> tuple[str, ...]:
     """The names of a histogram's cells: their keys, with a comma between the keys of one cell."""
-    return tuple(",".join(_spelt(key) for key in keys) for keys in answer.asked.get("cells", []))
+    return tuple(",".join(_key_text(key) for key in keys) for keys in answer.asked.get("cells", []))
 
 
-def _face_value(answer: Answer, law: ChoiceMechanism, coverage: float) -> Estimate:
+def _read_quantile(answer: Answer, mechanism: ChoiceMechanism, coverage: float) -> Estimate:
     """A quantile: its value, and the rank that Pr[loss ≥ t] ≤ candidates·e^(−rate·t) bounds (`mechanism_selection`)."""
     assert not isinstance(answer.value, tuple)
-    row = rational(answer.asked["probability"], "probability").denominator
-    rank = (math.log(law.candidates) - math.log1p(-coverage)) / (float(law.rate) * row)
-    words = NO_POSTERIOR.format(decimal(100 * coverage, 4), decimal(rank, 4))
-    return Estimate(answer, None, (Reading(answer.value, answer.value),), None, answer.optimal, words, rank=rank)
+    loss_per_row = rational(answer.asked["probability"], "probability").denominator
+    rank = (math.log(mechanism.candidates) - math.log1p(-coverage)) / (float(mechanism.rate) * loss_per_row)
+    remark = QUANTILE_REMARK.format(decimal(100 * coverage, 4), decimal(rank, 4))
+    return Estimate(answer, None, (Reading(answer.value, answer.value),), None, answer.optimal, remark, rank=rank)
 
 
 def optimality_claim(answer: Answer, reader: Reader) -> str:
@@ -220,46 +275,50 @@ def optimality_claim(answer: Answer, reader: Reader) -> str:
     Her remapped loss is then the least of all mechanisms with this ε. For other answers the release says what is
     claimed; nothing is for a loss that falls away from the truth, or for a prior on points of her own.
     """
-    law = answer.mechanism
-    if not isinstance(law, LatticeMechanism) or answer.optimal.startswith("none"):
+    mechanism = answer.mechanism
+    if not isinstance(mechanism, LatticeMechanism) or answer.optimal.startswith("none"):
         return answer.optimal
-    if not lattice_reading.on_lattice(reader.axis, law):
-        return OWN_POINTS
+    if not lattice_reading.on_lattice(reader.axis, mechanism):
+        return OWN_POINTS_CLAIM
     if not reader.monotone:
-        return NOT_MONOTONE
-    if answer.kind != "count" or answer.sensitivity != 1 or law.epsilon != answer.epsilon:
+        return NOT_MONOTONE_CLAIM
+    if answer.kind != "count" or answer.sensitivity != 1 or mechanism.epsilon != answer.epsilon:
         return answer.optimal
-    return BY_THEOREM.format(answer.epsilon, LEGAL if _legal(reader) else TWO_SIDED)
+    return OPTIMAL_CLAIM.format(
+        answer.epsilon, LEGAL_LOSS_THEOREM if _has_legal_loss(reader) else TWO_SIDED_LOSS_THEOREM
+    )
 
 
-def _legal(reader: Reader) -> bool:
-    fear = reader.loss
-    return fear.under == fear.over if isinstance(fear, losses.Linear) else losses.legality(fear, reader.axis.size).legal
+def _has_legal_loss(reader: Reader) -> bool:
+    loss = reader.loss
+    return loss.under == loss.over if isinstance(loss, losses.Linear) else losses.legality(loss, reader.axis.size).legal
 
 
-def belief_curves(found: Estimate, place: int = 0) -> Belief:
+def belief_curves(estimate: Estimate, cell_index: int = 0) -> Belief:
     """Prior, likelihood and posterior over the points of her axis, for the reading at this place among the cells."""
-    if found.reader is None:
-        raise InputError(f"a {found.answer.kind} has no posterior: its law depends on all the rows")
-    law, reader = found.answer.mechanism, found.reader
-    if isinstance(law, RatioMechanism):
-        logs = ratio_reading.ratio_likelihood(reader, law, _parts(found.answer))
+    if estimate.reader is None:
+        raise InputError(f"a {estimate.answer.kind} has no posterior: its law depends on all the rows")
+    mechanism, reader = estimate.answer.mechanism, estimate.reader
+    if isinstance(mechanism, RatioMechanism):
+        logs = ratio_reading.ratio_likelihood(reader, mechanism, _ratio_parts(estimate.answer))
     else:
-        assert isinstance(law, LatticeMechanism)
-        logs = lattice_reading.lattice_likelihood(reader.axis, law, law.number(Fraction(found.readings[place].value)))
-    alone = np.exp(logs - logs.max())
-    return Belief(reader.axis, np.exp(reader.prior.logs()), alone / alone.sum(), reader.after(logs))
-
-
-def remap_values(found: Estimate, values: list[Fraction]) -> Floats:
-    """w(y) of the answers that stand for these values: how she would have read them."""
-    law, reader = found.answer.mechanism, found.reader
-    if reader is None or not isinstance(law, LatticeMechanism):
-        raise InputError(f"only a lattice number has a reading for each answer, not a {found.answer.kind}")
-    numbers = [law.number(value) for value in values]
-    if found.every is None:
-        return np.array(
-            [float(reading.estimate) for reading in lattice_reading.read_lattice(reader, law, numbers).readings]
+        assert isinstance(mechanism, LatticeMechanism)
+        logs = lattice_reading.lattice_likelihood(
+            reader.axis, mechanism, mechanism.number(Fraction(estimate.readings[cell_index].value))
         )
-    best = found.every.remap[lattice_reading.axis_positions(reader.axis, law, numbers)]
-    return np.array([float(reader.value(place)) for place in best.tolist()])
+    likelihood = np.exp(logs - logs.max())
+    return Belief(reader.axis, np.exp(reader.prior.logs()), likelihood / likelihood.sum(), reader.after(logs))
+
+
+def remap_values(estimate: Estimate, values: list[Fraction]) -> Floats:
+    """w(y) of the answers that stand for these values: how she would have read them."""
+    mechanism, reader = estimate.answer.mechanism, estimate.reader
+    if reader is None or not isinstance(mechanism, LatticeMechanism):
+        raise InputError(f"only a lattice number has a reading for each answer, not a {estimate.answer.kind}")
+    numbers = [mechanism.number(value) for value in values]
+    if estimate.every is None:
+        return np.array(
+            [float(reading.estimate) for reading in lattice_reading.read_lattice(reader, mechanism, numbers).readings]
+        )
+    positions = estimate.every.remap[lattice_reading.axis_positions(reader.axis, mechanism, numbers)]
+    return np.array([float(reader.value(position)) for position in positions.tolist()])

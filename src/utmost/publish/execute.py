@@ -54,13 +54,13 @@ class PlanCheck:
     def ask(self) -> ReleaseCost:
         """What the ledger is asked for."""
         costs = tuple(
-            ledger.QueryCost(one.asked.name, one.asked.epsilon, one.law.telling, one.law.sensitivity)
-            for one in self.intended
+            ledger.QueryCost(planned.asked.name, planned.asked.epsilon, planned.law.telling, planned.law.sensitivity)
+            for planned in self.intended
         )
         plan, part = self.plan, self.plan.part
-        where = None if part is None else (part.column, plans.key_to_text(part.equals))
+        part_key = None if part is None else (part.column, plans.key_to_text(part.equals))
         unit, digest = plan.unit.column or "row", plans.plan_digest(plan)
-        return ledger.ReleaseCost(plan.budget, unit, str(plan.neighbours), costs, where, digest, plan.fingerprint)
+        return ledger.ReleaseCost(plan.budget, unit, str(plan.neighbours), costs, part_key, digest, plan.fingerprint)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -86,7 +86,7 @@ class Preview:
 
     def __repr__(self) -> str:
         """What it costs, and how far off each answer will be."""
-        lines = [f"{one.asked.name}: {one.error.words}" for one in self.intended]
+        lines = [f"{planned.asked.name}: {planned.error.words}" for planned in self.intended]
         return "\n".join([f"<Preview of ε {self.cost}, ε {self.left} left>", *lines])
 
 
@@ -99,33 +99,37 @@ class PreparedRelease:
     books: Ledger
     ask: ReleaseCost
 
-    def spend(self, progress: Progress = lambda words, done, total: None) -> Release:
+    def spend(self, progress: Progress = lambda task, done, total: None) -> Release:
         """Charge, draw, remember and write the release; what was remembered is given again for free."""
         output = self.preview.plan.output
-        with nullcontext() if output is None else release_file.ReservedFile(output) as place:
-            kept = self.books.remembered(self.ask)
-            made = self._paid(progress) if kept is None else release_file.release_from_content(kept)
-            if place is not None:
-                place.fill(release_file.release_to_json(made))
-        return made
+        with nullcontext() if output is None else release_file.ReservedFile(output) as reserved:
+            remembered = self.books.remembered(self.ask)
+            release = (
+                self._charge_and_answer(progress)
+                if remembered is None
+                else release_file.release_from_content(remembered)
+            )
+            if reserved is not None:
+                reserved.fill(release_file.release_to_json(release))
+        return release
 
-    def _paid(self, progress: Progress) -> Release:
+    def _charge_and_answer(self, progress: Progress) -> Release:
         intended, setting = self.preview.intended, self.preview.setting
         truths: list[ExactAnswer] = []
-        for k, one in enumerate(intended):
-            progress(f"counting {one.asked.name}", k, len(intended))
-            truths.append(noisy_answers.exact_answer(one.asked.query, self.table, setting))
+        for k, planned in enumerate(intended):
+            progress(f"counting {planned.asked.name}", k, len(intended))
+            truths.append(noisy_answers.exact_answer(planned.asked.query, self.table, setting))
         entry = self.books.charge(self.ask)
         answers = []
-        for k, (one, truth) in enumerate(zip(intended, truths, strict=True)):
-            progress(f"drawing {one.asked.name}", k, len(intended))
-            answers.append(_answer(one, truth, setting))
+        for k, (planned, truth) in enumerate(zip(intended, truths, strict=True)):
+            progress(f"drawing {planned.asked.name}", k, len(intended))
+            answers.append(_draw_noisy_answer(planned, truth, setting))
         progress("done", len(intended), len(intended))
-        made = self._release(tuple(answers), LedgerEntry(self.ask.budget, entry.id, entry.spent, entry.left))
-        self.books.keep(entry.id, release_file.release_to_json(made))
-        return made
+        release = self._build_release(tuple(answers), LedgerEntry(self.ask.budget, entry.id, entry.spent, entry.left))
+        self.books.keep(entry.id, release_file.release_to_json(release))
+        return release
 
-    def _release(self, answers: tuple[Answer, ...], entry: LedgerEntry) -> Release:
+    def _build_release(self, answers: tuple[Answer, ...], entry: LedgerEntry) -> Release:
         plan, setting = self.preview.plan, self.preview.setting
         total = sum((answer.epsilon for answer in answers), Fraction(0))
         return Release(
@@ -156,64 +160,72 @@ def preview(plan: PlanSource) -> Preview:
 
 
 @contextmanager
-def prepare_release(given: PlanSource, only_look: bool = False) -> Iterator[PreparedRelease]:
+def prepare_release(plan_source: PlanSource, only_look: bool = False) -> Iterator[PreparedRelease]:
     """A plan with its source and its ledger open and everything checked that can be without spending.
 
     Who only wants to look needs no open budget.
     """
-    plan = plans.load_plan(given)
+    plan = plans.load_plan(plan_source)
     if plan.output is not None:
         with release_file.ReservedFile(plan.output):
             pass  # it can be written
     with sources.open_table(plan.source, plan.folder) as table:
-        found = check_plan(plan, table)
-        plan, ask = found.plan, found.ask
-        with ledger.open_ledger(plan.ledger, plan.folder) as books:
-            guesses = _guesses(plan, table, only_look)
-            state = _state(books, ask, only_look)
-            seen = Preview(plan, table.engine, found.setting, found.intended, plan.epsilon, *state, guesses)
-            yield PreparedRelease(seen, table, books, ask)
+        plan_check = check_plan(plan, table)
+        plan, release_cost = plan_check.plan, plan_check.ask
+        with ledger.open_ledger(plan.ledger, plan.folder) as budget_ledger:
+            guesses = _guessed_kinds(plan, table, only_look)
+            state = _budget_state(budget_ledger, release_cost, only_look)
+            plan_preview = Preview(
+                plan, table.engine, plan_check.setting, plan_check.intended, plan.epsilon, *state, guesses
+            )
+            yield PreparedRelease(plan_preview, table, budget_ledger, release_cost)
 
 
 def check_plan(plan: Plan, table: Table) -> PlanCheck:
     """How a table would answer a plan: its columns are checked, its units counted where they are public; no ledger."""
-    setting = _setting(plan, table)
-    settled = tuple(plan_answer(asked, setting) for asked in plan.queries)
-    for one in settled:
-        if one.asked.extra_loss is not None:
-            with plans.name_query_in_errors(one.asked.name):
-                table.check(one.asked.query, plan.unit, plan.part)
-    return PlanCheck(replace(plan, queries=tuple(one.asked for one in settled)), setting, settled)
+    setting = _privacy_setting(plan, table)
+    planned_answers = tuple(plan_answer(query_spec, setting) for query_spec in plan.queries)
+    for planned in planned_answers:
+        if planned.asked.extra_loss is not None:
+            with plans.name_query_in_errors(planned.asked.name):
+                table.check(planned.asked.query, plan.unit, plan.part)
+    return PlanCheck(
+        replace(plan, queries=tuple(planned.asked for planned in planned_answers)), setting, planned_answers
+    )
 
 
-def plan_answer(asked: QuerySpec, setting: mechanism_selection.PrivacySetting) -> PlannedAnswer:
+def plan_answer(query_spec: QuerySpec, setting: mechanism_selection.PrivacySetting) -> PlannedAnswer:
     """How a query will be answered, its step found where an extra loss is accepted; from public things alone."""
-    query: Query = asked.query
-    with plans.name_query_in_errors(asked.name):
-        if asked.extra_loss is not None and isinstance(query, Sum | Mean):
-            query = mechanism_selection.refine_grid(query, asked.epsilon, asked.extra_loss, setting)
-        law = mechanism_selection.select_mechanism(query, asked.epsilon, setting)
-        return PlannedAnswer(replace(asked, query=query), law, accuracy.error_law(law.mechanism, query))
+    query: Query = query_spec.query
+    with plans.name_query_in_errors(query_spec.name):
+        if query_spec.extra_loss is not None and isinstance(query, Sum | Mean):
+            query = mechanism_selection.refine_grid(query, query_spec.epsilon, query_spec.extra_loss, setting)
+        selection = mechanism_selection.select_mechanism(query, query_spec.epsilon, setting)
+        return PlannedAnswer(
+            replace(query_spec, query=query), selection, accuracy.error_law(selection.mechanism, query)
+        )
 
 
 Amount = Fraction | None
 
 
-def _state(books: Ledger, ask: ReleaseCost, only_look: bool) -> tuple[Amount, Amount, Amount, bool]:
+def _budget_state(
+    budget_ledger: Ledger, release_cost: ReleaseCost, only_look: bool
+) -> tuple[Amount, Amount, Amount, bool]:
     """What a budget has spent and left, and what it will have left; and whether it remembers the release."""
-    if only_look and not books.has(ask.budget):
+    if only_look and not budget_ledger.has(release_cost.budget):
         return None, None, None, False
-    if books.remembered(ask) is not None:
-        now = books.state(ask.budget)
+    if budget_ledger.remembered(release_cost) is not None:
+        now = budget_ledger.state(release_cost.budget)
         return now.spent, now.left, now.left, True
-    now, after = books.outlook(ask)
+    now, after = budget_ledger.outlook(release_cost)
     return now.spent, now.left, after.left, False
 
 
-def _setting(plan: Plan, table: Table) -> mechanism_selection.PrivacySetting:
-    for asked in plan.queries:
-        with plans.name_query_in_errors(asked.name):
-            table.check(asked.query, plan.unit, plan.part)
+def _privacy_setting(plan: Plan, table: Table) -> mechanism_selection.PrivacySetting:
+    for query_spec in plan.queries:
+        with plans.name_query_in_errors(query_spec.name):
+            table.check(query_spec.query, plan.unit, plan.part)
     units = table.units(plan.unit) if plan.neighbours == "replace" else None
     if units == 0:
         raise InputError(
@@ -222,37 +234,41 @@ def _setting(plan: Plan, table: Table) -> mechanism_selection.PrivacySetting:
     return mechanism_selection.PrivacySetting(plan.neighbours, plan.unit, plan.part, units)
 
 
-def _guesses(plan: Plan, table: Table, only_look: bool) -> dict[str, str]:
+def _guessed_kinds(plan: Plan, table: Table, only_look: bool) -> dict[str, str]:
     """The kinds that were found in the rows: refused where something is to be released.
 
     One row could make all others mean something else, and no sensitivity would hold.
     """
-    found: dict[str, str] = {}
-    for asked in plan.queries:
-        found |= {name: str(kind) for name, kind in table.guesses(asked.query, plan.unit, plan.part).items()}
-    if found and not only_look:
+    guesses: dict[str, str] = {}
+    for query_spec in plan.queries:
+        guesses |= {name: str(kind) for name, kind in table.guesses(query_spec.query, plan.unit, plan.part).items()}
+    if guesses and not only_look:
         raise InputError(
             "columns must be declared for a CSV file, or one row could decide what all others mean: "
-            f"add {plan_writer.column_kinds(found)} to [source]"
+            f"add {plan_writer.column_kinds(guesses)} to [source]"
         )
-    return found
+    return guesses
 
 
-def _answer(one: PlannedAnswer, truth: ExactAnswer, setting: mechanism_selection.PrivacySetting) -> Answer:
+def _draw_noisy_answer(
+    planned: PlannedAnswer, truth: ExactAnswer, setting: mechanism_selection.PrivacySetting
+) -> Answer:
     """The noisy answer, with the ε that the mechanism which ran is found to have."""
-    asked, mechanism = one.asked, one.law.mechanism
-    told = mechanism_selection.actual_epsilon(mechanism, asked.query, setting, noisy_answers.step_epsilon)
-    if told > asked.epsilon:
-        raise UndecidedError(f"query {asked.name} must not tell more than was paid for, and would: a bug in utmost")
+    query_spec, mechanism = planned.asked, planned.law.mechanism
+    epsilon = mechanism_selection.actual_epsilon(mechanism, query_spec.query, setting, noisy_answers.step_epsilon)
+    if epsilon > query_spec.epsilon:
+        raise UndecidedError(
+            f"query {query_spec.name} must not tell more than was paid for, and would: a bug in utmost"
+        )
     return Answer(
-        name=asked.name,
-        kind=plans.QUERY_KINDS[type(asked.query)],
-        where=asked.query.where,
-        epsilon=told,
-        sensitivity=one.law.sensitivity,
+        name=query_spec.name,
+        kind=plans.QUERY_KINDS[type(query_spec.query)],
+        where=query_spec.query.where,
+        epsilon=epsilon,
+        sensitivity=planned.law.sensitivity,
         mechanism=mechanism,
-        optimal=one.law.optimal,
-        error=one.error,
-        asked=plans.query_content(asked.query),
-        **noisy_answers.draw_answer(asked.query, truth, one.law),
+        optimal=planned.law.optimal,
+        error=planned.error,
+        asked=plans.query_content(query_spec.query),
+        **noisy_answers.draw_answer(query_spec.query, truth, planned.law),
     )

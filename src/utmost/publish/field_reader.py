@@ -13,7 +13,7 @@ from utmost.errors import InputError
 from utmost.exact import rational
 
 _MISSING: Any = object()
-_WORDS = {
+_TYPE_NAMES = {
     dict: "a table",
     list: "a list",
     str: "a text",
@@ -22,7 +22,7 @@ _WORDS = {
     float: "a number",
 }
 MAX_WHOLE_NUMBER = 10**1000  # whole numbers, and both parts of a fraction, are below it
-LONGEST_NUMBER = 2000  # characters of a number that is written as a text
+MAX_NUMBER_CHARS = 2000  # characters of a number that is written as a text
 MAX_TEXT_CHARS = 20_000  # characters of a text
 
 
@@ -33,40 +33,40 @@ def file_error_reason(problem: Exception) -> str:
     return (getattr(problem, "strerror", None) or "it cannot be read").lower()
 
 
-def _is_long(found: object) -> bool:
-    if isinstance(found, int):
-        return abs(found) >= MAX_WHOLE_NUMBER
-    return isinstance(found, str) and len(found) > LONGEST_NUMBER
+def _is_too_long(value: object) -> bool:
+    if isinstance(value, int):
+        return abs(value) >= MAX_WHOLE_NUMBER
+    return isinstance(value, str) and len(value) > MAX_NUMBER_CHARS
 
 
 class Fields:
     """A mapping that remembers which of its keys were asked for, to tell which are unknown."""
 
-    def __init__(self, content: Mapping[str, Any], place: str) -> None:
-        self.place = place
+    def __init__(self, content: Mapping[str, Any], label: str) -> None:
+        self.place = label
         self._content = content
-        self._known: set[str] = set()
+        self._read_keys: set[str] = set()
 
     def columns(self) -> list[str]:
         """The keys there are."""
         return list(self._content)
 
-    def named(self, place: str) -> Fields:
+    def named(self, label: str) -> Fields:
         """The same fields, called otherwise in complaints."""
-        again = Fields(self._content, place)
-        again._known = self._known
-        return again
+        renamed_fields = Fields(self._content, label)
+        renamed_fields._read_keys = self._read_keys
+        return renamed_fields
 
     def raw(self, key: str, default: Any = _MISSING) -> Any:
         """What stands at a key."""
-        self._known.add(key)
+        self._read_keys.add(key)
         if key in self._content:
             return self._content[key]
         if default is not _MISSING:
             return default
-        near = get_close_matches(key, [k for k in self._content if k not in self._known], 1)
-        hint = f': is "{near[0][:40]}" a misspelling of it?' if near else ""
-        raise InputError(f"{self.place}: {key} is missing{hint}" + ("" if near else ": add it"))
+        similar_keys = get_close_matches(key, [k for k in self._content if k not in self._read_keys], 1)
+        hint = f': is "{similar_keys[0][:40]}" a misspelling of it?' if similar_keys else ""
+        raise InputError(f"{self.place}: {key} is missing{hint}" + ("" if similar_keys else ": add it"))
 
     def value(self, key: str) -> Any:
         """What stands at a key that must be there."""
@@ -74,42 +74,42 @@ class Fields:
 
     def text(self, key: str, default: Any = _MISSING) -> Any:
         """A text, or the default."""
-        found = self.raw(key, default)
-        if found is default:
+        value = self.raw(key, default)
+        if value is default:
             return default
-        if not isinstance(found, str):
-            raise self._wrong(key, "a text in quotes", found)
-        if len(found) > MAX_TEXT_CHARS or "\0" in found:
+        if not isinstance(value, str):
+            raise self._wrong_type(key, "a text in quotes", value)
+        if len(value) > MAX_TEXT_CHARS or "\0" in value:
             raise InputError(f"{self.place}: {key} must be a text of at most {MAX_TEXT_CHARS} characters, without NUL")
-        return found
+        return value
 
     def whole(self, key: str, default: Any = _MISSING) -> Any:
         """A whole number, or the default."""
-        found = self.raw(key, default)
-        if found is default:
+        value = self.raw(key, default)
+        if value is default:
             return default
-        if not isinstance(found, int) or isinstance(found, bool):
-            raise self._wrong(key, "a whole number", found)
-        if abs(found) >= MAX_WHOLE_NUMBER:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise self._wrong_type(key, "a whole number", value)
+        if abs(value) >= MAX_WHOLE_NUMBER:
             raise InputError(f"{self.place}: {key} must be a whole number of fewer than 1000 digits")
-        return found
+        return value
 
     def truth(self, key: str, default: Any = _MISSING) -> Any:
         """True or false, or the default."""
-        found = self.raw(key, default)
-        if found is not default and not isinstance(found, bool):
-            raise self._wrong(key, "true or false", found)
-        return found
+        value = self.raw(key, default)
+        if value is not default and not isinstance(value, bool):
+            raise self._wrong_type(key, "true or false", value)
+        return value
 
-    def number(self, key: str, otherwise: str = "") -> Fraction:
+    def number(self, key: str, alternative: str = "") -> Fraction:
         """A number, exactly: 0.1 is 1/10, and "1/3" is a third."""
-        found = self.raw(key)
-        if isinstance(found, bool) or not isinstance(found, int | str | Decimal | Fraction | float):
-            raise self._wrong(key, f"a number{otherwise}", found)
-        if _is_long(found):
+        raw_value = self.raw(key)
+        if isinstance(raw_value, bool) or not isinstance(raw_value, int | str | Decimal | Fraction | float):
+            raise self._wrong_type(key, f"a number{alternative}", raw_value)
+        if _is_too_long(raw_value):
             raise InputError(f"{self.place}: {key} must be a shorter number")
         try:
-            value = rational(str(found) if isinstance(found, Decimal) else found, key)
+            value = rational(str(raw_value) if isinstance(raw_value, Decimal) else raw_value, key)
         except InputError as problem:
             raise InputError(f"{self.place}: {problem}") from None
         if max(abs(value.numerator), value.denominator) >= MAX_WHOLE_NUMBER:
@@ -118,36 +118,40 @@ class Fields:
 
     def items(self, key: str) -> list[Any]:
         """A list."""
-        found = self.raw(key)
-        if not isinstance(found, list):
-            raise self._wrong(key, "a list in [ ]", found)
-        return found
+        value = self.raw(key)
+        if not isinstance(value, list):
+            raise self._wrong_type(key, "a list in [ ]", value)
+        return value
 
     def table(self, key: str, default: Any = _MISSING) -> Any:
         """A table as fields of its own, or the default (an empty one stands for a table without keys)."""
-        found = self.raw(key, default)
-        if found is None and default is None:
+        value = self.raw(key, default)
+        if value is None and default is None:
             return None
-        if not isinstance(found, dict):
-            raise self._wrong(key, f"a table: [{key}]", found)
-        return Fields(found, f"[{key}]" if self.place == "plan" else f"{self.place}, {key}")
+        if not isinstance(value, dict):
+            raise self._wrong_type(key, f"a table: [{key}]", value)
+        return Fields(value, f"[{key}]" if self.place == "plan" else f"{self.place}, {key}")
 
     def tables(self, key: str) -> list[Fields]:
         """A list of tables."""
-        found = self.raw(key)
-        if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
-            raise self._wrong(key, f"a list of tables: [[{key}]]", found)
-        return [Fields(item, f"{key} {k}") for k, item in enumerate(found, 1)]
+        value = self.raw(key)
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            raise self._wrong_type(key, f"a list of tables: [[{key}]]", value)
+        return [Fields(item, f"{key} {k}") for k, item in enumerate(value, 1)]
 
     def finish(self) -> None:
         """Refuse the keys nobody asked for."""
         for key in self._content:
-            if key not in self._known:
-                near = get_close_matches(str(key), self._known, 1)
-                hint = f": did you mean {near[0]}?" if near else f": it knows {', '.join(sorted(self._known))}"
+            if key not in self._read_keys:
+                similar_keys = get_close_matches(str(key), self._read_keys, 1)
+                hint = (
+                    f": did you mean {similar_keys[0]}?"
+                    if similar_keys
+                    else f": it knows {', '.join(sorted(self._read_keys))}"
+                )
                 raise InputError(f'{self.place}: "{str(key)[:40]}" is not known here{hint}')
 
-    def _wrong(self, key: str, wanted: str, found: object) -> InputError:
-        other = "a date or time" if isinstance(found, date | time) else "nothing" if found is None else "a number"
-        kind = _WORDS.get(type(found), other)
-        return InputError(f"{self.place}: {key} must be {wanted}, got {kind}")
+    def _wrong_type(self, key: str, expected: str, value: object) -> InputError:
+        fallback = "a date or time" if isinstance(value, date | time) else "nothing" if value is None else "a number"
+        kind = _TYPE_NAMES.get(type(value), fallback)
+        return InputError(f"{self.place}: {key} must be {expected}, got {kind}")

@@ -50,27 +50,27 @@ from utmost.data.queries import (
 from utmost.errors import InputError
 from utmost.publish.release_model import ChoiceMechanism, LatticeMechanism, Mechanism, RatioMechanism
 
-UNIVERSAL = (
+UNIVERSAL_CLAIM = (
     "universal: with her own remap every reader of this count, whatever her prior and her legal loss, loses as little "
     "as with any mechanism of this epsilon made for her (GRS12 Thm 3.2)"
 )
-UNBOUNDED = (
+UNBOUNDED_COUNT_CLAIM = (
     "universal: every reader who knows an upper end for this count, whatever her prior on it and her legal loss, loses "
     "as little as with any mechanism of this epsilon made for her (GRS12 Thm 3.2 for the answer cut at her end)"
 )
-PER_CELL = (
+PER_CELL_CLAIM = (
     "per cell: each cell alone is answered as well as privacy allows, for every reader of that cell (GRS12 Thm 3.2); "
     "for all cells at once nothing is claimed, since no mechanism is the best for every reader of a histogram"
 )
-METRIC = (
+METRIC_CLAIM = (
     "metric: the best mechanism for every prior and every legal loss among those that protect each step of the total "
     "with epsilon/sensitivity (GRS12 Thm 3.2 on the line of totals); nothing is claimed among all epsilon-private ones"
 )
-BETWEEN = (
+ROUNDING_CLAIM = (
     "where values lie between the steps, rounding them leaves a reader with absolute loss at most {} above the best "
     "mechanism that protects every distance at that rate (FMM21 Thm 5)"
 )
-NONE = "none claimed: no mechanism is known to be the best for every reader of this query"
+NO_CLAIM = "none claimed: no mechanism is known to be the best for every reader of this query"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,8 @@ class PrivacySetting:
 
     def holds_everyone(self, query: Query) -> bool:
         """Is every unit in the query with exactly one row, whatever the data: then their number is public."""
-        whole = self.replacing and self.part is None and query.where is None
-        return whole and self.unit.column is None and getattr(query, "nulls", Fraction(0)) is not None
+        covers_table = self.replacing and self.part is None and query.where is None
+        return covers_table and self.unit.column is None and getattr(query, "nulls", Fraction(0)) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,75 +114,79 @@ def select_mechanism(query: Query, epsilon: Fraction, setting: PrivacySetting) -
     >>> select_mechanism(Count("vote = 1"), Fraction(1, 10), setting).mechanism.high
     944
     """
-    return _LAWS[type(query)](query, epsilon, setting)
+    return _SELECTORS[type(query)](query, epsilon, setting)
 
 
-def _count(query: Count, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
-    persons = setting.unit.groups is not None
+def _select_for_count(query: Count, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
+    by_person = setting.unit.groups is not None
     everyone = setting.replacing and query.where is None and setting.part is None
-    if everyone and (persons or setting.unit.column is None):
+    if everyone and (by_person or setting.unit.column is None):
         raise InputError(
-            f"where must be given: under replace the number of {'persons' if persons else 'rows'} is public, so a "
+            f"where must be given: under replace the number of {'persons' if by_person else 'rows'} is public, so a "
             "count of all of them needs no noise; it is in the release anyway"
         )
-    reach = 1 if persons else setting.unit.bound
-    high = None if setting.units is None else setting.units * reach
-    optimal = METRIC if reach > 1 else UNIVERSAL if setting.replacing else UNBOUNDED
-    return SelectedMechanism(LatticeMechanism(epsilon / reach, 0, high), reach, optimal, "geometric")
+    sensitivity = 1 if by_person else setting.unit.bound
+    high = None if setting.units is None else setting.units * sensitivity
+    optimal = METRIC_CLAIM if sensitivity > 1 else UNIVERSAL_CLAIM if setting.replacing else UNBOUNDED_COUNT_CLAIM
+    return SelectedMechanism(LatticeMechanism(epsilon / sensitivity, 0, high), sensitivity, optimal, "geometric")
 
 
-def _histogram(query: Histogram, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
-    one = setting.unit.bound
-    reach = 2 * one if setting.replacing else one
+def _select_for_histogram(query: Histogram, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
+    unit_bound = setting.unit.bound
+    sensitivity = 2 * unit_bound if setting.replacing else unit_bound
     high = None if setting.units is None else setting.units * (setting.unit.rows or 1)
-    single = reach == 1
+    single = sensitivity == 1
     return SelectedMechanism(
-        LatticeMechanism(epsilon / reach, 0, high),
-        reach,
-        PER_CELL if single else NONE,
+        LatticeMechanism(epsilon / sensitivity, 0, high),
+        sensitivity,
+        PER_CELL_CLAIM if single else NO_CLAIM,
         "geometric" if single else "any",
     )
 
 
-def _sum(query: Sum, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
-    low, high, reach = _summands(query, setting)
+def _select_for_sum(query: Sum, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
+    low, high, sensitivity = _summand_range(query, setting)
     bottom, top = (end * setting.unit.bound for end in (low, high))
     step, units = query.grid.step, setting.units
     if units is None:
-        ends = (0 if low == 0 else None, 0 if high == 0 else None)
-        return SelectedMechanism(LatticeMechanism(epsilon / reach, *ends, unit=step), reach, METRIC, "geometric")
-    whole = LatticeMechanism(epsilon / reach, units * bottom, units * top, unit=step)
-    return SelectedMechanism(whole, reach, _metric(query, epsilon, setting), "geometric")
+        bounds = (0 if low == 0 else None, 0 if high == 0 else None)
+        return SelectedMechanism(
+            LatticeMechanism(epsilon / sensitivity, *bounds, unit=step), sensitivity, METRIC_CLAIM, "geometric"
+        )
+    mechanism = LatticeMechanism(epsilon / sensitivity, units * bottom, units * top, unit=step)
+    return SelectedMechanism(mechanism, sensitivity, _metric_claim(query, epsilon, setting), "geometric")
 
 
-def _summands(query: Sum, setting: PrivacySetting) -> tuple[int, int, int]:
+def _summand_range(query: Sum, setting: PrivacySetting) -> tuple[int, int, int]:
     """The least and largest summand in steps, 0 included where a row can be missing, and how far the sum moves."""
     low, high = int(query.grid.low / query.grid.step), int(query.grid.high / query.grid.step)
     if setting.holds_everyone(query):
         return low, high, high - low
     low, high = min(low, 0), max(high, 0)
-    one = high - low if setting.replacing else max(-low, high)
-    return low, high, one * setting.unit.bound
+    row_sensitivity = high - low if setting.replacing else max(-low, high)
+    return low, high, row_sensitivity * setting.unit.bound
 
 
-def _mean(query: Mean, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
-    grid, kept = query.grid, setting.unit.bound
+def _select_for_mean(query: Mean, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
+    grid, unit_rows = query.grid, setting.unit.bound
     if setting.units and setting.holds_everyone(query):
         total = LatticeMechanism(epsilon / grid.size, 0, setting.units * grid.size, grid.low, grid.step / setting.units)
-        return SelectedMechanism(total, grid.size, _metric(query, epsilon, setting), "geometric")
-    total = LatticeMechanism(epsilon / (2 * kept * grid.size), None, None, (grid.low + grid.high) / 2, grid.step / 2)
-    rows = LatticeMechanism(epsilon / (2 * kept), 0, None if setting.units is None else setting.units * kept)
-    return SelectedMechanism(RatioMechanism(total, rows), 2 * kept * grid.size, NONE, "any")
+        return SelectedMechanism(total, grid.size, _metric_claim(query, epsilon, setting), "geometric")
+    total = LatticeMechanism(
+        epsilon / (2 * unit_rows * grid.size), None, None, (grid.low + grid.high) / 2, grid.step / 2
+    )
+    rows = LatticeMechanism(epsilon / (2 * unit_rows), 0, None if setting.units is None else setting.units * unit_rows)
+    return SelectedMechanism(RatioMechanism(total, rows), 2 * unit_rows * grid.size, NO_CLAIM, "any")
 
 
-def _metric(query: Sum | Mean, epsilon: Fraction, setting: PrivacySetting) -> str:
+def _metric_claim(query: Sum | Mean, epsilon: Fraction, setting: PrivacySetting) -> str:
     """METRIC on the grid, and what may be said between its steps."""
-    question, reach = _number(query, epsilon, setting)
-    extra = rows_promise(question, reach * query.grid.step).extra
-    return METRIC if extra is None else f"{METRIC}; {BETWEEN.format(decimal_above(extra))}"
+    question, rounded_rows = _grid_question(query, epsilon, setting)
+    extra = rows_promise(question, rounded_rows * query.grid.step).extra
+    return METRIC_CLAIM if extra is None else f"{METRIC_CLAIM}; {ROUNDING_CLAIM.format(decimal_above(extra))}"
 
 
-def _number(query: Sum | Mean, epsilon: Fraction, setting: PrivacySetting) -> tuple[GridQuestion, int]:
+def _grid_question(query: Sum | Mean, epsilon: Fraction, setting: PrivacySetting) -> tuple[GridQuestion, int]:
     """A sum or mean of a public number of rows, as `continuous.grid_selection` asks about it, and how far rounding
     moves it.
 
@@ -192,9 +196,9 @@ def _number(query: Sum | Mean, epsilon: Fraction, setting: PrivacySetting) -> tu
     if isinstance(query, Mean):
         length = grid.high - grid.low
         return GridQuestion(Interval(Fraction(0), length), length / rows, epsilon, absolute), 1
-    low, high, moves = _summands(query, setting)
+    low, high, sensitivity = _summand_range(query, setting)
     return GridQuestion(
-        Interval(Fraction(0), rows * (high - low) * grid.step), moves * grid.step, epsilon, absolute
+        Interval(Fraction(0), rows * (high - low) * grid.step), sensitivity * grid.step, epsilon, absolute
     ), rows
 
 
@@ -216,34 +220,36 @@ def refine_grid(query: Sum | Mean, epsilon: Fraction, extra: Fraction, setting: 
     if not setting.units or (isinstance(query, Mean) and not setting.holds_everyone(query)):
         raise InputError(
             "extra_loss must be left out where the number of rows is secret, and rounding can be arbitrarily far off: "
-            f"give step{_public(query)}"
+            f"give step{_public_rows_hint(query)}"
         )
-    question, reach = _number(query, epsilon, setting)
-    found = coarsest_mean_rounding(question, reach * query.grid.step, extra).promise
-    return replace(query, grid=replace(query.grid, step=found.step / reach))
+    question, rounded_rows = _grid_question(query, epsilon, setting)
+    promise = coarsest_mean_rounding(question, rounded_rows * query.grid.step, extra).promise
+    return replace(query, grid=replace(query.grid, step=promise.step / rounded_rows))
 
 
-def _public(query: Sum | Mean) -> str:
+def _public_rows_hint(query: Sum | Mean) -> str:
     """How the number of rows in it becomes public."""
     if isinstance(query, Mean):
         return ', or take neighbours = "replace" and rows as units, without where, part and dropped nulls'
     return ', or take neighbours = "replace"'
 
 
-def _quantile(query: Quantile, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
-    share = query.probability
-    whole, below = share.denominator, share.numerator
-    one = whole if setting.replacing else max(below, whole - below)
-    reach = one * setting.unit.bound
-    return SelectedMechanism(ChoiceMechanism(epsilon / (2 * reach), query.grid.size + 1), reach, NONE, "any")
+def _select_for_quantile(query: Quantile, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
+    probability = query.probability
+    denominator, numerator = probability.denominator, probability.numerator
+    row_sensitivity = denominator if setting.replacing else max(numerator, denominator - numerator)
+    sensitivity = row_sensitivity * setting.unit.bound
+    return SelectedMechanism(
+        ChoiceMechanism(epsilon / (2 * sensitivity), query.grid.size + 1), sensitivity, NO_CLAIM, "any"
+    )
 
 
-_LAWS: dict[type, Callable[[Any, Fraction, PrivacySetting], SelectedMechanism]] = {
-    Count: _count,
-    Histogram: _histogram,
-    Sum: _sum,
-    Mean: _mean,
-    Quantile: _quantile,
+_SELECTORS: dict[type, Callable[[Any, Fraction, PrivacySetting], SelectedMechanism]] = {
+    Count: _select_for_count,
+    Histogram: _select_for_histogram,
+    Sum: _select_for_sum,
+    Mean: _select_for_mean,
+    Quantile: _select_for_quantile,
 }
 
 
@@ -255,30 +261,32 @@ def quantile_losses(query: Quantile, counts: list[int]) -> list[int]:
     >>> quantile_losses(Quantile("x", grid, Fraction(1, 2), None), [1, 0, 3, 0])
     [2, 2, 0, 4]
     """
-    whole, below, total = query.probability.denominator, query.probability.numerator, sum(counts)
-    found, under = [], 0
-    for here in counts:
-        found.append(max(0, whole * under - below * total, below * total - whole * (under + here)))
-        under += here
-    return found
+    denominator, numerator, total = query.probability.denominator, query.probability.numerator, sum(counts)
+    losses, smaller = [], 0
+    for count in counts:
+        losses.append(
+            max(0, denominator * smaller - numerator * total, numerator * total - denominator * (smaller + count))
+        )
+        smaller += count
+    return losses
 
 
 def actual_epsilon(
-    mechanism: Mechanism, query: Query, setting: PrivacySetting, step: Callable[[LatticeMechanism], Fraction]
+    mechanism: Mechanism, query: Query, setting: PrivacySetting, step_epsilon: Callable[[LatticeMechanism], Fraction]
 ) -> Fraction:
-    """The ε a mechanism really has for a query: `step` tells that of one lattice step, the rest is how far units reach.
+    """The ε a mechanism really has for a query: `step_epsilon` gives that of one lattice step, the rest is sensitivity.
 
     For a lattice number it is the step's ε times the sensitivity; for a choice twice the rate times the sensitivity
     (McSherry and Talwar 2007); for a ratio the worst of what a unit can do to both numbers.
     """
-    reach = select_mechanism(query, Fraction(1), setting).sensitivity
+    sensitivity = select_mechanism(query, Fraction(1), setting).sensitivity
     if isinstance(mechanism, LatticeMechanism):
-        return step(mechanism) * reach
+        return step_epsilon(mechanism) * sensitivity
     if isinstance(mechanism, ChoiceMechanism):
-        return 2 * mechanism.rate * reach
-    kept, size = setting.unit.bound, query.grid.size if isinstance(query, NumberQuery) else 1
-    total, rows = step(mechanism.total) * size, step(mechanism.rows)
-    return kept * max(2 * total if setting.replacing else total, total + rows)
+        return 2 * mechanism.rate * sensitivity
+    unit_rows, size = setting.unit.bound, query.grid.size if isinstance(query, NumberQuery) else 1
+    total, rows = step_epsilon(mechanism.total) * size, step_epsilon(mechanism.rows)
+    return unit_rows * max(2 * total if setting.replacing else total, total + rows)
 
 
 def guarantee_sentence(epsilon: Fraction, setting: PrivacySetting) -> str:

@@ -17,7 +17,7 @@ MAX_CELL_ROWS = 50
 
 def release_html(release: Release) -> str:
     """The answers as a table, with the guarantee below it."""
-    rows = "".join(_row(answer) for answer in release)
+    rows = "".join(_answer_row(answer) for answer in release)
     head = "".join(f"<th>{escape(word)}</th>" for word in ("query", "value", "± (95 %)", "ε", "best"))
     title = f"<caption>{escape(release.title)}</caption>" if release.title else ""
     return (
@@ -25,32 +25,38 @@ def release_html(release: Release) -> str:
     )
 
 
-def estimate_html(found: Estimate) -> str:
+def estimate_html(estimate: Estimate) -> str:
     """The readings as a table, with the claim below it."""
-    names = found.cells or (found.answer.name,)
-    rows = "".join(_reading(name, one) for name, one in zip(names[:MAX_CELL_ROWS], found.readings, strict=False))
+    names = estimate.cells or (estimate.answer.name,)
+    rows = "".join(
+        _reading_row(name, reading) for name, reading in zip(names[:MAX_CELL_ROWS], estimate.readings, strict=False)
+    )
     head = "".join(f"<th>{escape(word)}</th>" for word in ("", "released", "best reading", "interval", "expected loss"))
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{escape(found.claim)}</p>"
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{escape(estimate.claim)}</p>"
 
 
-def _reading(name: str, one: Reading) -> str:
-    interval = "" if one.interval is None else f"{_short(one.interval[0])} – {_short(one.interval[1])}"
-    loss = "" if one.loss is None else decimal(one.loss.expected, 4)
-    cells = (name, _short(one.value), _short(one.estimate), interval, loss)
+def _reading_row(name: str, reading: Reading) -> str:
+    interval = (
+        ""
+        if reading.interval is None
+        else f"{_format_number(reading.interval[0])} – {_format_number(reading.interval[1])}"
+    )
+    loss = "" if reading.loss is None else decimal(reading.loss.expected, 4)
+    cells = (name, _format_number(reading.value), _format_number(reading.estimate), interval, loss)
     return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
 
 
-def _short(value: int | Fraction | float) -> str:
+def _format_number(value: int | Fraction | float) -> str:
     return str(value) if isinstance(value, int) else decimal(value)
 
 
-def _row(answer: Answer) -> str:
-    half = f"{decimal(answer.error.half_width, 4)}{'/rows' if answer.error.over_rows else ''}"
-    cells = (answer.name, _value(answer), half, str(answer.epsilon), answer.optimal.partition(":")[0])
+def _answer_row(answer: Answer) -> str:
+    half_width = f"{decimal(answer.error.half_width, 4)}{'/rows' if answer.error.over_rows else ''}"
+    cells = (answer.name, _format_value(answer), half_width, str(answer.epsilon), answer.optimal.partition(":")[0])
     return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
 
 
-def _value(answer: Answer) -> str:
+def _format_value(answer: Answer) -> str:
     if isinstance(answer.value, tuple):
         from utmost.publish.estimate import cell_names
 

@@ -15,8 +15,8 @@ from typing import Any
 from utmost.data.queries import Count, Histogram, Key, Quantile, Query
 from utmost.publish.plans import DEFAULT_LEDGER, QUERY_KINDS, Plan, QuerySpec
 
-BARE = re.compile(r"[A-Za-z0-9_-]+")  # a key that TOML takes without quotes
-PLACES = 30  # decimals of a number that is written as one
+BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")  # a key that TOML takes without quotes
+MAX_DECIMALS = 30  # decimals of a number that is written as one
 
 
 def write_plan(plan: Plan) -> str:
@@ -45,15 +45,15 @@ def write_plan(plan: Plan) -> str:
     """
     unit, part = plan.unit, plan.part
     ledger = None if plan.ledger == DEFAULT_LEDGER else plan.ledger
-    top = {"title": plan.title, "neighbours": str(plan.neighbours), "budget": plan.budget, "ledger": ledger}
+    top_level = {"title": plan.title, "neighbours": str(plan.neighbours), "budget": plan.budget, "ledger": ledger}
     source = plan.source
-    place = {"location": source.location, "table": source.table, "engine": source.engine}
+    location = {"location": source.location, "table": source.table, "engine": source.engine}
     sections = [
-        _table("", top),
-        _table("[source]", {**place, "columns": dict(source.columns) or None, "fingerprint": plan.fingerprint}),
-        _table("[unit]", {"column": unit.column, "rows": unit.rows, "groups": unit.groups}),
-        _table("[part]", {} if part is None else {"column": part.column, "equals": part.equals}),
-        *(_table("[[query]]", _entries(asked)) for asked in plan.queries),
+        _toml_table("", top_level),
+        _toml_table("[source]", {**location, "columns": dict(source.columns) or None, "fingerprint": plan.fingerprint}),
+        _toml_table("[unit]", {"column": unit.column, "rows": unit.rows, "groups": unit.groups}),
+        _toml_table("[part]", {} if part is None else {"column": part.column, "equals": part.equals}),
+        *(_toml_table("[[query]]", _query_entries(query_spec)) for query_spec in plan.queries),
     ]
     return "\n".join(section for section in sections if section)
 
@@ -64,22 +64,27 @@ def column_kinds(kinds: Mapping[str, str]) -> str:
     >>> column_kinds({"age": "integer", "the city": "text"})
     'columns = { age = "integer", "the city" = "text" }'
     """
-    return f"columns = {_value(dict(kinds))}"
+    return f"columns = {_toml_value(dict(kinds))}"
 
 
-def _table(head: str, entries: Mapping[str, Any]) -> str:
+def _toml_table(header: str, entries: Mapping[str, Any]) -> str:
     """A table with those of its entries that are not None; nothing where there are none."""
-    lines = [f"{name} = {_value(value)}" for name, value in entries.items() if value is not None]
-    return "".join(f"{line}\n" for line in ([head] if head else []) + lines) if lines else ""
+    lines = [f"{name} = {_toml_value(value)}" for name, value in entries.items() if value is not None]
+    return "".join(f"{line}\n" for line in ([header] if header else []) + lines) if lines else ""
 
 
-def _entries(asked: QuerySpec) -> dict[str, Any]:
-    query = asked.query
-    first = {"name": asked.name, "kind": QUERY_KINDS[type(query)]}
-    return {**first, **dict(_own(query, asked.extra_loss)), "where": query.where, "epsilon": asked.epsilon}
+def _query_entries(query_spec: QuerySpec) -> dict[str, Any]:
+    query = query_spec.query
+    first = {"name": query_spec.name, "kind": QUERY_KINDS[type(query)]}
+    return {
+        **first,
+        **dict(_kind_entries(query, query_spec.extra_loss)),
+        "where": query.where,
+        "epsilon": query_spec.epsilon,
+    }
 
 
-def _own(query: Query, extra: Fraction | None) -> Iterator[tuple[str, Any]]:
+def _kind_entries(query: Query, extra: Fraction | None) -> Iterator[tuple[str, Any]]:
     """What belongs to a query's kind."""
     if isinstance(query, Histogram):
         yield "keys", {column: list(values) for column, values in query.keys.items()}
@@ -91,7 +96,7 @@ def _own(query: Query, extra: Fraction | None) -> Iterator[tuple[str, Any]]:
             yield "probability", query.probability
 
 
-def _value(value: Key | Fraction | list[Any] | dict[str, Any]) -> str:
+def _toml_value(value: Key | Fraction | list[Any] | dict[str, Any]) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Fraction):
@@ -99,10 +104,10 @@ def _value(value: Key | Fraction | list[Any] | dict[str, Any]) -> str:
     if isinstance(value, int | date):
         return str(value)
     if isinstance(value, list):
-        return f"[{', '.join(_value(one) for one in value)}]"
+        return f"[{', '.join(_toml_value(item) for item in value)}]"
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_name(name)} = {_value(one)}" for name, one in value.items()) + " }"
-    return _quoted(value)
+        return "{ " + ", ".join(f"{_toml_key(name)} = {_toml_value(item)}" for name, item in value.items()) + " }"
+    return _toml_string(value)
 
 
 def toml_number(value: Fraction) -> str:
@@ -113,17 +118,17 @@ def toml_number(value: Fraction) -> str:
     """
     if value.denominator == 1:
         return str(value) if abs(value) < 2**63 else f'"{value}"'
-    scaled = value * 10**PLACES
+    scaled = value * 10**MAX_DECIMALS
     if scaled.denominator != 1:
         return f'"{value}"'
-    whole, rest = divmod(abs(int(scaled)), 10**PLACES)
-    return f"{'-' if value < 0 else ''}{whole}.{str(rest).zfill(PLACES).rstrip('0')}"
+    integer, decimals = divmod(abs(int(scaled)), 10**MAX_DECIMALS)
+    return f"{'-' if value < 0 else ''}{integer}.{str(decimals).zfill(MAX_DECIMALS).rstrip('0')}"
 
 
-def _name(name: str) -> str:
-    return name if BARE.fullmatch(name) else _quoted(name)
+def _toml_key(name: str) -> str:
+    return name if BARE_KEY.fullmatch(name) else _toml_string(name)
 
 
-def _quoted(words: str) -> str:
+def _toml_string(text: str) -> str:
     """A text in quotes. JSON's escapes are TOML's, which wants the character 127 escaped too."""
-    return json.dumps(words, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -40,7 +40,7 @@ from utmost.publish.field_reader import Fields, file_error_reason
 
 MAX_PLAN_BYTES = 1 << 20  # bytes of a plan
 MOST_QUERIES = 1000
-LONGEST_NAME = 100
+MAX_NAME_CHARS = 100
 DEFAULT_LEDGER = "ledger.sqlite"
 
 
@@ -77,24 +77,24 @@ class Plan:
     @property
     def epsilon(self) -> Fraction:
         """What the plan costs: its queries are about the same units, so their ε add up."""
-        return sum((asked.epsilon for asked in self.queries), Fraction(0))
+        return sum((query_spec.epsilon for query_spec in self.queries), Fraction(0))
 
 
 def read_plan(path: str | Path) -> Plan:
     """The plan in a TOML file."""
-    place = Path(path)
+    plan_path = Path(path)
     try:
-        with place.open("rb") as stream:
+        with plan_path.open("rb") as stream:
             raw = stream.read(MAX_PLAN_BYTES + 1)
         text = raw.decode("utf-8")
     except (OSError, ValueError) as problem:
         raise InputError(
-            f"plan must name a readable text file, got {place.name}: {file_error_reason(problem)}"
+            f"plan must name a readable text file, got {plan_path.name}: {file_error_reason(problem)}"
         ) from None
     if len(raw) > MAX_PLAN_BYTES:
         raise InputError(f"plan must be at most {MAX_PLAN_BYTES >> 20} MiB, got a larger file")
-    found = parse_plan(text, place.absolute().parent)
-    return replace(found, output=found.output or found.folder / f"{place.stem}.release.json")
+    plan = parse_plan(text, plan_path.absolute().parent)
+    return replace(plan, output=plan.output or plan.folder / f"{plan_path.stem}.release.json")
 
 
 def parse_plan(text: str, folder: Path | None = None) -> Plan:
@@ -118,38 +118,38 @@ def parse_plan(text: str, folder: Path | None = None) -> Plan:
     except InputError:
         raise
     except (ValueError, RecursionError) as problem:
-        raise InputError(f"plan must be TOML: {_short(str(problem))}") from None
+        raise InputError(f"plan must be TOML: {_shorten(str(problem))}") from None
     return plan_from_mapping(content, folder)
 
 
 def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) -> Plan:
     """The plan in a mapping, as TOML has it."""
-    top, here = Fields(content, "plan"), (folder or Path.cwd()).absolute()
+    top, base_folder = Fields(content, "plan"), (folder or Path.cwd()).absolute()
     output = top.text("output", None)
-    found = Plan(
+    plan = Plan(
         title=top.text("title", None),
-        neighbours=_neighbours(top.text("neighbours")),
+        neighbours=_parse_neighbours(top.text("neighbours")),
         budget=top.text("budget"),
         ledger=top.text("ledger", DEFAULT_LEDGER),
-        output=None if output is None else here / output,
-        **_source(top.table("source")),
-        unit=_unit(top.table("unit", {})),
-        part=_part(top.table("part", None)),
-        queries=_queries(top.tables("query")),
-        folder=here,
+        output=None if output is None else base_folder / output,
+        **_parse_source(top.table("source")),
+        unit=_parse_unit(top.table("unit", {})),
+        part=_parse_part(top.table("part", None)),
+        queries=_parse_queries(top.tables("query")),
+        folder=base_folder,
     )
     top.finish()
-    return found
+    return plan
 
 
-def _neighbours(word: str) -> NeighbourRelation:
+def _parse_neighbours(word: str) -> NeighbourRelation:
     try:
         return NeighbourRelation(word)
     except ValueError:
-        raise InputError(f'neighbours must be "replace" or "add-remove", got "{_short(word)}"') from None
+        raise InputError(f'neighbours must be "replace" or "add-remove", got "{_shorten(word)}"') from None
 
 
-def _source(fields: Fields) -> dict[str, Any]:
+def _parse_source(fields: Fields) -> dict[str, Any]:
     location, table, engine = fields.text("location", ""), fields.text("table", None), fields.text("engine", None)
     declared = fields.table("columns", {})
     columns = {column: declared.text(column) for column in declared.columns()}
@@ -158,7 +158,7 @@ def _source(fields: Fields) -> dict[str, Any]:
     return {"source": Source(location, table, engine, columns), "fingerprint": fingerprint}
 
 
-def _unit(fields: Fields) -> PrivacyUnit:
+def _parse_unit(fields: Fields) -> PrivacyUnit:
     unit = PrivacyUnit(fields.text("column", None), fields.whole("rows", None), fields.whole("groups", None))
     fields.finish()
     if unit.column == "row":
@@ -166,50 +166,56 @@ def _unit(fields: Fields) -> PrivacyUnit:
     return unit
 
 
-def _part(fields: Fields | None) -> Partition | None:
+def _parse_part(fields: Fields | None) -> Partition | None:
     if fields is None:
         return None
-    part = Partition(fields.text("column"), key(fields.value("equals"), "part equals"))
+    part = Partition(fields.text("column"), check_key(fields.value("equals"), "part equals"))
     fields.finish()
     return part
 
 
-def _queries(tables: list[Fields]) -> tuple[QuerySpec, ...]:
+def _parse_queries(tables: list[Fields]) -> tuple[QuerySpec, ...]:
     if not 1 <= len(tables) <= MOST_QUERIES:
         raise InputError(f"plan must have from 1 to {MOST_QUERIES} queries, got {len(tables)}: add [[query]] tables")
-    queries = tuple(_asked(fields) for fields in tables)
-    names = [asked.name for asked in queries]
+    queries = tuple(_parse_query(fields) for fields in tables)
+    names = [query_spec.name for query_spec in queries]
     for name in names:
         if names.count(name) > 1:
             raise InputError(f'query names must differ, got "{name}" twice')
     return queries
 
 
-def _asked(fields: Fields) -> QuerySpec:
+def _parse_query(fields: Fields) -> QuerySpec:
     name = fields.text("name")
-    if not name.isprintable() or not 1 <= len(name) <= LONGEST_NAME:
-        raise InputError(f"query name must be 1 to {LONGEST_NAME} printable characters")
-    named = fields.named(f'query "{name}"')
-    kind = named.text("kind")
-    if kind not in _KINDS:
-        raise InputError(f'{named.place}: kind must be one of {", ".join(_KINDS)}, got "{_short(kind)}"')
-    epsilon = _epsilon(named)
+    if not name.isprintable() or not 1 <= len(name) <= MAX_NAME_CHARS:
+        raise InputError(f"query name must be 1 to {MAX_NAME_CHARS} printable characters")
+    query_fields = fields.named(f'query "{name}"')
+    kind = query_fields.text("kind")
+    if kind not in _QUERY_PARSERS:
+        raise InputError(
+            f'{query_fields.place}: kind must be one of {", ".join(_QUERY_PARSERS)}, got "{_shorten(kind)}"'
+        )
+    epsilon = _parse_epsilon(query_fields)
     with name_query_in_errors(name):
-        query = _KINDS[kind](named)
-    extra = _positive(named, "extra_loss") if isinstance(query, NumberTotal) and _accepts(named) else None
-    named.finish()
+        query = _QUERY_PARSERS[kind](query_fields)
+    extra = (
+        _positive_number(query_fields, "extra_loss")
+        if isinstance(query, NumberTotal) and _has_extra_loss(query_fields)
+        else None
+    )
+    query_fields.finish()
     return QuerySpec(name, epsilon, query, extra)
 
 
-def _positive(fields: Fields, key: str) -> Fraction:
+def _positive_number(fields: Fields, key: str) -> Fraction:
     value = fields.number(key)
     if not value > 0:
         raise InputError(f"{fields.place}: {key} must be > 0, got {value}")
     return value
 
 
-def _epsilon(fields: Fields) -> Fraction:
-    value = _positive(fields, "epsilon")
+def _parse_epsilon(fields: Fields) -> Fraction:
+    value = _positive_number(fields, "epsilon")
     if max(value.numerator, value.denominator) >= 10**LONGEST_AMOUNT:
         raise InputError(f"{fields.place}: epsilon must be a number of at most {LONGEST_AMOUNT} digits: round it")
     try:
@@ -219,67 +225,72 @@ def _epsilon(fields: Fields) -> Fraction:
     return value
 
 
-def _grid(fields: Fields) -> Grid:
+def _parse_grid(fields: Fields) -> Grid:
     return Grid(fields.number("low"), fields.number("high"), fields.number("step"))
 
 
-def _accepts(fields: Fields) -> bool:
+def _has_extra_loss(fields: Fields) -> bool:
     """Does a sum or a mean say what extra loss is accepted."""
     return fields.raw("extra_loss", None) is not None
 
 
-def _summed(fields: Fields) -> Grid:
+def _parse_total_grid(fields: Fields) -> Grid:
     """The grid of a sum or a mean: of its step, or the coarsest one where the step follows from the extra loss."""
-    stepped = fields.raw("step", None) is not None
-    if stepped == _accepts(fields):
+    has_step = fields.raw("step", None) is not None
+    if has_step == _has_extra_loss(fields):
         raise InputError(
             f"{fields.place}: step or extra_loss must be given, one of the two: a step, or the loss that rounding to "
             "the step it finds may add"
         )
-    if stepped:
-        return _grid(fields)
+    if has_step:
+        return _parse_grid(fields)
     low, high = fields.number("low"), fields.number("high")
     return Grid(low, high, common_step(low, high))
 
 
-def _nulls(fields: Fields) -> Fraction | None:
+def _parse_nulls(fields: Fields) -> Fraction | None:
     return None if fields.raw("nulls") == "drop" else fields.number("nulls", ' or "drop"')
 
 
-def _count(fields: Fields) -> Count:
+def _parse_count(fields: Fields) -> Count:
     return Count(fields.text("where", None))
 
 
-def _histogram(fields: Fields) -> Histogram:
-    listed = fields.table("keys")
-    keys = {column: tuple(key(v, f"keys of {column}") for v in listed.items(column)) for column in listed.columns()}
+def _parse_histogram(fields: Fields) -> Histogram:
+    key_fields = fields.table("keys")
+    keys = {
+        column: tuple(check_key(value, f"keys of {column}") for value in key_fields.items(column))
+        for column in key_fields.columns()
+    }
     return Histogram(keys, fields.text("where", None))
 
 
-def _sum(fields: Fields) -> Sum:
-    return Sum(fields.text("column"), _summed(fields), _nulls(fields), fields.text("where", None))
+def _parse_sum(fields: Fields) -> Sum:
+    return Sum(fields.text("column"), _parse_total_grid(fields), _parse_nulls(fields), fields.text("where", None))
 
 
-def _mean(fields: Fields) -> Mean:
-    return Mean(fields.text("column"), _summed(fields), _nulls(fields), fields.text("where", None))
+def _parse_mean(fields: Fields) -> Mean:
+    return Mean(fields.text("column"), _parse_total_grid(fields), _parse_nulls(fields), fields.text("where", None))
 
 
-def _quantile(fields: Fields) -> Quantile:
-    share = fields.number("probability")
-    return Quantile(fields.text("column"), _grid(fields), share, _nulls(fields), fields.text("where", None))
+def _parse_quantile(fields: Fields) -> Quantile:
+    probability = fields.number("probability")
+    return Quantile(
+        fields.text("column"), _parse_grid(fields), probability, _parse_nulls(fields), fields.text("where", None)
+    )
 
 
-_KINDS: dict[str, Callable[[Fields], Query]] = {
-    "count": _count,
-    "histogram": _histogram,
-    "sum": _sum,
-    "mean": _mean,
-    "quantile": _quantile,
+_QUERY_PARSERS: dict[str, Callable[[Fields], Query]] = {
+    "count": _parse_count,
+    "histogram": _parse_histogram,
+    "sum": _parse_sum,
+    "mean": _parse_mean,
+    "quantile": _parse_quantile,
 }
 QUERY_KINDS: dict[type, str] = {Count: "count", Histogram: "histogram", Sum: "sum", Mean: "mean", Quantile: "quantile"}
 
 
-def key(value: object, name: str) -> Key:
+def check_key(value: object, name: str) -> Key:
     """A public key: a text, a whole number, a truth value or a date."""
     if isinstance(value, bool | int | str):
         return value
@@ -291,11 +302,11 @@ def key(value: object, name: str) -> Key:
     )
 
 
-def load_plan(given: Plan | Mapping[str, Any] | str | Path) -> Plan:
+def load_plan(plan: Plan | Mapping[str, Any] | str | Path) -> Plan:
     """The plan itself, or the one in a mapping or in the file of this name."""
-    if isinstance(given, Plan):
-        return given
-    return plan_from_mapping(given) if isinstance(given, Mapping) else read_plan(given)
+    if isinstance(plan, Plan):
+        return plan
+    return plan_from_mapping(plan) if isinstance(plan, Mapping) else read_plan(plan)
 
 
 @contextmanager
@@ -304,8 +315,8 @@ def name_query_in_errors(name: str) -> Iterator[None]:
     try:
         yield
     except InputError as problem:
-        place = f'query "{name}"'
-        raise problem if str(problem).startswith(place) else InputError(f"{place}: {problem}") from None
+        prefix = f'query "{name}"'
+        raise problem if str(problem).startswith(prefix) else InputError(f"{prefix}: {problem}") from None
 
 
 def query_content(query: Query) -> dict[str, Any]:
@@ -342,18 +353,18 @@ def plan_digest(plan: Plan) -> str:
         "part": None if part is None else [part.column, key_to_text(part.equals)],
         "queries": [
             [
-                asked.name,
-                QUERY_KINDS[type(asked.query)],
-                str(asked.epsilon),
-                asked.query.where,
-                query_content(asked.query),
+                query_spec.name,
+                QUERY_KINDS[type(query_spec.query)],
+                str(query_spec.epsilon),
+                query_spec.query.where,
+                query_content(query_spec.query),
             ]
-            for asked in plan.queries
+            for query_spec in plan.queries
         ],
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= 80 else f"{line[:77]}..."

@@ -15,57 +15,59 @@ from utmost.publish.release_encoder import error_content, mechanism_content, par
 from utmost.publish.release_model import ErrorLaw
 
 
-def preview_content(seen: Preview) -> dict[str, Any]:
+def preview_content(preview: Preview) -> dict[str, Any]:
     """The preview as JSON: what `utmost release --dry-run --json` prints."""
-    setting = seen.setting
-    amounts = {"spent": seen.spent, "left": seen.left, "after": seen.after}
-    books = {name: None if value is None else str(value) for name, value in amounts.items()}
+    setting = preview.setting
+    amounts = {"spent": preview.spent, "left": preview.left, "after": preview.after}
+    balances = {name: None if value is None else str(value) for name, value in amounts.items()}
     return {
         "dry_run": True,
-        "engine": seen.engine,
+        "engine": preview.engine,
         "unit": str(setting.unit),
         "neighbours": str(setting.neighbours),
         "units": setting.units,
         "part": part_content(setting.part),
-        "cost": str(seen.cost),
-        "free": seen.free,
-        "guesses": dict(seen.guesses),
-        "ledger": {"budget": seen.plan.budget, **books},
-        "queries": [_intended(one) for one in seen.intended],
+        "cost": str(preview.cost),
+        "free": preview.free,
+        "guesses": dict(preview.guesses),
+        "ledger": {"budget": preview.plan.budget, **balances},
+        "queries": [_planned_content(planned) for planned in preview.intended],
     }
 
 
-def _intended(one: PlannedAnswer) -> dict[str, Any]:
-    extra = one.asked.extra_loss
-    found = {} if extra is None else {"extra_loss": str(extra), "step": grid_step(one)}
+def _planned_content(planned: PlannedAnswer) -> dict[str, Any]:
+    extra = planned.asked.extra_loss
+    step_entries = {} if extra is None else {"extra_loss": str(extra), "step": grid_step(planned)}
     return {
-        "name": one.asked.name,
-        "kind": plans.QUERY_KINDS[type(one.asked.query)],
-        **found,
-        "epsilon": str(one.asked.epsilon),
-        "sensitivity": one.law.sensitivity,
-        "mechanism": mechanism_content(one.law.mechanism),
-        "optimal": one.law.optimal,
-        "error": error_content(one.error),
+        "name": planned.asked.name,
+        "kind": plans.QUERY_KINDS[type(planned.asked.query)],
+        **step_entries,
+        "epsilon": str(planned.asked.epsilon),
+        "sensitivity": planned.law.sensitivity,
+        "mechanism": mechanism_content(planned.law.mechanism),
+        "optimal": planned.law.optimal,
+        "error": error_content(planned.error),
     }
 
 
-def grid_step(one: PlannedAnswer) -> str | None:
+def grid_step(planned: PlannedAnswer) -> str | None:
     """The step of a query's grid, if it has one."""
-    found: str | None = plans.query_content(one.asked.query).get("step")
-    return found
+    step: str | None = plans.query_content(planned.asked.query).get("step")
+    return step
 
 
-def cost_sentence(seen: Preview) -> str:
+def cost_sentence(preview: Preview) -> str:
     """What the plan costs, and what that leaves of its budget."""
-    if seen.left is None or seen.after is None or seen.spent is None:
-        return f"ε {format_epsilon(seen.cost)}; budget {seen.plan.budget} is not open yet: see utmost budget open"
-    now = f"budget {seen.plan.budget}: ε {format_epsilon(seen.spent)} spent, ε {format_epsilon(seen.left)} left"
-    if seen.free:
+    if preview.left is None or preview.after is None or preview.spent is None:
+        return f"ε {format_epsilon(preview.cost)}; budget {preview.plan.budget} is not open yet: see utmost budget open"
+    now = (
+        f"budget {preview.plan.budget}: ε {format_epsilon(preview.spent)} spent, ε {format_epsilon(preview.left)} left"
+    )
+    if preview.free:
         return f"nothing: the ledger remembers this release; {now}"
-    takes = seen.left - seen.after
-    less = "" if takes == seen.cost else f", of which ε {format_epsilon(takes)} is taken from the budget"
-    return f"ε {format_epsilon(seen.cost)}{less}; {now}, ε {format_epsilon(seen.after)} after it"
+    charge = preview.left - preview.after
+    charge_text = "" if charge == preview.cost else f", of which ε {format_epsilon(charge)} is taken from the budget"
+    return f"ε {format_epsilon(preview.cost)}{charge_text}; {now}, ε {format_epsilon(preview.after)} after it"
 
 
 def format_epsilon(value: Fraction) -> str:
@@ -77,32 +79,32 @@ def error_remarks(
     intended: Sequence[PlannedAnswer], setting: PrivacySetting, guesses: Mapping[str, str]
 ) -> Iterator[str]:
     """What must be known to read the errors."""
-    kinds = {plans.QUERY_KINDS[type(one.asked.query)] for one in intended}
-    if any(one.error.over_rows for one in intended):
+    kinds = {plans.QUERY_KINDS[type(planned.asked.query)] for planned in intended}
+    if any(planned.error.over_rows for planned in intended):
         yield "/r: at most, divided by the number of rows in the mean, which is not public."
     if "quantile" in kinds:
         yield "rows: at most so many lie on the wrong side of the quantile."
-    for one in intended:
-        if one.asked.extra_loss is not None:
-            yield has_grid_step(one)
+    for planned in intended:
+        if planned.asked.extra_loss is not None:
+            yield grid_step_sentence(planned)
     if guesses:
         yield f"Kinds were found in the rows; to release, declare them: {plan_writer.column_kinds(guesses)}"
-    about = [] if setting.unit.column is None else [f"at most {_kept(setting.unit)} of each person"]
-    about += ["values within their bounds"] if kinds & {"sum", "mean", "quantile"} else []
-    if about:
-        yield f"Errors are of the noise alone, around what is asked of {' and '.join(about)}."
+    limits = [] if setting.unit.column is None else [f"at most {_row_limit_text(setting.unit)} of each person"]
+    limits += ["values within their bounds"] if kinds & {"sum", "mean", "quantile"} else []
+    if limits:
+        yield f"Errors are of the noise alone, around what is asked of {' and '.join(limits)}."
 
 
-def has_grid_step(one: PlannedAnswer) -> str:
+def grid_step_sentence(planned: PlannedAnswer) -> str:
     """The step that an accepted extra loss led to."""
-    extra = one.asked.extra_loss
+    extra = planned.asked.extra_loss
     return (
-        f"{one.asked.name}: step {grid_step(one)}, the coarsest that adds at most {extra} to any "
+        f"{planned.asked.name}: step {grid_step(planned)}, the coarsest that adds at most {extra} to any "
         "reader's absolute loss."
     )
 
 
-def _kept(unit: PrivacyUnit) -> str:
+def _row_limit_text(unit: PrivacyUnit) -> str:
     return f"{unit.rows} rows" if unit.rows else f"{unit.groups} groups"
 
 

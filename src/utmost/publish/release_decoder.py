@@ -22,7 +22,7 @@ from utmost.publish.release_model import (
     Release,
 )
 
-LARGEST_ERROR = 10**300
+MAX_ERROR = 10**300
 
 
 def decode_release(top: Fields) -> Release:
@@ -32,14 +32,16 @@ def decode_release(top: Fields) -> Release:
     guarantee = top.table("guarantee")
     if unit is None or entry is None or source is None:
         raise InputError("release: unit, ledger and source must be tables")
-    found = Release(
-        title=_optional(top, "title"),
+    release = Release(
+        title=_optional_text(top, "title"),
         library=top.text("library"),
-        source=DataOrigin(source.text("engine"), source.text("name"), _optional(source, "fingerprint")),
-        unit=PrivacyUnit(_optional(unit, "column"), _whole(unit, "rows"), _whole(unit, "groups")),
-        neighbours=_neighbours(top.text("neighbours")),
-        units=_whole(top, "units"),
-        part=None if part is None else Partition(part.text("column"), key_in(part.value("equals"))),
+        source=DataOrigin(source.text("engine"), source.text("name"), _optional_text(source, "fingerprint")),
+        unit=PrivacyUnit(
+            _optional_text(unit, "column"), _optional_integer(unit, "rows"), _optional_integer(unit, "groups")
+        ),
+        neighbours=_parse_neighbours(top.text("neighbours")),
+        units=_optional_integer(top, "units"),
+        part=None if part is None else Partition(part.text("column"), parse_key(part.value("equals"))),
         epsilon=guarantee.number("epsilon"),
         guarantee=guarantee.text("words"),
         entry=LedgerEntry(entry.text("budget"), entry.whole("entry"), entry.number("spent"), entry.number("left")),
@@ -48,54 +50,54 @@ def decode_release(top: Fields) -> Release:
     unit.text("words")
     for fields in (top, source, unit, entry, guarantee, *([] if part is None else [part])):
         fields.finish()
-    if not found.answers or len({answer.name for answer in found}) < len(found):
+    if not release.answers or len({answer.name for answer in release}) < len(release):
         raise InputError("release: queries must be at least one, each of its own name")
-    return found
+    return release
 
 
-def _neighbours(word: str) -> NeighbourRelation:
+def _parse_neighbours(word: str) -> NeighbourRelation:
     try:
         return NeighbourRelation(word)
     except ValueError:
         raise InputError('release: neighbours must be "replace" or "add-remove"') from None
 
 
-def _optional(fields: Fields, key: str) -> str | None:
+def _optional_text(fields: Fields, key: str) -> str | None:
     return None if fields.raw(key, None) is None else str(fields.text(key))
 
 
-def _whole(fields: Fields, key: str) -> int | None:
+def _optional_integer(fields: Fields, key: str) -> int | None:
     return None if fields.raw(key, None) is None else int(fields.whole(key))
 
 
 def _read_answer(fields: Fields) -> Answer:
     kind = fields.text("kind")
-    if kind not in ASKED:
-        raise InputError(f"release: kind must be one of {', '.join(ASKED)}")
-    asked = {key: fields.raw(key) for key in ASKED[kind]}
-    law = _read_mechanism(fields.table("mechanism"))
+    if kind not in QUERY_KEYS:
+        raise InputError(f"release: kind must be one of {', '.join(QUERY_KEYS)}")
+    query_content = {key: fields.raw(key) for key in QUERY_KEYS[kind]}
+    mechanism = _read_mechanism(fields.table("mechanism"))
     parts = fields.table("parts", None)
-    found = Answer(
+    answer = Answer(
         name=fields.text("name"),
         kind=kind,
-        where=_optional(fields, "where"),
+        where=_optional_text(fields, "where"),
         epsilon=fields.number("epsilon"),
         sensitivity=fields.whole("sensitivity"),
-        mechanism=law,
+        mechanism=mechanism,
         optimal=fields.text("optimal"),
         error=_read_error(fields.table("error")),
         value=_read_value(fields, kind),
-        asked=asked,
+        asked=query_content,
         parts=None if parts is None else (parts.whole("total"), parts.whole("rows")),
-        position=_whole(fields, "position"),
+        position=_optional_integer(fields, "position"),
     )
-    for part in (fields, *([] if parts is None else [parts])):
-        part.finish()
-    _consistent(found)
-    return found
+    for section in (fields, *([] if parts is None else [parts])):
+        section.finish()
+    _check_answer(answer)
+    return answer
 
 
-ASKED: Mapping[str, tuple[str, ...]] = {
+QUERY_KEYS: Mapping[str, tuple[str, ...]] = {
     "count": (),
     "histogram": ("keys", "cells"),
     "sum": ("column", "low", "high", "step", "nulls"),
@@ -117,41 +119,45 @@ def _read_value(fields: Fields, kind: str) -> int | Fraction | tuple[int, ...]:
 
 def _read_error(fields: Fields) -> ErrorLaw:
     expected, half = fields.raw("expected"), fields.raw("half_width_95")
-    if isinstance(expected, bool) or not isinstance(expected, int | float) or not abs(expected) <= LARGEST_ERROR:
+    if isinstance(expected, bool) or not isinstance(expected, int | float) or not abs(expected) <= MAX_ERROR:
         raise InputError("release: expected must be a number, and one that a double holds")
     if not isinstance(half, float):
         half = fields.number("half_width_95")
-    if not abs(half) <= LARGEST_ERROR:
+    if not abs(half) <= MAX_ERROR:
         raise InputError("release: half_width_95 must be a number that a double holds")
-    made = ErrorLaw(float(expected), half, fields.text("words"), fields.truth("over_rows"))
+    error = ErrorLaw(float(expected), half, fields.text("words"), fields.truth("over_rows"))
     fields.finish()
-    return made
+    return error
 
 
 def _read_mechanism(fields: Fields) -> Mechanism:
     name = fields.text("name")
     if name == "exponential":
-        made: Mechanism = ChoiceMechanism(fields.number("rate"), fields.whole("candidates"))
+        mechanism: Mechanism = ChoiceMechanism(fields.number("rate"), fields.whole("candidates"))
     elif name == "ratio":
-        made = RatioMechanism(_read_lattice(fields.table("total")), _read_lattice(fields.table("rows")))
+        mechanism = RatioMechanism(_read_lattice(fields.table("total")), _read_lattice(fields.table("rows")))
     else:
         return _read_lattice(fields)
     fields.finish()
-    return made
+    return mechanism
 
 
 def _read_lattice(fields: Fields) -> LatticeMechanism:
     if fields.text("name") != "geometric":
         raise InputError("release: mechanism must be geometric, ratio or exponential")
-    ends = _whole(fields, "low"), _whole(fields, "high")
-    made = LatticeMechanism(fields.number("epsilon"), *ends, fields.number("origin"), fields.number("unit"))
+    bounds = _optional_integer(fields, "low"), _optional_integer(fields, "high")
+    mechanism = LatticeMechanism(fields.number("epsilon"), *bounds, fields.number("origin"), fields.number("unit"))
     fields.finish()
-    if made.epsilon <= 0 or made.unit <= 0 or (made.low is not None and made.high is not None and made.low > made.high):
+    if (
+        mechanism.epsilon <= 0
+        or mechanism.unit <= 0
+        or (mechanism.low is not None and mechanism.high is not None and mechanism.low > mechanism.high)
+    ):
         raise InputError("release: a geometric mechanism must have epsilon > 0, unit > 0 and low <= high")
-    return made
+    return mechanism
 
 
-_LAWS = {
+_MECHANISM_TYPES = {
     "count": (LatticeMechanism,),
     "histogram": (LatticeMechanism,),
     "sum": (LatticeMechanism,),
@@ -160,45 +166,47 @@ _LAWS = {
 }
 
 
-def _consistent(answer: Answer) -> None:
+def _check_answer(answer: Answer) -> None:
     """Refuse an answer whose parts do not belong together, so that no reader meets one."""
-    place = f'release: query "{answer.name[:60]}"'
-    if not isinstance(answer.mechanism, _LAWS[answer.kind]):
-        raise InputError(f"{place} must have a mechanism of its kind")
+    label = f'release: query "{answer.name[:60]}"'
+    if not isinstance(answer.mechanism, _MECHANISM_TYPES[answer.kind]):
+        raise InputError(f"{label} must have a mechanism of its kind")
     if answer.epsilon <= 0 or answer.sensitivity < 1:
-        raise InputError(f"{place} must have epsilon > 0 and sensitivity >= 1")
+        raise InputError(f"{label} must have epsilon > 0 and sensitivity >= 1")
     if isinstance(answer.value, tuple):
-        _consistent_cells(answer, place)
+        _check_cells(answer, label)
     elif isinstance(answer.mechanism, LatticeMechanism):
-        _on_lattice(answer.mechanism, Fraction(answer.value), place)
+        _check_on_lattice(answer.mechanism, Fraction(answer.value), label)
     if isinstance(answer.mechanism, RatioMechanism) and answer.parts is None:
-        raise InputError(f"{place} must have its parts, total and rows")
+        raise InputError(f"{label} must have its parts, total and rows")
     for name in ("low", "high", "step"):
         if name in answer.asked:
-            Fields(answer.asked, place).number(name)
+            Fields(answer.asked, label).number(name)
 
 
-def _consistent_cells(answer: Answer, place: str) -> None:
-    cells, law = answer.asked["cells"], answer.mechanism
+def _check_cells(answer: Answer, label: str) -> None:
+    cells, mechanism = answer.asked["cells"], answer.mechanism
     if not isinstance(cells, list) or not isinstance(answer.value, tuple) or len(cells) != len(answer.value):
-        raise InputError(f"{place} must have as many values as cells")
+        raise InputError(f"{label} must have as many values as cells")
     for cell in cells:
         if not isinstance(cell, list):
-            raise InputError(f"{place} must list each cell's keys")
+            raise InputError(f"{label} must list each cell's keys")
         for key in cell:
-            key_in(key)
+            parse_key(key)
     for value in answer.value:
-        assert isinstance(law, LatticeMechanism)
-        _on_lattice(law, Fraction(value), place)
+        assert isinstance(mechanism, LatticeMechanism)
+        _check_on_lattice(mechanism, Fraction(value), label)
 
 
-def _on_lattice(law: LatticeMechanism, value: Fraction, place: str) -> None:
-    number = law.number(value)
-    if (law.low is not None and number < law.low) or (law.high is not None and number > law.high):
-        raise InputError(f"{place} must have a value within its mechanism's ends")
+def _check_on_lattice(mechanism: LatticeMechanism, value: Fraction, label: str) -> None:
+    number = mechanism.number(value)
+    if (mechanism.low is not None and number < mechanism.low) or (
+        mechanism.high is not None and number > mechanism.high
+    ):
+        raise InputError(f"{label} must have a value within its mechanism's ends")
 
 
-def key_in(value: object) -> Key:
+def parse_key(value: object) -> Key:
     """The same, read back."""
     if isinstance(value, bool | int | str):
         return value

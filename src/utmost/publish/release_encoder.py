@@ -28,7 +28,7 @@ def release_content(release: Release) -> dict[str, Any]:
         "part": part_content(part),
         "guarantee": {"epsilon": str(release.epsilon), "words": release.guarantee},
         "ledger": {"budget": entry.budget, "entry": entry.number, "spent": str(entry.spent), "left": str(entry.left)},
-        "queries": [_answer(answer) for answer in release],
+        "queries": [_answer_content(answer) for answer in release],
     }
 
 
@@ -37,8 +37,8 @@ def part_content(part: Partition | None) -> dict[str, Any] | None:
     return None if part is None else {"column": part.column, "equals": key_to_json(part.equals)}
 
 
-def _answer(answer: Answer) -> dict[str, Any]:
-    made = {
+def _answer_content(answer: Answer) -> dict[str, Any]:
+    content = {
         "name": answer.name,
         "kind": answer.kind,
         "where": answer.where,
@@ -48,16 +48,16 @@ def _answer(answer: Answer) -> dict[str, Any]:
         "mechanism": mechanism_content(answer.mechanism),
         "optimal": answer.optimal,
         "error": error_content(answer.error),
-        "value": _value(answer),
+        "value": _value_content(answer),
     }
     if answer.parts is not None:
-        made["parts"] = {"total": answer.parts[0], "rows": answer.parts[1]}
+        content["parts"] = {"total": answer.parts[0], "rows": answer.parts[1]}
     if answer.position is not None:
-        made["position"] = answer.position
-    return made
+        content["position"] = answer.position
+    return content
 
 
-def _value(answer: Answer) -> Any:
+def _value_content(answer: Answer) -> Any:
     if isinstance(answer.value, tuple):
         return list(answer.value)
     return answer.value if isinstance(answer.value, int) else str(answer.value)
@@ -70,11 +70,17 @@ def error_content(error: ErrorLaw) -> dict[str, Any]:
     return {"expected": error.expected, "half_width_95": width, "over_rows": error.over_rows, "words": error.words}
 
 
-def mechanism_content(law: Mechanism) -> dict[str, Any]:
+def mechanism_content(mechanism: Mechanism) -> dict[str, Any]:
     """A mechanism as JSON has it."""
-    if isinstance(law, ChoiceMechanism):
-        return {"name": "exponential", "rate": str(law.rate), "candidates": law.candidates}
-    if isinstance(law, RatioMechanism):
-        return {"name": "ratio", "total": mechanism_content(law.total), "rows": mechanism_content(law.rows)}
-    ends = {"low": law.low, "high": law.high}
-    return {"name": "geometric", "epsilon": str(law.epsilon), **ends, "origin": str(law.origin), "unit": str(law.unit)}
+    if isinstance(mechanism, ChoiceMechanism):
+        return {"name": "exponential", "rate": str(mechanism.rate), "candidates": mechanism.candidates}
+    if isinstance(mechanism, RatioMechanism):
+        return {"name": "ratio", "total": mechanism_content(mechanism.total), "rows": mechanism_content(mechanism.rows)}
+    bounds = {"low": mechanism.low, "high": mechanism.high}
+    return {
+        "name": "geometric",
+        "epsilon": str(mechanism.epsilon),
+        **bounds,
+        "origin": str(mechanism.origin),
+        "unit": str(mechanism.unit),
+    }

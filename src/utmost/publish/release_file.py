@@ -18,7 +18,7 @@ from utmost.publish.release_encoder import release_content
 from utmost.publish.release_model import SCHEMA, Release
 
 MAX_RELEASE_BYTES = 1 << 28  # bytes
-LONGEST_WHOLE = 1000  # digits
+MAX_INTEGER_DIGITS = 1000  # digits
 
 
 def release_to_json(release: Release) -> str:
@@ -28,68 +28,68 @@ def release_to_json(release: Release) -> str:
 
 def read_release(path: str | Path) -> Release:
     """The release in a file."""
-    place = Path(path)
+    release_path = Path(path)
     try:
-        with place.open("rb") as stream:
+        with release_path.open("rb") as stream:
             raw = stream.read(MAX_RELEASE_BYTES + 1)
         if len(raw) > MAX_RELEASE_BYTES:
             raise InputError(f"release must be at most {MAX_RELEASE_BYTES >> 20} MiB, got a larger file")
         return parse_release(raw.decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(
-            f"release must name a readable text file, got {place.name}: {file_error_reason(problem)}"
+            f"release must name a readable text file, got {release_path.name}: {file_error_reason(problem)}"
         ) from None
 
 
 def parse_release(document: str) -> Release:
     """The release in a text; refused with one line where it is none."""
     try:
-        found = json.loads(document, parse_constant=_constant, parse_int=_whole)
+        content = json.loads(document, parse_constant=_refuse_constant, parse_int=_parse_integer)
     except (ValueError, RecursionError):
         raise InputError(
             "release must be a JSON document written by utmost release, got text that is not JSON"
         ) from None
-    return release_from_content(found)
+    return release_from_content(content)
 
 
-def release_from_content(found: object) -> Release:
+def release_from_content(content: object) -> Release:
     """The release in a JSON document that was parsed already."""
-    if not isinstance(found, dict) or not isinstance(found.get("schema"), str):
+    if not isinstance(content, dict) or not isinstance(content.get("schema"), str):
         raise InputError("release must be a document written by utmost release, got JSON without its schema")
-    if found["schema"] != SCHEMA:
-        known = found["schema"][:40]
-        raise InputError(f'release must be of schema {SCHEMA}, got "{known}": read it with the version that wrote it')
-    return release_decoder.decode_release(Fields(found, "release"))
+    if content["schema"] != SCHEMA:
+        schema = content["schema"][:40]
+        raise InputError(f'release must be of schema {SCHEMA}, got "{schema}": read it with the version that wrote it')
+    return release_decoder.decode_release(Fields(content, "release"))
 
 
-def _whole(digits: str) -> int:
-    if len(digits) > LONGEST_WHOLE:
+def _parse_integer(digits: str) -> int:
+    if len(digits) > MAX_INTEGER_DIGITS:
         raise ValueError("a whole number that no release has")
     return int(digits)
 
 
-def _constant(word: str) -> float:
+def _refuse_constant(word: str) -> float:
     raise ValueError(word)
 
 
 def save_text(document: str, path: Path) -> None:
     """A text in a file, whole or not at all: an earlier file stays until the new one is on disk."""
-    with ReservedFile(path) as place:
-        place.fill(document)
+    with ReservedFile(path) as reserved:
+        reserved.fill(document)
 
 
 class ReservedFile:
-    """Where a file will be: room beside it is taken when it is entered, so that filling it cannot fail for want of it.
+    """Where a file will be: a temporary file beside it is made on entry, so filling it cannot fail for want of room.
 
     Only a file, or nothing yet, is replaced: no folder, device or link. Left without being filled, nothing changes.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._room: Path | None = None
+        self._temporary_file: Path | None = None
 
     def __enter__(self) -> ReservedFile:
-        """Take room, or say why there is none."""
+        """Make the temporary file, or say why it cannot be made."""
         if self.path.is_symlink() or (self.path.exists() and not self.path.is_file()):
             raise InputError(f"output must be a file, got {self.path.name[:60]}, which is something else: name another")
         try:
@@ -100,23 +100,23 @@ class ReservedFile:
                 f"{file_error_reason(problem)}"
             ) from None
         os.close(handle)
-        self._room = Path(name)
+        self._temporary_file = Path(name)
         return self
 
     def fill(self, document: str) -> None:
         """Write the text, and put it where it belongs when it is on disk."""
-        assert self._room is not None
-        with self._room.open("w", encoding="utf-8", newline="\n") as stream:
+        assert self._temporary_file is not None
+        with self._temporary_file.open("w", encoding="utf-8", newline="\n") as stream:
             stream.write(document)
             stream.flush()
             os.fsync(stream.fileno())
-        self._room.chmod(0o666 & ~_umask())
-        self._room.replace(self.path)
+        self._temporary_file.chmod(0o666 & ~_umask())
+        self._temporary_file.replace(self.path)
 
     def __exit__(self, *_: object) -> None:
-        """Give unused room back."""
-        if self._room is not None:
-            self._room.unlink(missing_ok=True)
+        """Remove a temporary file that was not used."""
+        if self._temporary_file is not None:
+            self._temporary_file.unlink(missing_ok=True)
 
 
 def _umask() -> int:

@@ -167,7 +167,7 @@ def test_a_failure_leaves_what_was_there_and_nothing_else(name, content, words, 
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
 
 
-@pytest.mark.parametrize("step", ["write_table", "shuffle_rows", "_noted", "move_into_place"])
+@pytest.mark.parametrize("step", ["write_table", "shuffle_rows", "_write_metadata", "move_into_place"])
 @pytest.mark.parametrize("problem", [KeyboardInterrupt(), MemoryError(), OSError("disk")])
 def test_an_interrupt_at_any_step_leaves_what_was_there(step, problem, people, tmp_path, monkeypatch) -> None:
     from utmost.publish.local import execute

@@ -25,7 +25,12 @@ from utmost.publish.local import (
     obfuscate,
     recover_frequencies,
 )
-from utmost.publish.local.frequencies import intervals, likeliest_frequencies, standard_errors, unbiased
+from utmost.publish.local.frequencies import (
+    frequency_intervals,
+    likeliest_frequencies,
+    standard_errors,
+    unbiased_frequencies,
+)
 
 NAMES = tuple("abcdef")
 
@@ -46,9 +51,9 @@ def test_the_estimate_undoes_the_channel_exactly(law: RandomisedResponse, data) 
     answered = [sum(f * p for f, p in zip(truth, column, strict=True)) for column in law.channel().rows.T]
     scale = np.lcm.reduce([p.denominator for p in answered], dtype=object)
     counts = [int(p * scale) for p in answered]
-    assert unbiased(law, counts) == truth
+    assert unbiased_frequencies(law, counts) == truth
     assert likeliest_frequencies(law, counts) == truth
-    assert sum(unbiased(law, [c + 1 for c in weights])) == 1
+    assert sum(unbiased_frequencies(law, [c + 1 for c in weights])) == 1
 
 
 @pytest.mark.parametrize("dual", [False, True])
@@ -57,7 +62,7 @@ def test_the_estimate_is_unbiased_over_all_answers_of_three_rows(dual: bool) -> 
     channel, mean = law.channel().rows, [Fraction(0)] * 3
     for answers in product(range(3), repeat=3):
         mass = np.prod([channel[x, y] for x, y in zip(rows, answers, strict=True)])
-        found = unbiased(law, [answers.count(y) for y in range(3)])
+        found = unbiased_frequencies(law, [answers.count(y) for y in range(3)])
         mean = [m + mass * f for m, f in zip(mean, found, strict=True)]
     assert mean == [Fraction(1, 3), 0, Fraction(2, 3)]
 
@@ -113,7 +118,7 @@ def misses(law: RandomisedResponse, truth: list[int], miss: float) -> float:
         mass = np.convolve(mass, [1 - channel[x, 0], channel[x, 0]])
     share = truth.count(0) / n
     for c in range(n + 1):
-        low, high = intervals(law, [c, n - c], miss)[0]
+        low, high = frequency_intervals(law, [c, n - c], miss)[0]
         held += mass[c] * (low <= share <= high)
     return 1 - held
 
@@ -130,7 +135,7 @@ def test_the_intervals_hold_for_every_true_share(n: int, dual: bool) -> None:
 
 def test_the_intervals_are_not_much_wider_than_they_must_be() -> None:
     law = law_of("1/3", 2)
-    low, high = intervals(law, [6000, 4000], 0.05)[0]
+    low, high = frequency_intervals(law, [6000, 4000], 0.05)[0]
     error = standard_errors(law, [6000, 4000])[0]
     assert high - low < 2 * 1.05 * stats.norm.ppf(1 - 0.05 / 4) * error
 
@@ -139,9 +144,9 @@ def test_the_intervals_are_not_much_wider_than_they_must_be() -> None:
 def test_an_interval_reaches_one_count_beyond_what_was_seen(law: RandomisedResponse, seen: int, others: int) -> None:
     """So that the tails of unlike rows are below the binomial's: without it the argument has a hole at small counts."""
     n = seen + others
-    low, high = intervals(law, [seen, others] + [0] * (law.size - 2), 0.9)[0]
+    low, high = frequency_intervals(law, [seen, others] + [0] * (law.size - 2), 0.9)[0]
     for count in (max(seen - 1, 0), seen, seen + 1):
-        share = float(unbiased(law, [count, n - count] + [0] * (law.size - 2))[0])
+        share = float(unbiased_frequencies(law, [count, n - count] + [0] * (law.size - 2))[0])
         assert low - 1e-12 <= min(max(share, 0), 1) <= high + 1e-12
 
 

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import InputError
-from utmost.publish.local import ties
+from utmost.publish.local import lattice_rounding
 from utmost.publish.local.coordinates import Axis
 from utmost.publish.local.lattice_rounding import lattice_positions
 
@@ -78,17 +78,17 @@ def test_whole_numbers_and_decimals_are_exact_too(values: list[int], size: Fract
 def test_the_array_path_says_what_whole_numbers_say(case, ulps: int) -> None:
     """The error-free product and the 64-bit decimals against Python's integers, on ties and their neighbours."""
     axis, number = case
-    law = ties.integer_line(1 / axis.size, HALF - axis.zero / axis.size, axis.low, axis.high)
+    law = lattice_rounding.integer_line(1 / axis.size, HALF - axis.zero / axis.size, axis.low, axis.high)
     value = float(number)
     for _ in range(abs(ulps)):
         value = np.nextafter(value, inf if ulps > 0 else -inf)
     near = np.rint(np.array([value]) * float(1 / axis.size) + float(HALF - axis.zero / axis.size))
     found = np.zeros(1, dtype=np.int64)
     if abs(value * float(1 / axis.size) + float(HALF - axis.zero / axis.size) - near[0]) < 1e-9:
-        assert ties._doubles(np.array([value]), near, law, found)
+        assert lattice_rounding._floor_doubles(np.array([value]), near, law, found)
         assert found.tolist() == law.floors([float(value)])
     text = format(number, "f")
-    if ties._decimals(pa.array([text]), np.array([float(number)]), law, found)[0]:
+    if lattice_rounding._floor_decimals(pa.array([text]), np.array([float(number)]), law, found)[0]:
         assert found.tolist() == law.floors([text])
 
 

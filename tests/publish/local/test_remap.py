@@ -62,7 +62,7 @@ def test_chunks_do_not_change_the_answers(monkeypatch: pytest.MonkeyPatch) -> No
     points = np.random.default_rng(1).normal(size=(50, 2))
     whole = remap_reports(points, weighted_grid(GRID, [1, 2, 3, 4]), "squared", 1.0)
     estimate = deconvolve(points, np.array(GRID), 1.0)
-    monkeypatch.setattr(remap, "ENTRIES", 12)
+    monkeypatch.setattr(remap, "CHUNK_ENTRIES", 12)
     monkeypatch.setattr(remap, "MAX_KEPT_ENTRIES", 0)
     again = remap_reports(points, weighted_grid(GRID, [1, 2, 3, 4]), "squared", 1.0)
     assert again.guesses.tolist() == whole.guesses.tolist()
@@ -205,7 +205,7 @@ def test_very_many_reports_are_put_together_for_the_map(many: bool, tmp_path, mo
     law = LocationMechanism("x", "y", epsilon(2), "km", Fraction(1, 100), PlaneCoordinates("km"))
     (tmp_path / "in.csv").write_text("x,y\n" + "1,1\n" * 300 + "9,9\n" * 100)
     note = obfuscate(law, tmp_path / "in.csv", tmp_path / "out.parquet")
-    monkeypatch.setattr(location_estimates, "MANY", 0 if many else 1 << 40)
+    monkeypatch.setattr(location_estimates, "MAX_UNGATHERED_ENTRIES", 0 if many else 1 << 40)
     found = read_locations(note, tmp_path / "out.parquet", "squared", None, 5)
     assert found.weights[found.places.sum(axis=1) < 10].sum() == pytest.approx(0.75, abs=0.03)
 

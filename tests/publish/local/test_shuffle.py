@@ -63,7 +63,7 @@ def test_files_are_used_only_beyond_what_is_held(tmp_path: Path) -> None:
 @pytest.mark.parametrize("held", [10**9, 0], ids=["memory", "files"])
 def test_all_orders_of_four_rows_are_alike(held: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two files at a time. 24 orders, 600 runs, χ² with 23 degrees: false alarm 1e-6."""
-    monkeypatch.setattr(shuffle, "SPREAD", 1)
+    monkeypatch.setattr(shuffle, "BUCKET_BITS", 1)
     seen = Counter(
         tuple(rows_of(shuffle.shuffle_rows(batches(4), SCHEMA, tmp_path, system_source(), held))) for _ in range(600)
     )

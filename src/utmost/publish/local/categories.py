@@ -63,13 +63,13 @@ class CategoryMechanism:
         """What a row costs whom it is of."""
         return str(self.level)
 
-    def kinds(self, given: dict[str, pa.DataType], spelled: bool) -> dict[str, pa.DataType]:
+    def kinds(self, file_types: dict[str, pa.DataType], as_text: bool) -> dict[str, pa.DataType]:
         """The type of the column that is written: the one it had, or text where values are to be spelled as listed."""
         import pyarrow as pa
 
-        kind = given[self.column]
+        kind = file_types[self.column]
         self.listed(kind)
-        return {self.column: pa.string() if spelled else kind}
+        return {self.column: pa.string() if as_text else kind}
 
     def answer(
         self, cells: list[pa.Array], kinds: list[pa.DataType], source: EntropySource | None
@@ -77,21 +77,21 @@ class CategoryMechanism:
         """The noisy column of some rows; no row is ever dropped. The shifts are drawn before the values are added."""
         import pyarrow as pa
 
-        drawn = self.noise.draw(self.numbers(cells[0]), source)
-        return [self.listed(kinds[0]).take(pa.array(drawn))], None
+        noisy_indices = self.noise.draw(self.numbers(cells[0]), source)
+        return [self.listed(kinds[0]).take(pa.array(noisy_indices))], None
 
     def numbers(self, cells: pa.Array) -> npt.NDArray[np.int64]:
         """The place in the list of each row's value, or of its stand-in."""
-        found = self.found(cells)
-        missing = found < 0
+        indices = self.found(cells)
+        missing = indices < 0
         if missing.any():
             if self.others is None:
                 raise InputError(
                     f"{self.column} must be one of --values in every row, got a row where it is not: list all values, "
                     "or say --others VALUE for one that stands in"
                 )
-            found[missing] = self.values.index(self.others)
-        return found
+            indices[missing] = self.values.index(self.others)
+        return indices
 
     def found(self, cells: pa.Array) -> npt.NDArray[np.int64]:
         """The place in the list of each cell's value, −1 where it is missing or not listed."""
@@ -99,37 +99,37 @@ class CategoryMechanism:
 
         if _is_text(cells.type):
             cells = pc.utf8_trim_whitespace(cells)
-        places = pc.index_in(cells, value_set=self.listed(cells.type))
-        found: npt.NDArray[np.int64] = places.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        return found
+        positions = pc.index_in(cells, value_set=self.listed(cells.type))
+        indices: npt.NDArray[np.int64] = positions.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        return indices
 
     def listed(self, kind: pa.DataType) -> pa.Array:
         """The values as cells of a type: "1" is the number 1 in a column of numbers."""
         import pyarrow as pa
 
-        ours = (_is_text, pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_date)
-        if not any(known(kind) for known in ours):
+        type_checks = (_is_text, pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_date)
+        if not any(is_type(kind) for is_type in type_checks):
             raise InputError(f"{self.column} must be a column of texts, numbers, truths or dates: convert it")
         try:
-            made = pa.array(self.values, type=pa.string()).cast(kind)
+            values = pa.array(self.values, type=pa.string()).cast(kind)
         except pa.ArrowException:
             raise InputError(f"--values must be of the type of column {self.column}, which is {kind}") from None
-        if len(made.unique()) < len(self.values):
+        if len(values.unique()) < len(self.values):
             raise InputError(f"--values must be distinct as values of column {self.column}, which is {kind}")
-        return made
+        return values
 
     def guarantee(self) -> dict[str, Any]:
         """The promise to each row, in words and exact numbers."""
         if self.others is None:
-            gaps = "The file exists because every row had one of the listed values: that is not hidden."
+            missing_text = "The file exists because every row had one of the listed values: that is not hidden."
         else:
-            gaps = f'A row with no listed value counts as "{self.others}", and has the same promise.'
-        words = (
+            missing_text = f'A row with no listed value counts as "{self.others}", and has the same promise.'
+        promise = (
             f"Any two of the {len(self.values)} values of {self.column} give any answer with probabilities within a "
             f"factor e^ε of each other, {self.level}, for each row by itself, whatever is known of the other rows and "
             "of whose row it is."
         )
-        return {"per": "any two values", "words": f"{words} {gaps}"}
+        return {"per": "any two values", "words": f"{promise} {missing_text}"}
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 Pair = tuple[Fraction, Fraction]
 Corners = tuple[Fraction, Fraction, Fraction, Fraction]
 
-METRES = {"m": Fraction(1), "km": Fraction(1000), "ft": Fraction("0.3048"), "mi": Fraction("1609.344")}
+METRES_PER_UNIT = {"m": Fraction(1), "km": Fraction(1000), "ft": Fraction("0.3048"), "mi": Fraction("1609.344")}
 METRES_PER_DEGREE = Fraction("111195.08")  # metres
-PLACES = 10**12  # of the cosine
-EXACT = 1 << 53  # whole numbers up to here are doubles
-BITS = 160  # of the balls around sines and cosines
+COSINE_SCALE = 10**12  # of the cosine
+EXACT_DOUBLE_LIMIT = 1 << 53  # whole numbers up to here are doubles
+BALL_BITS = 160  # of the balls around sines and cosines
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Axis:
         c = lcm(self.zero.denominator, self.size.denominator)
         a, b = int(self.size * c), int(self.zero * c)
         reach = max((abs(int(k)) for k in (numbers.min(), numbers.max())), default=0) if numbers.size else 0
-        if max(a * reach + abs(b), c) <= EXACT:
+        if max(a * reach + abs(b), c) <= EXACT_DOUBLE_LIMIT:
             return (numbers * a + b).astype(np.float64) / float(c)
         return float(self.zero) + numbers.astype(np.float64) * float(self.size)
 
@@ -86,7 +86,7 @@ class PlaneCoordinates:
 
     def per_metre(self) -> Pair:
         """How much a metre is in each coordinate."""
-        return 1 / METRES[self.unit], 1 / METRES[self.unit]
+        return 1 / METRES_PER_UNIT[self.unit], 1 / METRES_PER_UNIT[self.unit]
 
     def zero(self) -> Pair:
         """Where the lattice begins."""
@@ -109,8 +109,8 @@ class DegreeCoordinates:
     @property
     def cosine(self) -> Fraction:
         """c: cos φ₀ from below, to 12 places; any c makes a projection, and the bounds below are for this one."""
-        low, _ = ball_ends(_cos(self.origin[1]))
-        return Fraction(floor(low * PLACES), PLACES)
+        low, _ = ball_ends(_cosine_ball(self.origin[1]))
+        return Fraction(floor(low * COSINE_SCALE), COSINE_SCALE)
 
     def per_metre(self) -> Pair:
         """How many degrees a metre is, east and north."""
@@ -130,11 +130,11 @@ class DegreeCoordinates:
         arc cos φ ≥ cos Φ′, and the plane's straight line is no longer than the arc's image. ∎ Rounded up to 9 places.
         """
         left, bottom, right, top = box
-        with working_precision(BITS):
-            widest = _cos(max(abs(bottom), abs(top)))
-            tangent = (1 - widest**2).sqrt() / widest / _cos((right - left) / 2)
+        with working_precision(BALL_BITS):
+            least_cosine = _cosine_ball(max(abs(bottom), abs(top)))
+            tangent = (1 - least_cosine**2).sqrt() / least_cosine / _cosine_ball((right - left) / 2)
             _, high = ball_ends((1 + tangent**2).sqrt())
-        return max(Fraction(1), _up(self.cosine * high))
+        return max(Fraction(1), _round_up(self.cosine * high))
 
     def shrink(self, box: Corners) -> Fraction:
         """κ* with (great-circle distance) ≤ κ*·(distance in the projected plane) for any two places in the box.
@@ -143,17 +143,20 @@ class DegreeCoordinates:
         the sphere it is at most that much longer, and no shorter than the great circle. Rounded up to 9 places.
         """
         _, bottom, _, top = box
-        nearest = Fraction(0) if bottom <= 0 <= top else min(abs(bottom), abs(top))
-        return max(Fraction(1), _up(ball_ends(_cos(nearest))[1] / self.cosine))
+        least_latitude = Fraction(0) if bottom <= 0 <= top else min(abs(bottom), abs(top))
+        return max(Fraction(1), _round_up(ball_ends(_cosine_ball(least_latitude))[1] / self.cosine))
 
 
 CoordinateSystem = PlaneCoordinates | DegreeCoordinates
 
 
-def lattice_axes(frame: CoordinateSystem, step: Fraction, unit: str, box: Corners | None) -> tuple[Axis, Axis]:
+def lattice_axes(coordinates: CoordinateSystem, step: Fraction, unit: str, box: Corners | None) -> tuple[Axis, Axis]:
     """The two axes of a lattice of this step, given in `unit`, over coordinates of a frame, kept to a box."""
-    metres = step * METRES[unit]
-    x, y = (Axis(zero, metres * per) for zero, per in zip(frame.zero(), frame.per_metre(), strict=True))
+    metres = step * METRES_PER_UNIT[unit]
+    x, y = (
+        Axis(zero, metres * coordinate_per_metre)
+        for zero, coordinate_per_metre in zip(coordinates.zero(), coordinates.per_metre(), strict=True)
+    )
     if box is None:
         return x, y
     left, bottom, right, top = box
@@ -162,8 +165,8 @@ def lattice_axes(frame: CoordinateSystem, step: Fraction, unit: str, box: Corner
 
 def check_unit(unit: str, name: str) -> str:
     """The name of a unit of length."""
-    if unit not in METRES:
-        raise InputError(f'{name} must be one of {", ".join(METRES)}, got "{unit[:20]}"')
+    if unit not in METRES_PER_UNIT:
+        raise InputError(f'{name} must be one of {", ".join(METRES_PER_UNIT)}, got "{unit[:20]}"')
     return unit
 
 
@@ -179,13 +182,13 @@ def check_box(box: Corners, degrees: bool) -> Corners:
     return box
 
 
-def _cos(degrees: Fraction) -> arb:
+def _cosine_ball(degrees: Fraction) -> arb:
     """A ball around the cosine of an angle in degrees."""
     from flint import arb, fmpq
 
-    with working_precision(BITS):
+    with working_precision(BALL_BITS):
         return arb.cos_pi_fmpq(fmpq(degrees.numerator, degrees.denominator) / 180)
 
 
-def _up(value: Fraction) -> Fraction:
+def _round_up(value: Fraction) -> Fraction:
     return Fraction(ceil(value * 10**9), 10**9)

@@ -11,7 +11,14 @@ from utmost import __version__
 from utmost.errors import InputError
 from utmost.noise.entropy import EntropySource
 from utmost.publish.local.categories import CategoryMechanism
-from utmost.publish.local.metadata import KEPT, SHUFFLED, Mechanism, TableMetadata, metadata_json, metadata_path
+from utmost.publish.local.metadata import (
+    ORIGINAL_ORDER,
+    SHUFFLED_ORDER,
+    Mechanism,
+    TableMetadata,
+    metadata_json,
+    metadata_path,
+)
 from utmost.publish.local.shuffle import shuffle_rows
 from utmost.publish.local.table_files import (
     Progress,
@@ -44,33 +51,38 @@ def obfuscate(
     Rows come out in a uniformly random order unless `in_order`; columns keep their order. The target and its note
     appear together when all rows are through, or not at all, and then what was there before stays.
     """
-    given, goal = find_table(table), Path(target)
-    _apart(given, goal, mechanism, keep)
-    with open_table(given, [*mechanism.columns, *keep], "IN", progress) as reader, staging_folder(goal) as folder:
-        schema, draft, note = (
-            _schema(mechanism, reader, goal),
-            folder / f"table{table_format(goal, 'OUT')}",
+    table_path, target_path = find_table(table), Path(target)
+    _check_paths(table_path, target_path, mechanism, keep)
+    with (
+        open_table(table_path, [*mechanism.columns, *keep], "IN", progress) as reader,
+        staging_folder(target_path) as folder,
+    ):
+        schema, draft_path, note_path = (
+            _output_schema(mechanism, reader, target_path),
+            folder / f"table{table_format(target_path, 'OUT')}",
             folder / "note",
         )
-        rows: Iterator[Any] = _answered(mechanism, reader, schema, source)
+        rows: Iterator[Any] = _obfuscate_pieces(mechanism, reader, schema, source)
         if not in_order:
             rows = shuffle_rows(rows, schema, folder, source)
-        count = write_table(rows, schema, draft, _plain(mechanism, keep))
-        kept = tuple(name for name in schema.names if name in keep)
-        made = TableMetadata(mechanism, count, KEPT if in_order else SHUFFLED, kept, f"utmost {__version__}")
-        _noted(made, note)
-        move_into_place(draft, note, goal, metadata_path(goal))
-    return made
+        count = write_table(rows, schema, draft_path, _needs_no_quoting(mechanism, keep))
+        kept_columns = tuple(name for name in schema.names if name in keep)
+        metadata = TableMetadata(
+            mechanism, count, ORIGINAL_ORDER if in_order else SHUFFLED_ORDER, kept_columns, f"utmost {__version__}"
+        )
+        _write_metadata(metadata, note_path)
+        move_into_place(draft_path, note_path, target_path, metadata_path(target_path))
+    return metadata
 
 
-def _apart(given: Path, goal: Path, mechanism: Mechanism, keep: Sequence[str]) -> None:
+def _check_paths(table_path: Path, target_path: Path, mechanism: Mechanism, keep: Sequence[str]) -> None:
     """Refuse what would be written over, or twice."""
-    table_format(given, "IN")
-    table_format(goal, "OUT")
+    table_format(table_path, "IN")
+    table_format(target_path, "OUT")
     with hide_engine_errors("IN and OUT must be files whose folders can be looked at"):
-        if goal.exists() and given.exists() and given.samefile(goal):
+        if target_path.exists() and table_path.exists() and table_path.samefile(target_path):
             raise InputError("OUT must be another file than IN: the rows would be lost")
-        for path in (goal, metadata_path(goal)):
+        for path in (target_path, metadata_path(target_path)):
             if path.is_dir():
                 raise InputError(f"OUT must be a file, got a folder of the name {path.name[:60]}: choose another")
     for column in keep:
@@ -80,36 +92,36 @@ def _apart(given: Path, goal: Path, mechanism: Mechanism, keep: Sequence[str]) -
         raise InputError("--keep must name each column once")
 
 
-def _schema(mechanism: Mechanism, reader: TableReader, goal: Path) -> pa.Schema:
+def _output_schema(mechanism: Mechanism, reader: TableReader, target_path: Path) -> pa.Schema:
     """The columns that are written: their types, in the file's order, without the file's remarks on itself."""
     import pyarrow as pa
 
-    given = dict(reader.kinds)
-    kinds = given | mechanism.kinds(given, table_format(goal, "OUT") == ".csv")
+    file_types = dict(reader.kinds)
+    kinds = file_types | mechanism.kinds(file_types, table_format(target_path, "OUT") == ".csv")
     return pa.schema([pa.field(name, kind) for name, kind in kinds.items()])
 
 
-def _answered(
+def _obfuscate_pieces(
     mechanism: Mechanism, reader: TableReader, schema: pa.Schema, source: EntropySource | None
 ) -> Iterator[Any]:
     import pyarrow as pa
 
     kinds = [schema.field(name).type for name in mechanism.columns]
     for piece in reader.pieces:
-        noisy, stay = mechanism.answer([piece.column(name) for name in mechanism.columns], kinds, source)
-        if stay is not None:
-            piece = piece.filter(pa.array(stay))  # noqa: PLW2901, the rows that stay
+        noisy, kept_rows = mechanism.answer([piece.column(name) for name in mechanism.columns], kinds, source)
+        if kept_rows is not None:
+            piece = piece.filter(pa.array(kept_rows))  # noqa: PLW2901, the rows that stay
         columns = {name: piece.column(name) for name in schema.names} | dict(zip(mechanism.columns, noisy, strict=True))
         yield pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
 
 
-def _plain(mechanism: Mechanism, keep: Sequence[str]) -> bool:
+def _needs_no_quoting(mechanism: Mechanism, keep: Sequence[str]) -> bool:
     """Is there no text that a CSV file would have to quote: numbers, or public values without commas."""
     return not keep and needs_no_quotes(mechanism.values if isinstance(mechanism, CategoryMechanism) else ())
 
 
-def _noted(record: TableMetadata, path: Path) -> None:
+def _write_metadata(metadata: TableMetadata, path: Path) -> None:
     with hide_engine_errors("OUT must be in a folder that can be written to"), path.open("wb") as stream:
-        stream.write(metadata_json(record).encode())
+        stream.write(metadata_json(metadata).encode())
         stream.flush()
         os.fsync(stream.fileno())

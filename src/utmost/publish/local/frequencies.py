@@ -19,7 +19,7 @@ from utmost.publish.local.categories import CategoryMechanism
 from utmost.publish.local.metadata import TableMetadata
 from utmost.publish.local.table_files import open_table
 
-OUTWARD = 1e-9  # by which floating-point ends are moved outward
+INTERVAL_MARGIN = 1e-9  # by which floating-point interval ends are moved outward
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,100 +40,104 @@ class Frequencies:
     confidence: Fraction
 
 
-def recover_frequencies(record: TableMetadata, table: str | Path, confidence: object = "0.95") -> Frequencies:
+def recover_frequencies(metadata: TableMetadata, table: str | Path, confidence: object = "0.95") -> Frequencies:
     """The shares of the values among the rows of an obfuscated table, from its noisy column."""
-    law = record.mechanism
-    if not isinstance(law, CategoryMechanism):
+    mechanism = metadata.mechanism
+    if not isinstance(mechanism, CategoryMechanism):
         raise InputError("the table must be of randomised response to recover frequencies, got one of places")
-    return estimate_frequencies(law, counted(law, Path(table), record.rows), confidence)
+    return estimate_frequencies(mechanism, count_answers(mechanism, Path(table), metadata.rows), confidence)
 
 
-def counted(law: CategoryMechanism, table: Path, rows: int) -> list[int]:
+def count_answers(mechanism: CategoryMechanism, table: Path, rows: int) -> list[int]:
     """How often each value is answered in a table."""
     import numpy as np
 
-    totals = np.zeros(len(law.values), dtype=np.int64)
-    with open_table(table, law.columns, "OUT") as reader:
+    totals = np.zeros(len(mechanism.values), dtype=np.int64)
+    with open_table(table, mechanism.columns, "OUT") as reader:
         for piece in reader.pieces:
-            found = law.found(piece.column(law.column))
-            if (found < 0).any():
-                raise InputError(f"OUT must hold the values of its note alone in column {law.column}: was it changed?")
-            totals += np.bincount(found, minlength=len(totals))
+            indices = mechanism.found(piece.column(mechanism.column))
+            if (indices < 0).any():
+                raise InputError(
+                    f"OUT must hold the values of its note alone in column {mechanism.column}: was it changed?"
+                )
+            totals += np.bincount(indices, minlength=len(totals))
     if int(totals.sum()) != rows:
         raise InputError(f"OUT must have the {rows} rows of its note, got {int(totals.sum())}: was it changed?")
     return [int(n) for n in totals]
 
 
-def estimate_frequencies(law: CategoryMechanism, counts: Sequence[int], confidence: object = "0.95") -> Frequencies:
-    """The same from the counts.
+def estimate_frequencies(
+    mechanism: CategoryMechanism, counts: Sequence[int], confidence: object = "0.95"
+) -> Frequencies:
+    """The shares of the values from how often each was answered.
 
     >>> from utmost.exact import alpha
-    >>> found = estimate_frequencies(CategoryMechanism("vote", alpha("1/2"), ("no", "yes", "none")), [50, 30, 20])
-    >>> [str(f) for f in found.estimate], [str(f) for f in found.likeliest]
+    >>> frequencies = estimate_frequencies(CategoryMechanism("vote", alpha("1/2"), ("no", "yes", "none")), [50, 30, 20])
+    >>> [str(f) for f in frequencies.estimate], [str(f) for f in frequencies.likeliest]
     (['1', '1/5', '-1/5'], ['7/8', '1/8', '0'])
     """
     share = rational(confidence, "confidence")
     if not 0 < share < 1:
         raise InputError("confidence must be between 0 and 1: 0.95 for instance")
-    if len(counts) != len(law.values) or min(counts) < 0 or not sum(counts):
+    if len(counts) != len(mechanism.values) or min(counts) < 0 or not sum(counts):
         raise InputError("counts must be one for each value, none below 0, and some above: the table has no rows")
-    made = law.noise
+    response = mechanism.noise
     return Frequencies(
-        law.values,
+        mechanism.values,
         tuple(counts),
-        tuple(unbiased(made, counts)),
-        tuple(likeliest_frequencies(made, counts)),
-        tuple(standard_errors(made, counts)),
-        tuple(intervals(made, counts, float(1 - share))),
+        tuple(unbiased_frequencies(response, counts)),
+        tuple(likeliest_frequencies(response, counts)),
+        tuple(standard_errors(response, counts)),
+        tuple(frequency_intervals(response, counts, float(1 - share))),
         share,
     )
 
 
-def unbiased(law: RandomisedResponse, counts: Sequence[int]) -> list[Number]:
+def unbiased_frequencies(mechanism: RandomisedResponse, counts: Sequence[int]) -> list[Number]:
     """f̂ = (S·c/n − b)/(a − b): the inverse of the channel applied to the shares c/n of the answers. Sums to 1."""
-    total, (a, b) = sum(counts), (law.same, law.other)
-    weight = a + (law.size - 1) * b
+    total, (a, b) = sum(counts), (mechanism.same, mechanism.other)
+    weight = a + (mechanism.size - 1) * b
     return [(weight * Fraction(c, total) - b) / (a - b) for c in counts]
 
 
-def likeliest_frequencies(law: RandomisedResponse, counts: Sequence[int]) -> list[Number]:
+def likeliest_frequencies(mechanism: RandomisedResponse, counts: Sequence[int]) -> list[Number]:
     """The law f that makes the counts most likely: maximises Σ c·log p over the simplex, p = (b + (a − b)f)/S.
 
     Where f > 0, p is proportional to c; where f = 0, p = b/S (Karush–Kuhn–Tucker; the problem is concave). The values
     with f = 0 are those answered least often, or most often for the dual: they are set aside one at a time, and that
     never brings back one set aside before. If no other value was answered at all, the rest have equal shares.
     """
-    a, b = law.same, law.other
-    weight = a + (law.size - 1) * b
-    order = sorted(range(law.size), key=lambda y: counts[y], reverse=not a > b)
-    total, idle = sum(counts), 0
+    a, b = mechanism.same, mechanism.other
+    weight = a + (mechanism.size - 1) * b
+    order = sorted(range(mechanism.size), key=lambda y: counts[y], reverse=not a > b)
+    total, zero_count = sum(counts), 0
 
     def share(y: int) -> Number:
-        """f of a value if `idle` values are set aside and the rest have f > 0."""
-        part = Fraction(counts[y], total) if total else Fraction(1, law.size - idle)
-        return ((weight - idle * b) * part - b) / (a - b)
+        """f of a value if `zero_count` values are set aside and the rest have f > 0."""
+        answer_share = Fraction(counts[y], total) if total else Fraction(1, mechanism.size - zero_count)
+        return ((weight - zero_count * b) * answer_share - b) / (a - b)
 
-    while idle < law.size - 1 and sign(share(order[idle])) <= 0:
-        total -= counts[order[idle]]
-        idle += 1
-    found: list[Number] = [Fraction(0)] * law.size
-    for y in order[idle:]:
-        found[y] = share(y)
-    return found
+    while zero_count < mechanism.size - 1 and sign(share(order[zero_count])) <= 0:
+        total -= counts[order[zero_count]]
+        zero_count += 1
+    frequencies: list[Number] = [Fraction(0)] * mechanism.size
+    for y in order[zero_count:]:
+        frequencies[y] = share(y)
+    return frequencies
 
 
-def standard_errors(law: RandomisedResponse, counts: Sequence[int]) -> list[float]:
+def standard_errors(mechanism: RandomisedResponse, counts: Sequence[int]) -> list[float]:
     """√(p(1−p)/n)·S/|a − b|, p the share of the answers: of f̂ if the rows are a sample; larger than for fixed rows."""
-    n, scale = sum(counts), _scale(law)
+    n, scale = sum(counts), _error_scale(mechanism)
     return [math.sqrt(c / n * (1 - c / n) / n) * scale for c in counts]
 
 
-def _scale(law: RandomisedResponse) -> float:
+def _error_scale(mechanism: RandomisedResponse) -> float:
     """S/|a − b|."""
-    return abs(float((law.same + (law.size - 1) * law.other) / (law.same - law.other)))
+    return abs(float((mechanism.same + (mechanism.size - 1) * mechanism.other) / (mechanism.same - mechanism.other)))
 
 
-def intervals(law: RandomisedResponse, counts: Sequence[int], miss: float) -> list[tuple[float, float]]:
+def frequency_intervals(mechanism: RandomisedResponse, counts: Sequence[int], miss: float) -> list[tuple[float, float]]:
     """Intervals that hold the shares of all values at once, but for a probability `miss`.
 
     Each end of p is Clopper and Pearson's for miss/2k, at least one count away from the count seen. The number of rows
@@ -143,16 +147,16 @@ def intervals(law: RandomisedResponse, counts: Sequence[int], miss: float) -> li
     """
     from scipy.special import betainccinv, betaincinv
 
-    n, tail = sum(counts), miss / (2 * law.size)
-    found = []
+    n, tail = sum(counts), miss / (2 * mechanism.size)
+    bounds = []
     for c in counts:
         low = min(float(betaincinv(c, n - c + 1, tail)), (c - 1) / n) if c else 0.0
         high = max(float(betainccinv(c + 1, n - c, tail)), (c + 1) / n) if c < n else 1.0
-        ends = sorted(_share(law, p) for p in (low - OUTWARD, high + OUTWARD))
-        found.append((min(max(ends[0], 0.0), 1.0), min(max(ends[1], 0.0), 1.0)))
-    return found
+        ends = sorted(_frequency(mechanism, p) for p in (low - INTERVAL_MARGIN, high + INTERVAL_MARGIN))
+        bounds.append((min(max(ends[0], 0.0), 1.0), min(max(ends[1], 0.0), 1.0)))
+    return bounds
 
 
-def _share(law: RandomisedResponse, p: float) -> float:
-    a, b = float(law.same), float(law.other)
-    return ((a + (law.size - 1) * b) * p - b) / (a - b)
+def _frequency(mechanism: RandomisedResponse, p: float) -> float:
+    a, b = float(mechanism.same), float(mechanism.other)
+    return ((a + (mechanism.size - 1) * b) * p - b) / (a - b)

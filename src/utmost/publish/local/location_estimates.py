@@ -29,9 +29,9 @@ from utmost.publish.local.table_files import open_table
 Numbers = npt.NDArray[np.int64]
 
 DEFAULT_CELLS = 24  # along the longer side of a grid that nobody gave
-TAILS = 0.001  # of the reports beyond each side of such a grid where there is no box
-MANY = MAX_KEPT_ENTRIES  # reports times grid points above which reports are put together to estimate a prior
-NEARNESS = 0.2  # ε times the width of the squares they are put together in
+TAIL_SHARE = 0.001  # of the reports beyond each side of such a grid where there is no box
+MAX_UNGATHERED_ENTRIES = MAX_KEPT_ENTRIES  # reports times grid points; above, reports are put together for a prior
+SQUARE_WIDTH_EPSILON = 0.2  # ε times the width of the squares they are put together in
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +54,7 @@ class LocationReading:
 
 
 def read_locations(
-    record: TableMetadata,
+    metadata: TableMetadata,
     table: str | Path,
     loss: str = "euclidean",
     prior: str | Path | None = None,
@@ -65,32 +65,42 @@ def read_locations(
     `prior` is a CSV file with columns x, y, weight in the table's coordinates. Without one the weights of a grid over
     the box (or over all but a thousandth of the reports on each side) are estimated from the reports themselves.
     """
-    law = record.mechanism
-    if not isinstance(law, LocationMechanism):
+    mechanism = metadata.mechanism
+    if not isinstance(mechanism, LocationMechanism):
         raise InputError("the table must be of places to remap them, got one of randomised response")
-    points, rate = reports(law, Path(table), record.rows), law.level.epsilon
+    points, rate = read_reports(mechanism, Path(table), metadata.rows), mechanism.level.epsilon
     if prior is not None:
-        numbers, weights = prior_file(law, Path(prior))
-        found = DeconvolutionResult(weights, 0, 0.0)
+        numbers, weights = read_prior_file(mechanism, Path(prior))
+        deconvolution = DeconvolutionResult(weights, 0, 0.0)
     else:
-        numbers = snapped(law, default_places(law, points, cells))
-        width = NEARNESS / rate if len(points) * len(numbers) > MANY else 0.0
-        some, counts = gather_reports(points, width) if width else (points, None)
-        found = deconvolve(some, _placed(law, numbers), rate, counts)
-    best = remap_reports(points, LocationPrior(_placed(law, numbers), found.weights), loss, rate)
-    shown = np.stack([axis.coordinates(numbers[:, k]) for k, axis in enumerate(law.axes())], axis=1)
-    mean = float(best.losses.mean())
-    return LocationReading(shown, found.weights, prior is None, found.rounds, found.gap, shown[best.guesses], mean)
+        numbers = nearest_lattice_points(mechanism, default_grid(mechanism, points, cells))
+        width = SQUARE_WIDTH_EPSILON / rate if len(points) * len(numbers) > MAX_UNGATHERED_ENTRIES else 0.0
+        gathered_points, counts = gather_reports(points, width) if width else (points, None)
+        deconvolution = deconvolve(gathered_points, _lattice_to_plane(mechanism, numbers), rate, counts)
+    remap = remap_reports(
+        points, LocationPrior(_lattice_to_plane(mechanism, numbers), deconvolution.weights), loss, rate
+    )
+    coordinates = np.stack([axis.coordinates(numbers[:, k]) for k, axis in enumerate(mechanism.axes())], axis=1)
+    mean = float(remap.losses.mean())
+    return LocationReading(
+        coordinates,
+        deconvolution.weights,
+        prior is None,
+        deconvolution.rounds,
+        deconvolution.gap,
+        coordinates[remap.guesses],
+        mean,
+    )
 
 
-def reports(law: LocationMechanism, table: Path, rows: int) -> Doubles:
+def read_reports(mechanism: LocationMechanism, table: Path, rows: int) -> Doubles:
     """The places of a table in the plane, in units of the level."""
-    parts = []
-    with open_table(table, law.columns, "OUT") as reader:
+    pieces = []
+    with open_table(table, mechanism.columns, "OUT") as reader:
         for piece in reader.pieces:
-            columns = [cell_doubles(normalise_cells(piece.column(name))) for name in law.columns]
-            parts.append(plane(law, np.stack(columns, axis=1)))
-    points = np.concatenate(parts) if parts else np.zeros((0, 2))
+            columns = [cell_doubles(normalise_cells(piece.column(name))) for name in mechanism.columns]
+            pieces.append(to_plane(mechanism, np.stack(columns, axis=1)))
+    points = np.concatenate(pieces) if pieces else np.zeros((0, 2))
     if len(points) != rows or not np.isfinite(points).all():
         raise InputError(f"OUT must have the {rows} rows of its note with two finite numbers in each: was it changed?")
     if not rows:
@@ -98,47 +108,50 @@ def reports(law: LocationMechanism, table: Path, rows: int) -> Doubles:
     return points
 
 
-def prior_file(law: LocationMechanism, path: Path) -> tuple[Numbers, Doubles]:
+def read_prior_file(mechanism: LocationMechanism, path: Path) -> tuple[Numbers, Doubles]:
     """A prior from a file with columns x, y, weight: lattice points, where a row's place is moved too, and weights."""
-    names, parts = ("x", "y", "weight"), []
+    names, pieces = ("x", "y", "weight"), []
     with open_table(path, names, "--prior") as reader:
         for piece in reader.pieces:
-            parts.append(np.stack([cell_doubles(normalise_cells(piece.column(name))) for name in names], axis=1))
-    rows = np.concatenate(parts) if parts else np.zeros((0, 3))
+            pieces.append(np.stack([cell_doubles(normalise_cells(piece.column(name))) for name in names], axis=1))
+    rows = np.concatenate(pieces) if pieces else np.zeros((0, 3))
     if not len(rows) or not np.isfinite(rows).all():
         raise InputError("--prior must have rows with three finite numbers x, y, weight each")
     grid = weighted_grid(rows[:, :2], rows[:, 2])
-    return snapped(law, plane(law, grid.places)), grid.weights
+    return nearest_lattice_points(mechanism, to_plane(mechanism, grid.places)), grid.weights
 
 
-def default_places(law: LocationMechanism, points: Doubles, cells: int) -> Doubles:
+def default_grid(mechanism: LocationMechanism, points: Doubles, cells: int) -> Doubles:
     """A grid over the box, or over all but the tails of the reports, in the plane."""
-    if law.box is not None:
-        left, bottom, right, top = map(float, law.box)
-        ends = plane(law, np.array([[left, bottom], [right, top]]))
+    if mechanism.box is not None:
+        left, bottom, right, top = map(float, mechanism.box)
+        corners = to_plane(mechanism, np.array([[left, bottom], [right, top]]))
     else:
-        ends = np.quantile(points, [TAILS, 1 - TAILS], axis=0)
-    (left, bottom), (right, top) = ends.tolist()
+        corners = np.quantile(points, [TAIL_SHARE, 1 - TAIL_SHARE], axis=0)
+    (left, bottom), (right, top) = corners.tolist()
     return rectangle_cells(left, bottom, right, top, cells)
 
 
-def plane(law: LocationMechanism, places: Doubles) -> Doubles:
+def to_plane(mechanism: LocationMechanism, places: Doubles) -> Doubles:
     """From the coordinates of the table to units in the plane of the lattice."""
-    columns = [(places[:, k] - float(axis.zero)) * _scale(law, axis) for k, axis in enumerate(law.axes())]
+    columns = [
+        (places[:, k] - float(axis.zero)) * _units_per_coordinate(mechanism, axis)
+        for k, axis in enumerate(mechanism.axes())
+    ]
     return np.stack(columns, axis=1)
 
 
-def snapped(law: LocationMechanism, points: Doubles) -> Numbers:
+def nearest_lattice_points(mechanism: LocationMechanism, points: Doubles) -> Numbers:
     """The lattice points of points of the plane, in the box: where a person there is when noise is added."""
-    step = float(law.step)
-    columns = [np.clip(np.rint(points[:, k] / step), axis.low, axis.high) for k, axis in enumerate(law.axes())]
+    step = float(mechanism.step)
+    columns = [np.clip(np.rint(points[:, k] / step), axis.low, axis.high) for k, axis in enumerate(mechanism.axes())]
     return np.stack(columns, axis=1).astype(np.int64)
 
 
-def _placed(law: LocationMechanism, numbers: Numbers) -> Doubles:
+def _lattice_to_plane(mechanism: LocationMechanism, numbers: Numbers) -> Doubles:
     """Lattice points as points of the plane."""
-    return numbers.astype(np.float64) * float(law.step)
+    return numbers.astype(np.float64) * float(mechanism.step)
 
 
-def _scale(law: LocationMechanism, axis: Axis) -> float:
-    return float(law.step / axis.size)
+def _units_per_coordinate(mechanism: LocationMechanism, axis: Axis) -> float:
+    return float(mechanism.step / axis.size)

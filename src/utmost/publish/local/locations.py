@@ -97,7 +97,7 @@ class LocationMechanism:
         """The lattice over the two columns."""
         return lattice_axes(self.frame, self.step, self.unit, self.box)
 
-    def kinds(self, given: dict[str, pa.DataType], spelled: bool) -> dict[str, pa.DataType]:
+    def kinds(self, file_types: dict[str, pa.DataType], as_text: bool) -> dict[str, pa.DataType]:
         """The types of the columns that are written: doubles."""
         import pyarrow as pa
 
@@ -112,16 +112,16 @@ class LocationMechanism:
         """
         import pyarrow as pa
 
-        points, stay = self.points(cells)
-        drawn: npt.NDArray[Any] = self.noise.draw(points, source)
-        found = [axis.coordinates(drawn[:, k]) for k, axis in enumerate(self.axes())]
-        return [pa.array(column, type=kind) for column, kind in zip(found, kinds, strict=True)], stay
+        points, kept_rows = self.points(cells)
+        noisy_points: npt.NDArray[Any] = self.noise.draw(points, source)
+        coordinates = [axis.coordinates(noisy_points[:, k]) for k, axis in enumerate(self.axes())]
+        return [pa.array(column, type=kind) for column, kind in zip(coordinates, kinds, strict=True)], kept_rows
 
     def points(self, cells: list[pa.Array]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_] | None]:
         """The lattice points of the rows that stay, as (i, j) each; the mask of those rows where some do not."""
-        both = [lattice_positions(column, axis) for column, axis in zip(cells, self.axes(), strict=True)]
-        points, gone = np.stack([found for found, _ in both], axis=1), both[0][1] | both[1][1]
-        if not gone.any():
+        columns = [lattice_positions(column, axis) for column, axis in zip(cells, self.axes(), strict=True)]
+        points, is_missing = np.stack([numbers for numbers, _ in columns], axis=1), columns[0][1] | columns[1][1]
+        if not is_missing.any():
             return points, None
         if self.missing == REFUSE:
             raise InputError(
@@ -129,8 +129,8 @@ class LocationMechanism:
                 "say --missing drop, or --missing X,Y for a public place that stands in"
             )
         if self.missing == DROP:
-            return points[~gone], ~gone
-        points[gone] = self.stand_in
+            return points[~is_missing], ~is_missing
+        points[is_missing] = self.stand_in
         return points, None
 
     @property
@@ -145,20 +145,20 @@ class LocationMechanism:
         facts: dict[str, Any] = {"per": self.unit, "rounding": str(self.rounding)}
         if isinstance(self.frame, DegreeCoordinates) and self.box is not None:
             facts |= {"stretch": str(self.frame.stretch(self.box)), "shrink": str(self.frame.shrink(self.box))}
-        return facts | {"words": " ".join([*self._promise(), *self._projected(), self._gaps()])}
+        return facts | {"words": " ".join([*self._promise_text(), *self._projection_text(), self._missing_text()])}
 
-    def _promise(self) -> list[str]:
-        gap = decimal_above(enclosure(self.rounding, 64)[1])
+    def _promise_text(self) -> list[str]:
+        bound = decimal_above(enclosure(self.rounding, 64)[1])
         level = self.spent
-        where = "in the projected plane, " if isinstance(self.frame, DegreeCoordinates) else ""
+        plane = "in the projected plane, " if isinstance(self.frame, DegreeCoordinates) else ""
         return [
-            f"Two places {where}d {self.unit} apart give any answer with probabilities within a factor e^(ε·(d + r)) "
-            f"of each other, {level}, r = {self.rounding} {self.unit} (at most {gap}), for each row by itself, "
+            f"Two places {plane}d {self.unit} apart give any answer with probabilities within a factor e^(ε·(d + r)) "
+            f"of each other, {level}, r = {self.rounding} {self.unit} (at most {bound}), for each row by itself, "
             "whatever is known of the other rows and of whose row it is.",
             f"r is what moving places to the nearest point of the lattice of step {self.step} {self.unit} costs.",
         ]
 
-    def _projected(self) -> list[str]:
+    def _projection_text(self) -> list[str]:
         if not isinstance(self.frame, DegreeCoordinates) or self.box is None:
             return []
         stretch, shrink = self.frame.stretch(self.box), self.frame.shrink(self.box)
@@ -168,7 +168,7 @@ class LocationMechanism:
             f"D <= {decimal_above(shrink)}·d; places outside it are moved to its edge in the projected plane."
         ]
 
-    def _gaps(self) -> str:
+    def _missing_text(self) -> str:
         if self.missing == DROP:
             return "Rows without a place were dropped: that a row had none is not hidden."
         if self.missing == REFUSE:

@@ -28,7 +28,7 @@ from utmost.publish.local.locations import LocationMechanism
 
 SCHEMA = "utmost-local/1"
 MAX_METADATA_BYTES = 1 << 26  # bytes
-SHUFFLED, KEPT = "shuffled", "kept"
+SHUFFLED_ORDER, ORIGINAL_ORDER = "shuffled", "kept"
 
 Mechanism = LocationMechanism | CategoryMechanism
 
@@ -49,35 +49,37 @@ def metadata_path(table: Path) -> Path:
     return table.with_name(f"{table.name}.json")
 
 
-def metadata_json(record: TableMetadata) -> str:
+def metadata_json(metadata: TableMetadata) -> str:
     """The JSON text of a note."""
-    return json.dumps(metadata_content(record), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    return json.dumps(metadata_content(metadata), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
-def metadata_content(record: TableMetadata) -> dict[str, Any]:
+def metadata_content(metadata: TableMetadata) -> dict[str, Any]:
     """The same as plain dictionaries and lists; exact numbers are texts."""
-    law = record.mechanism
-    promise = level_content(law.level) | law.guarantee()
-    promise["words"] = " ".join([promise["words"], *_provisos(record)])
+    mechanism = metadata.mechanism
+    promise = level_content(mechanism.level) | mechanism.guarantee()
+    promise["words"] = " ".join([promise["words"], *_exceptions(metadata)])
     return {
         "schema": SCHEMA,
-        "library": record.library,
-        "rows": record.rows,
-        "order": record.order,
-        "kept": list(record.kept),
-        "mechanism": _places(law) if isinstance(law, LocationMechanism) else _answers(law),
+        "library": metadata.library,
+        "rows": metadata.rows,
+        "order": metadata.order,
+        "kept": list(metadata.kept),
+        "mechanism": _location_content(mechanism)
+        if isinstance(mechanism, LocationMechanism)
+        else _category_content(mechanism),
         "guarantee": promise,
     }
 
 
-def _provisos(record: TableMetadata) -> list[str]:
+def _exceptions(metadata: TableMetadata) -> list[str]:
     """What the promise does not cover."""
-    words = ["Whoever has several rows, or whose rows are obfuscated again, spends the level each time."]
-    if record.order == KEPT:
-        words.append("The rows are in their old order: where that was sorted by what is hidden, it tells of it.")
-    if record.kept:
-        words.append(f"Columns copied as they are have no protection: {', '.join(record.kept)}.")
-    return words
+    sentences = ["Whoever has several rows, or whose rows are obfuscated again, spends the level each time."]
+    if metadata.order == ORIGINAL_ORDER:
+        sentences.append("The rows are in their old order: where that was sorted by what is hidden, it tells of it.")
+    if metadata.kept:
+        sentences.append(f"Columns copied as they are have no protection: {', '.join(metadata.kept)}.")
+    return sentences
 
 
 def level_content(level: Level) -> dict[str, str]:
@@ -85,138 +87,140 @@ def level_content(level: Level) -> dict[str, str]:
     return {"alpha": str(level.alpha)} if level.exponent is None else {"epsilon": str(level.exponent)}
 
 
-def _places(law: LocationMechanism) -> dict[str, Any]:
-    frame, missing = law.frame, law.missing
+def _location_content(mechanism: LocationMechanism) -> dict[str, Any]:
+    frame, missing = mechanism.frame, mechanism.missing
     if isinstance(frame, PlaneCoordinates):
         coordinates: dict[str, Any] = {"kind": "plane", "unit": frame.unit}
     else:
         lengths = [str(METRES_PER_DEGREE * frame.cosine), str(METRES_PER_DEGREE)]
-        coordinates = {"kind": "degrees", "origin": _texts(frame.origin), "metres_per_degree": lengths}
+        coordinates = {"kind": "degrees", "origin": _number_texts(frame.origin), "metres_per_degree": lengths}
     return {
         "name": "planar",
-        **level_content(law.level),
-        "unit": law.unit,
-        "step": str(law.step),
-        "columns": [law.x, law.y],
+        **level_content(mechanism.level),
+        "unit": mechanism.unit,
+        "step": str(mechanism.step),
+        "columns": [mechanism.x, mechanism.y],
         "coordinates": coordinates,
-        "box": None if law.box is None else _texts(law.box),
-        "missing": missing if isinstance(missing, str) else _texts(missing),
+        "box": None if mechanism.box is None else _number_texts(mechanism.box),
+        "missing": missing if isinstance(missing, str) else _number_texts(missing),
         "law": "Pr[noise = (i, j) steps] proportional to exp(-epsilon*step*sqrt(i^2 + j^2))",
     }
 
 
-def _answers(law: CategoryMechanism) -> dict[str, Any]:
+def _category_content(mechanism: CategoryMechanism) -> dict[str, Any]:
     return {
-        "name": "response-dual" if law.dual else "response",
-        **level_content(law.level),
-        "column": law.column,
-        "values": list(law.values),
-        "others": law.others,
-        "truth": str(law.noise.truth),
+        "name": "response-dual" if mechanism.dual else "response",
+        **level_content(mechanism.level),
+        "column": mechanism.column,
+        "values": list(mechanism.values),
+        "others": mechanism.others,
+        "truth": str(mechanism.noise.truth),
     }
 
 
-def _texts(numbers: tuple[Fraction, ...]) -> list[str]:
+def _number_texts(numbers: tuple[Fraction, ...]) -> list[str]:
     return [str(n) for n in numbers]
 
 
 def read_metadata(table: str | Path) -> TableMetadata:
     """The note beside a table."""
-    place = metadata_path(Path(table))
+    note_path = metadata_path(Path(table))
     try:
-        with place.open("rb") as stream:
+        with note_path.open("rb") as stream:
             raw = stream.read(MAX_METADATA_BYTES + 1)
-        found = raw.decode("utf-8-sig")
+        text = raw.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(
-            f"the note {place.name[-80:]} must lie beside the table and be readable: {type(problem).__name__}"
+            f"the note {note_path.name[-80:]} must lie beside the table and be readable: {type(problem).__name__}"
         ) from None
     if len(raw) > MAX_METADATA_BYTES:
         raise InputError(f"the note must be at most {MAX_METADATA_BYTES >> 20} MiB, got a larger file")
-    return parse_metadata(found)
+    return parse_metadata(text)
 
 
 def parse_metadata(document: str) -> TableMetadata:
     """The note in a text; refused with one line where it is none."""
     try:
-        found = json.loads(document)
+        content = json.loads(document)
     except (ValueError, RecursionError):
         raise InputError("the note must be a JSON document written by utmost obfuscate, got none") from None
-    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         raise InputError(f"the note must be of schema {SCHEMA}, got another: read it with the version that wrote it")
-    top = Fields(found, "note")
+    top = Fields(content, "note")
     for key in ("schema", "guarantee"):
         top.raw(key)
-    law = top.table("mechanism")
-    record = TableMetadata(
-        mechanism=_read_places(law) if law.text("name") == "planar" else _read_answers(law),
+    mechanism_fields = top.table("mechanism")
+    metadata = TableMetadata(
+        mechanism=_read_location_mechanism(mechanism_fields)
+        if mechanism_fields.text("name") == "planar"
+        else _read_category_mechanism(mechanism_fields),
         rows=top.whole("rows"),
         order=top.text("order"),
-        kept=tuple(_names(top.raw("kept"), "kept")),
+        kept=tuple(_check_texts(top.raw("kept"), "kept")),
         library=top.text("library"),
     )
     top.finish()
-    if record.rows < 0 or record.order not in (SHUFFLED, KEPT):
-        raise InputError(f"note: rows must be >= 0, and order {SHUFFLED} or {KEPT}")
-    return record
+    if metadata.rows < 0 or metadata.order not in (SHUFFLED_ORDER, ORIGINAL_ORDER):
+        raise InputError(f"note: rows must be >= 0, and order {SHUFFLED_ORDER} or {ORIGINAL_ORDER}")
+    return metadata
 
 
-def _read_level(law: Fields) -> Level:
-    if law.raw("alpha", None) is not None:
-        return alpha(law.text("alpha"))
-    return epsilon(law.text("epsilon"))
+def _read_level(fields: Fields) -> Level:
+    if fields.raw("alpha", None) is not None:
+        return alpha(fields.text("alpha"))
+    return epsilon(fields.text("epsilon"))
 
 
-def _read_places(law: Fields) -> LocationMechanism:
-    law.raw("law")
-    x, y = _names(law.raw("columns"), "columns", 2)
-    box, missing = law.raw("box"), law.raw("missing")
-    made = LocationMechanism(
+def _read_location_mechanism(fields: Fields) -> LocationMechanism:
+    fields.raw("law")
+    x, y = _check_texts(fields.raw("columns"), "columns", 2)
+    box, missing = fields.raw("box"), fields.raw("missing")
+    mechanism = LocationMechanism(
         x=x,
         y=y,
-        level=_read_level(law),
-        unit=law.text("unit"),
-        step=law.number("step"),
-        frame=_read_frame(law.table("coordinates")),
-        box=None if box is None else _corners(box),
-        missing=missing if isinstance(missing, str) else _pair(missing, "missing"),
+        level=_read_level(fields),
+        unit=fields.text("unit"),
+        step=fields.number("step"),
+        frame=_read_coordinates(fields.table("coordinates")),
+        box=None if box is None else _parse_corners(box),
+        missing=missing if isinstance(missing, str) else _parse_pair(missing, "missing"),
     )
-    law.finish()
-    return made
+    fields.finish()
+    return mechanism
 
 
-def _read_frame(fields: Fields) -> CoordinateSystem:
+def _read_coordinates(fields: Fields) -> CoordinateSystem:
     kind = fields.text("kind")
     if kind == "plane":
-        frame: CoordinateSystem = PlaneCoordinates(fields.text("unit"))
+        coordinates: CoordinateSystem = PlaneCoordinates(fields.text("unit"))
     elif kind == "degrees":
-        frame = DegreeCoordinates(_pair(fields.raw("origin"), "origin"))
-        if _pair(fields.raw("metres_per_degree"), "metres_per_degree") != (
-            METRES_PER_DEGREE * frame.cosine,
+        coordinates = DegreeCoordinates(_parse_pair(fields.raw("origin"), "origin"))
+        if _parse_pair(fields.raw("metres_per_degree"), "metres_per_degree") != (
+            METRES_PER_DEGREE * coordinates.cosine,
             METRES_PER_DEGREE,
         ):
             raise InputError("note: metres_per_degree must be that of the origin: read it with the version it is of")
     else:
         raise InputError("note: coordinates must be of kind plane or degrees")
     fields.finish()
-    return frame
+    return coordinates
 
 
-def _read_answers(law: Fields) -> CategoryMechanism:
-    name, truth = law.text("name"), law.text("truth")
+def _read_category_mechanism(fields: Fields) -> CategoryMechanism:
+    name, truth = fields.text("name"), fields.text("truth")
     if name not in ("response", "response-dual"):
         raise InputError("note: mechanism must be planar, response or response-dual")
-    values, others = tuple(_names(law.raw("values"), "values")), law.raw("others")
+    values, others = tuple(_check_texts(fields.raw("values"), "values")), fields.raw("others")
     if others is not None:
-        others = law.text("others")
-    made = CategoryMechanism(law.text("column"), _read_level(law), values, others, name == "response-dual")
-    law.finish()
-    if number(truth, "truth") != made.noise.truth:
+        others = fields.text("others")
+    mechanism = CategoryMechanism(fields.text("column"), _read_level(fields), values, others, name == "response-dual")
+    fields.finish()
+    if number(truth, "truth") != mechanism.noise.truth:
         raise InputError("note: truth must be the probability of a true answer at its level")
-    return made
+    return mechanism
 
 
-def _names(items: Any, key: str, count: int | None = None) -> list[str]:
+def _check_texts(items: Any, key: str, count: int | None = None) -> list[str]:
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
         raise InputError(f"note: {key} must be a list of texts")
     if count is not None and len(items) != count:
@@ -224,17 +228,17 @@ def _names(items: Any, key: str, count: int | None = None) -> list[str]:
     return items
 
 
-def _numbers(items: Any, key: str, count: int) -> list[Fraction]:
+def _parse_numbers(items: Any, key: str, count: int) -> list[Fraction]:
     if not isinstance(items, list) or len(items) != count:
         raise InputError(f"note: {key} must be a list of {count} numbers")
     return [Fields({key: item}, "note").number(key) for item in items]
 
 
-def _pair(items: Any, key: str) -> Pair:
-    first, second = _numbers(items, key, 2)
+def _parse_pair(items: Any, key: str) -> Pair:
+    first, second = _parse_numbers(items, key, 2)
     return first, second
 
 
-def _corners(items: Any) -> Corners:
-    left, bottom, right, top = _numbers(items, "box", 4)
+def _parse_corners(items: Any) -> Corners:
+    left, bottom, right, top = _parse_numbers(items, "box", 4)
     return left, bottom, right, top

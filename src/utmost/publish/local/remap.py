@@ -21,12 +21,12 @@ from utmost.errors import InputError
 Doubles = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
 
-ENTRIES = 1 << 20  # of a matrix of reports by grid points that is made at a time
+CHUNK_ENTRIES = 1 << 20  # of a matrix of reports by grid points that is made at a time
 MAX_KEPT_ENTRIES = 1 << 25  # entries that are kept from one round of EM to the next rather than made again
 LOSSES = ("euclidean", "squared", "binary")
-MOST_POINTS = 20_000  # of a grid
-ROUNDS, GAP = 200, 1e-3
-TINY = 1e-300  # in place of a likelihood that underflows
+MAX_GRID_POINTS = 20_000  # of a grid
+MAX_EM_ROUNDS, EM_GAP = 200, 1e-3
+MIN_LIKELIHOOD = 1e-300  # in place of a likelihood that underflows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,8 +39,8 @@ class LocationPrior:
     def __post_init__(self) -> None:
         """Check the shape and the weights."""
         count = len(self.weights)
-        if not 1 <= count <= MOST_POINTS or self.places.shape != (count, 2) or self.weights.ndim != 1:
-            raise InputError(f"a grid must have from 1 to {MOST_POINTS} places x, y with a weight each")
+        if not 1 <= count <= MAX_GRID_POINTS or self.places.shape != (count, 2) or self.weights.ndim != 1:
+            raise InputError(f"a grid must have from 1 to {MAX_GRID_POINTS} places x, y with a weight each")
         if not np.isfinite(self.places).all() or not (np.isfinite(self.weights) & (self.weights >= 0)).all():
             raise InputError("a grid must have finite places and weights >= 0")
         if not np.isclose(self.weights.sum(), 1.0):
@@ -89,21 +89,21 @@ def rectangle_cells(left: float, bottom: float, right: float, top: float, cells:
 
 def distances(points: Doubles, places: Doubles) -> Doubles:
     """The Euclidean distance of each point from each place, by √(dx² + dy²): coordinates are far from overflow."""
-    found: Doubles = points[:, :1] - places[:, 0]
-    rest: Doubles = points[:, 1:] - places[:, 1]
-    found *= found
-    rest *= rest
-    found += rest
-    return np.sqrt(found, out=found)
+    squares: Doubles = points[:, :1] - places[:, 0]
+    y_squares: Doubles = points[:, 1:] - places[:, 1]
+    squares *= squares
+    y_squares *= y_squares
+    squares += y_squares
+    return np.sqrt(squares, out=squares)
 
 
 def likelihoods(points: Doubles, places: Doubles, epsilon: float) -> Doubles:
     """e^(−ε·d) of each report from each place, over its largest in the row: a row's factor cancels in every belief."""
-    gaps = distances(points, places)
-    gaps -= gaps.min(axis=1, keepdims=True)
-    gaps *= -epsilon
-    result: Doubles = np.exp(gaps, out=gaps)
-    return result
+    logs = distances(points, places)
+    logs -= logs.min(axis=1, keepdims=True)
+    logs *= -epsilon
+    ratios: Doubles = np.exp(logs, out=logs)
+    return ratios
 
 
 def remap_reports(points: npt.ArrayLike, prior: LocationPrior, loss: str, epsilon: float) -> RemapResult:
@@ -115,13 +115,13 @@ def remap_reports(points: npt.ArrayLike, prior: LocationPrior, loss: str, epsilo
     """
     if loss not in LOSSES:
         raise InputError(f'loss must be one of {", ".join(LOSSES)}, got "{loss[:40]}"')
-    reports = checked(points)
+    reports = check_points(points)
     costs = _costs(prior.places, loss).astype(np.float32)
     guesses, losses = np.zeros(len(reports), dtype=np.intp), np.zeros(len(reports))
-    for part in chunks(len(reports), len(prior.weights)):
-        expected = beliefs(reports[part], prior, epsilon) @ costs
-        guesses[part] = expected.argmin(axis=1)
-        losses[part] = expected.min(axis=1)
+    for rows in chunks(len(reports), len(prior.weights)):
+        expected = beliefs(reports[rows], prior, epsilon) @ costs
+        guesses[rows] = expected.argmin(axis=1)
+        losses[rows] = expected.min(axis=1)
     return RemapResult(guesses, losses)
 
 
@@ -141,8 +141,8 @@ def _costs(places: Doubles, loss: str) -> Doubles:
     """ℓ(w, g), a row for each g."""
     if loss == "binary":
         return 1.0 - np.eye(len(places))
-    gaps = distances(places, places)
-    return gaps if loss == "euclidean" else gaps**2
+    costs = distances(places, places)
+    return costs if loss == "euclidean" else costs**2
 
 
 def deconvolve(
@@ -150,8 +150,8 @@ def deconvolve(
     places: Doubles,
     epsilon: float,
     counts: npt.ArrayLike | None = None,
-    rounds: int = ROUNDS,
-    gap: float = GAP,
+    rounds: int = MAX_EM_ROUNDS,
+    gap: float = EM_GAP,
 ) -> DeconvolutionResult:
     """The weights π on places under which the reports are most likely, from equal weights on, by EM.
 
@@ -159,22 +159,22 @@ def deconvolve(
     falls, and for any other weights it is larger by at most log max_g r_g a report (Jensen; the problem is concave):
     rounds end when that is below `gap`. `counts` says how many reports each point stands for.
     """
-    reports = checked(points)
+    reports = check_points(points)
     mass = np.ones(len(reports)) if counts is None else np.asarray(counts, dtype=np.float64)
     if not len(reports) or not mass.sum() > 0:
         raise InputError("weights can be estimated from some reports, got none")
     mass = mass / mass.sum()
-    weights, short, done = np.full(len(places), 1.0 / len(places)), np.inf, 0
-    held = _Likelihoods(reports, places, epsilon)
-    while done < rounds and short > gap:
+    weights, remaining_gap, round_count = np.full(len(places), 1.0 / len(places)), np.inf, 0
+    chunked_likelihoods = _Likelihoods(reports, places, epsilon)
+    while round_count < rounds and remaining_gap > gap:
         ratios = np.zeros(len(places))
-        for part, likely in held:
-            ratios += (mass[part] / np.maximum(likely @ weights, TINY)) @ likely
-        short, done = float(np.log(ratios.max())), done + 1
-        if short > gap:
+        for rows, likelihood in chunked_likelihoods:
+            ratios += (mass[rows] / np.maximum(likelihood @ weights, MIN_LIKELIHOOD)) @ likelihood
+        remaining_gap, round_count = float(np.log(ratios.max())), round_count + 1
+        if remaining_gap > gap:
             weights = weights * ratios
             weights /= weights.sum()
-    return DeconvolutionResult(weights, done, max(short, 0.0))
+    return DeconvolutionResult(weights, round_count, max(remaining_gap, 0.0))
 
 
 @dataclass(slots=True)
@@ -184,15 +184,15 @@ class _Likelihoods:
     points: Doubles
     places: Doubles
     epsilon: float
-    kept: list[Doubles] | None = None
+    cached: list[Doubles] | None = None
 
     def __iter__(self) -> Iterator[tuple[slice, Doubles]]:
-        parts = chunks(len(self.points), len(self.places))
-        if self.kept is None and len(self.points) * len(self.places) <= MAX_KEPT_ENTRIES:
-            self.kept = [likelihoods(self.points[part], self.places, self.epsilon) for part in parts]
-        for k, part in enumerate(parts):
-            made = self.kept[k] if self.kept else likelihoods(self.points[part], self.places, self.epsilon)
-            yield part, made
+        slices = chunks(len(self.points), len(self.places))
+        if self.cached is None and len(self.points) * len(self.places) <= MAX_KEPT_ENTRIES:
+            self.cached = [likelihoods(self.points[rows], self.places, self.epsilon) for rows in slices]
+        for k, rows in enumerate(slices):
+            chunk = self.cached[k] if self.cached else likelihoods(self.points[rows], self.places, self.epsilon)
+            yield rows, chunk
 
 
 def gather_reports(points: npt.ArrayLike, width: float) -> tuple[Doubles, npt.NDArray[np.int64]]:
@@ -200,25 +200,25 @@ def gather_reports(points: npt.ArrayLike, width: float) -> tuple[Doubles, npt.ND
 
     A report moves by at most width/√2, so each log-likelihood by at most ε·width/√2.
     """
-    squares = np.floor(checked(points) / width)
+    squares = np.floor(check_points(points) / width)
     low = squares.min(axis=0)
     across = squares[:, 0].max() - low[0] + 1
     if not across * (squares[:, 1].max() - low[1] + 1) < 2.0**53:
         raise InputError("reports must lie within 2^26 widths of each other to be put together")
-    names, counts = np.unique(((squares - low) @ [1.0, across]).astype(np.int64), return_counts=True)
-    found = np.stack([names % int(across), names // int(across)], axis=1)
-    return (found + low + 0.5) * width, counts.astype(np.int64)
+    square_ids, counts = np.unique(((squares - low) @ [1.0, across]).astype(np.int64), return_counts=True)
+    corners = np.stack([square_ids % int(across), square_ids // int(across)], axis=1)
+    return (corners + low + 0.5) * width, counts.astype(np.int64)
 
 
-def checked(points: npt.ArrayLike) -> Doubles:
+def check_points(points: npt.ArrayLike) -> Doubles:
     """Reports as rows (x, y) of finite doubles."""
-    found = np.asarray(points, dtype=np.float64)
-    if found.ndim != 2 or found.shape[1] != 2 or not np.isfinite(found).all():
+    reports = np.asarray(points, dtype=np.float64)
+    if reports.ndim != 2 or reports.shape[1] != 2 or not np.isfinite(reports).all():
         raise InputError("points must be rows of two finite numbers")
-    return found
+    return reports
 
 
 def chunks(rows: int, columns: int) -> list[slice]:
     """Slices of rows so that a chunk has a bounded number of entries."""
-    step = max(1, ENTRIES // max(columns, 1))
+    step = max(1, CHUNK_ENTRIES // max(columns, 1))
     return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MAX_BYTES_IN_MEMORY = 1 << 24  # bytes put in order in memory
-SPREAD = 6  # bits: 64 files at a time
+BUCKET_BITS = 6  # bits: 64 files at a time
 
 
 def shuffle_rows(
@@ -31,24 +31,24 @@ def shuffle_rows(
     schema: pa.Schema,
     folder: Path,
     source: EntropySource | None = None,
-    held: int = MAX_BYTES_IN_MEMORY,
+    max_bytes: int = MAX_BYTES_IN_MEMORY,
 ) -> Iterator[pa.RecordBatch]:
     """The same rows in a uniformly random order; `folder` is for files, which are removed as they are read."""
-    words, stream, head = entropy_source(source), iter(batches), []
+    entropy, stream, first_batches = entropy_source(source), iter(batches), []
     size = rows = 0
     for batch in stream:
-        head.append(batch)
+        first_batches.append(batch)
         size, rows = size + batch.nbytes, rows + batch.num_rows
-        if size > held and rows > 1 << SPREAD:
+        if size > max_bytes and rows > 1 << BUCKET_BITS:
             break
     else:
-        yield from _permuted(head, schema, words)
+        yield from _permute_batches(first_batches, schema, entropy)
         return
-    inner = folder / "parts"
-    for path in _scattered(chain(head, stream), schema, inner, words):
-        yield from shuffle_rows(_read(path), schema, inner, words, held)
+    parts_folder = folder / "parts"
+    for path in _scatter_rows(chain(first_batches, stream), schema, parts_folder, entropy):
+        yield from shuffle_rows(_read_batches(path), schema, parts_folder, entropy, max_bytes)
         path.unlink()
-    inner.rmdir()
+    parts_folder.rmdir()
 
 
 def permutation(count: int, source: EntropySource) -> npt.NDArray[np.intp]:
@@ -60,7 +60,7 @@ def permutation(count: int, source: EntropySource) -> npt.NDArray[np.intp]:
             return order
 
 
-def _permuted(batches: list[Any], schema: pa.Schema, source: EntropySource) -> Iterator[Any]:
+def _permute_batches(batches: list[Any], schema: pa.Schema, source: EntropySource) -> Iterator[Any]:
     import pyarrow as pa
 
     if not batches:
@@ -72,33 +72,33 @@ def _permuted(batches: list[Any], schema: pa.Schema, source: EntropySource) -> I
         yield from table.take(pa.array(order[start : start + ROWS_PER_PIECE])).to_batches()
 
 
-def _scattered(batches: Iterable[Any], schema: pa.Schema, folder: Path, source: EntropySource) -> list[Path]:
+def _scatter_rows(batches: Iterable[Any], schema: pa.Schema, folder: Path, source: EntropySource) -> list[Path]:
     """Each row in one of 64 new files, chosen by 6 random bits of its own."""
     import pyarrow as pa
 
-    paths = [folder / f"{k}.arrow" for k in range(1 << SPREAD)]
+    paths = [folder / f"{k}.arrow" for k in range(1 << BUCKET_BITS)]
     with hide_engine_errors("OUT must be in a folder with room for the rows in between"), ExitStack() as stack:
         folder.mkdir()
         sinks = [stack.enter_context(pa.OSFile(str(path), "wb")) for path in paths]
         files = [stack.enter_context(pa.ipc.new_file(sink, schema)) for sink in sinks]
         for batch in batches:
-            for file, part in zip(files, parted(batch, source), strict=True):
+            for file, part in zip(files, split_by_bucket(batch, source), strict=True):
                 file.write_batch(part)
     return paths
 
 
-def parted(batch: Any, source: EntropySource) -> list[Any]:
+def split_by_bucket(batch: Any, source: EntropySource) -> list[Any]:
     """The rows of a batch in 64 parts."""
     import pyarrow as pa
 
-    bucket = source.words(batch.num_rows) >> np.uint64(64 - SPREAD)
+    bucket = source.words(batch.num_rows) >> np.uint64(64 - BUCKET_BITS)
     by_bucket = batch.take(pa.array(np.argsort(bucket, kind="stable")))
-    counts = np.bincount(bucket.astype(np.intp), minlength=1 << SPREAD)
-    ends = np.cumsum(counts)
-    return [by_bucket.slice(int(end - count), int(count)) for end, count in zip(ends, counts, strict=True)]
+    counts = np.bincount(bucket.astype(np.intp), minlength=1 << BUCKET_BITS)
+    bucket_ends = np.cumsum(counts)
+    return [by_bucket.slice(int(end - count), int(count)) for end, count in zip(bucket_ends, counts, strict=True)]
 
 
-def _read(path: Path) -> Iterator[Any]:
+def _read_batches(path: Path) -> Iterator[Any]:
     import pyarrow as pa
 
     with pa.ipc.open_file(path) as file:

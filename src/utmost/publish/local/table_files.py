@@ -21,11 +21,11 @@ from utmost.errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ENDINGS = (".csv", ".parquet")
-BLOCK = 1 << 21  # bytes of CSV read at a time
+TABLE_SUFFIXES = (".csv", ".parquet")
+CSV_BLOCK_BYTES = 1 << 21  # bytes of CSV read at a time
 ROWS_PER_PIECE = 1 << 16  # rows handed on at a time
-SHOWN = 8  # column names in a complaint
-STRUCTURE = frozenset(',"\r\n')
+MAX_LISTED_COLUMNS = 8  # column names in a complaint
+CSV_SPECIAL_CHARS = frozenset(',"\r\n')
 
 Progress = Callable[[str, float], None]
 
@@ -43,10 +43,10 @@ class TableReader:
 
 def table_format(path: Path, name: str) -> str:
     """`.csv` or `.parquet`; anything else is refused."""
-    found = path.suffix.lower()
-    if found not in ENDINGS:
+    suffix = path.suffix.lower()
+    if suffix not in TABLE_SUFFIXES:
         raise InputError(f'{name} must be a file that ends in .csv or .parquet, got "{path.name[:60]}": rename it')
-    return found
+    return suffix
 
 
 def find_table(table: str | Path) -> Path:
@@ -65,7 +65,7 @@ def find_table(table: str | Path) -> Path:
 
 
 @contextmanager
-def hide_engine_errors(words: str) -> Iterator[None]:
+def hide_engine_errors(message: str) -> Iterator[None]:
     """What goes wrong in the engine or the file system, in our words alone."""
     import pyarrow as pa
 
@@ -74,7 +74,7 @@ def hide_engine_errors(words: str) -> Iterator[None]:
     except InputError:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError) as problem:
-        raise InputError(f"{words} ({type(problem).__name__})") from None
+        raise InputError(f"{message} ({type(problem).__name__})") from None
 
 
 @contextmanager
@@ -82,104 +82,108 @@ def open_table(
     path: Path, columns: Iterable[str], name: str, progress: Progress | None = None
 ) -> Iterator[TableReader]:
     """The table in a file, its wanted columns alone. CSV cells are text, as they are written."""
-    wanted, kind = list(columns), table_format(path, name)
-    with hide_engine_errors(f"{name} must be a {kind[1:]} file that can be read, got {path.name[:60]}"):
+    column_names, suffix = list(columns), table_format(path, name)
+    with hide_engine_errors(f"{name} must be a {suffix[1:]} file that can be read, got {path.name[:60]}"):
         stream: Any = path.open("rb")
-    opener = _csv if kind == ".csv" else _parquet
-    with stream, opener(stream, path, wanted, name, progress or _silent) as reader:
+    opener = _open_csv if suffix == ".csv" else _open_parquet
+    with stream, opener(stream, path, column_names, name, progress or _ignore_progress) as reader:
         yield reader
 
 
-def _silent(task: str, share: float) -> None:
+def _ignore_progress(task: str, share: float) -> None:
     pass
 
 
-def _unreadable(name: str, path: Path, kind: str) -> str:
+def _unreadable_message(name: str, path: Path, kind: str) -> str:
     return f"{name} must be a {kind} file that can be read from its first row to its last, got {path.name[:60]}"
 
 
 @contextmanager
-def _csv(stream: Any, path: Path, wanted: list[str], name: str, progress: Progress) -> Iterator[TableReader]:
+def _open_csv(stream: Any, path: Path, column_names: list[str], name: str, progress: Progress) -> Iterator[TableReader]:
     import pyarrow as pa
     from pyarrow import csv
 
-    size, words = max(path.stat().st_size, 1), _unreadable(name, path, "CSV")
-    parse, read = csv.ParseOptions(newlines_in_values=True), csv.ReadOptions(block_size=BLOCK)
+    size, message = max(path.stat().st_size, 1), _unreadable_message(name, path, "CSV")
+    parse, read = csv.ParseOptions(newlines_in_values=True), csv.ReadOptions(block_size=CSV_BLOCK_BYTES)
     with (
-        hide_engine_errors(words),
-        path.open("rb") as first,
-        csv.open_csv(first, read_options=read, parse_options=parse) as probe,
+        hide_engine_errors(message),
+        path.open("rb") as header_stream,
+        csv.open_csv(header_stream, read_options=read, parse_options=parse) as probe,
     ):
         names = probe.schema.names
-    chosen = _chosen(names, wanted, name)
-    kinds = dict.fromkeys(chosen, pa.string())
-    convert = csv.ConvertOptions(include_columns=chosen, column_types=kinds, strings_can_be_null=False, null_values=[])
-    with hide_engine_errors(words):
+    selected = _select_columns(names, column_names, name)
+    kinds = dict.fromkeys(selected, pa.string())
+    convert = csv.ConvertOptions(
+        include_columns=selected, column_types=kinds, strings_can_be_null=False, null_values=[]
+    )
+    with hide_engine_errors(message):
         reader = csv.open_csv(stream, read_options=read, parse_options=parse, convert_options=convert)
     with reader:
-        report = partial(_told_bytes, stream, size, progress)
-        yield TableReader(kinds, _pieces(iter(reader), words, report))
+        report = partial(_report_bytes, stream, size, progress)
+        yield TableReader(kinds, _split_pieces(iter(reader), message, report))
 
 
-def _told_bytes(stream: Any, size: int, progress: Progress, rows: int) -> None:
+def _report_bytes(stream: Any, size: int, progress: Progress, rows: int) -> None:
     progress("reading", min(stream.tell() / size, 1.0))
 
 
 @contextmanager
-def _parquet(stream: Any, path: Path, wanted: list[str], name: str, progress: Progress) -> Iterator[TableReader]:
+def _open_parquet(
+    stream: Any, path: Path, column_names: list[str], name: str, progress: Progress
+) -> Iterator[TableReader]:
     from pyarrow import parquet
 
-    words = _unreadable(name, path, "Parquet")
-    with hide_engine_errors(words):
+    message = _unreadable_message(name, path, "Parquet")
+    with hide_engine_errors(message):
         file = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=1 << 20)
         names, total = list(file.schema_arrow.names), max(file.metadata.num_rows, 1)
-    chosen = _chosen(names, wanted, name)
-    kinds = {column: _decoded(file.schema_arrow.field(column).type) for column in chosen}
+    selected = _select_columns(names, column_names, name)
+    kinds = {column: _value_type(file.schema_arrow.field(column).type) for column in selected}
     with file:
-        report = partial(_told_rows, total, progress)
-        yield TableReader(kinds, _pieces(file.iter_batches(ROWS_PER_PIECE, columns=chosen), words, report))
+        report = partial(_report_rows, total, progress)
+        yield TableReader(kinds, _split_pieces(file.iter_batches(ROWS_PER_PIECE, columns=selected), message, report))
 
 
-def _told_rows(total: int, progress: Progress, rows: int) -> None:
+def _report_rows(total: int, progress: Progress, rows: int) -> None:
     progress("reading", min(rows / total, 1.0))
 
 
-def _pieces(batches: Iterator[Any], words: str, report: Callable[[int], None]) -> Iterator[Any]:
+def _split_pieces(batches: Iterator[Any], message: str, report: Callable[[int], None]) -> Iterator[Any]:
     """The rows of a file in small pieces; what the engine says of a bad one is not repeated."""
     rows = 0
     while True:
-        with hide_engine_errors(words):
+        with hide_engine_errors(message):
             batch = next(batches, None)
         if batch is None:
             return
         rows += batch.num_rows
         report(rows)
         for start in range(0, batch.num_rows, ROWS_PER_PIECE):
-            yield _plain(batch.slice(start, ROWS_PER_PIECE))
+            yield _decode_dictionaries(batch.slice(start, ROWS_PER_PIECE))
 
 
-def _decoded(kind: pa.DataType) -> pa.DataType:
+def _value_type(kind: pa.DataType) -> pa.DataType:
     import pyarrow as pa
 
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
+def _decode_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The same rows with their dictionaries looked up."""
     import pyarrow as pa
 
-    arrays = [c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for c in batch.columns]
+    arrays = [column.dictionary_decode() if pa.types.is_dictionary(column.type) else column for column in batch.columns]
     return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
 
 
-def _chosen(names: list[str], wanted: list[str], name: str) -> list[str]:
+def _select_columns(names: list[str], column_names: list[str], name: str) -> list[str]:
     """The wanted columns in the file's order."""
-    for column in wanted:
+    for column in column_names:
         if names.count(column) != 1:
-            listed = ", ".join(names[:SHOWN])[:200] + (", …" if len(names) > SHOWN else "")
-            times = "is not there" if column not in names else "is there more than once"
-            raise InputError(f'{name} must have the column "{column[:60]}", which {times}: it has {listed}')
-    return [column for column in names if column in wanted]
+            listed = ", ".join(names[:MAX_LISTED_COLUMNS])[:200] + (", …" if len(names) > MAX_LISTED_COLUMNS else "")
+            problem = "is not there" if column not in names else "is there more than once"
+            raise InputError(f'{name} must have the column "{column[:60]}", which {problem}: it has {listed}')
+    return [column for column in names if column in column_names]
 
 
 @contextmanager
@@ -191,48 +195,48 @@ def staging_folder(target: Path) -> Iterator[Path]:
         yield Path(folder.name)
 
 
-def write_table(batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path, plain: bool) -> int:
+def write_table(batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path, unquoted: bool) -> int:
     """Write a table to a new file, by its ending, through to the disk; returns how many rows it has.
 
-    `plain` says that no text in it needs quotes in a CSV file.
+    `unquoted` says that no text in it needs quotes in a CSV file.
     """
-    words, rows = f"OUT must be a file that can be written with columns of these types, got {path.name[:60]}", 0
-    with hide_engine_errors(words):
+    message, rows = f"OUT must be a file that can be written with columns of these types, got {path.name[:60]}", 0
+    with hide_engine_errors(message):
         sink = path.open("wb")
     with sink:
-        with hide_engine_errors(words):
-            writer = _writer(sink, path, schema, plain)
+        with hide_engine_errors(message):
+            writer = _open_writer(sink, path, schema, unquoted)
         try:
             for batch in batches:
                 rows += batch.num_rows
-                with hide_engine_errors(words):
+                with hide_engine_errors(message):
                     writer.write_batch(batch)
         finally:
-            with hide_engine_errors(words):
+            with hide_engine_errors(message):
                 writer.close()
-        with hide_engine_errors(words):
+        with hide_engine_errors(message):
             sink.flush()
             os.fsync(sink.fileno())
     return rows
 
 
-def _writer(sink: Any, path: Path, schema: pa.Schema, plain: bool) -> Any:
-    import csv as text
+def _open_writer(sink: Any, path: Path, schema: pa.Schema, unquoted: bool) -> Any:
+    from csv import writer as header_writer
 
     from pyarrow import csv, parquet
 
     if path.suffix.lower() == ".parquet":
         return parquet.ParquetWriter(sink, schema)
     header = io.StringIO()
-    text.writer(header, lineterminator="\n").writerow(schema.names)
+    header_writer(header, lineterminator="\n").writerow(schema.names)
     sink.write(header.getvalue().encode())
-    options = csv.WriteOptions(include_header=False, quoting_style="none" if plain else "needed")
+    options = csv.WriteOptions(include_header=False, quoting_style="none" if unquoted else "needed")
     return csv.CSVWriter(sink, schema, write_options=options)
 
 
 def needs_no_quotes(texts: Iterable[str]) -> bool:
     """Does a CSV file need no quotes around any of these."""
-    return not any(STRUCTURE.intersection(text) for text in texts)
+    return not any(CSV_SPECIAL_CHARS.intersection(text) for text in texts)
 
 
 def flush_file(path: Path) -> None:
@@ -244,22 +248,22 @@ def flush_file(path: Path) -> None:
         os.close(handle)
 
 
-def move_into_place(data: Path, note: Path, target: Path, beside: Path) -> None:
+def move_into_place(data: Path, note: Path, target: Path, note_target: Path) -> None:
     """Rename a finished table and its finished note to where they belong.
 
     The old note goes first and the new one comes last, so that a machine that stops in between leaves a table without
     a note, which nobody misreads, and never a table beside another one's note.
     """
-    old = note.with_name("old")
+    old_note = note.with_name("old")
     with hide_engine_errors(f"OUT must be a file that can be replaced, got {target.name[:60]}"):
-        if beside.exists():
-            beside.replace(old)
+        if note_target.exists():
+            note_target.replace(old_note)
         try:
             data.replace(target)
         except BaseException:
-            if old.exists():
-                old.replace(beside)
+            if old_note.exists():
+                old_note.replace(note_target)
             raise
-        note.replace(beside)
+        note.replace(note_target)
         if os.name == "posix":
             flush_file(target.absolute().parent)

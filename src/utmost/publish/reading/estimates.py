@@ -87,45 +87,47 @@ class Estimate:
     @property
     def value(self) -> Value | tuple[Value, ...]:
         """What was released; one for each cell where there are cells."""
-        return self._each(tuple(reading.value for reading in self.readings))
+        return self._one_or_all(tuple(reading.value for reading in self.readings))
 
     @property
     def estimate(self) -> Value | tuple[Value, ...]:
         """The best reading; one for each cell where there are cells."""
-        return self._each(tuple(reading.estimate for reading in self.readings))
+        return self._one_or_all(tuple(reading.estimate for reading in self.readings))
 
     @property
     def interval(self) -> tuple[Value, Value] | tuple[tuple[Value, Value] | None, ...] | None:
         """The credible interval; one for each cell where there are cells."""
-        found = tuple(reading.interval for reading in self.readings)
-        return found if self.cells else found[0]
+        intervals = tuple(reading.interval for reading in self.readings)
+        return intervals if self.cells else intervals[0]
 
     @property
     def loss(self) -> ExpectedLosses | tuple[ExpectedLosses | None, ...] | None:
         """The losses given the answer; one for each cell where there are cells."""
-        found = tuple(reading.loss for reading in self.readings)
-        return found if self.cells else found[0]
+        losses = tuple(reading.loss for reading in self.readings)
+        return losses if self.cells else losses[0]
 
     @property
     def unbiased(self) -> Number | tuple[Number | None, ...] | None:
         """The unbiased reading; one for each cell where there are cells."""
-        found = tuple(reading.unbiased for reading in self.readings)
-        return found if self.cells else found[0]
+        estimates = tuple(reading.unbiased for reading in self.readings)
+        return estimates if self.cells else estimates[0]
 
     def __repr__(self) -> str:
         """A line for each number: what was released, what it is best read as, and where the truth is believed to be."""
         names = self.cells or (self.answer.name,)
-        return "\n".join(f"{name}: {_line(reading)}" for name, reading in zip(names, self.readings, strict=True))
+        return "\n".join(
+            f"{name}: {_reading_line(reading)}" for name, reading in zip(names, self.readings, strict=True)
+        )
 
     def _repr_html_(self) -> str:
         from utmost.publish.notebook_html import estimate_html
 
         return estimate_html(self)
 
-    def _each(self, found: tuple[Value, ...]) -> Value | tuple[Value, ...]:
-        return found if self.cells else found[0]
+    def _one_or_all(self, values: tuple[Value, ...]) -> Value | tuple[Value, ...]:
+        return values if self.cells else values[0]
 
 
-def _line(reading: Reading) -> str:
-    within = "" if reading.interval is None else f", from {reading.interval[0]} to {reading.interval[1]}"
-    return f"released {reading.value}, best read as {reading.estimate}{within}"
+def _reading_line(reading: Reading) -> str:
+    interval_text = "" if reading.interval is None else f", from {reading.interval[0]} to {reading.interval[1]}"
+    return f"released {reading.value}, best read as {reading.estimate}{interval_text}"

@@ -15,61 +15,73 @@ def refusal_content(answer: Answer, problem: str) -> dict[str, Any]:
     return {"name": answer.name, "kind": answer.kind, "problem": problem}
 
 
-def estimate_content(found: Estimate) -> dict[str, Any]:
+def estimate_content(estimate: Estimate) -> dict[str, Any]:
     """One answer and what was made of it: its value, its best reading, the interval, the losses, what is claimed."""
-    reader, answer = found.reader, found.answer
+    reader, answer = estimate.reader, estimate.answer
     entry: dict[str, Any] = {"name": answer.name, "kind": answer.kind, "query_epsilon": str(answer.epsilon)}
-    if found.cells:
-        cells = [{"cell": name} | _numbers(r) for name, r in zip(found.cells, found.readings, strict=True)]
+    if estimate.cells:
+        cells = [
+            {"cell": name} | _reading_content(r) for name, r in zip(estimate.cells, estimate.readings, strict=True)
+        ]
         entry |= {key: [cell[key] for cell in cells] for key in ("value", "estimate", "interval", "unbiased")}
-        entry |= {"cells": cells, "loss": {"before": _losses(found.before)}, "total": _total(found)}
+        entry |= {
+            "cells": cells,
+            "loss": {"before": _losses_content(estimate.before)},
+            "total": _total_content(estimate),
+        }
     else:
-        entry |= _numbers(found.readings[0])
+        entry |= _reading_content(estimate.readings[0])
         if entry["loss"] is not None:
-            entry["loss"]["before"] = _losses(found.before)
+            entry["loss"]["before"] = _losses_content(estimate.before)
     if reader is not None:
         entry |= {"prior": reader.prior.name[:200], "points": reader.axis.size}
-    return entry | {"rank": _plain(found.rank), "optimal": found.claim, "remark": found.remark or None}
+    return entry | {"rank": _json_value(estimate.rank), "optimal": estimate.claim, "remark": estimate.remark or None}
 
 
-def _numbers(reading: Reading) -> dict[str, Any]:
+def _reading_content(reading: Reading) -> dict[str, Any]:
     """A reading: whole numbers and irrational ones as numbers, fractions as text with their decimals beside them."""
-    interval = None if reading.interval is None else [_plain(end) for end in reading.interval]
-    entry: dict[str, Any] = {"value": _plain(reading.value), "estimate": _plain(reading.estimate), "interval": interval}
+    interval = None if reading.interval is None else [_json_value(end) for end in reading.interval]
+    entry: dict[str, Any] = {
+        "value": _json_value(reading.value),
+        "estimate": _json_value(reading.estimate),
+        "interval": interval,
+    }
     if isinstance(reading.value, Fraction) or isinstance(reading.estimate, Fraction):
-        entry["value_decimal"], entry["estimate_decimal"] = _double(reading.value), _double(reading.estimate)
-        entry["interval_decimal"] = None if reading.interval is None else [_double(end) for end in reading.interval]
-    whole = isinstance(reading.value, int)
-    return entry | {"unbiased": _unbiased(reading.unbiased, whole), "loss": _losses(reading.loss)}
+        entry["value_decimal"], entry["estimate_decimal"] = _json_double(reading.value), _json_double(reading.estimate)
+        entry["interval_decimal"] = (
+            None if reading.interval is None else [_json_double(end) for end in reading.interval]
+        )
+    is_integer = isinstance(reading.value, int)
+    return entry | {"unbiased": _unbiased_content(reading.unbiased, is_integer), "loss": _losses_content(reading.loss)}
 
 
-def _plain(value: Number | int | float | None) -> Any:
+def _json_value(value: Number | int | float | None) -> Any:
     return value if isinstance(value, int) else json_number(value)
 
 
-def _double(value: Number | int) -> Any:
-    return _plain(float(value))
+def _json_double(value: Number | int) -> Any:
+    return _json_value(float(value))
 
 
-def _unbiased(value: Number | None, whole: bool) -> Any:
+def _unbiased_content(value: Number | None, is_integer: bool) -> Any:
     """An irrational reading is a number, a rational one as the value is written."""
     if value is None or not isinstance(value, Fraction):
-        return None if value is None else _double(value)
-    return int(value) if whole else str(value)
+        return None if value is None else _json_double(value)
+    return int(value) if is_integer else str(value)
 
 
-def _losses(losses: ExpectedLosses | None) -> dict[str, Any] | None:
+def _losses_content(losses: ExpectedLosses | None) -> dict[str, Any] | None:
     if losses is None:
         return None
     return {
-        "expected": _plain(losses.expected),
-        "face_value": _plain(losses.face_value),
-        "gain": _plain(float(losses.gain)),
+        "expected": _json_value(losses.expected),
+        "face_value": _json_value(losses.face_value),
+        "gain": _json_value(float(losses.gain)),
     }
 
 
-def _total(found: Estimate) -> dict[str, Any] | None:
-    if found.total is None:
+def _total_content(estimate: Estimate) -> dict[str, Any] | None:
+    if estimate.total is None:
         return None
-    value, error = found.total
-    return {"unbiased": _unbiased(value, True), "standard_error_at_most": _plain(error)}
+    value, error = estimate.total
+    return {"unbiased": _unbiased_content(value, True), "standard_error_at_most": _json_value(error)}

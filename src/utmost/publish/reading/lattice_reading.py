@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.consumer import counts as kernel
+from utmost.consumer import counts
 from utmost.consumer.counts import Readings, single_answer
 from utmost.consumer.counts.closed_form import credible_intervals
 from utmost.consumer.counts.face_value_reading import face_value_losses
@@ -29,16 +29,16 @@ from utmost.publish.reading.reader import Floats, Reader
 from utmost.publish.reading.unbiased_estimates import unbiased_estimate
 from utmost.publish.release_model import LatticeMechanism
 
-SINGLE = 4  # distinct answers up to which each has a posterior of its own
+MAX_SINGLE_ANSWERS = 4  # distinct answers up to which each has a posterior of its own
 
 
-def on_lattice(axis: Axis, law: LatticeMechanism) -> bool:
+def on_lattice(axis: Axis, mechanism: LatticeMechanism) -> bool:
     """Are the points consecutive numbers of the lattice."""
-    return axis.step == law.unit
+    return axis.step == mechanism.unit
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class LatticeReadings:
     """The reading of each number; how all answers are read, and the losses before one is known, where they were had."""
 
     readings: tuple[Reading, ...]
@@ -46,79 +46,96 @@ class Read:
     before: ExpectedLosses | None = None
 
 
-def read_lattice(reader: Reader, law: LatticeMechanism, numbers: list[int], effort: float = MAX_SEARCH_WORK) -> Read:
+def read_lattice(
+    reader: Reader, mechanism: LatticeMechanism, numbers: list[int], effort: float = MAX_SEARCH_WORK
+) -> LatticeReadings:
     """The reading of each number; the losses over all answers if they take no search, or one within this effort."""
-    if not on_lattice(reader.axis, law):
-        return Read(tuple(_alone(reader, law, number) for number in numbers))
-    answers = axis_positions(reader.axis, law, numbers)
-    asked = answers.tolist() if len(set(answers.tolist())) <= SINGLE else None
+    if not on_lattice(reader.axis, mechanism):
+        return LatticeReadings(tuple(_read_by_posterior(reader, mechanism, number) for number in numbers))
+    answers = axis_positions(reader.axis, mechanism, numbers)
+    single_answers = answers.tolist() if len(set(answers.tolist())) <= MAX_SINGLE_ANSWERS else None
     try:
-        every = kernel.readings(reader.prior, level_of(law.epsilon), reader.loss, asked, effort)
+        every = counts.readings(reader.prior, level_of(mechanism.epsilon), reader.loss, single_answers, effort)
     except InputError:  # a loss that is too much work for all answers at once
-        one = _settled if isinstance(reader.loss, ByError) else _alone
-        return Read(tuple(one(reader, law, number) for number in numbers))
-    low, high, faced = _rest(reader, law, answers)
-    columns = (every.remap[answers], low, high, every.losses[answers], faced)
-    found = tuple(
-        _reading(reader, law, number, (best, first, last), (loss, face))
+        read_one = _read_on_lattice if isinstance(reader.loss, ByError) else _read_by_posterior
+        return LatticeReadings(tuple(read_one(reader, mechanism, number) for number in numbers))
+    low, high, face_losses = _intervals_and_face_losses(reader, mechanism, answers)
+    columns = (every.remap[answers], low, high, every.losses[answers], face_losses)
+    readings = tuple(
+        _build_reading(reader, mechanism, number, (best, first, last), (loss, face))
         for number, best, first, last, loss, face in zip(numbers, *(c.tolist() for c in columns), strict=True)
     )
-    return Read(found, every, ExpectedLosses.of(reader.scale, every.expected_loss, every.face_value_loss))
+    return LatticeReadings(readings, every, ExpectedLosses.of(reader.scale, every.expected_loss, every.face_value_loss))
 
 
-def axis_positions(axis: Axis, law: LatticeMechanism, numbers: list[int]) -> Ints:
+def axis_positions(axis: Axis, mechanism: LatticeMechanism, numbers: list[int]) -> Ints:
     """Where numbers of the lattice fall among its points from the axis's first on, brought to its range."""
-    start = law.number(axis.first)
+    start = mechanism.number(axis.first)
     return np.array([min(max(number - start, 0), axis.size - 1) for number in numbers], dtype=np.int64)
 
 
-def _rest(reader: Reader, law: LatticeMechanism, answers: Ints) -> tuple[Ints, Ints, Floats]:
+def _intervals_and_face_losses(reader: Reader, mechanism: LatticeMechanism, answers: Ints) -> tuple[Ints, Ints, Floats]:
     """The intervals of these answers, and the losses of their face value: of few one by one, of many all at once."""
-    distinct, where = np.unique(answers, return_inverse=True)
-    if len(distinct) > SINGLE:
-        table = posterior_sums(reader.prior.logs(), float(law.epsilon))
+    distinct, inverse = np.unique(answers, return_inverse=True)
+    if len(distinct) > MAX_SINGLE_ANSWERS:
+        table = posterior_sums(reader.prior.logs(), float(mechanism.epsilon))
         low, high = credible_intervals(table, reader.coverage)
         return low[answers], high[answers], face_value_losses(table, reader.loss, answers)
-    counts, found = np.arange(reader.axis.size), np.empty((len(distinct), 3))
+    points, summaries = np.arange(reader.axis.size), np.empty((len(distinct), 3))
     for k, y in enumerate(distinct.tolist()):
-        chances = kernel.posterior(reader.prior, level_of(law.epsilon), y)
-        found[k] = *single_answer.credible_interval(chances, reader.coverage), chances @ reader.loss.array(counts, y)
-    low, high = found[where, :2].T.astype(np.int64)
-    return low, high, found[where, 2]
+        posterior = counts.posterior(reader.prior, level_of(mechanism.epsilon), y)
+        summaries[k] = (
+            *single_answer.credible_interval(posterior, reader.coverage),
+            posterior @ reader.loss.array(points, y),
+        )
+    low, high = summaries[inverse, :2].T.astype(np.int64)
+    return low, high, summaries[inverse, 2]
 
 
-def _settled(reader: Reader, law: LatticeMechanism, number: int) -> Reading:
+def _read_on_lattice(reader: Reader, mechanism: LatticeMechanism, number: int) -> Reading:
     """One number of the lattice that her points are on, ties settled where all answers' would be."""
-    (place,) = axis_positions(reader.axis, law, [number]).tolist()
-    level = level_of(law.epsilon)
-    found = kernel.read(reader.prior, level, reader.loss, place, reader.coverage)
-    face = kernel.posterior(reader.prior, level, place) @ reader.loss.array(np.arange(reader.axis.size), place)
-    return _reading(reader, law, number, (found.estimate, *found.interval), (found.loss, float(face)))
+    (position,) = axis_positions(reader.axis, mechanism, [number]).tolist()
+    level = level_of(mechanism.epsilon)
+    reading = counts.read(reader.prior, level, reader.loss, position, reader.coverage)
+    face_loss = counts.posterior(reader.prior, level, position) @ reader.loss.array(
+        np.arange(reader.axis.size), position
+    )
+    return _build_reading(
+        reader, mechanism, number, (reading.estimate, *reading.interval), (reading.loss, float(face_loss))
+    )
 
 
-def _alone(reader: Reader, law: LatticeMechanism, number: int) -> Reading:
+def _read_by_posterior(reader: Reader, mechanism: LatticeMechanism, number: int) -> Reading:
     """One number by its posterior alone."""
-    chances = reader.after(lattice_likelihood(reader.axis, law, number))
-    return _reading(reader, law, number, *reader.best(chances, reader.axis.nearest(law.value(number))))
+    posterior = reader.after(lattice_likelihood(reader.axis, mechanism, number))
+    return _build_reading(
+        reader, mechanism, number, *reader.best(posterior, reader.axis.nearest(mechanism.value(number)))
+    )
 
 
-def _reading(
-    reader: Reader, law: LatticeMechanism, number: int, chosen: tuple[int, int, int], losses: tuple[float, float]
+def _build_reading(
+    reader: Reader,
+    mechanism: LatticeMechanism,
+    number: int,
+    positions: tuple[int, int, int],
+    losses: tuple[float, float],
 ) -> Reading:
-    best, low, high = (reader.value(place) for place in chosen)
-    value = law.value(number)
-    whole = law.unit.denominator == law.origin.denominator == 1
-    shown = int(value) if whole else value
-    return Reading(shown, best, (low, high), ExpectedLosses.of(reader.scale, *losses), unbiased_estimate(law, number))
+    best, low, high = (reader.value(position) for position in positions)
+    value = mechanism.value(number)
+    is_integer = mechanism.unit.denominator == mechanism.origin.denominator == 1
+    released = int(value) if is_integer else value
+    return Reading(
+        released, best, (low, high), ExpectedLosses.of(reader.scale, *losses), unbiased_estimate(mechanism, number)
+    )
 
 
-def lattice_likelihood(axis: Axis, law: LatticeMechanism, number: int) -> Floats:
+def lattice_likelihood(axis: Axis, mechanism: LatticeMechanism, number: int) -> Floats:
     """−ε|x_k − y| for every point x_k: the logarithm of its likelihood, up to a constant; y is brought to the range.
 
     The distance is taken from the point below y, exactly, so that it keeps its digits however large y is.
     """
-    first, step = (axis.first - law.origin) / law.unit, axis.step / law.unit
+    first, step = (axis.first - mechanism.origin) / mechanism.unit, axis.step / mechanism.unit
     answer = min(max(Fraction(number), first), first + step * (axis.size - 1))
     below = math.floor((answer - first) / step)
     rest = float(answer - first - below * step)
-    return np.asarray(-float(law.epsilon) * np.abs((np.arange(axis.size) - below) * float(step) - rest))
+    return np.asarray(-float(mechanism.epsilon) * np.abs((np.arange(axis.size) - below) * float(step) - rest))

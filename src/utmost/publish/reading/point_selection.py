@@ -18,11 +18,11 @@ from utmost.exact import decimal
 from utmost.publish.reading.prior_axis import Axis, AxisRequest
 from utmost.publish.release_model import LatticeMechanism, RatioMechanism
 
-LATTICE = 1_000_001  # values up to which a sum or a mean has a point for each
-FEWEST, MOST = 1001, 100_001  # points that nobody asked for
-PER_NOISE = 8  # points to 1/ε of noise from end to end
-FINE = 50  # points to 1/ε of noise near an answer
-NEAR = 45  # 1/ε of noise
+MAX_LATTICE_POINTS = 1_000_001  # values up to which a sum or a mean has a point for each
+MIN_DEFAULT_POINTS, MAX_DEFAULT_POINTS = 1001, 100_001  # points that nobody asked for
+POINTS_PER_NOISE = 8  # points to 1/ε of noise from end to end
+NEAR_POINTS_PER_NOISE = 50  # points to 1/ε of noise near an answer
+NEAR_NOISE_SCALES = 45  # 1/ε of noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,117 +34,139 @@ class PointChoice:
 
 
 def lattice_points(
-    law: LatticeMechanism, kind: str, numbers: list[int], wish: AxisRequest, weights: int | None, uniform: bool
+    mechanism: LatticeMechanism,
+    kind: str,
+    numbers: list[int],
+    axis_request: AxisRequest,
+    weight_count: int | None,
+    uniform: bool,
 ) -> PointChoice:
     """The points for numbers of this lattice.
 
-    `weights` is how many points the prior brings, None for a family. A count's points are its lattice's; where it has
-    no public upper end, her prior's length or her at-most gives it.
+    `weight_count` is how many points the prior brings, None for a family. A count's points are its lattice's; where it
+    has no public upper end, the prior's length or the reader's at-most gives it.
     """
-    own = kind in ("count", "histogram") and wish.grid is None
-    low, high = _ends(law, kind, wish, weights if own else None)
-    most, largest = high - low + 1, MAX_PRIOR_POINTS if own else LATTICE
-    chosen = wish.grid or (None if own else weights)
-    if chosen is None and most > largest and uniform:
-        return PointChoice(_around(law, low, high, numbers), near=True)
-    size = chosen or (most if most <= largest else _resolving(float(law.epsilon) * (most - 1)))
-    if own and size == most and weights not in (None, most):
-        raise InputError(f"prior must have {most} weights, one for each {kind} from {low} to {high}, got {weights}")
-    if size < min(most, 2):
+    on_lattice = kind in ("count", "histogram") and axis_request.grid is None
+    low, high = _lattice_range(mechanism, kind, axis_request, weight_count if on_lattice else None)
+    value_count, max_points = high - low + 1, MAX_PRIOR_POINTS if on_lattice else MAX_LATTICE_POINTS
+    chosen_size = axis_request.grid or (None if on_lattice else weight_count)
+    if chosen_size is None and value_count > max_points and uniform:
+        return PointChoice(_axis_around(mechanism, low, high, numbers), near=True)
+    size = chosen_size or (
+        value_count if value_count <= max_points else _resolving_size(float(mechanism.epsilon) * (value_count - 1))
+    )
+    if on_lattice and size == value_count and weight_count not in (None, value_count):
+        raise InputError(
+            f"prior must have {value_count} weights, one for each {kind} from {low} to {high}, got {weight_count}"
+        )
+    if size < min(value_count, 2):
         raise InputError("prior must have at least 2 weights, one for each point from end to end, got 1")
-    if size > most:
-        raise InputError(f"grid must be at most {most} points here, one for each value there is, got {size}")
+    if size > value_count:
+        raise InputError(f"grid must be at most {value_count} points here, one for each value there is, got {size}")
     step = Fraction(high - low, size - 1) if size > 1 else Fraction(1)
-    return PointChoice(Axis(law.value(low), law.unit * step, size))
+    return PointChoice(Axis(mechanism.value(low), mechanism.unit * step, size))
 
 
-def _ends(law: LatticeMechanism, kind: str, wish: AxisRequest, weights: int | None) -> tuple[int, int]:
+def _lattice_range(
+    mechanism: LatticeMechanism, kind: str, axis_request: AxisRequest, weight_count: int | None
+) -> tuple[int, int]:
     """The first and the last lattice number that she holds possible: her own ends and the public ones, the tighter."""
-    low, high = law.low, law.high
-    if wish.at_least is not None:
-        least = math.ceil((wish.at_least - law.origin) / law.unit)
-        low = least if low is None else max(low, least)
-    if wish.at_most is not None:
-        most = math.floor((wish.at_most - law.origin) / law.unit)
-        high = most if high is None else min(high, most)
+    low, high = mechanism.low, mechanism.high
+    if axis_request.at_least is not None:
+        min_number = math.ceil((axis_request.at_least - mechanism.origin) / mechanism.unit)
+        low = min_number if low is None else max(low, min_number)
+    if axis_request.at_most is not None:
+        max_number = math.floor((axis_request.at_most - mechanism.origin) / mechanism.unit)
+        high = max_number if high is None else min(high, max_number)
     if low is None:
-        raise InputError(_open(kind, "at-least", "lower", "least"))
-    if high is None and weights is not None:
-        high = low + weights - 1
+        raise InputError(_missing_bound_message(kind, "at-least", "lower", "least"))
+    if high is None and weight_count is not None:
+        high = low + weight_count - 1
     if high is None:
-        raise InputError(_open(kind, "at-most", "upper", "largest"))
+        raise InputError(_missing_bound_message(kind, "at-most", "upper", "largest"))
     if low > high:
         raise InputError(f"at-least and at-most must leave a value of this {kind}, got none: widen them")
     return low, high
 
 
-def _open(kind: str, name: str, side: str, extreme: str) -> str:
-    why = f"{name} must be given for a {kind} without a public {side} end"
-    return f"{why}: say --{name} N, the {extreme} you hold possible"
+def _missing_bound_message(kind: str, name: str, side: str, extreme: str) -> str:
+    requirement = f"{name} must be given for a {kind} without a public {side} end"
+    return f"{requirement}: say --{name} N, the {extreme} you hold possible"
 
 
-def _around(law: LatticeMechanism, low: int, high: int, numbers: list[int]) -> Axis:
+def _axis_around(mechanism: LatticeMechanism, low: int, high: int, numbers: list[int]) -> Axis:
     """Numbers of the lattice within 45/ε of these, the first of them included: all, or some where they are many."""
     inside = [min(max(number, low), high) for number in numbers]
-    reach = math.ceil(NEAR / law.epsilon)
+    reach = math.ceil(NEAR_NOISE_SCALES / mechanism.epsilon)
     first, last = max(low, min(inside) - reach), min(high, max(inside) + reach)
     length = last - first + 1
-    stride = 1 if length <= MOST else max(math.floor(1 / (FINE * law.epsilon)), -(-length // MOST))
+    stride = (
+        1
+        if length <= MAX_DEFAULT_POINTS
+        else max(math.floor(1 / (NEAR_POINTS_PER_NOISE * mechanism.epsilon)), -(-length // MAX_DEFAULT_POINTS))
+    )
     start = inside[0] - (inside[0] - first) // stride * stride
-    return Axis(law.value(start), law.unit * stride, (last - start) // stride + 1)
+    return Axis(mechanism.value(start), mechanism.unit * stride, (last - start) // stride + 1)
 
 
-def _resolving(noises: float) -> int:
+def _resolving_size(noises: float) -> int:
     """Points for a range of this many 1/ε of noise."""
-    return int(min(max(PER_NOISE * noises + 1, FEWEST), MOST))
+    return int(min(max(POINTS_PER_NOISE * noises + 1, MIN_DEFAULT_POINTS), MAX_DEFAULT_POINTS))
 
 
 def ratio_points(
-    law: RatioMechanism, grid: Grid, parts: tuple[int, int], wish: AxisRequest, weights: int | None, uniform: bool
+    mechanism: RatioMechanism,
+    grid: Grid,
+    parts: tuple[int, int],
+    axis_request: AxisRequest,
+    weight_count: int | None,
+    uniform: bool,
 ) -> PointChoice:
     """The points for a mean of a secret number of rows."""
-    first, last = _range(grid, wish)
-    chosen, half = wish.grid or weights, _spread(law, grid.size, parts[1])
-    if chosen is not None and chosen < 2:
+    first, last = _mean_range(grid, axis_request)
+    chosen_size, half = axis_request.grid or weight_count, _mean_reach(mechanism, grid.size, parts[1])
+    if chosen_size is not None and chosen_size < 2:
         raise InputError("prior must have at least 2 weights, one for each point from end to end, got 1")
-    if chosen is None and uniform and half is not None and 4 * half < last - first:
-        return PointChoice(_around_mean(law, parts, first, last, half), near=True)
-    noises = float((last - first) / law.total.unit * law.total.epsilon * max(parts[1], 1))
-    size = chosen or round_size((last - first) / grid.step, noises)
+    if chosen_size is None and uniform and half is not None and 4 * half < last - first:
+        return PointChoice(_axis_around_mean(mechanism, parts, first, last, half), near=True)
+    noises = float((last - first) / mechanism.total.unit * mechanism.total.epsilon * max(parts[1], 1))
+    size = chosen_size or round_size((last - first) / grid.step, noises)
     return PointChoice(Axis(first, (last - first) / (size - 1), size))
 
 
-def _range(grid: Grid, wish: AxisRequest) -> tuple[Fraction, Fraction]:
-    first = grid.low if wish.at_least is None else max(grid.low, wish.at_least)
-    last = grid.high if wish.at_most is None else min(grid.high, wish.at_most)
+def _mean_range(grid: Grid, axis_request: AxisRequest) -> tuple[Fraction, Fraction]:
+    first = grid.low if axis_request.at_least is None else max(grid.low, axis_request.at_least)
+    last = grid.high if axis_request.at_most is None else min(grid.high, axis_request.at_most)
     if not first < last:
-        whole = f"{decimal(grid.low)} to {decimal(grid.high)}"
-        raise InputError(f"at-least and at-most must leave a range within {whole}, got none: widen them")
+        grid_text = f"{decimal(grid.low)} to {decimal(grid.high)}"
+        raise InputError(f"at-least and at-most must leave a range within {grid_text}, got none: widen them")
     return first, last
 
 
-def _spread(law: RatioMechanism, steps: int, rows: int) -> Fraction | None:
+def _mean_reach(mechanism: RatioMechanism, steps: int, rows: int) -> Fraction | None:
     """How far from the ratio τ/ρ a mean may be and still matter; None if as far as it likes.
 
     Let s = 45. Rows r further than s/ε_R from ρ weigh less than e^−s. For the others |r·μ − τ| is at least
     (ρ − s/ε_R)·|μ − τ/ρ| − N·s/ε_R, so where |μ − τ/ρ| ≥ (s/ε_T + N·s/ε_R)/(ρ − s/ε_R) their total weighs less too.
     """
-    far = NEAR / law.rows.epsilon
-    if rows <= 2 * far:
+    row_reach = NEAR_NOISE_SCALES / mechanism.rows.epsilon
+    if rows <= 2 * row_reach:
         return None
-    return law.total.unit * (NEAR / law.total.epsilon + steps * far) / (rows - far)
+    return mechanism.total.unit * (NEAR_NOISE_SCALES / mechanism.total.epsilon + steps * row_reach) / (rows - row_reach)
 
 
-def _around_mean(law: RatioMechanism, parts: tuple[int, int], first: Fraction, last: Fraction, half: Fraction) -> Axis:
+def _axis_around_mean(
+    mechanism: RatioMechanism, parts: tuple[int, int], first: Fraction, last: Fraction, half: Fraction
+) -> Axis:
     """Means within `half` of the ratio, or of the end it passed: a round number apart, about 4000 of them."""
-    ratio = law.total.origin + law.total.unit * Fraction(*parts)
+    ratio = mechanism.total.origin + mechanism.total.unit * Fraction(*parts)
     centre = min(max(ratio, first), last)
-    step = _round(half / (NEAR * FINE))
+    step = _round_down(half / (NEAR_NOISE_SCALES * NEAR_POINTS_PER_NOISE))
     start = centre - (centre - max(first, centre - half)) // step * step
     return Axis(start, step, int((min(last, centre + half) - start) // step) + 1)
 
 
-def _round(value: Fraction) -> Fraction:
+def _round_down(value: Fraction) -> Fraction:
     """1, 2 or 5 times a power of 10, at most the value."""
     power = Fraction(10) ** math.floor(math.log10(value))
     return next(digit * power for digit in (5, 2, 1, Fraction(1, 2)) if digit * power <= value)
@@ -156,7 +178,7 @@ def round_size(steps: Fraction, noises: float) -> int:
     >>> round_size(Fraction(73), 944.0), round_size(Fraction(73), 10.0)
     (14601, 1461)
     """
-    wanted = _resolving(noises)
-    parts = (digit * 10**power for power in range(6) for digit in (1, 2, 5))
-    sizes = (int(steps * part) + 1 for part in parts if steps.denominator == 1)
-    return next((size for size in sizes if wanted <= size <= MOST), wanted)
+    min_size = _resolving_size(noises)
+    divisions = (digit * 10**power for power in range(6) for digit in (1, 2, 5))
+    sizes = (int(steps * division) + 1 for division in divisions if steps.denominator == 1)
+    return next((size for size in sizes if min_size <= size <= MAX_DEFAULT_POINTS), min_size)

@@ -11,7 +11,7 @@ from utmost.consumer.priors import MAX_PRIOR_POINTS, Prior
 from utmost.errors import InputError
 
 MAX_BOUND = 10**30  # that a bound may be from 0
-FAMILIES = ("uniform", "binomial", "poisson", "zipf", "steps")
+PRIOR_FAMILIES = ("uniform", "binomial", "poisson", "zipf", "steps")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,12 @@ class Axis:
         """The largest value."""
         return self.value(self.size - 1)
 
-    def value(self, place: int) -> Fraction:
-        """The value at a place 0 … size − 1."""
-        return self.first + place * self.step
+    def value(self, position: int) -> Fraction:
+        """The value at a position 0 … size − 1."""
+        return self.first + position * self.step
 
     def nearest(self, value: Fraction) -> int:
-        """The place of the value nearest to this one, the smaller of two."""
+        """The position of the value nearest to this one, the smaller of two."""
         return min(max(math.ceil((value - self.first) / self.step - Fraction(1, 2)), 0), self.size - 1)
 
 
@@ -64,7 +64,7 @@ def listed_prior(prior: Prior | str) -> Prior | None:
     if not isinstance(prior, str):
         return prior
     text = prior.strip()
-    if text.partition(":")[0] in FAMILIES:
+    if text.partition(":")[0] in PRIOR_FAMILIES:
         return None
     return priors.listed(text)
 

@@ -25,9 +25,9 @@ from utmost.publish.reading.prior_axis import Axis
 from utmost.publish.reading.reader import Floats, Reader, Value
 from utmost.publish.release_model import RatioMechanism
 
-LEFT_OUT = math.log(1e-12)  # of the posterior's mass, at most
+MAX_LEFT_OUT_LOG = math.log(1e-12)  # of the posterior's mass, at most
 MAX_RATIO_TERMS = 5e7  # terms; where there are more, r takes every q-th value only
-TOGETHER = 1 << 21  # terms at a time
+TERMS_PER_CHUNK = 1 << 21  # terms at a time
 MAX_ROW_DISTANCE = 1e15  # rows from the released number: beyond, the two answers contradict each other
 
 
@@ -40,50 +40,55 @@ class Window:
     whole: bool
 
 
-def read_ratio(reader: Reader, law: RatioMechanism, parts: tuple[int, int], value: Value) -> Reading:
+def read_ratio(reader: Reader, mechanism: RatioMechanism, parts: tuple[int, int], value: Value) -> Reading:
     """The best reading of a mean, its interval, and the losses given the two answers."""
-    chances = reader.after(ratio_likelihood(reader, law, parts))
-    (best, low, high), losses = reader.best(chances, reader.axis.nearest(Fraction(value)))
+    posterior = reader.after(ratio_likelihood(reader, mechanism, parts))
+    (best, low, high), losses = reader.best(posterior, reader.axis.nearest(Fraction(value)))
     interval = reader.value(low), reader.value(high)
     return Reading(value, reader.value(best), interval, ExpectedLosses.of(reader.scale, *losses))
 
 
-def ratio_likelihood(reader: Reader, law: RatioMechanism, parts: tuple[int, int]) -> Floats:
+def ratio_likelihood(reader: Reader, mechanism: RatioMechanism, parts: tuple[int, int]) -> Floats:
     """ln Λ_k up to a constant, summed over enough numbers of rows for all but 10⁻¹² of her posterior."""
-    logs, rate = reader.prior.logs(), float(law.rows.epsilon)
-    reach = (math.log(2) - LEFT_OUT - math.log(-math.expm1(-rate))) / rate + 1
+    logs, rate = reader.prior.logs(), float(mechanism.rows.epsilon)
+    reach = (math.log(2) - MAX_LEFT_OUT_LOG - math.log(-math.expm1(-rate))) / rate + 1
     while reach < MAX_ROW_DISTANCE:
-        window = _window(law, parts[1], reach, reader.axis.size)
-        found = summed(reader.axis, law, parts, window)
-        top = float((logs + found).max())
-        mass = top + math.log(float(np.exp(logs + found - top).sum()))
-        outside = math.log(2) - rate * (reach + 1) - math.log(-math.expm1(-rate * window.stride))
-        if window.whole or outside <= LEFT_OUT + mass:
-            return found
+        window = _window(mechanism, parts[1], reach, reader.axis.size)
+        log_likelihood = sum_likelihood(reader.axis, mechanism, parts, window)
+        peak = float((logs + log_likelihood).max())
+        log_mass = peak + math.log(float(np.exp(logs + log_likelihood - peak).sum()))
+        log_outside = math.log(2) - rate * (reach + 1) - math.log(-math.expm1(-rate * window.stride))
+        if window.whole or log_outside <= MAX_LEFT_OUT_LOG + log_mass:
+            return log_likelihood
         reach *= 2
     raise InputError("the total and the rows of this mean contradict each other too much to be read: check the release")
 
 
-def _window(law: RatioMechanism, centre: int, reach: float, points: int) -> Window:
+def _window(mechanism: RatioMechanism, centre: int, reach: float, points: int) -> Window:
     first, last = max(1, math.floor(centre - reach)), centre + math.ceil(reach)
-    last = last if law.rows.high is None else min(last, law.rows.high)
+    last = last if mechanism.rows.high is None else min(last, mechanism.rows.high)
     if first > last:
         raise InputError("a mean must have rows to be read, and this release says that there are none")
     stride = max(1, math.ceil((last - first + 1) * points / MAX_RATIO_TERMS))
-    return Window(np.arange(first, last + 1, stride, dtype=np.float64), stride, (first, last) == (1, law.rows.high))
+    return Window(
+        np.arange(first, last + 1, stride, dtype=np.float64), stride, (first, last) == (1, mechanism.rows.high)
+    )
 
 
-def summed(axis: Axis, law: RatioMechanism, parts: tuple[int, int], window: Window) -> Floats:
+def sum_likelihood(axis: Axis, mechanism: RatioMechanism, parts: tuple[int, int], window: Window) -> Floats:
     """ln Σ_r of the terms of Λ_k over these numbers of rows, for every point of the axis."""
     total, rows = parts
-    start, step = float((axis.first - law.total.origin) / law.total.unit), float(axis.step / law.total.unit)
+    start, step = (
+        float((axis.first - mechanism.total.origin) / mechanism.total.unit),
+        float(axis.step / mechanism.total.unit),
+    )
     means = start + step * np.arange(axis.size)
-    apart = -float(law.rows.epsilon) * np.abs(window.rows - rows)
-    found = np.empty(axis.size)
-    chunk = max(TOGETHER // len(window.rows), 1)
+    row_logs = -float(mechanism.rows.epsilon) * np.abs(window.rows - rows)
+    logs = np.empty(axis.size)
+    chunk = max(TERMS_PER_CHUNK // len(window.rows), 1)
     for begin in range(0, axis.size, chunk):
         totals = np.rint(means[begin : begin + chunk, None] * window.rows[None, :])
-        terms = apart - float(law.total.epsilon) * np.abs(totals - total)
-        top = terms.max(axis=1)
-        found[begin : begin + chunk] = top + np.log(np.exp(terms - top[:, None]).sum(axis=1))
-    return found
+        terms = row_logs - float(mechanism.total.epsilon) * np.abs(totals - total)
+        peak = terms.max(axis=1)
+        logs[begin : begin + chunk] = peak + np.log(np.exp(terms - peak[:, None]).sum(axis=1))
+    return logs

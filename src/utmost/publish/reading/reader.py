@@ -45,13 +45,13 @@ class Reader:
         """What a step between her points costs: losses of distances are in the value's unit, others have none."""
         step = float(self.axis.step)
         if isinstance(self.loss, Power):
-            return _power(step, float(self.loss.p))
+            return _step_power(step, float(self.loss.p))
         return step if isinstance(self.loss, Linear) else step**2 if isinstance(self.loss, Squared) else 1.0
 
-    def value(self, place: int) -> Value:
-        """The value at a place among her points: a whole number where all of them are."""
-        found = self.axis.value(place)
-        return int(found) if self.axis.step.denominator == self.axis.first.denominator == 1 else found
+    def value(self, position: int) -> Value:
+        """The value at a position among the reader's points: a whole number where all of them are."""
+        number = self.axis.value(position)
+        return int(number) if self.axis.step.denominator == self.axis.first.denominator == 1 else number
 
     def after(self, likelihood: Floats) -> Floats:
         """Her posterior, from the logarithms of a likelihood known up to a factor."""
@@ -59,11 +59,11 @@ class Reader:
         weights = np.exp(scores - scores.max())
         return np.asarray(weights / weights.sum())
 
-    def best(self, chances: Floats, face: int) -> tuple[tuple[int, int, int], tuple[float, float]]:
-        """Of a posterior: the places of the best reading and of the interval's ends; the losses of it and of `face`."""
-        place, least = single_answer.best_reading(chances, self.loss)
-        faced = float(chances @ self.loss.array(np.arange(len(chances)), face))
-        return (place, *single_answer.credible_interval(chances, self.coverage)), (least, faced)
+    def best(self, posterior: Floats, face: int) -> tuple[tuple[int, int, int], tuple[float, float]]:
+        """The positions of the best reading and of the interval's ends; the losses of that reading and of `face`."""
+        position, loss = single_answer.best_reading(posterior, self.loss)
+        face_loss = float(posterior @ self.loss.array(np.arange(len(posterior)), face))
+        return (position, *single_answer.credible_interval(posterior, self.coverage)), (loss, face_loss)
 
     @property
     def monotone(self) -> bool:
@@ -74,11 +74,11 @@ class Reader:
             return True
         losses = self.loss.array(np.arange(self.axis.size)[:, None], np.arange(self.axis.size)[None, :])
         rises = np.diff(losses, axis=1)
-        after = np.arange(self.axis.size - 1)[None, :] >= np.arange(self.axis.size)[:, None]
-        return bool(np.all(np.where(after, rises, -rises) >= 0))
+        is_beyond_truth = np.arange(self.axis.size - 1)[None, :] >= np.arange(self.axis.size)[:, None]
+        return bool(np.all(np.where(is_beyond_truth, rises, -rises) >= 0))
 
 
-def _power(step: float, p: float) -> float:
+def _step_power(step: float, p: float) -> float:
     try:
         return float(step**p)
     except OverflowError:

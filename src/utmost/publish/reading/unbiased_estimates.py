@@ -11,17 +11,17 @@ from utmost.exact import epsilon as level_of
 from utmost.publish.release_model import LatticeMechanism
 
 
-def beyond(level: Level) -> Number:
+def mean_overshoot(level: Level) -> Number:
     """α/(1−α): how far past an absorbing end the untruncated answer lies on average, given that it passed or met it.
 
     >>> from utmost.exact import alpha
-    >>> beyond(alpha("1/2"))
+    >>> mean_overshoot(alpha("1/2"))
     Fraction(1, 1)
     """
     return level.alpha / (1 - level.alpha)
 
 
-def shifted(number: int, low: int | None, high: int | None, level: Level) -> Number:
+def unbiased_number(number: int, low: int | None, high: int | None, level: Level) -> Number:
     """The unbiased reading of a lattice number: itself, low − α/(1−α) at the low end, high + α/(1−α) at the high one.
 
     Let Z = x + Δ be the answer before truncation and low ≤ x ≤ high. Given Z ≤ low the distance low − Z is k ≥ 0 with
@@ -30,32 +30,40 @@ def shifted(number: int, low: int | None, high: int | None, level: Level) -> Num
     ends are one, the number is known and is its own reading.
 
     >>> from utmost.exact import alpha
-    >>> [shifted(y, 0, 2, alpha("1/2")) for y in range(3)]
+    >>> [unbiased_number(y, 0, 2, alpha("1/2")) for y in range(3)]
     [Fraction(-1, 1), Fraction(1, 1), Fraction(3, 1)]
     """
     if low == high and low is not None:
         return Fraction(number)
     if low is not None and number <= low:
-        return low - beyond(level)
+        return low - mean_overshoot(level)
     if high is not None and number >= high:
-        return high + beyond(level)
+        return high + mean_overshoot(level)
     return Fraction(number)
 
 
-def unbiased_estimate(law: LatticeMechanism, number: int) -> Number:
+def unbiased_estimate(mechanism: LatticeMechanism, number: int) -> Number:
     """The same in the value's own unit, exact: irrational at an end that absorbs, the value itself elsewhere."""
-    if number not in (law.low, law.high):
-        return law.value(number)
-    return law.origin + law.unit * shifted(number, law.low, law.high, level_of(law.epsilon))
+    if number not in (mechanism.low, mechanism.high):
+        return mechanism.value(number)
+    return mechanism.origin + mechanism.unit * unbiased_number(
+        number, mechanism.low, mechanism.high, level_of(mechanism.epsilon)
+    )
 
 
-def unbiased_total(law: LatticeMechanism, numbers: Sequence[int]) -> tuple[Number, float]:
+def unbiased_total(mechanism: LatticeMechanism, numbers: Sequence[int]) -> tuple[Number, float]:
     """The unbiased total of cells with independent noise, and a bound on its standard error.
 
     A conditional mean varies no more than what it is the mean of, so each cell adds at most Var Δ = 2α/(1−α)².
     """
-    level = level_of(law.epsilon)
-    ends = 0 if law.low == law.high else sum(n == law.high for n in numbers) - sum(n == law.low for n in numbers)
-    found = len(numbers) * law.origin + law.unit * (sum(numbers) + (ends * beyond(level) if ends else Fraction(0)))
+    level = level_of(mechanism.epsilon)
+    net_ends = (
+        0
+        if mechanism.low == mechanism.high
+        else sum(n == mechanism.high for n in numbers) - sum(n == mechanism.low for n in numbers)
+    )
+    total = len(numbers) * mechanism.origin + mechanism.unit * (
+        sum(numbers) + (net_ends * mean_overshoot(level) if net_ends else Fraction(0))
+    )
     deviation = math.sqrt(len(numbers) / 2) / math.sinh(level.epsilon / 2)
-    return found, float(law.unit) * deviation
+    return total, float(mechanism.unit) * deviation

@@ -15,7 +15,7 @@ from utmost.consumer.priors import Explicit, Prior
 from utmost.exact import Number, decimal
 from utmost.publish import estimate
 from utmost.publish.reading import Estimate, ExpectedLosses, Reader, Reading, json_output
-from utmost.publish.reading.charts import chart_data as shown_around
+from utmost.publish.reading.charts import chart_data
 from utmost.publish.release_model import Answer, LatticeMechanism
 from utmost.studio.charts import Chart
 from utmost.studio.consumer import charts, editors
@@ -25,15 +25,15 @@ from utmost.studio.form_errors import FieldError
 from utmost.studio.number_format import FormattedNumber, format_number, format_rounded
 
 MAX_READER_POINTS = 1_000_001  # points of a reader
-MOST_CELLS = 2000  # that are read at once
-MOST_ROWS = 200  # cells that a page lists
-SEARCH = 3e9  # multiplications for all answers: a few seconds
+MAX_CELLS_AT_ONCE = 2000  # that are read at once
+MAX_LISTED_CELLS = 200  # cells that a page lists
+SEARCH_EFFORT = 3e9  # multiplications for all answers: a few seconds
 MAX_EXACT_CHARS = 1500  # characters of an exact number
 MAX_TAILORED_VALUES = 60  # counts for which a mechanism is made
-SAME = "No: it would have given the same."
-SILENT = "Nothing is promised here."
-REMAP = "How each answer would be read; the dashed line is face value."
-TOO_MUCH = "Too much work for all answers at once, with this loss and so many values; this answer is read above."
+SAME_VERDICT = "No: it would have given the same."
+NO_CLAIM_VERDICT = "Nothing is promised here."
+REMAP_CAPTION = "How each answer would be read; the dashed line is face value."
+TOO_MUCH_WORK = "Too much work for all answers at once, with this loss and so many values; this answer is read above."
 
 
 class LossView(BaseModel):
@@ -103,146 +103,167 @@ class OverallLosses(BaseModel):
     remap: Chart | None
 
 
-def make_reader(answer: Answer, said: ReadingForm, brought: Prior | None) -> Reader | None:
+def make_reader(answer: Answer, form: ReadingForm, explicit_prior: Prior | None) -> Reader | None:
     """Who reads; refused where her points are too many for a page."""
-    prior, loss, wish, share = brought or said.family(), said.fear(), said.wish(), said.share()
-    if isinstance(answer.value, tuple) and not said.cell and len(answer.value) > MOST_CELLS:
-        raise FieldError("cell", f"cell must be chosen here: a page reads at most {MOST_CELLS} at once")
-    found = estimate.make_reader(answer, prior, loss, wish, share, said.cell or None)
-    if found is not None and found.axis.size > MAX_READER_POINTS:
+    prior, loss, axis_request, coverage = (
+        explicit_prior or form.prior_kind(),
+        form.parse_loss(),
+        form.axis_request(),
+        form.parse_coverage(),
+    )
+    if isinstance(answer.value, tuple) and not form.cell and len(answer.value) > MAX_CELLS_AT_ONCE:
+        raise FieldError("cell", f"cell must be chosen here: a page reads at most {MAX_CELLS_AT_ONCE} at once")
+    reader = estimate.make_reader(answer, prior, loss, axis_request, coverage, form.cell or None)
+    if reader is not None and reader.axis.size > MAX_READER_POINTS:
         raise FieldError(
-            "at_most", f"at most {MAX_READER_POINTS} values fit on a page, got {found.axis.size}: narrow the range"
+            "at_most", f"at most {MAX_READER_POINTS} values fit on a page, got {reader.axis.size}: narrow the range"
         )
-    return found
+    return reader
 
 
-def read_answer(answer: Answer, file: str, said: ReadingForm, brought: Prior | None) -> ReadingResult:
+def read_answer(answer: Answer, file: str, form: ReadingForm, explicit_prior: Prior | None) -> ReadingResult:
     """The reading of an answer, without a search over other answers: quick enough to follow a slider."""
-    reader = make_reader(answer, said, brought)
-    found = estimate.read_answer(answer, reader, said.share(), said.cell or None, effort=0)
+    reader = make_reader(answer, form, explicit_prior)
+    answer_estimate = estimate.read_answer(answer, reader, form.parse_coverage(), form.cell or None, effort=0)
     return ReadingResult(
         query=answer.name,
         kind=answer.kind,
         where=answer.where,
         epsilon=str(answer.epsilon),
-        share=f"{decimal(100 * said.share(), 8)} %",
-        **_numbers(found),
-        **_claims(found),
-        **({} if reader is None else _held(reader, answer, said)),
-        searched=reader is not None and found.before is None and _is_searched(answer, reader),
-        address=said.address(query=answer.name),
-        command=command(file, answer, said, brought),
-        entry=json_output.estimate_content(found),
-        pictures=_pictures(found, said),
+        share=f"{decimal(100 * form.parse_coverage(), 8)} %",
+        **_number_fields(answer_estimate),
+        **_claim_fields(answer_estimate),
+        **({} if reader is None else _reader_fields(reader, answer, form)),
+        searched=reader is not None and answer_estimate.before is None and _needs_search(answer, reader),
+        address=form.address(query=answer.name),
+        command=command(file, answer, form, explicit_prior),
+        entry=json_output.estimate_content(answer_estimate),
+        pictures=_charts(answer_estimate, form),
     )
 
 
-def _numbers(found: Estimate) -> dict[str, Any]:
+def _number_fields(answer_estimate: Estimate) -> dict[str, Any]:
     """What was read, and what it is worth."""
-    total, error = found.total or (None, None)
+    total, error = answer_estimate.total or (None, None)
     return {
-        "readings": [_row(name, r) for name, r in zip(found.cells or ("",), found.readings[:MOST_ROWS], strict=False)],
-        "more": max(len(found.readings) - MOST_ROWS, 0),
+        "readings": [
+            _reading_view(name, reading)
+            for name, reading in zip(
+                answer_estimate.cells or ("",), answer_estimate.readings[:MAX_LISTED_CELLS], strict=False
+            )
+        ],
+        "more": max(len(answer_estimate.readings) - MAX_LISTED_CELLS, 0),
         "total": None if total is None else format_exact(total),
         "total_error": None if error is None else format_rounded(error),
-        "rank": None if found.rank is None else format_exact(found.rank),
-        "before": _losses(found.before),
+        "rank": None if answer_estimate.rank is None else format_exact(answer_estimate.rank),
+        "before": _loss_view(answer_estimate.before),
     }
 
 
-def _claims(found: Estimate) -> dict[str, Any]:
+def _claim_fields(answer_estimate: Estimate) -> dict[str, Any]:
     """In which sense nothing would have been better, and what else she must know."""
-    best = found.claim.startswith("optimal:")
+    is_best = answer_estimate.claim.startswith("optimal:")
     return {
-        "verdict": SAME if best else SILENT,
-        "claim": f"{found.claim[:1].upper()}{found.claim[1:]}.",
-        "best": best,
-        "remark": found.remark.replace("--grid", "the number of points"),
-        "tailored": can_tailor(found),
+        "verdict": SAME_VERDICT if is_best else NO_CLAIM_VERDICT,
+        "claim": f"{answer_estimate.claim[:1].upper()}{answer_estimate.claim[1:]}.",
+        "best": is_best,
+        "remark": answer_estimate.remark.replace("--grid", "the number of points"),
+        "tailored": can_tailor(answer_estimate),
     }
 
 
-def _held(reader: Reader, answer: Answer, said: ReadingForm) -> dict[str, Any]:
+def _reader_fields(reader: Reader, answer: Answer, form: ReadingForm) -> dict[str, Any]:
     """The reader in words, and what of her can be dragged."""
     return {
         "points": reader.axis.size,
-        "reader": _words(reader, said),
+        "reader": _reader_sentence(reader, form),
         "legality": legality(reader),
         "bars": editors.prior_bars(reader),
-        "drawing": editors.loss_points(answer, said),
+        "drawing": editors.loss_points(answer, form),
     }
 
 
-def overall_losses(answer: Answer, said: ReadingForm, brought: Prior | None) -> OverallLosses:
+def overall_losses(answer: Answer, form: ReadingForm, explicit_prior: Prior | None) -> OverallLosses:
     """Her losses over all answers and her remap, searched for where they must be, within a few seconds."""
-    reader = make_reader(answer, said, brought)
-    found = estimate.read_answer(answer, reader, said.share(), said.cell or None, effort=SEARCH)
+    reader = make_reader(answer, form, explicit_prior)
+    answer_estimate = estimate.read_answer(
+        answer, reader, form.parse_coverage(), form.cell or None, effort=SEARCH_EFFORT
+    )
     if reader is None or not isinstance(answer.mechanism, LatticeMechanism):
         return OverallLosses(before=None, words="Only a lattice number has a reading for each answer.", remap=None)
-    if found.every is None:
-        return OverallLosses(before=None, words=TOO_MUCH, remap=None)
-    one = len(found.readings) == 1
-    picture = charts.remap_chart(shown_around(found, whole=said.view == "whole"), REMAP) if one else None
-    return OverallLosses(before=_losses(found.before), words=REMAP, remap=picture)
+    if answer_estimate.every is None:
+        return OverallLosses(before=None, words=TOO_MUCH_WORK, remap=None)
+    is_single = len(answer_estimate.readings) == 1
+    remap = (
+        charts.remap_chart(chart_data(answer_estimate, full_range=form.view == "whole"), REMAP_CAPTION)
+        if is_single
+        else None
+    )
+    return OverallLosses(before=_loss_view(answer_estimate.before), words=REMAP_CAPTION, remap=remap)
 
 
-def _is_searched(answer: Answer, reader: Reader) -> bool:
-    law = answer.mechanism
-    return isinstance(law, LatticeMechanism) and reader.axis.step == law.unit and not reader.near
+def _needs_search(answer: Answer, reader: Reader) -> bool:
+    mechanism = answer.mechanism
+    return isinstance(mechanism, LatticeMechanism) and reader.axis.step == mechanism.unit and not reader.near
 
 
-def can_tailor(found: Estimate) -> bool:
+def can_tailor(answer_estimate: Estimate) -> bool:
     """Can a mechanism be made for her here: a count that the theorem speaks of, on few values."""
     return (
-        found.reader is not None
-        and len(found.readings) == 1
-        and 2 <= found.reader.axis.size <= MAX_TAILORED_VALUES
-        and found.claim.startswith("optimal:")
+        answer_estimate.reader is not None
+        and len(answer_estimate.readings) == 1
+        and 2 <= answer_estimate.reader.axis.size <= MAX_TAILORED_VALUES
+        and answer_estimate.claim.startswith("optimal:")
     )
 
 
-def _pictures(found: Estimate, said: ReadingForm) -> dict[str, Chart]:
+def _charts(answer_estimate: Estimate, form: ReadingForm) -> dict[str, Chart]:
     """Those that this estimate has."""
-    if found.reader is None:
+    if answer_estimate.reader is None:
         return {}
-    if len(found.readings) > 1:
+    if len(answer_estimate.readings) > 1:
         words = "For each cell: released (stroke), best reading (dot), and the interval (bar)."
-        picture = charts.cell_chart(found, words)
+        picture = charts.cell_chart(answer_estimate, words)
         return {} if picture is None else {"cells": picture}
-    read = shown_around(found, whole=said.view == "whole", remapped=False)
-    words = f"Released {format_rounded(read.value)}, best read as {format_rounded(read.estimate)}"
-    low, high = (format_rounded(end) for end in read.interval)
-    told = f"{words}; from {low} to {high} with probability {decimal(100 * said.share(), 8)} % (the bar)."
-    made = {
-        "beliefs": charts.belief_chart(read, told),
+    data = chart_data(answer_estimate, full_range=form.view == "whole", with_remap=False)
+    words = f"Released {format_rounded(data.value)}, best read as {format_rounded(data.estimate)}"
+    low, high = (format_rounded(bound) for bound in data.interval)
+    belief_caption = (
+        f"{words}; from {low} to {high} with probability {decimal(100 * form.parse_coverage(), 8)} % (the bar)."
+    )
+    all_charts = {
+        "beliefs": charts.belief_chart(data, belief_caption),
         "costs": charts.cost_chart(
-            found, read, estimate.belief_curves(found).posterior, "What each reading would cost on average."
+            answer_estimate,
+            data,
+            estimate.belief_curves(answer_estimate).posterior,
+            "What each reading would cost on average.",
         ),
-        "remap": charts.remap_chart(read, REMAP),
+        "remap": charts.remap_chart(data, REMAP_CAPTION),
     }
-    return {name: picture for name, picture in made.items() if picture is not None}
+    return {name: picture for name, picture in all_charts.items() if picture is not None}
 
 
-def _row(cell: str, found: Reading) -> ReadingView:
-    low, high = found.interval or (None, None)
+def _reading_view(cell: str, reading: Reading) -> ReadingView:
+    low, high = reading.interval or (None, None)
     return ReadingView(
         cell=cell,
-        value=format_exact(found.value),
-        estimate=format_exact(found.estimate),
+        value=format_exact(reading.value),
+        estimate=format_exact(reading.estimate),
         low=None if low is None else format_exact(low),
         high=None if high is None else format_exact(high),
-        unbiased=None if found.unbiased in (None, found.value) else format_exact(found.unbiased),
-        loss=_losses(found.loss),
+        unbiased=None if reading.unbiased in (None, reading.value) else format_exact(reading.unbiased),
+        loss=_loss_view(reading.loss),
     )
 
 
-def _losses(found: ExpectedLosses | None) -> LossView | None:
-    if found is None:
+def _loss_view(expected_losses: ExpectedLosses | None) -> LossView | None:
+    if expected_losses is None:
         return None
     return LossView(
-        expected=format_exact(found.expected),
-        face_value=format_exact(found.face_value),
-        gain=format_exact(float(found.gain)),
+        expected=format_exact(expected_losses.expected),
+        face_value=format_exact(expected_losses.face_value),
+        gain=format_exact(float(expected_losses.gain)),
     )
 
 
@@ -259,25 +280,25 @@ def format_exact(value: Number | int | float | None) -> FormattedNumber:
         return FormattedNumber(
             text=format_rounded(value), exact=f"{decimal(value, 15)} (the first digits of a long fraction)"
         )
-    found = format_number(value)
+    formatted = format_number(value)
     return (
-        found
-        if len(found.exact) <= MAX_EXACT_CHARS
-        else FormattedNumber(text=found.text, exact=f"{found.exact[:MAX_EXACT_CHARS]}…")
+        formatted
+        if len(formatted.exact) <= MAX_EXACT_CHARS
+        else FormattedNumber(text=formatted.text, exact=f"{formatted.exact[:MAX_EXACT_CHARS]}…")
     )
 
 
-def _words(reader: Reader, said: ReadingForm) -> str:
-    ends = f"{format_rounded(reader.axis.first)} to {format_rounded(reader.axis.last)}"
-    near = ", those near the answer" if reader.near else ""
-    prior = "her own weights" if said.prior in ("weights", "file") else _shortened(reader.prior.name)
+def _reader_sentence(reader: Reader, form: ReadingForm) -> str:
+    value_range = f"{format_rounded(reader.axis.first)} to {format_rounded(reader.axis.last)}"
+    near_remark = ", those near the answer" if reader.near else ""
+    prior = "her own weights" if form.prior in ("weights", "file") else _shorten(reader.prior.name)
     return (
-        f"Prior {prior} on {format_rounded(reader.axis.size)} values from {ends}{near}; loss "
-        f"{_shortened(said.fear().name)}."
+        f"Prior {prior} on {format_rounded(reader.axis.size)} values from {value_range}{near_remark}; loss "
+        f"{_shorten(form.parse_loss().name)}."
     )
 
 
-def _shortened(name: str) -> str:
+def _shorten(name: str) -> str:
     return name if len(name) <= 60 else f"{name[:57]}…"
 
 
@@ -291,24 +312,26 @@ def legality(reader: Reader) -> LegalityView:
     if witness is None:
         words = "Legal: it depends on the distance from the truth alone, and does not fall as that grows."
         return LegalityView(legal=True, words=words, witness=None)
-    truth, near, far = (format_rounded(axis.value(place)) for place in witness)
+    truth, nearer, farther = (format_rounded(axis.value(index)) for index in witness)
     same = abs(witness[1] - witness[0]) == abs(witness[2] - witness[0])
-    why = "are equally far and cost differently" if same else "are nearer and farther, and the nearer costs more"
-    kept = "It still grows on each side of the truth in its own way, so the theorem's extension holds."
-    lost = "It falls away from the truth, so the theorem says nothing of it."
-    words = f"Not legal: with truth {truth}, readings {near} and {far} {why}. {kept if reader.monotone else lost}"
+    reason = "are equally far and cost differently" if same else "are nearer and farther, and the nearer costs more"
+    if reader.monotone:
+        remark = "It still grows on each side of the truth in its own way, so the theorem's extension holds."
+    else:
+        remark = "It falls away from the truth, so the theorem says nothing of it."
+    words = f"Not legal: with truth {truth}, readings {nearer} and {farther} {reason}. {remark}"
     return LegalityView(legal=False, words=words, witness=witness)
 
 
-def command(file: str, answer: Answer, said: ReadingForm, brought: Prior | None) -> str:
+def command(file: str, answer: Answer, form: ReadingForm, explicit_prior: Prior | None) -> str:
     """What gives the same on the command line."""
-    prior = "weights.csv" if brought is not None else said.family()
-    if isinstance(brought, Explicit) and said.prior == "weights" and brought.size <= 24:
-        prior = ",".join(str(weight) for weight in brought.exact())
-    loss = said.fear().name
-    words = ["utmost", "estimate", file, "--query", answer.name, "--prior", prior, "--loss", loss]
-    named = {"--cell": said.cell, "--at-least": said.at_least, "--at-most": said.at_most, "--grid": said.grid}
-    named["--coverage"] = "" if said.share() == Fraction(19, 20) else said.coverage
+    prior = "weights.csv" if explicit_prior is not None else form.prior_kind()
+    if isinstance(explicit_prior, Explicit) and form.prior == "weights" and explicit_prior.size <= 24:
+        prior = ",".join(str(weight) for weight in explicit_prior.exact())
+    loss = form.parse_loss().name
+    arguments = ["utmost", "estimate", file, "--query", answer.name, "--prior", prior, "--loss", loss]
+    options = {"--cell": form.cell, "--at-least": form.at_least, "--at-most": form.at_most, "--grid": form.grid}
+    options["--coverage"] = "" if form.parse_coverage() == Fraction(19, 20) else form.coverage
     return shlex.join(
-        [*words, *(word for name, text in named.items() if text.strip() for word in (name, text.strip()))]
+        [*arguments, *(word for name, text in options.items() if text.strip() for word in (name, text.strip()))]
     )
