@@ -1,7 +1,7 @@
 """`python bench/continuous.py [FILE.svg]`: certified losses over a density: the time that a width takes, as a curve.
 
 ε = 1 on [0, 1], prior beta:2,5. Beside each time that of a Riemann sum in numpy, over as many points in x and y as it
-takes to come within the width of the certified value: it has no certificate, and would not know when to stop.
+takes to come within the width of the measure_bounds value: it has no certificate, and would not know when to stop.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 
 from utmost.continuous import losses, mechanisms
 from utmost.continuous.bounds.loss_bounds import bound_expected_loss
-from utmost.continuous.densities import density as densities
+from utmost.continuous.densities.density import parse_density
 from utmost.continuous.interval import interval
 from utmost.exact import epsilon
 
 UNIT = interval(0, 1)
 PRIOR = "beta:2,5"
-ASKED = 5.0  # seconds for width 1e-4, absolute loss
+TARGET_SECONDS = 5.0  # seconds for width 1e-4, absolute loss
 WIDTHS = {
     "absolute": ("1e-2", "1e-3", "1e-4", "1e-5", "1e-6", "1e-7", "1e-8"),
     "squared": ("1e-4", "1e-6", "1e-8"),
@@ -34,23 +34,23 @@ REPEATS = 3
 HEADER = ["loss", "width asked", "width", "cells", "time", "Riemann sums in numpy, no certificate", "asked"]
 
 
-def certified(price: str, width: str, name: str = "laplace", repeats: int = REPEATS) -> dict[str, Any]:
-    """Least seconds of a few runs, and what was found."""
+def measure_bounds(loss: str, width: str, name: str = "laplace", repeats: int = REPEATS) -> dict[str, Any]:
+    """Least seconds of a few runs, and the bounds."""
     seconds = []
     for _ in range(repeats):
         start = time.perf_counter()
-        density, mechanism = densities.parse_density(PRIOR, UNIT), mechanisms.mechanism_by_name(name, UNIT, epsilon(1))
-        found = bound_expected_loss(density, mechanism, losses.parse_continuous_loss(price), width)
+        density, mechanism = parse_density(PRIOR, UNIT), mechanisms.mechanism_by_name(name, UNIT, epsilon(1))
+        bounds = bound_expected_loss(density, mechanism, losses.parse_continuous_loss(loss), width)
         seconds.append(time.perf_counter() - start)
     return {
         "seconds": min(seconds),
-        "cells": found.cells,
-        "width": float(found.width),
-        "middle": float(found.lower + found.upper) / 2,
+        "cells": bounds.cells,
+        "width": float(bounds.width),
+        "middle": float(bounds.lower + bounds.upper) / 2,
     }
 
 
-def riemann(price: str, value: float, width: float) -> float | None:
+def riemann(loss: str, value: float, width: float) -> float | None:
     """Seconds of the first Riemann sum, its points doubled each time, within the width of a value; None beyond 1600."""
     for points in (50, 100, 200, 400, 800, 1600):
         start = time.perf_counter()
@@ -58,58 +58,68 @@ def riemann(price: str, value: float, width: float) -> float | None:
         mass = x * (1 - x) ** 4
         inner = np.exp(-np.abs(x[:, None] - x)) / points
         laws = np.column_stack([np.exp(-x), inner, np.exp(x - 1)]) / 2
-        paid = losses.parse_continuous_loss(price).array(np.linspace(0, 1, points + 1)[:, None], x[None, :]) * (
+        costs = losses.parse_continuous_loss(loss).array(np.linspace(0, 1, points + 1)[:, None], x[None, :]) * (
             mass / mass.sum()
         )
-        found = float((paid @ laws).min(axis=0).sum())
-        if abs(found - value) <= width:
+        estimate = float((costs @ laws).min(axis=0).sum())
+        if abs(estimate - value) <= width:
             return time.perf_counter() - start
     return None
 
 
-def measured() -> list[tuple[str, str, dict[str, Any]]]:
+def measure_all() -> list[tuple[str, str, dict[str, Any]]]:
     """Each loss with each of its widths."""
-    told = []
-    for price, widths in WIDTHS.items():
+    measurements = []
+    for loss, widths in WIDTHS.items():
         for width in widths:
-            print(f"measuring {price} to {width} …", file=sys.stderr, flush=True)
-            told.append((price, width, certified(price, width)))
-    return told
+            print(f"measuring {loss} to {width} …", file=sys.stderr, flush=True)
+            measurements.append((loss, width, measure_bounds(loss, width)))
+    return measurements
 
 
-def row(price: str, width: str, found: dict[str, Any]) -> list[str]:
+def row(loss: str, width: str, measurement: dict[str, Any]) -> list[str]:
     """A line of the table, with a Riemann sum beside it."""
-    peer = riemann(price, found["middle"], float(width))
-    limit = f"≤ {ASKED:.0f} s" if (price, width) == ("absolute", "1e-4") else ""
-    beside = "not with 1600 points" if peer is None else f"{peer * 1e3:.1f} ms"
-    return [price, width, f"{found['width']:.1e}", str(found["cells"]), f"{found['seconds']:.2f} s", beside, limit]
+    peer = riemann(loss, measurement["middle"], float(width))
+    limit = f"≤ {TARGET_SECONDS:.0f} s" if (loss, width) == ("absolute", "1e-4") else ""
+    peer_text = "not with 1600 points" if peer is None else f"{peer * 1e3:.1f} ms"
+    return [
+        loss,
+        width,
+        f"{measurement['width']:.1e}",
+        str(measurement["cells"]),
+        f"{measurement['seconds']:.2f} s",
+        peer_text,
+        limit,
+    ]
 
 
-def draw(told: list[tuple[str, str, dict[str, Any]]], path: str) -> None:
+def draw(measurements: list[tuple[str, str, dict[str, Any]]], path: str) -> None:
     """Width against time, a line a loss."""
     from utmost import charts
 
     lines = []
-    for price in WIDTHS:
-        points = [(math.log10(f["seconds"]), math.log10(f["width"])) for name, _, f in told if name == price]
-        lines.append(charts.ChartLine(price, *zip(*points, strict=True)))
+    for loss in WIDTHS:
+        points = [(math.log10(f["seconds"]), math.log10(f["width"])) for name, _, f in measurements if name == loss]
+        lines.append(charts.ChartLine(loss, *zip(*points, strict=True)))
     title = "Ten times the time brings the bounds a hundred times closer, ten times for a step loss"
-    below = f"Truncated Laplace on [0, 1], ε = 1, prior {PRIOR}; asked for: absolute to 1e-4 in {ASKED:.0f} s"
-    charts.save_chart(charts.line_chart(lines, title, below, x="log₁₀ seconds", y="log₁₀ width"), path)
+    subtitle = (
+        f"Truncated Laplace on [0, 1], ε = 1, prior {PRIOR}; asked for: absolute to 1e-4 in {TARGET_SECONDS:.0f} s"
+    )
+    charts.save_chart(charts.line_chart(lines, title, subtitle, x="log₁₀ seconds", y="log₁₀ width"), path)
 
 
-def order(price: str = "absolute", widths: tuple[str, str] = ("1e-4", "1e-7")) -> float:
+def order(loss: str = "absolute", widths: tuple[str, str] = ("1e-4", "1e-7")) -> float:
     """p in width ~ cells^−p, between two widths."""
-    wide, narrow = (certified(price, width, repeats=1) for width in widths)
+    wide, narrow = (measure_bounds(loss, width, repeats=1) for width in widths)
     return float(np.log(wide["width"] / narrow["width"]) / np.log(narrow["cells"] / wide["cells"]))
 
 
 def report(path: str | None = None) -> str:
     """A Markdown table and the order of convergence; and the curve, where a file for it is named."""
-    told = measured()
+    measurements = measure_all()
     if path is not None:
-        draw(told, path)
-    lines = [HEADER, ["---"] * len(HEADER), *(row(*one) for one in told)]
+        draw(measurements, path)
+    lines = [HEADER, ["---"] * len(HEADER), *(row(*measurement) for measurement in measurements)]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     return f"{table}\n\nThe width falls as cells^−{order():.1f} (absolute)."
 

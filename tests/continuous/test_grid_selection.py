@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from strategies import inner_alphas, weights
 from utmost.continuous import grid_selection as grids
 from utmost.continuous.bounds.loss_bounds import bound_expected_loss
-from utmost.continuous.densities import density as densities
+from utmost.continuous.densities.density import parse_density
 from utmost.continuous.grid_selection import (
     GridQuestion,
     coarsest_grid,
@@ -34,22 +34,24 @@ from utmost.mechanisms.geometric import geometric
 from utmost.publish.mechanism_selection import PrivacySetting, select_mechanism
 
 quad = pytest.importorskip("scipy.integrate").quad
-CONVEX = ["absolute", "squared", "huber:2", "power:3", "asymmetric:3,1", "asymmetric:0,1"]
+CONVEX_LOSSES = ["absolute", "squared", "huber:2", "power:3", "asymmetric:3,1", "asymmetric:0,1"]
 
 
 def question(interval="0,100", sensitivity="0.1", rate="1", loss="absolute") -> GridQuestion:
     return GridQuestion(parse_interval(interval), Fraction(sensitivity), Fraction(rate), loss_of(loss))
 
 
-def rounded(points: int, parts: int) -> list[int]:
-    """The nearest multiple of `parts` for each fine point, ties upwards, in multiples."""
-    return [(2 * i + parts) // (2 * parts) for i in range(points)]
+def nearest_multiples(points: int, spacing: int) -> list[int]:
+    """The nearest multiple of `spacing` for each fine point, ties upwards, in multiples."""
+    return [(2 * i + spacing) // (2 * spacing) for i in range(points)]
 
 
-def released(costs: np.ndarray, places: list[int], rate: Fraction) -> Fraction:
+def release_loss(costs: np.ndarray, grid_points: list[int], rate: Fraction) -> Fraction:
     """A: the least loss of geometric noise of α = rate a step on the rounded points."""
-    rows = geometric(places[-1], alpha(rate)).channel().rows
-    return sum(min(costs[:, w] @ rows[places, y] for w in range(costs.shape[1])) for y in range(places[-1] + 1))
+    rows = geometric(grid_points[-1], alpha(rate)).channel().rows
+    return sum(
+        min(costs[:, w] @ rows[grid_points, y] for w in range(costs.shape[1])) for y in range(grid_points[-1] + 1)
+    )
 
 
 def fine_costs(prior: list[Fraction], name: str) -> np.ndarray:
@@ -59,35 +61,35 @@ def fine_costs(prior: list[Fraction], name: str) -> np.ndarray:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.sampled_from(CONVEX), st.integers(2, 9), st.sampled_from([2, 4]), inner_alphas(), st.data())
-def test_a_grid_release_loses_at_most_e_to_half_a_step_times_the_best_for_every_prior(name, size, parts, rate, data):
+@given(st.sampled_from(CONVEX_LOSSES), st.integers(2, 9), st.sampled_from([2, 4]), inner_alphas(), st.data())
+def test_a_grid_release_loses_at_most_e_to_half_a_step_times_the_best_for_every_prior(name, size, spacing, rate, data):
     """On a fine line, where the best is known exactly; readings halfway between its points, too."""
     costs = fine_costs(data.draw(weights(size)), name)
-    least = geometric_loss(costs, alpha(rate))
-    assert released(costs, rounded(size, parts), rate**parts) <= least / rate ** (parts // 2)
+    best_loss = geometric_loss(costs, alpha(rate))
+    assert release_loss(costs, nearest_multiples(size, spacing), rate**spacing) <= best_loss / rate ** (spacing // 2)
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(3, 9), st.sampled_from([2, 4]), st.integers(0, 3), inner_alphas(), st.data())
-def test_so_it_does_for_a_step_loss_that_is_0_within_a_cell(size, parts, more, rate, data):
-    costs = fine_costs(data.draw(weights(size)), f"step:{parts + more}")
-    least = geometric_loss(costs, alpha(rate))
-    assert released(costs, rounded(size, parts), rate**parts) <= least / rate ** (parts // 2)
+def test_the_same_factor_holds_for_a_step_loss_that_is_0_within_a_cell(size, spacing, more, rate, data):
+    costs = fine_costs(data.draw(weights(size)), f"step:{spacing + more}")
+    best_loss = geometric_loss(costs, alpha(rate))
+    assert release_loss(costs, nearest_multiples(size, spacing), rate**spacing) <= best_loss / rate ** (spacing // 2)
 
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(1, 4), inner_alphas())
 def test_two_numbers_at_the_outer_ends_of_their_cells_come_near_that_factor(steps, rate):
     """A/B = 2/(1 + α): 4j apart, their points 2j − 1 steps of 2; B is truncated Laplace's (FMM21 Thm 5)."""
-    far = 4 * steps
-    costs = np.full((far + 1, 2), Fraction(0), dtype=object)
-    costs[0, 1] = costs[far, 0] = Fraction(1, 2)
+    distance = 4 * steps
+    costs = np.full((distance + 1, 2), Fraction(0), dtype=object)
+    costs[0, 1] = costs[distance, 0] = Fraction(1, 2)
     best = laplace_loss(costs, alpha(rate)).exact
-    places = [min((i + 1) // 2, 2 * steps - 1) for i in range(far + 1)]
-    assert released(costs, places, rate**2) == 2 / (1 + rate**2) * best
+    grid_points = [min((i + 1) // 2, 2 * steps - 1) for i in range(distance + 1)]
+    assert release_loss(costs, grid_points, rate**2) == 2 / (1 + rate**2) * best
 
 
-def floats(size: int, rate: float) -> np.ndarray:
+def geometric_law(size: int, rate: float) -> np.ndarray:
     law, noise = np.exp(-rate * np.abs(np.arange(size)[:, None] - np.arange(size))), math.exp(-rate)
     law *= (1 - noise) / (1 + noise)
     law[:, [0, -1]] /= 1 - noise
@@ -96,64 +98,64 @@ def floats(size: int, rate: float) -> np.ndarray:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([3, 5, 7]), st.floats(0.1, 6))
-def test_noise_for_more_than_the_sensitivity_costs_no_more_than_the_stretch_says(seed, parts, rate):
-    """Steps of 1 of which the sensitivity is 1 + 1/parts: noise for 2. In doubles, on a line `parts` times as fine."""
-    draw = np.random.default_rng(seed)
-    size = 12 * parts + 1
-    prior = draw.dirichlet(np.full(size, draw.choice([0.02, 0.2, 2])))
-    x, moves = np.arange(size) / parts, Fraction(parts + 1, parts)
-    asked = GridQuestion(Interval(Fraction(0), Fraction(12)), moves, Fraction(rate) * moves, absolute)
-    found = grid_promise(asked, Fraction(1))
+def test_noise_for_more_than_the_sensitivity_costs_no_more_than_the_stretch_says(seed, fineness, rate):
+    """Steps of 1 of which the sensitivity is 1 + 1/fineness: noise for 2. In doubles, on a finer line."""
+    generator = np.random.default_rng(seed)
+    size = 12 * fineness + 1
+    prior = generator.dirichlet(np.full(size, generator.choice([0.02, 0.2, 2])))
+    x, moves = np.arange(size) / fineness, Fraction(fineness + 1, fineness)
+    grid_question = GridQuestion(Interval(Fraction(0), Fraction(12)), moves, Fraction(rate) * moves, absolute)
+    promise = grid_promise(grid_question, Fraction(1))
     costs = prior[:, None] * np.abs(x[:, None] - x)
-    best = (costs.T @ floats(size, rate / parts)).min(axis=0).sum()
-    grid = floats(13, float(asked.epsilon) / 2)[np.floor(x + 0.5).astype(int)]
-    lost = (costs.T @ grid).min(axis=0).sum()
-    assert found.moves == 2
-    assert lost <= float(found.factor) * best + float(found.stretch) + 1e-9
-    assert lost <= best + float(found.extra) + 1e-9
+    best = (costs.T @ geometric_law(size, rate / fineness)).min(axis=0).sum()
+    grid = geometric_law(13, float(grid_question.epsilon) / 2)[np.floor(x + 0.5).astype(int)]
+    grid_loss = (costs.T @ grid).min(axis=0).sum()
+    assert promise.moves == 2
+    assert grid_loss <= float(promise.factor) * best + float(promise.stretch) + 1e-9
+    assert grid_loss <= best + float(promise.extra) + 1e-9
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.floats(0.05, 3))
-def test_rows_rounded_one_by_one_cost_no_more_than_promised_however_they_are_rounded(seed, off, rate):
+def test_rows_rounded_one_by_one_cost_no_more_than_promised_however_they_are_rounded(seed, radius, rate):
     """Any joint law of the number and of what noise is added to, at most r apart; in doubles on integers."""
-    draw = np.random.default_rng(seed)
+    generator = np.random.default_rng(seed)
     size = 30
-    x, other = np.arange(size)[:, None], np.arange(size)
-    joint = draw.dirichlet(np.full(size * size, draw.choice([0.005, 0.1]))).reshape(size, size)
-    joint = np.where(np.abs(x - other) <= off, joint, 0) + np.eye(size) * 1e-9
+    x, z = np.arange(size)[:, None], np.arange(size)
+    joint = generator.dirichlet(np.full(size * size, generator.choice([0.005, 0.1]))).reshape(size, size)
+    joint = np.where(np.abs(x - z) <= radius, joint, 0) + np.eye(size) * 1e-9
     joint /= joint.sum()
-    gaps = np.abs(x - other)
-    law = floats(size, rate)
-    lost = np.einsum("xz,xw,zy->wy", joint, gaps, law).min(axis=0).sum()
+    gaps = np.abs(x - z)
+    law = geometric_law(size, rate)
+    rounded_loss = np.einsum("xz,xw,zy->wy", joint, gaps, law).min(axis=0).sum()
     best = ((joint.sum(axis=1)[:, None] * gaps).T @ law).min(axis=0).sum()
-    asked = GridQuestion(Interval(Fraction(0), Fraction(size - 1)), Fraction(1), Fraction(rate), absolute)
-    found = rows_promise(asked, Fraction(2 * off))
-    assert lost <= best + float(found.extra) + 1e-9
-    assert found.factor is None or lost <= float(found.factor) * best + 2 * off + 1e-9
+    grid_question = GridQuestion(Interval(Fraction(0), Fraction(size - 1)), Fraction(1), Fraction(rate), absolute)
+    promise = rows_promise(grid_question, Fraction(2 * radius))
+    assert rounded_loss <= best + float(promise.extra) + 1e-9
+    assert promise.factor is None or rounded_loss <= float(promise.factor) * best + 2 * radius + 1e-9
 
 
-@pytest.mark.parametrize("name", [*CONVEX, "step:1/2", "step:3", "power:1.5"])
+@pytest.mark.parametrize("name", [*CONVEX_LOSSES, "step:1/2", "step:3", "power:1.5"])
 @pytest.mark.parametrize(("length", "rate"), [("1", "1/2"), ("4", "3"), ("50", "1/3"), ("1000", "7")])
 def test_no_number_makes_truncated_laplace_at_face_value_lose_more_than_the_bound(name, length, rate):
     loss, interval, scale = loss_of(name), parse_interval(f"0,{length}"), float(Fraction(rate))
     bound = float(face_value(loss, interval, Fraction(rate)))
-    ends = float(interval.length)
+    width = float(interval.length)
     means = []
-    for x in (0.0, 0.3 * ends, ends / 2):
+    for x in (0.0, 0.3 * width, width / 2):
 
-        def paid(noise, x=x):
+        def density_of_cost(noise, x=x):
             return scale / 2 * math.exp(-scale * abs(noise)) * float(loss.array(x + noise, x))
 
-        kinks = sorted({k for k in (-3, -2, -0.5, 0, 0.5, 2, 3) if -x < k < ends - x})
-        inner = quad(paid, max(-x, -60 / scale), min(ends - x, 60 / scale), points=kinks, limit=500)[0]
+        kinks = sorted({k for k in (-3, -2, -0.5, 0, 0.5, 2, 3) if -x < k < width - x})
+        inner = quad(density_of_cost, max(-x, -60 / scale), min(width - x, 60 / scale), points=kinks, limit=500)[0]
         tails = [
             math.exp(-scale * x) * float(loss.array(0.0, x)),
-            math.exp(-scale * (ends - x)) * float(loss.array(ends, x)),
+            math.exp(-scale * (width - x)) * float(loss.array(width, x)),
         ]
         means.append(inner + sum(tails) / 2)
     assert max(means) <= bound + 1e-9
-    if scale * ends > 40:
+    if scale * width > 40:
         assert bound <= 1.04 * max(means) + 1e-9
 
 
@@ -163,16 +165,16 @@ def test_no_number_makes_truncated_laplace_at_face_value_lose_more_than_the_boun
 )
 @settings(max_examples=10, deadline=None)
 @given(share=st.fractions(Fraction(1, 1000), 1))
-def test_the_coarsest_grid_meets_the_wish_and_the_next_coarser_does_not(name, interval, sensitivity, rate, share):
-    asked = question(interval, sensitivity, rate, name)
-    extra = max(share * asked.best, Fraction(1, 10**9))
-    advice = coarsest_grid(asked, extra)
+def test_the_coarsest_grid_meets_the_limit_and_the_next_coarser_does_not(name, interval, sensitivity, rate, share):
+    grid_question = question(interval, sensitivity, rate, name)
+    extra = max(share * grid_question.best, Fraction(1, 10**9))
+    advice = coarsest_grid(grid_question, extra)
     assert advice.promise.extra <= extra
-    assert advice.promise.step * advice.promise.moves == asked.sensitivity
-    assert (advice.promise.size - 1) * advice.promise.step < asked.interval.length
-    assert advice.promise.size * advice.promise.step >= asked.interval.length
+    assert advice.promise.step * advice.promise.moves == grid_question.sensitivity
+    assert (advice.promise.size - 1) * advice.promise.step < grid_question.interval.length
+    assert advice.promise.size * advice.promise.step >= grid_question.interval.length
     if advice.coarser is None:
-        assert advice.promise.step == asked.sensitivity
+        assert advice.promise.step == grid_question.sensitivity
     else:
         assert not advice.coarser.meets(extra)
         assert advice.coarser.moves == advice.promise.moves - 1
@@ -181,15 +183,15 @@ def test_the_coarsest_grid_meets_the_wish_and_the_next_coarser_does_not(name, in
 def test_the_number_of_steps_is_what_the_formula_says():
     """m = ⌈ε/(2·ln(1 + extra/M))⌉ with M = κ·Δ/ε where the interval is long."""
     for extra in ("0.05", "0.01", "0.0001"):
-        parts = math.ceil(1 / (2 * math.log1p(float(extra) / 0.1)))
-        assert coarsest_grid(question(), Fraction(extra)).promise.size == 1000 * parts
+        steps_per_move = math.ceil(1 / (2 * math.log1p(float(extra) / 0.1)))
+        assert coarsest_grid(question(), Fraction(extra)).promise.size == 1000 * steps_per_move
     assert coarsest_grid(question(), Fraction(10**6)).promise.step == Fraction(1, 10)
 
 
 def test_with_a_large_epsilon_the_release_s_own_error_is_the_better_bound():
-    found = grid_promise(question(rate="20"), Fraction(1, 10))
-    assert found.extra == found.alone < found.rounding
-    assert float(found.alone) == pytest.approx(0.05 + 0.1 / math.sinh(20), rel=1e-12)
+    promise = grid_promise(question(rate="20"), Fraction(1, 10))
+    assert promise.extra == promise.alone < promise.rounding
+    assert float(promise.alone) == pytest.approx(0.05 + 0.1 / math.sinh(20), rel=1e-12)
 
 
 def test_a_step_that_does_not_divide_the_sensitivity_says_what_that_costs():
@@ -201,8 +203,8 @@ def test_a_step_that_does_not_divide_the_sensitivity_says_what_that_costs():
 
 
 def test_rows_are_rounded_to_a_step_that_both_ends_are_whole_numbers_of():
-    asked = question("18,91", "73/944", "0.1")
-    advice = coarsest_row_rounding(asked, Fraction(1, 10))
+    grid_question = question("18,91", "73/944", "0.1")
+    advice = coarsest_row_rounding(grid_question, Fraction(1, 10))
     step = advice.promise.step
     assert (18 / step).denominator == (91 / step).denominator == 1
     assert advice.promise.extra <= Fraction(1, 10) < advice.coarser.extra
@@ -213,17 +215,19 @@ def test_rows_are_rounded_to_a_step_that_both_ends_are_whole_numbers_of():
 @pytest.mark.parametrize("prior", ["uniform", "beta:2,5", "normal:0.4,0.1"])
 def test_certified_losses_over_densities_keep_the_promise(name, prior):
     """[0, 1], Δ = 1/2, ε = 2: the release on 8 steps against truncated Laplace, both certified."""
-    asked = question("0,1", "1/2", "2", name)
-    found = grid_promise(asked, Fraction(1, 8))
-    density, level = densities.parse_density(prior, asked.interval), epsilon(asked.rate)
-    best = bound_expected_loss(density, Laplace(asked.interval, level), asked.loss, "1e-3")
-    grid = bound_expected_loss(density, GridGeometric(asked.interval, level, found.size), asked.loss, "1e-3")
-    assert grid.upper <= found.factor * best.lower
-    assert grid.upper - best.lower <= found.extra
-    assert best.upper <= asked.best
+    grid_question = question("0,1", "1/2", "2", name)
+    promise = grid_promise(grid_question, Fraction(1, 8))
+    density, level = parse_density(prior, grid_question.interval), epsilon(grid_question.rate)
+    best = bound_expected_loss(density, Laplace(grid_question.interval, level), grid_question.loss, "1e-3")
+    grid = bound_expected_loss(
+        density, GridGeometric(grid_question.interval, level, promise.size), grid_question.loss, "1e-3"
+    )
+    assert grid.upper <= promise.factor * best.lower
+    assert grid.upper - best.lower <= promise.extra
+    assert best.upper <= grid_question.best
 
 
-@pytest.mark.parametrize(("call", "names"), [
+@pytest.mark.parametrize(("call", "message"), [
     (lambda: question(sensitivity="0"), "sensitivity must be > 0"),
     (lambda: question(sensitivity="101"), "at most the interval's length 100, got 101"),
     (lambda: question(rate="0"), "epsilon must be > 0"),
@@ -236,10 +240,10 @@ def test_certified_losses_over_densities_keep_the_promise(name, prior):
     (lambda: grid_promise(question(), Fraction(200)), "at most the interval's length"),
     (lambda: rows_promise(question(loss="step:1"), Fraction(1)), "loss must be Lipschitz where rows are rounded"),
 ])  # fmt: skip
-def test_bad_input_is_one_line(call, names):
-    with pytest.raises(InputError, match=names) as found:
+def test_bad_input_is_one_line(call, message):
+    with pytest.raises(InputError, match=message) as refusal:
         call()
-    assert "\n" not in str(found.value)
+    assert "\n" not in str(refusal.value)
 
 
 def test_a_release_of_a_mean_states_what_rounding_its_rows_may_cost_and_one_without_a_public_number_does_not():

@@ -39,8 +39,8 @@ def skewed_costs(n, loss):
 
 @st.composite
 def rational_alphas(draw):
-    below = draw(st.integers(2, 12))
-    return alpha(Fraction(draw(st.integers(1, below - 1)), below))
+    denominator = draw(st.integers(2, 12))
+    return alpha(Fraction(draw(st.integers(1, denominator - 1)), denominator))
 
 
 @st.composite
@@ -210,11 +210,11 @@ def test_roots_too_large_to_write_down_are_enclosed_to_thirty_digits():
 
 @given(costs=any_costs(), level=rational_alphas())
 def test_counting_from_the_other_end_changes_nothing(costs, level):
-    there, back = laplace_loss(costs, level), laplace_loss(costs[::-1, ::-1], level)
-    if there.exact is not None and back.exact is not None:
-        assert there.exact == back.exact
+    forward, backward = laplace_loss(costs, level), laplace_loss(costs[::-1, ::-1], level)
+    if forward.exact is not None and backward.exact is not None:
+        assert forward.exact == backward.exact
     else:
-        assert max(there.lower, back.lower) <= min(there.upper, back.upper)
+        assert max(forward.lower, backward.lower) <= min(forward.upper, backward.upper)
 
 
 @given(costs=legal_costs(), first=rational_alphas(), second=rational_alphas())
@@ -223,15 +223,15 @@ def test_more_noise_never_loses_less(costs, first, second):
     assert laplace_loss(costs, less).exact <= laplace_loss(costs, more).exact
 
 
-def test_a_consumer_who_never_changes_her_mind_loses_exactly_the_same_from_both():
+def test_a_consumer_whose_reading_never_changes_loses_exactly_the_same_from_both():
     costs, level = uniform_costs(20, LOSSES["absolute"]), epsilon("0.001")
     row = laplace_price(costs, level)
-    assert row.laplace.exact == row.geometric == Fraction(110, 21)  # she reads 10 whatever she hears
+    assert row.laplace.exact == row.geometric == Fraction(110, 21)  # the reading is 10 whatever the answer
     assert row.ratio == 1
 
 
 @pytest.mark.parametrize("level", [alpha("1/2"), epsilon("0.1")], ids=str)
-def test_a_consumer_who_changes_her_mind_at_a_whole_count_loses_exactly_the_same_from_both(level):
+def test_a_consumer_whose_reading_changes_at_a_whole_count_loses_exactly_the_same_from_both(level):
     costs = np.array([[0, 5], [1, 3], [7, 7], [3, 1], [5, 0]], dtype=object)  # the two readings are equal at r = 2
     row = laplace_price(costs, level)
     assert row.laplace.exact == row.geometric
@@ -242,9 +242,9 @@ def test_two_counts_that_are_not_equally_likely_lose_the_root_of_their_product_t
     assert laplace_loss(costs, epsilon(1)).exact == power(Fraction(2, 9), HALF) * epsilon(1).power(HALF)
 
 
-def test_a_change_of_mind_halfway_between_two_counts_is_exact_at_irrational_alpha():
+def test_a_change_of_reading_halfway_between_two_counts_is_exact_at_irrational_alpha():
     level = epsilon("0.1")
-    # She reads 1 below 3/2 and 2 above: off by 1 + [noise > 3/2] at the outer counts, by [noise > 1/2] at the inner.
+    # Readings are 1 below 3/2, 2 above: off by 1 + [noise > 3/2] at the outer counts, by [noise > 1/2] at the inner.
     outer, inner = 1 + level.power(Fraction(3, 2)) / 2, level.power(HALF) / 2
     assert laplace_loss(uniform_costs(3, LOSSES["absolute"]), level).exact == (outer + inner) / 2
 
@@ -259,11 +259,11 @@ def test_a_consumer_who_knows_loses_nothing_and_pays_no_price(level):
 
 @given(costs=any_costs())
 def test_the_ends_tell_everything_and_nothing(costs):
-    told, untold = laplace_loss(costs, alpha(0)).exact, laplace_loss(costs, alpha(1)).exact
-    assert told == sum(min(row) for row in costs) == geometric_loss(costs, alpha(0))
-    assert untold == min(costs.sum(axis=0)) == geometric_loss(costs, alpha(1))
-    assert told <= laplace_loss(costs, alpha("1e-14")).upper <= told + Fraction(1, 10**4)
-    assert untold - Fraction(1, 10**4) <= laplace_loss(costs, alpha("0.9999999")).lower <= untold
+    informed, uninformed = laplace_loss(costs, alpha(0)).exact, laplace_loss(costs, alpha(1)).exact
+    assert informed == sum(min(row) for row in costs) == geometric_loss(costs, alpha(0))
+    assert uninformed == min(costs.sum(axis=0)) == geometric_loss(costs, alpha(1))
+    assert informed <= laplace_loss(costs, alpha("1e-14")).upper <= informed + Fraction(1, 10**4)
+    assert uninformed - Fraction(1, 10**4) <= laplace_loss(costs, alpha("0.9999999")).lower <= uninformed
 
 
 @given(costs=any_costs(), level=rational_alphas() | st.sampled_from([alpha(0), alpha(1), epsilon("0.1")]))
@@ -274,16 +274,16 @@ def test_geometric_loss_is_the_best_reading_of_each_answer_of_the_channel(costs,
 
 @given(level=rational_alphas() | st.sampled_from(EPSILONS), i=st.integers(-9, 9).filter(bool))
 def test_rounded_laplace_noise_is_the_factor_times_geometric_noise_except_at_zero(level, i):
-    (there, zero), factor = untruncated_law(0, [i, 0], level), laplace_factor(level)
-    assert rounded_laplace(i, level) == factor * there
-    assert rounded_laplace(0, level) < zero
-    assert rounded_laplace(0, level) * (1 + level.power(HALF)) == zero * (1 + level.alpha)
+    (at_i, at_zero), factor = untruncated_law(0, [i, 0], level), laplace_factor(level)
+    assert rounded_laplace(i, level) == factor * at_i
+    assert rounded_laplace(0, level) < at_zero
+    assert rounded_laplace(0, level) * (1 + level.power(HALF)) == at_zero * (1 + level.alpha)
 
 
 @given(level=rational_alphas() | st.sampled_from(EPSILONS), reach=st.integers(0, 6))
 def test_rounded_laplace_noise_is_a_law(level, reach):
-    inside = sum(rounded_laplace(i, level) for i in range(-reach, reach + 1))
-    assert inside + level.power(reach + HALF) == 1  # ½·α^(reach+½) beyond either end
+    inner_mass = sum(rounded_laplace(i, level) for i in range(-reach, reach + 1))
+    assert inner_mass + level.power(reach + HALF) == 1  # ½·α^(reach+½) beyond either end
 
 
 @pytest.mark.parametrize("level", [*ALPHAS, *EPSILONS], ids=str)
@@ -301,7 +301,7 @@ def test_no_noise_is_rounded_to_zero():
 
 
 @pytest.mark.parametrize(
-    ("costs", "part"),
+    ("costs", "message"),
     [
         (np.array([[0.5, 0.0]]), "exact numbers"),
         (np.array([[Fraction(-1)]], dtype=object), ">= 0"),
@@ -309,9 +309,9 @@ def test_no_noise_is_rounded_to_zero():
         (np.empty((0, 2), dtype=object), "matrix"),
     ],
 )
-def test_costs_that_are_not_costs_are_refused(costs, part):
+def test_costs_that_are_not_costs_are_refused(costs, message):
     for loss in (laplace_loss, geometric_loss):
-        with pytest.raises(InputError, match=part):
+        with pytest.raises(InputError, match=message):
             loss(costs, alpha("1/2"))
 
 

@@ -32,31 +32,31 @@ from utmost.qif import line_distance, refinement, refining_move
 UNIT = interval(0, 1)
 LEVELS = st.sampled_from([alpha("1/16"), alpha("1/2"), alpha("9/10"), epsilon("1"), epsilon("5/2")])
 INTERVALS = st.sampled_from([UNIT, interval(-1, "3/2"), interval(0, 7)])
-SIXTIETHS = alpha(Fraction(7, 8) ** 12)  # α^(k/12) is a fraction
+TWELFTH_POWER_LEVEL = alpha(Fraction(7, 8) ** 12)  # α^(k/12) is a fraction
 
 
 @settings(max_examples=25, deadline=None)
 @given(INTERVALS, st.integers(1, 4), st.integers(1, 7), LEVELS)
-def test_lemma_11_r_is_a_channel_that_makes_laplace_cells_of_geometric_answers(place, count, cells, level):
-    grid = pixel_grid(place, count)
-    shares = post_processing(grid, cells, level)
-    assert all(row.sum() == 1 for row in shares.rows)
-    assert all(value >= 0 for value in shares.rows.flat)
-    assert grid_geometric(grid, level).then(shares) == cell_laplace(grid, cells, level)
+def test_lemma_11_r_is_a_channel_that_makes_laplace_cells_of_geometric_answers(inputs, count, cells, level):
+    grid = pixel_grid(inputs, count)
+    post = post_processing(grid, cells, level)
+    assert all(row.sum() == 1 for row in post.rows)
+    assert all(value >= 0 for value in post.rows.flat)
+    assert grid_geometric(grid, level).then(post) == cell_laplace(grid, cells, level)
 
 
 @pytest.mark.parametrize(("count", "cells"), [(1, 1), (2, 3), (3, 2), (3, 4), (4, 3), (4, 12), (6, 4)])
 def test_the_refinement_program_finds_the_same_r(count, cells):
     grid = pixel_grid(UNIT, count)
-    found = refinement(grid_geometric(grid, SIXTIETHS), cell_laplace(grid, cells, SIXTIETHS))
-    assert found.refines
-    assert np.all(found.post.rows == post_processing(grid, cells, SIXTIETHS).rows)
+    verdict = refinement(grid_geometric(grid, TWELFTH_POWER_LEVEL), cell_laplace(grid, cells, TWELFTH_POWER_LEVEL))
+    assert verdict.refines
+    assert np.all(verdict.post.rows == post_processing(grid, cells, TWELFTH_POWER_LEVEL).rows)
 
 
 def test_r_is_the_integral_of_its_sinh_density():
     grid, level, cells = pixel_grid(UNIT, 3), epsilon(2), 5
-    shares = post_processing(grid, cells, level).rows.astype(float)
-    step, ends = 1 / 3, 0.5 * (1 + np.exp(-2 / 3))
+    post_rows = post_processing(grid, cells, level).rows.astype(float)
+    step, end_atom = 1 / 3, 0.5 * (1 + np.exp(-2 / 3))
     edges = np.linspace(0, 1, cells + 1)
     for k, point in enumerate(np.linspace(0, 1, 4)):
         kappa = (1 - np.exp(-2 / 3)) / (1 + np.exp(-2 / 3)) if 0 < k < 3 else 1 / (1 + np.exp(-2 / 3))
@@ -67,14 +67,14 @@ def test_r_is_the_integral_of_its_sinh_density():
         for t, (u, v) in enumerate(pairwise(edges)):
             kinks = [p for p in (point - step, point, point + step) if u < p < v]
             mass, _ = integrate.quad(density, u, v, points=kinks or None)
-            atom = ends * ((k == 0 and t == 0) or (k == 3 and t == cells - 1))
-            assert shares[k, t] == pytest.approx(mass + atom, abs=1e-10)
+            atom = end_atom * ((k == 0 and t == 0) or (k == 3 and t == cells - 1))
+            assert post_rows[k, t] == pytest.approx(mass + atom, abs=1e-10)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 @pytest.mark.parametrize("cells", [1, 2, 3, 4, 6, 12])
 def test_laplace_posteriors_lie_between_neighbours_where_n_divides_t(count, cells):
-    widths = [span[-1] - span[0] for span in mixture_spans(pixel_grid(UNIT, count), cells, SIXTIETHS)]
+    widths = [span[-1] - span[0] for span in mixture_spans(pixel_grid(UNIT, count), cells, TWELFTH_POWER_LEVEL)]
     if cells % count == 0:
         assert max(widths) <= 1
     else:
@@ -84,55 +84,61 @@ def test_laplace_posteriors_lie_between_neighbours_where_n_divides_t(count, cell
 @pytest.mark.parametrize(("fine", "coarse"), [(12, 6), (12, 4), (6, 3), (6, 2), (4, 2), (4, 1)])
 def test_theorem_12_finer_cells_are_refined_by_coarser_ones_that_they_make_up(fine, coarse):
     grid = pixel_grid(UNIT, 3)
-    made = refinement(cell_laplace(grid, fine, SIXTIETHS), cell_laplace(grid, coarse, SIXTIETHS))
-    assert made.refines
-    assert not refinement(cell_laplace(grid, coarse, SIXTIETHS), cell_laplace(grid, fine, SIXTIETHS)).refines
+    verdict = refinement(cell_laplace(grid, fine, TWELFTH_POWER_LEVEL), cell_laplace(grid, coarse, TWELFTH_POWER_LEVEL))
+    assert verdict.refines
+    assert not refinement(
+        cell_laplace(grid, coarse, TWELFTH_POWER_LEVEL), cell_laplace(grid, fine, TWELFTH_POWER_LEVEL)
+    ).refines
 
 
 def test_cells_that_do_not_make_up_others_are_not_refined_by_them():
     grid = pixel_grid(UNIT, 3)
-    assert not refinement(cell_laplace(grid, 3, SIXTIETHS), cell_laplace(grid, 2, SIXTIETHS)).refines
+    assert not refinement(
+        cell_laplace(grid, 3, TWELFTH_POWER_LEVEL), cell_laplace(grid, 2, TWELFTH_POWER_LEVEL)
+    ).refines
 
 
 @settings(max_examples=20, deadline=None)
 @given(st.data(), INTERVALS, st.integers(1, 4), LEVELS)
-def test_neighbouring_posteriors_are_their_means_apart_and_within_tanh(data, place, count, level):
-    grid = pixel_grid(place, count)
+def test_neighbouring_posteriors_are_their_means_apart_and_within_tanh(data, inputs, count, level):
+    grid = pixel_grid(inputs, count)
     prior = priors.explicit(data.draw(weights(count + 1)))
     gaps = posterior_gaps(prior, grid, level)
     columns = (np.array(prior.exact(), dtype=object)[:, None] * grid_geometric(grid, level).rows).T
     posteriors = [column / column.sum() for column in columns]
     assert gaps == [line_distance(a, b, grid.points) for a, b in pairwise(posteriors)]
     ratio = level.power(grid.step)
-    assert all(gap <= place.length * (1 - ratio) / (1 + ratio) for gap in gaps)
+    assert all(gap <= inputs.length * (1 - ratio) / (1 + ratio) for gap in gaps)
 
 
-def with_atoms_apart(grid, cells: int, level: Level):
+def post_processing_with_separate_atoms(grid, cells: int, level: Level):
     """R to Laplace answers told by their cell, the two atoms apart from their cells."""
-    shares, kept = post_processing(grid, cells, level), (1 + level.power(grid.step)) / 2
-    rows = [[Fraction(0), *row, Fraction(0)] for row in shares.rows]
+    post, end_atom = post_processing(grid, cells, level), (1 + level.power(grid.step)) / 2
+    rows = [[Fraction(0), *row, Fraction(0)] for row in post.rows]
     for k, atom, cell in ((0, 0, 1), (-1, -1, -2)):
-        rows[k][atom], rows[k][cell] = kept, rows[k][cell] - kept
-    return channel(rows, shares.inputs)
+        rows[k][atom], rows[k][cell] = end_atom, rows[k][cell] - end_atom
+    return channel(rows, post.inputs)
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.data(), st.integers(1, 4), st.integers(1, 3), st.sampled_from(["1/2", "9/10", "1/10"]))
-def test_r_s_earth_move_costs_no_more_than_its_bound_for_any_prior(data, count, parts, ratio):
-    level = alpha(Fraction(ratio) ** (count * parts))
+def test_r_s_earth_move_costs_no_more_than_its_bound_for_any_prior(data, count, cells_per_step, ratio):
+    level = alpha(Fraction(ratio) ** (count * cells_per_step))
     grid = pixel_grid(UNIT, count)
     prior, source = data.draw(weights(count + 1)), grid_geometric(grid, level)
-    apart = refining_move(prior, source, with_atoms_apart(grid, count * parts, level), grid.points)
-    assert apart.cost <= move_margin(grid, level) < printed_margin(grid, level)
-    told = refining_move(prior, source, post_processing(grid, count * parts, level), grid.points)
+    separate = refining_move(
+        prior, source, post_processing_with_separate_atoms(grid, count * cells_per_step, level), grid.points
+    )
+    assert separate.cost <= move_margin(grid, level) < printed_margin(grid, level)
+    joined = refining_move(prior, source, post_processing(grid, count * cells_per_step, level), grid.points)
     step = grid.level(level).alpha
-    assert told.cost <= (1 - step) / (1 + step) / 2
+    assert joined.cost <= (1 - step) / (1 + step) / 2
 
 
 def test_the_bound_of_the_earth_move_is_attained_by_two_points_told_apart_by_nothing():
     grid, level = pixel_grid(UNIT, 1), alpha("1/3")
-    told = refining_move(["1/2", "1/2"], grid_geometric(grid, level), post_processing(grid, 1, level), grid.points)
-    assert told.cost == move_margin(grid, level) == Fraction(1, 4)
+    move = refining_move(["1/2", "1/2"], grid_geometric(grid, level), post_processing(grid, 1, level), grid.points)
+    assert move.cost == move_margin(grid, level) == Fraction(1, 4)
 
 
 @st.composite
@@ -149,16 +155,16 @@ def lipschitz_losses(draw, grid, readings: int):
 
 @settings(max_examples=60, deadline=None)
 @given(st.data(), INTERVALS, st.integers(1, 6), st.sampled_from(["1/2", "9/10", "1/10", "99/100"]))
-def test_theorem_14_the_losses_differ_by_no_more_than_the_margin_for_any_prior(data, place, count, ratio):
-    grid, step = pixel_grid(place, count), alpha(ratio)
+def test_theorem_14_the_losses_differ_by_no_more_than_the_margin_for_any_prior(data, inputs, count, ratio):
+    grid, step = pixel_grid(inputs, count), alpha(ratio)
     prior = priors.explicit(data.draw(weights(count + 1)))
-    user = Consumer(prior, data.draw(lipschitz_losses(grid, data.draw(st.integers(2, 4)))))
-    laplace, least = laplace_loss(user.costs(), step), geometric_loss(user.costs(), step)
+    consumer = Consumer(prior, data.draw(lipschitz_losses(grid, data.draw(st.integers(2, 4)))))
+    laplace, geometric = laplace_loss(consumer.costs(), step), geometric_loss(consumer.costs(), step)
     # h·tanh(εh/4)/cosh(εh/2), with the level given a step apart
     root = float(step.alpha) ** 0.5
     margin = float(grid.step) * 2 * root * (1 - root) / ((1 + root) * (1 + root * root))
-    assert laplace.upper >= least
-    assert float(laplace.lower - least) <= margin * (1 + 1e-12)
+    assert laplace.upper >= geometric
+    assert float(laplace.lower - geometric) <= margin * (1 + 1e-12)
 
 
 @settings(max_examples=20, deadline=None)

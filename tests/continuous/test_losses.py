@@ -30,65 +30,65 @@ from utmost.exact import sign
 UNIT = interval(0, 1)
 
 
-def small(low: int, high: int) -> st.SearchStrategy[Fraction]:
+def small_fractions(low: int, high: int) -> st.SearchStrategy[Fraction]:
     return st.integers(low * 12, high * 12).map(lambda n: Fraction(n, 12))
 
 
 def losses() -> st.SearchStrategy[ContinuousLoss]:
-    positive = small(0, 3).filter(bool)
+    positive = small_fractions(0, 3).filter(bool)
     return st.one_of(
         st.sampled_from([absolute, squared]),
-        st.builds(asymmetric, positive, small(0, 3)),
+        st.builds(asymmetric, positive, small_fractions(0, 3)),
         st.sampled_from(["1/3", "1/2", "1", "3/2", "5/2", "4"]).map(power),
         positive.map(huber),
-        small(0, 3).map(step),
+        small_fractions(0, 3).map(step),
     )
 
 
 @st.composite
 def intervals(draw: st.DrawFn) -> Interval:
-    low = draw(small(-3, 3))
-    return Interval(low, low + draw(small(1, 3)))
+    low = draw(small_fractions(-3, 3))
+    return Interval(low, low + draw(small_fractions(1, 3)))
 
 
 @given(losses(), intervals(), st.data())
 @settings(max_examples=150, deadline=None)
 def test_a_legal_loss_depends_on_the_distance_alone_and_does_not_fall(
-    loss: ContinuousLoss, where: Interval, data: st.DataObject
+    loss: ContinuousLoss, inputs: Interval, data: st.DataObject
 ) -> None:
-    near, far = sorted(data.draw(st.tuples(small(0, 3), small(0, 3))))
-    assert loss.of_gap(near) <= loss.of_gap(far)
-    assert loss.of_gap(-near) <= loss.of_gap(-far)
+    smaller_gap, larger_gap = sorted(data.draw(st.tuples(small_fractions(0, 3), small_fractions(0, 3))))
+    assert loss.of_gap(smaller_gap) <= loss.of_gap(larger_gap)
+    assert loss.of_gap(-smaller_gap) <= loss.of_gap(-larger_gap)
     assert loss.of_gap(Fraction(0)) == 0
-    witness = loss.illegal(where)
+    witness = loss.illegal(inputs)
     assert (witness is None) == loss.legal
     if witness is None:
-        assert loss.of_gap(near) == loss.of_gap(-near)
+        assert loss.of_gap(smaller_gap) == loss.of_gap(-smaller_gap)
     else:
-        assert {witness.near, witness.far, witness.truth} <= {where.low, where.high, (where.low + where.high) / 2}
+        assert {witness.near, witness.far, witness.truth} <= {inputs.low, inputs.high, (inputs.low + inputs.high) / 2}
         assert abs(witness.near - witness.truth) <= abs(witness.far - witness.truth)
         assert loss.exact(witness.near, witness.truth) > loss.exact(witness.far, witness.truth)
 
 
-@given(losses(), intervals(), small(0, 6), st.data())
+@given(losses(), intervals(), small_fractions(0, 6), st.data())
 @settings(max_examples=200, deadline=None)
 def test_lipschitz_is_decided_with_a_witness(
-    loss: ContinuousLoss, where: Interval, kappa: Fraction, data: st.DataObject
+    loss: ContinuousLoss, inputs: Interval, kappa: Fraction, data: st.DataObject
 ) -> None:
-    witness, least = loss.steep(where, kappa), loss.lipschitz(where)
-    assert (witness is None) == (least is not None and least <= kappa)
+    witness, constant = loss.steep(inputs, kappa), loss.lipschitz(inputs)
+    assert (witness is None) == (constant is not None and constant <= kappa)
     if witness is not None:
-        assert all(x in where for x in (witness.reading, witness.x, witness.other))
+        assert all(x in inputs for x in (witness.reading, witness.x, witness.other))
         rise = loss.exact(witness.reading, witness.x) - loss.exact(witness.reading, witness.other)
         assert sign(rise * rise - (kappa * (witness.x - witness.other)) ** 2) > 0
-    if least is not None:
-        w, x, y = (where.low + where.length * data.draw(st.fractions(0, 1, max_denominator=24)) for _ in range(3))
+    if constant is not None:
+        w, x, y = (inputs.low + inputs.length * data.draw(st.fractions(0, 1, max_denominator=24)) for _ in range(3))
         rise = loss.exact(w, x) - loss.exact(w, y)
-        assert sign(least * abs(x - y) - rise) >= 0
-        assert sign(least * abs(x - y) + rise) >= 0
+        assert sign(constant * abs(x - y) - rise) >= 0
+        assert sign(constant * abs(x - y) + rise) >= 0
 
 
-@given(losses(), small(-3, 3), small(-3, 3), small(-3, 3))
+@given(losses(), small_fractions(-3, 3), small_fractions(-3, 3), small_fractions(-3, 3))
 @settings(max_examples=100, deadline=None)
 def test_a_convex_loss_lies_below_its_chords(loss: ContinuousLoss, w: Fraction, v: Fraction, x: Fraction) -> None:
     chord = loss.exact(w, x) + loss.exact(v, x) - 2 * loss.exact((w + v) / 2, x)
@@ -116,15 +116,15 @@ def test_the_constants_are_the_textbook_ones() -> None:
     assert step(1).lipschitz(UNIT) == 0
 
 
-@given(losses(), st.lists(small(-3, 3), min_size=1, max_size=6), small(-3, 3))
+@given(losses(), st.lists(small_fractions(-3, 3), min_size=1, max_size=6), small_fractions(-3, 3))
 @settings(max_examples=60, deadline=None)
 def test_doubles_agree_with_the_exact_loss(loss: ContinuousLoss, readings: list[Fraction], truth: Fraction) -> None:
     halves = [w + Fraction(1, 64) for w in readings]  # away from jumps
-    found = loss.array([float(w) for w in halves], float(truth))
-    assert found == pytest.approx([float(loss.exact(w, truth)) for w in halves], rel=1e-12, abs=1e-15)
+    values = loss.array([float(w) for w in halves], float(truth))
+    assert values == pytest.approx([float(loss.exact(w, truth)) for w in halves], rel=1e-12, abs=1e-15)
 
 
-def test_the_command_lines_words_name_the_losses() -> None:
+def test_command_line_texts_name_the_losses() -> None:
     for text in ("absolute", "squared", "huber:1/10", "power:3/2", "asymmetric:2,1", "step:1/10"):
         assert parse_continuous_loss(text).name == text
         assert parse_continuous_loss(f" {text} ") == parse_continuous_loss(text)
@@ -183,15 +183,15 @@ def test_a_declared_loss_is_believed_where_it_was_not_refuted() -> None:
     assert abs(rise) > Fraction(1, 2) * abs(witness.x - witness.other)
     assert loss.array(np.array([[0.5, 0.125]]), 0.0).tolist() == [[0.25, 0.125]]
     tilted = declared(lambda gap: gap if gap > 0 else -2 * gap, UNIT, kappa=2, legal=False, convex=True)
-    found = tilted.illegal(UNIT)
-    assert found is not None
-    assert tilted.exact(found.near, found.truth) > tilted.exact(found.far, found.truth)
+    violation = tilted.illegal(UNIT)
+    assert violation is not None
+    assert tilted.exact(violation.near, violation.truth) > tilted.exact(violation.far, violation.truth)
     with pytest.raises(UndecidedError):
         declared(clipped, UNIT).steep(UNIT, 7)
 
 
 @pytest.mark.parametrize(
-    ("function", "options", "words"),
+    ("function", "options", "message"),
     [
         (lambda gap: -abs(gap), {}, ">= 0"),
         (lambda gap: 1 - abs(gap) / 2, {}, "not fall"),
@@ -202,7 +202,7 @@ def test_a_declared_loss_is_believed_where_it_was_not_refuted() -> None:
     ],
 )
 def test_a_declaration_that_fails_is_refused(
-    function: Callable[[Fraction], object], options: dict[str, object], words: str
+    function: Callable[[Fraction], object], options: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(InputError, match=message):
         declared(function, UNIT, **options)  # type: ignore[arg-type]

@@ -33,13 +33,13 @@ def points(cells: int) -> list[Fraction]:
 
 
 def table(name: str, cells: int, readings: int) -> list[list[Fraction]]:
-    loss, places = parse_continuous_loss(name), Interval(Fraction(0), Fraction(1)).grid(readings)
-    return [[loss.exact(w, x) for w in places] for x in points(cells)]
+    loss, reading_points = parse_continuous_loss(name), Interval(Fraction(0), Fraction(1)).grid(readings)
+    return [[loss.exact(w, x) for w in reading_points] for x in points(cells)]
 
 
 def costs(prior: list[Fraction], rows: list[list[Fraction]]) -> np.ndarray:
-    made = np.array(rows, dtype=object)
-    return made * np.array(prior, dtype=object)[:, None]
+    table_array = np.array(rows, dtype=object)
+    return table_array * np.array(prior, dtype=object)[:, None]
 
 
 @st.composite
@@ -83,35 +83,35 @@ def test_no_certified_private_mechanism_beats_truncated_laplace_beyond_the_margi
 def test_mechanisms_private_on_finer_and_finer_grids_come_down_to_truncated_laplace(name, size, rate, data):
     """The prior stays on size points; privacy is asked of what lies between them, too."""
     prior, loss = data.draw(weights(size)), parse_continuous_loss(name)
-    places = [Fraction(k, size) for k in range(size)]
-    rows = [[loss.exact(w, x) for w in places] for x in places]
+    grid_points = [Fraction(k, size) for k in range(size)]
+    rows = [[loss.exact(w, x) for w in grid_points] for x in grid_points]
     laplace = laplace_loss(costs(prior, rows), alpha(rate**4))
-    found = []
-    for finer in (1, 2, 4):
-        fine = np.full(((size - 1) * finer + 1, size), Fraction(0), dtype=object)
-        fine[::finer] = costs(prior, rows)
-        step = alpha(rate ** (4 // finer))
-        found.append(geometric_loss(fine, step))
-        assert found[-1] <= laplace.upper
-        assert laplace.lower <= laplace_factor(step) * found[-1]
-    assert all(coarse <= fine for coarse, fine in pairwise(found))
+    optima = []
+    for factor in (1, 2, 4):
+        fine = np.full(((size - 1) * factor + 1, size), Fraction(0), dtype=object)
+        fine[::factor] = costs(prior, rows)
+        step = alpha(rate ** (4 // factor))
+        optima.append(geometric_loss(fine, step))
+        assert optima[-1] <= laplace.upper
+        assert laplace.lower <= laplace_factor(step) * optima[-1]
+    assert all(coarse <= fine for coarse, fine in pairwise(optima))
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(LOSSES), st.integers(2, 6), inner_alphas(), st.data())
-def test_random_private_channels_do_not_beat_it_either(name, cells, rate, data):
+def test_random_private_channels_do_not_beat_truncated_laplace(name, cells, rate, data):
     """Columns closed under privacy, scaled so that what is missing to 1 is a private column as well."""
     raw = data.draw(st.lists(weights(cells, positive=True), min_size=1, max_size=4))
-    closed = [[min(c[z] / rate ** abs(x - z) for z in range(cells)) for x in range(cells)] for c in raw]
-    largest = max(map(sum, zip(*closed, strict=True)))
-    columns = [[(1 - rate) * value / largest for value in column] for column in closed]
+    private_columns = [[min(c[z] / rate ** abs(x - z) for z in range(cells)) for x in range(cells)] for c in raw]
+    largest = max(map(sum, zip(*private_columns, strict=True)))
+    columns = [[(1 - rate) * value / largest for value in column] for column in private_columns]
     rest = [1 - sum(row) for row in zip(*columns, strict=True)]
-    made = channel([list(row) for row in zip(*columns, rest, strict=True)])
+    mechanism = channel([list(row) for row in zip(*columns, rest, strict=True)])
     assert all(rate * u <= v <= u / rate for c in [*columns, rest] for u, v in pairwise(c))
     prior, rows = data.draw(weights(cells)), table(name, cells, 6)
     reader = Consumer(priors.explicit(prior), losses.matrix(rows))
     laplace = laplace_loss(costs(prior, rows), alpha(rate))
-    assert laplace.lower <= laplace_factor(alpha(rate)) * reader.expected_loss(made)
+    assert laplace.lower <= laplace_factor(alpha(rate)) * reader.expected_loss(mechanism)
 
 
 @pytest.mark.parametrize("steps", [2, 3, 5])
@@ -123,44 +123,46 @@ def test_n_step_losses_are_in_order_so_laplace_is_not_beaten_for_them_on_the_con
     rows = [[loss.exact(Fraction(w, steps), x) for w in range(steps)] for x in floors]
     assert best_readings(rows) is not None
     even, rate = [Fraction(1, cells)] * cells, Fraction(9, 10)
-    lifted = costs(even, rows)
-    laplace = laplace_loss(lifted, alpha(rate))
-    assert remapped_geometric(alpha(rate), lifted).objection is None
-    assert laplace.lower <= laplace_factor(alpha(rate)) * geometric_loss(lifted, alpha(rate))
+    fine_costs = costs(even, rows)
+    laplace = laplace_loss(fine_costs, alpha(rate))
+    assert remapped_geometric(alpha(rate), fine_costs).objection is None
+    assert laplace.lower <= laplace_factor(alpha(rate)) * geometric_loss(fine_costs, alpha(rate))
     coarse = costs([Fraction(1, steps)] * steps, rows[:: cells // steps])
     assert geometric_loss(coarse, alpha(rate ** (cells // steps))) < laplace.lower  # G_N, which is not private
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.fractions(0, 1, max_denominator=40), st.fractions(0, 1, max_denominator=40), st.sampled_from([1, 3, 12]))
-def test_the_band_s_own_mechanism_is_private_between_all_numbers(x, other, rate):
-    f, g = (Band(Fraction(rate)).outside(place) for place in (x, other))
-    slack = epsilon(rate).power(abs(x - other))
+def test_the_band_s_own_mechanism_is_private_between_all_numbers(x, z, rate):
+    f, g = (Band(Fraction(rate)).outside(point) for point in (x, z))
+    slack = epsilon(rate).power(abs(x - z))
     assert slack * f <= g
     assert slack * (1 - f) <= 1 - g
 
 
 def laplace_by_quadrature(rate: float) -> float:
-    def inside(y: float) -> float:
-        far, near = sorted((abs(y - 0.25), abs(y - 0.75)))[::-1]
+    def mass_inside(y: float) -> float:
+        larger, smaller = sorted((abs(y - 0.25), abs(y - 0.75)))[::-1]
         if 0.25 <= y <= 0.75:
-            return (2 - np.exp(-rate * near) - np.exp(-rate * far)) / rate
-        return (np.exp(-rate * near) - np.exp(-rate * far)) / rate
+            return (2 - np.exp(-rate * smaller) - np.exp(-rate * larger)) / rate
+        return (np.exp(-rate * smaller) - np.exp(-rate * larger)) / rate
 
-    def least(y: float) -> float:
-        every = (2 - np.exp(-rate * y) - np.exp(-rate * (1 - y))) / rate
-        return min(inside(y), every - inside(y))
+    def least_cost(y: float) -> float:
+        total_mass = (2 - np.exp(-rate * y) - np.exp(-rate * (1 - y))) / rate
+        return min(mass_inside(y), total_mass - mass_inside(y))
 
-    middle = quad(least, 0, 0.5, points=[0.25], limit=400)[0]
-    return rate * middle + least(0.0)
+    middle = quad(least_cost, 0, 0.5, points=[0.25], limit=400)[0]
+    return rate * middle + least_cost(0.0)
 
 
 @pytest.mark.parametrize("rate", ["1/2", "1", "3", "8", "25"])
 def test_truncated_laplace_loses_more_on_a_band_than_the_mechanism_made_for_it(rate):
     band = Band(Fraction(rate))
     low, high = band.laplace()
-    own = quad(lambda x: float(band.outside(Fraction(x))) if x > 0.25 else 1 - float(band.outside(Fraction(x))), 0, 0.5)
-    assert abs(2 * own[0] - float(band.best())) < 1e-6
+    half_loss = quad(
+        lambda x: float(band.outside(Fraction(x))) if x > 0.25 else 1 - float(band.outside(Fraction(x))), 0, 0.5
+    )
+    assert abs(2 * half_loss[0] - float(band.best())) < 1e-6
     assert abs(laplace_by_quadrature(float(Fraction(rate))) - float(low)) < 1e-6
     assert high - low < Fraction(1, 10**30)
     assert band.best() < low
@@ -169,7 +171,7 @@ def test_truncated_laplace_loses_more_on_a_band_than_the_mechanism_made_for_it(r
 def test_the_band_is_not_in_order_and_a_certified_program_bounds_the_best_from_below():
     """e^−λ = 1/16: Laplace loses 11.7 % more than the best, and the best at most 5 % more than what 32 cells allow."""
     cells, level = 32, alpha("1/16")
-    rows = [[Fraction(inside), Fraction(not inside)] for inside in (8 <= k < 24 for k in range(cells))]
+    rows = [[Fraction(is_inside), Fraction(not is_inside)] for is_inside in (8 <= k < 24 for k in range(cells))]
     assert best_readings(rows) is None
     step = Fraction(1, cells)
     reader = Consumer(priors.uniform(cells), losses.matrix(rows))
@@ -186,32 +188,35 @@ def test_the_band_is_not_in_order_and_a_certified_program_bounds_the_best_from_b
 def test_a_grid_s_certified_optimum_encloses_truncated_laplace_on_the_continuum(name, rate):
     """Uniform prior on [0, 1], readings at multiples of 1/16, 16 cells; the continuum side by quadrature."""
     cells, readings, loss = 16, 16, parse_continuous_loss(name)
-    places = Interval(Fraction(0), Fraction(1)).grid(readings)
+    reading_points = Interval(Fraction(0), Fraction(1)).grid(readings)
     mean = {
         gap: sum(loss.of_gap(gap + Fraction(2 * k + 1, 2 * 64 * cells) - Fraction(1, 2 * cells)) for k in range(64))
         / 64
-        for gap in {w - x for w in places for x in points(cells)}
+        for gap in {w - x for w in reading_points for x in points(cells)}
     }
-    rows = [[mean[w - x] for w in places] for x in points(cells)]
+    rows = [[mean[w - x] for w in reading_points] for x in points(cells)]
     assert best_readings(rows) is not None
     grid = geometric_loss(costs([Fraction(1, cells)] * cells, rows), epsilon(Fraction(rate, cells)))
     low, step = float(least_loss(grid, epsilon(rate), Fraction(1, cells))), Fraction(1, cells)
     x = (np.arange(4000) + 0.5) / 4000
-    paid = loss.array(np.array([[float(w)] for w in places]), x[None, :])
+    costs_by_reading = loss.array(np.array([[float(w)] for w in reading_points]), x[None, :])
 
-    def least(y: float) -> float:
-        return float((paid @ np.exp(-rate * np.abs(x - y))).min()) / 4000
+    def least_cost(y: float) -> float:
+        return float((costs_by_reading @ np.exp(-rate * np.abs(x - y))).min()) / 4000
 
-    laplace = rate / 2 * np.mean([least(y) for y in (np.arange(800) + 0.5) / 800]) + (least(0.0) + least(1.0)) / 2
+    laplace = (
+        rate / 2 * np.mean([least_cost(y) for y in (np.arange(800) + 0.5) / 800])
+        + (least_cost(0.0) + least_cost(1.0)) / 2
+    )
     assert low * 0.999 <= laplace <= low * float(margin(epsilon(rate), step)) * 1.001
 
 
-@pytest.mark.parametrize(("call", "names"), [
+@pytest.mark.parametrize(("call", "message"), [
     (lambda: lemma9(epsilon(1), Fraction(0)), "distance must be > 0"),
     (lambda: margin(alpha(1), Fraction(1)), "alpha inside"),
     (lambda: Band(Fraction(0)), "rate must be > 0"),
     (lambda: Band(Fraction(1)).outside(Fraction(2)), "x must be from 0 to 1"),
 ])  # fmt: skip
-def test_bad_input_is_one_line(call, names):
-    with pytest.raises(InputError, match=names):
+def test_bad_input_is_one_line(call, message):
+    with pytest.raises(InputError, match=message):
         call()

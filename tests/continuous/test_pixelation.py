@@ -32,15 +32,15 @@ from utmost.mechanisms import geometric
 from utmost.spaces import line, scale_space
 
 UNIT = interval(0, 1)
-SOME = settings(max_examples=30, deadline=None)
+FEW_EXAMPLES = settings(max_examples=30, deadline=None)
 LEVELS = st.sampled_from([alpha("1/16"), alpha("1/2"), epsilon("1"), epsilon("5/2")])
 
 
 @st.composite
-def grids(draw, most: int = 6):
+def grids(draw, max_count: int = 6):
     low = draw(st.sampled_from([Fraction(0), Fraction(-3, 2), Fraction(7, 3)]))
     length = draw(st.sampled_from([Fraction(1), Fraction(2), Fraction(5, 3)]))
-    return pixel_grid(interval(low, low + length), draw(st.integers(1, most)))
+    return pixel_grid(interval(low, low + length), draw(st.integers(1, max_count)))
 
 
 @st.composite
@@ -51,7 +51,7 @@ def histograms(draw):
     return histogram(edges, draw(weights(len(edges) - 1)))
 
 
-@SOME
+@FEW_EXAMPLES
 @given(grids(), st.integers(0, 60))
 def test_the_floor_is_the_last_point_that_is_not_above(grid, k):
     x = grid.interval.low + grid.interval.length * Fraction(k, 60)
@@ -68,13 +68,13 @@ def test_the_upper_end_belongs_to_the_last_cell():
     assert loss.exact(1, 4) == loss.exact("7/8", 4) == 1
 
 
-@SOME
+@FEW_EXAMPLES
 @given(histograms(), st.integers(1, 7))
 def test_a_pixelated_density_has_the_masses_of_the_cells(density, count):
-    found = pixelate(density, pixel_grid(UNIT, count)).exact()
-    assert sum(found) == 1
-    assert found[-1] == 0
-    for n, weight in enumerate(found[:-1]):
+    masses = pixelate(density, pixel_grid(UNIT, count)).exact()
+    assert sum(masses) == 1
+    assert masses[-1] == 0
+    for n, weight in enumerate(masses[:-1]):
         cell = [Fraction(n, count), Fraction(n + 1, count)]
         assert weight == density.exact_masses(cell)[0]
 
@@ -116,7 +116,7 @@ def test_lemma_8_the_losses_of_the_lifted_and_of_the_pixelated_are_equal(data, c
     assert left == Consumer(pixelate(density, grid), table).expected_loss(mechanism)
 
 
-@SOME
+@FEW_EXAMPLES
 @given(grids(5), LEVELS)
 def test_g_n_is_private_at_the_level_between_its_points_and_no_better(grid, level):
     rows, ratio = grid_geometric(grid, level).rows, level.power(grid.step)
@@ -126,19 +126,19 @@ def test_g_n_is_private_at_the_level_between_its_points_and_no_better(grid, leve
         assert {v / u if v > u else u / v for u, v in zip(rows[x], rows[x + 1], strict=True)} == {1 / ratio}
 
 
-@SOME
+@FEW_EXAMPLES
 @given(grids(4), st.integers(1, 7), LEVELS)
 def test_cells_of_laplace_answers_are_differences_of_its_distribution_function(grid, cells, level):
-    made = cell_laplace(grid, cells, level)
-    assert all(row.sum() == 1 for row in made.rows)
+    cell_channel = cell_laplace(grid, cells, level)
+    assert all(row.sum() == 1 for row in cell_channel.rows)
     law = stats.laplace(scale=1 / level.epsilon)
     edges = [float(e) for e in grid.interval.grid(cells)]
     edges[0], edges[-1] = -np.inf, np.inf
-    for x, row in zip(grid.points, made.rows, strict=True):
+    for x, row in zip(grid.points, cell_channel.rows, strict=True):
         np.testing.assert_allclose(row.astype(float), np.diff(law.cdf(np.array(edges) - float(x))), atol=1e-14)
 
 
-@SOME
+@FEW_EXAMPLES
 @given(grids(4), st.integers(1, 6), LEVELS)
 def test_cells_of_laplace_answers_are_private(grid, cells, level):
     rows, ratio = cell_laplace(grid, cells, level).rows, level.power(grid.step)
@@ -154,12 +154,12 @@ def test_entries_are_fractions_where_the_powers_are_and_exact_reals_elsewhere():
     assert least_epsilon(geometric(2, grid.level(alpha("1/16"))), line(3)).alpha == Fraction(1, 4)
 
 
-@SOME
+@FEW_EXAMPLES
 @given(grids(3), st.integers(1, 4), st.sampled_from(["1/2", "2", "4"]))
 def test_averages_over_cells_are_integrals(grid, cells, rate):
     level = epsilon(rate)
-    made = averaged_laplace(grid, cells, level)
-    assert all(row.sum() == 1 for row in made.rows)
+    averages = averaged_laplace(grid, cells, level)
+    assert all(row.sum() == 1 for row in averages.rows)
     edges = [float(e) for e in grid.interval.grid(cells)]
     law = stats.laplace(scale=1 / float(Fraction(rate)))
     for n in range(grid.count):
@@ -167,7 +167,7 @@ def test_averages_over_cells_are_integrals(grid, cells, rate):
         for t in range(cells - 1):
             kinks = [e for e in edges[1:-1] if u < e < v] or None
             below, _ = integrate.quad(lambda x, t=t: law.cdf(edges[t + 1] - x), u, v, points=kinks)
-            assert float(made.rows[n][: t + 1].sum()) == pytest.approx(below / (v - u), abs=1e-10)
+            assert float(averages.rows[n][: t + 1].sum()) == pytest.approx(below / (v - u), abs=1e-10)
 
 
 @settings(max_examples=25, deadline=None)
@@ -177,9 +177,9 @@ def test_lemma_9_the_continuous_loss_is_within_e_to_the_epsilon_over_n(data, cou
     density = histogram(grid.points, data.draw(weights(count)))
     readings = data.draw(st.integers(1, 3))
     entries = st.lists(st.integers(0, 9), min_size=readings, max_size=readings)
-    user = Consumer(pixelate(density, grid), losses.matrix([data.draw(entries) for _ in range(count + 1)]))
-    discrete = user.expected_loss(cell_laplace(grid, cells, level))
-    middle = user.expected_loss(averaged_laplace(grid, cells, level))
+    consumer = Consumer(pixelate(density, grid), losses.matrix([data.draw(entries) for _ in range(count + 1)]))
+    discrete = consumer.expected_loss(cell_laplace(grid, cells, level))
+    middle = consumer.expected_loss(averaged_laplace(grid, cells, level))
     ratio = level.power(grid.step)
     assert discrete * ratio <= middle <= discrete / ratio
 
@@ -187,12 +187,12 @@ def test_lemma_9_the_continuous_loss_is_within_e_to_the_epsilon_over_n(data, cou
 def test_lemma_9_needs_an_n_step_loss():
     """N = 1 puts all mass on 0, where |w − x| can be read without loss; on the interval it cannot."""
     level, grid = epsilon(1), pixel_grid(UNIT, 1)
-    user = Consumer(pixelate(uniform_density(UNIT), grid), losses.matrix([[0, 1], [1, 0]]))
-    assert user.expected_loss(cell_laplace(grid, 2, level)) == 0
+    consumer = Consumer(pixelate(uniform_density(UNIT), grid), losses.matrix([[0, 1], [1, 0]]))
+    assert consumer.expected_loss(cell_laplace(grid, 2, level)) == 0
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "message"),
     [
         (lambda: pixel_grid(UNIT, 0), "N must be from 1"),
         (lambda: pixel_grid(UNIT, 10**8), "N must be from 1"),
@@ -204,8 +204,8 @@ def test_lemma_9_needs_an_n_step_loss():
         (lambda: Stepped(pixel_grid(UNIT, 2), geometric(3, alpha("1/2")).channel()), "channel must have 3 inputs"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_one_line(call, says):
-    with pytest.raises(InputError, match=says) as caught:
+def test_what_makes_no_sense_is_refused_in_one_line(call, message):
+    with pytest.raises(InputError, match=message) as caught:
         call()
     assert "\n" not in str(caught.value)
 

@@ -35,8 +35,8 @@ def report() -> Report:
 
 
 def item(report: Report, name: str):
-    (found,) = [item for item in report.items if item.name == name]
-    return found
+    (match,) = [item for item in report.items if item.name == name]
+    return match
 
 
 def test_everything_published_is_computed_again_but_for_the_errata(report: Report) -> None:
@@ -45,16 +45,16 @@ def test_everything_published_is_computed_again_but_for_the_errata(report: Repor
 
 
 def test_names_are_unique_and_what_has_no_published_side_claims_nothing(report: Report) -> None:
-    assert len({found.name for found in report.items}) == len(report.items)
-    for found in report.items:
-        assert (found.published is None) == (found.agrees is None)
+    assert len({entry.name for entry in report.items}) == len(report.items)
+    for entry in report.items:
+        assert (entry.published is None) == (entry.agrees is None)
 
 
 def test_the_matrices_are_those_of_the_paper(report: Report) -> None:
     for name in ("Section IV-C, the channel M", "Section VII, G_2", "Section VII, G_4"):
-        found = item(report, name)
-        assert found.published == found.computed
-        channel([row[1:] for row in found.computed.rows])
+        entry = item(report, name)
+        assert entry.published == entry.computed
+        channel([row[1:] for row in entry.computed.rows])
 
 
 def test_the_example_loses_a_third_and_its_rows_are_ln_4_apart(report: Report) -> None:
@@ -64,15 +64,15 @@ def test_the_example_loses_a_third_and_its_rows_are_ln_4_apart(report: Report) -
 
 
 def test_the_printed_masses_of_definition_4_exceed_1(report: Report) -> None:
-    found = item(report, "Definition 4")
-    assert [row[1] for row in found.published.rows] == ["1", "4", "91/16"]
-    assert [row[1] for row in found.computed.rows] == ["1/4", "1/16", "1"]
+    entry = item(report, "Definition 4")
+    assert [row[1] for row in entry.published.rows] == ["1", "4", "91/16"]
+    assert [row[1] for row in entry.computed.rows] == ["1/4", "1/16", "1"]
 
 
 def test_the_printed_rows_of_equation_12_exceed_1(report: Report) -> None:
-    found = item(report, "Equation 12")
-    assert all(Fraction(row[1]) > 1 for row in found.published.rows)
-    assert [row[1] for row in found.computed.rows] == ["1", "1", "1", "4"]
+    entry = item(report, "Equation 12")
+    assert all(Fraction(row[1]) > 1 for row in entry.published.rows)
+    assert [row[1] for row in entry.computed.rows] == ["1", "1", "1", "4"]
 
 
 def test_true_differences_fall_faster_than_earth_moves(report: Report) -> None:
@@ -88,7 +88,7 @@ def test_true_differences_fall_faster_than_earth_moves(report: Report) -> None:
 def test_the_difference_that_is_tabled_is_that_of_two_integrals() -> None:
     """Against a midpoint sum of Def. 2 on the whole line, N = 2."""
     grid, level = matrices.unit(2), margins.thirtyseconds()
-    user = Consumer(priors.uniform(3), pixelation.on_grid(grid))
+    consumer = Consumer(priors.uniform(3), pixelation.on_grid(grid))
     rate, points = level.epsilon, [0.0, 0.5, 1.0]
     total, steps = 0.0, 24000
     for k in range(steps):
@@ -96,9 +96,9 @@ def test_the_difference_that_is_tabled_is_that_of_two_integrals() -> None:
         density = [rate / 2 * 2.718281828459045 ** (-rate * abs(x - y)) / 3 for x in points]
         total += min(sum(p * abs(x - w) for p, x in zip(density, points, strict=True)) for w in points) * 12 / steps
     step = grid.level(level)
-    assert float(laplace_loss(user.costs(), step)) == pytest.approx(total, abs=1e-6)
+    assert float(laplace_loss(consumer.costs(), step)) == pytest.approx(total, abs=1e-6)
     row = margins.uniform_margins()[1]
-    assert float(row.upper) == pytest.approx(total - float(geometric_loss(user.costs(), step)), abs=1e-6)
+    assert float(row.upper) == pytest.approx(total - float(geometric_loss(consumer.costs(), step)), abs=1e-6)
 
 
 def test_the_reduction_of_theorem_14_loses_the_lipschitz_constant(report: Report) -> None:
@@ -107,18 +107,18 @@ def test_the_reduction_of_theorem_14_loses_the_lipschitz_constant(report: Report
     assert rows["the same with N + 1 for N"] == "1/8"
 
 
-def test_lemma_9_s_sandwich_closes() -> None:
+def test_the_bounds_of_lemma_9_close() -> None:
     widths = [high / low for low, _, high in (pixelation.sandwich(n, 4, "2") for n in (1, 2, 4) if n > 1)]
     assert widths[0] > widths[1] > 1
 
 
 def test_a_consumer_of_the_two_ends_loses_nothing_where_the_middle_is_a_point() -> None:
-    """At even N her change of mind is at a point of the grid, so the two mechanisms cost the same: a check by hand."""
+    """At even N the reading changes at a point of the grid, so the two mechanisms cost the same: a check by hand."""
     level = alpha(Fraction(1, 2) ** 4)
-    for count, expected in ((2, True), (4, True), (1, False)):
-        user = Consumer(margins.tried(count)["0 or 1"], pixelation.on_grid(matrices.unit(count)))
+    for count, is_equal in ((2, True), (4, True), (1, False)):
+        consumer = Consumer(margins.tried(count)["0 or 1"], pixelation.on_grid(matrices.unit(count)))
         step = matrices.unit(count).level(level)
-        assert (laplace_loss(user.costs(), step).exact == geometric_loss(user.costs(), step)) is expected
+        assert (laplace_loss(consumer.costs(), step).exact == geometric_loss(consumer.costs(), step)) is is_equal
 
 
 def test_binary_losses_are_among_those_that_need_no_lipschitz_constant(report: Report) -> None:
@@ -129,20 +129,20 @@ def test_binary_losses_are_among_those_that_need_no_lipschitz_constant(report: R
 
 
 def test_a_step_loss_that_is_not_monotone_is_served_better_by_another_mechanism(report: Report) -> None:
-    found = item(report, "Section VIII, step functions")
-    assert found.agrees is True
-    assert [row[3] for row in found.computed.rows] == ["8.2%", "11.2%", "11.7%", "5.7%", "0.1%"]  # as in the docs
-    assert all(float(best) < float(laplace) for _, best, laplace, _ in found.computed.rows)
+    entry = item(report, "Section VIII, step functions")
+    assert entry.agrees is True
+    assert [row[3] for row in entry.computed.rows] == ["8.2%", "11.2%", "11.7%", "5.7%", "0.1%"]  # as in the docs
+    assert all(float(best) < float(laplace) for _, best, laplace, _ in entry.computed.rows)
 
 
 @pytest.mark.parametrize("name", ["Figure 1(a)", "Figure 1(b)", "Theorem 13"])
 def test_figures_are_drawn(report: Report, name: str) -> None:
-    found = item(report, name)
-    if found.draw is None:
-        assert found.series
-        assert all(len(line.x) == len(line.y) > 1 for line in found.series)
+    entry = item(report, name)
+    if entry.draw is None:
+        assert entry.series
+        assert all(len(line.x) == len(line.y) > 1 for line in entry.series)
     else:
-        groups = json.dumps(found.draw().to_dict())
+        groups = json.dumps(entry.draw().to_dict())
         assert "geometric G_2" in groups
         assert "Laplace, 8 cells" in groups
 

@@ -29,11 +29,11 @@ def test_everything_published_is_computed_again_but_for_the_errata(report: Repor
 
 
 def test_both_figures_and_both_applications_have_tables_and_curves(report: Report) -> None:
-    named = {item.name: item for item in report.items}
-    assert len(named) == len(report.items)
+    item_by_name = {item.name: item for item in report.items}
+    assert len(item_by_name) == len(report.items)
     for name in ("Figure 1", "Figure 2", "Section 5", "Section 6"):
-        assert named[name].series
-        assert named[name].computed.rows
+        assert item_by_name[name].series
+        assert item_by_name[name].computed.rows
 
 
 def test_an_item_without_published_values_does_not_claim_to_agree(report: Report) -> None:
@@ -41,9 +41,9 @@ def test_an_item_without_published_values_does_not_claim_to_agree(report: Report
         assert (item.published is None) == (item.agrees is None)
 
 
-def test_the_five_known_errata_are_said(report: Report) -> None:
+def test_the_known_errata_are_listed(report: Report) -> None:
     text = " ".join(report.errata)
-    for words in (
+    for phrase in (
         "ε(L + δ_t)/Δ",
         "4δ_t/(L − 2δ_t)",
         "8Lδ_t/(L − 2δ_t)²",
@@ -52,7 +52,7 @@ def test_the_five_known_errata_are_said(report: Report) -> None:
         "√(2δ₀)/ε",
         "never comes to ∞",
     ):
-        assert words in text
+        assert phrase in text
 
 
 def test_figure_1_s_laws_share_no_result() -> None:
@@ -85,7 +85,7 @@ def test_the_price_grows_with_the_range() -> None:
 
 
 def test_a_wrong_claim_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(main_theorem, "_rounded", lambda u: 3 * u + 1)
+    monkeypatch.setattr(main_theorem, "_rounded_triple", lambda u: 3 * u + 1)
     assert main_theorem.theorem41().agrees is False
 
 

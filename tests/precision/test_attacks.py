@@ -1,4 +1,4 @@
-"""Mironov's attack: sound judges, leaks found where they are, nothing where they are not."""
+"""Mironov's attack: sound support tests, leaks found where they are, nothing where they are not."""
 
 from __future__ import annotations
 
@@ -62,40 +62,40 @@ def test_the_impossible_is_impossible_by_brute_force():
 
 def test_the_textbook_sampler_gives_most_secrets_away():
     """The share of results that give the secret away is about 0.8; fewer than 0.6 of 800 has a chance below 1e-30."""
-    found = run_attack(textbook_laplace, draws=400)
-    assert found.judge == "quantiles"
-    assert sum(found.certain) > 480
-    assert found.leaks
-    assert found.success > Fraction(3, 4)
-    assert any(example.certain for example in found.examples)
-    assert 0 < found.share(-1.0, 2.0) <= 1
+    attack = run_attack(textbook_laplace, draws=400)
+    assert attack.judge == "quantiles"
+    assert sum(attack.certain) > 480
+    assert attack.leaks
+    assert attack.success > Fraction(3, 4)
+    assert any(example.certain for example in attack.examples)
+    assert 0 < attack.share(-1.0, 2.0) <= 1
 
 
 def test_numpy_s_laplace_leaks_too():
     rng = np.random.default_rng(1)
-    found = run_attack(rng.laplace, draws=300)
-    assert found.judge == "fine quantiles"
-    assert sum(found.certain) > 200
-    assert found.leaks
+    attack = run_attack(rng.laplace, draws=300)
+    assert attack.judge == "fine quantiles"
+    assert sum(attack.certain) > 200
+    assert attack.leaks
 
 
 def test_a_sampler_nobody_knows_is_attacked_by_its_sums():
     rng = np.random.default_rng(2)
-    found = run_attack(lambda secret, scale, count: secret + scale * rng.standard_normal(count), draws=300)
-    assert found.judge == "sums"
-    assert found.certain[0] > 50
+    attack = run_attack(lambda secret, scale, count: secret + scale * rng.standard_normal(count), draws=300)
+    assert attack.judge == "sums"
+    assert attack.certain[0] > 50
 
 
 @pytest.mark.parametrize(
-    ("secrets", "judges"),
+    ("secrets", "support_tests"),
     [((0.0, 1.0), SUPPORT_TESTS), ((0.25, -3.5), SUPPORT_TESTS), ((1000.0, 1001.0), {"sums": SUPPORT_TESTS["sums"]})],
 )
-def test_the_attack_finds_nothing_in_utmost_s_draws(secrets, judges):
+def test_the_attack_finds_nothing_in_utmost_s_draws(secrets, support_tests):
     """Far from 0 only `sums` is asked: there the quantiles are so dense that hundreds of lattice points can fit them
     by chance; the next test is about that."""
-    found = run_attack(lattice_laplace, secrets, 2.0, 400, judges)
-    assert not found.leaks
-    assert found.success == Fraction(1, 2)
+    attack = run_attack(lattice_laplace, secrets, 2.0, 400, support_tests)
+    assert not attack.leaks
+    assert attack.success == Fraction(1, 2)
 
 
 def rounded_laplace(secret, scale, count):
@@ -111,20 +111,20 @@ def rounded_laplace(secret, scale, count):
 
 @pytest.mark.parametrize("secrets", [(0.0, 1.0), (1000.0, 1001.0), (0.0, 1000.0)])
 @pytest.mark.parametrize("draws", [1, 10, 99, 150])
-def test_a_sampler_that_fits_no_judge_is_not_called_infinite_by_chance(secrets, draws):
+def test_a_sampler_that_fits_no_support_test_is_not_called_infinite_by_chance(secrets, draws):
     for _ in range(5):
         assert not run_attack(rounded_laplace, secrets, draws=draws).leaks
 
 
 @pytest.mark.parametrize("name", SUPPORT_TESTS)
-def test_a_judge_that_few_draws_did_not_contradict_is_not_believed(name):
+def test_a_support_test_that_few_draws_did_not_contradict_is_not_believed(name):
     assert run_attack(textbook_laplace, draws=99, support_tests={name: SUPPORT_TESTS[name]}).judge is None
 
 
-def test_a_judge_that_accepts_nearly_everything_is_not_believed():
+def test_a_support_test_that_accepts_nearly_everything_is_not_believed():
     """At 1000 the quantiles of textbook noise fill all doubles: that they fit is no evidence, even of textbook."""
-    found = run_attack(textbook_laplace, (1000.0, 1001.0), 1.0, 300)
-    assert found.judge is None
+    attack = run_attack(textbook_laplace, (1000.0, 1001.0), 1.0, 300)
+    assert attack.judge is None
     assert not telling(lambda y, secret, scale: True, (0.0, 1.0), 1.0, [[0.1 * k for k in range(500)]] * 2)
 
 
@@ -133,15 +133,15 @@ def test_the_same_result_again_is_no_new_evidence():
     assert telling(lambda y, secret, scale: False, (0.0, 1.0), 1.0, [[0.1 * k for k in range(100)]] * 2)
 
 
-def test_the_assumption_is_said():
+def test_the_assumption_is_stated():
     assert run_attack(textbook_laplace, draws=200).assumption == "noise ±b·ln v with v a multiple of 2^-52"
     assert run_attack(textbook_laplace, draws=5).assumption is None
 
 
 def test_what_is_known_of_utmost_s_draws_leaves_no_result_to_one_secret_even_where_they_are_far_apart():
-    found = run_attack(lattice_laplace, (0.0, 1e6), 0.5, 50, {"lattice": lattice_points})
-    assert found.judge == "lattice"
-    assert found.certain == (0, 0)
+    attack = run_attack(lattice_laplace, (0.0, 1e6), 0.5, 50, {"lattice": lattice_points})
+    assert attack.judge == "lattice"
+    assert attack.certain == (0, 0)
 
 
 def test_the_lattice_draws_have_the_scale_asked_for():
@@ -150,13 +150,13 @@ def test_the_lattice_draws_have_the_scale_asked_for():
     assert abs(noise.mean() - 1) < 0.1
 
 
-def test_no_judge_means_nothing_found():
-    found = run_attack(lambda secret, scale, count: [0.1] * count, (1.0, 0.3), 1.0, 20)
-    assert found.judge is None
-    assert not found.leaks
+def test_without_a_fitting_support_test_nothing_is_found():
+    attack = run_attack(lambda secret, scale, count: [0.1] * count, (1.0, 0.3), 1.0, 20)
+    assert attack.judge is None
+    assert not attack.leaks
 
 
-def test_judges_are_tried_from_the_sharpest():
+def test_support_tests_are_tried_from_the_sharpest():
     assert list(SUPPORT_TESTS) == ["quantiles", "fine quantiles", "sums"]
 
 
@@ -194,9 +194,9 @@ def test_example_11_keeps_the_last_digits_of_every_secret(doublings, k, h):
 @settings(max_examples=10)
 def test_example_41_makes_a_ratio_of_2_where_4_3_was_meant(count, kind):
     laws = [stepped_law(alpha("3/4"), uniform_generator(count, kind), r, 30) for r in (0, 1)]
-    ratio, only = largest_ratio(*laws)
+    ratio, single_support = largest_ratio(*laws)
     assert ratio >= 2
-    assert only
+    assert single_support
     assert all(sum(law.values()) == 1 for law in laws)
 
 
@@ -206,9 +206,9 @@ def test_the_stepped_law_is_the_count_of_values():
     for z in range(101):
         u = (z + 0.5) / 101
         noise = -math.copysign(math.log(1 - 2 * abs(u - 0.5)) / math.log(4 / 3), u - 0.5) if u != 0.5 else 0.0
-        place = Fraction(round(noise))
-        counts[place if abs(place) <= 6 else "∞"] += 1
-    assert law == {result: Fraction(n, 101) for result, n in counts.items()}
+        value = Fraction(round(noise))
+        counts[value if abs(value) <= 6 else "∞"] += 1
+    assert law == {value: Fraction(n, 101) for value, n in counts.items()}
 
 
 def test_polar_noise_has_the_radius_and_the_angle_meant():

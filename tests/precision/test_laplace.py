@@ -68,67 +68,72 @@ def laplace_mass(beta: float, low: float, high: float) -> float:
     st.booleans(),
 )
 @settings(max_examples=25)
-def test_the_exact_epsilon_of_an_enumerated_machine_is_never_above_the_certificate(run, eps, step, width, ends):
-    task = laplace.laplace_setting(epsilon(eps), width, 0, 1, step)
-    made = laplace.certify_laplace(task, run)
-    assume(made.finite)
-    found = exact_epsilon(task, run, [Fraction(k, 8) for k in range(9)], ends)
-    assert found.within(made.epsilon_prime)
-    assert made.epsilon_prime == min(made.theorem, made.sharp)
+def test_the_exact_epsilon_of_an_enumerated_machine_is_never_above_the_certificate(
+    machine, eps, step, width, clamp_to_ends
+):
+    setting = laplace.laplace_setting(epsilon(eps), width, 0, 1, step)
+    certificate = laplace.certify_laplace(setting, machine)
+    assume(certificate.finite)
+    exact = exact_epsilon(setting, machine, [Fraction(k, 8) for k in range(9)], clamp_to_ends)
+    assert exact.within(certificate.epsilon_prime)
+    assert certificate.epsilon_prime == min(certificate.theorem, certificate.sharp)
 
 
-@pytest.mark.parametrize("run", MACHINES, ids=lambda run: f"{run.format.name}-{run.generator.count}")
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: f"{machine.format.name}-{machine.generator.count}")
 @pytest.mark.parametrize("eps", ["1/4", "1", "2"])
-def test_w_infinity_from_quantiles_is_within_delta_t(run, eps):
-    task = laplace.laplace_setting(epsilon(eps), 1, 0, 1, "1/4")
-    near = laplace.closeness(task, run)
-    if near is not None:
-        assert wasserstein(task, run) <= near.delta_t
-        assert near.delta_t <= 4 * wasserstein(task, run) + 8 * run.delta0 * near.k  # and not absurdly above
+def test_w_infinity_from_quantiles_is_within_delta_t(machine, eps):
+    setting = laplace.laplace_setting(epsilon(eps), 1, 0, 1, "1/4")
+    closeness = laplace.closeness(setting, machine)
+    if closeness is not None:
+        assert wasserstein(setting, machine) <= closeness.delta_t
+        assert (
+            closeness.delta_t <= 4 * wasserstein(setting, machine) + 8 * machine.delta0 * closeness.k
+        )  # and not absurdly above
 
 
 def test_epsilon_itself_would_be_too_small_a_promise():
     """2^8 values in fixed point, ε = 1/4: the machine really has ln(3/2) ≈ 0.405, within its ε′ of 1.42."""
-    task, run = laplace.laplace_setting(epsilon("1/4"), 1, 0, 1, "1/4"), MACHINES[0]
-    found = exact_epsilon(task, run, [Fraction(k, 16) for k in range(17)])
-    assert found.ratio == Fraction(3, 2)
-    assert found.epsilon > 0.25
-    assert found.within(laplace.certify_laplace(task, run).sharp)
+    setting, implementation = laplace.laplace_setting(epsilon("1/4"), 1, 0, 1, "1/4"), MACHINES[0]
+    exact = exact_epsilon(setting, implementation, [Fraction(k, 16) for k in range(17)])
+    assert exact.ratio == Fraction(3, 2)
+    assert exact.epsilon > 0.25
+    assert exact.within(laplace.certify_laplace(setting, implementation).sharp)
 
 
 def test_a_machine_too_coarse_for_any_promise_does_leak_without_bound():
-    task = laplace.laplace_setting(epsilon("1/4"), 1, 0, 1, "1/4")
-    run = Implementation(fixed_point_format(5), uniform_generator(32))
-    assert not laplace.certify_laplace(task, run).finite
-    assert exact_epsilon(task, run, [Fraction(k, 8) for k in range(9)]).ratio is None
+    setting = laplace.laplace_setting(epsilon("1/4"), 1, 0, 1, "1/4")
+    implementation = Implementation(fixed_point_format(5), uniform_generator(32))
+    assert not laplace.certify_laplace(setting, implementation).finite
+    assert exact_epsilon(setting, implementation, [Fraction(k, 8) for k in range(9)]).ratio is None
 
 
-@pytest.mark.parametrize("run", MACHINES, ids=lambda run: f"{run.format.name}-{run.generator.count}")
-def test_the_machine_is_close_as_certified_at_every_value(run):
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: f"{machine.format.name}-{machine.generator.count}")
+def test_the_machine_is_close_as_certified_at_every_value(machine):
     """|n(u) − n′(n₀(u))| ≤ δ_t at both ends of every value's interval, wherever |n(u)| ≤ D + 2δ_t."""
-    task = laplace.laplace_setting(epsilon(1), 1, 0, 1, "1/4")
-    near, table = laplace.closeness(task, run), noise_table(epsilon(1), Fraction(1), run)
-    assert near is not None
-    edge, checked = near.reach + 2 * near.delta_t, 0
+    setting = laplace.laplace_setting(epsilon(1), 1, 0, 1, "1/4")
+    closeness, table = laplace.closeness(setting, machine), noise_table(epsilon(1), Fraction(1), machine)
+    assert closeness is not None
+    edge, check_count = closeness.reach + 2 * closeness.delta_t, 0
     for z, noise in enumerate(table):
         for u in (Fraction(z, len(table)), Fraction(z + 1, len(table))):
             if 0 < u < 1 and round_up(abs(quantile(epsilon(1), Fraction(1), u))) <= edge:
                 assert (
-                    round_up(abs(quantile(epsilon(1), Fraction(1), u) - rational_ball(Fraction(noise)))) <= near.delta_t
+                    round_up(abs(quantile(epsilon(1), Fraction(1), u) - rational_ball(Fraction(noise))))
+                    <= closeness.delta_t
                 )
-                checked += 1
-    assert checked > len(table) / 2
+                check_count += 1
+    assert check_count > len(table) / 2
 
 
 @given(st.integers(7, 20))
 @settings(max_examples=6)
 def test_the_theorem_as_printed_is_broken_and_as_proved_is_not(eps):
-    found = beats_the_printed_theorem(eps)
-    assert found.beaten
+    violation = beats_the_printed_theorem(eps)
+    assert violation.beaten
     with ctx.workprec(BALL_BITS):
-        from utmost.exact import ball as enclosed
+        from utmost.exact import ball
 
-        assert enclosed(found.actual, BALL_BITS).log() <= rational_ball(found.certified)
+        assert ball(violation.actual, BALL_BITS).log() <= rational_ball(violation.certified)
 
 
 @pytest.mark.parametrize("eps", ["1/4", "1/2", "1"])
@@ -138,82 +143,82 @@ def test_for_epsilon_up_to_1_the_printed_theorem_is_not_broken(eps):
 
 @given(st.floats(0.05, 8), st.floats(0.01, 4), st.floats(0.001, 0.49), st.floats(-6, 6))
 @settings(max_examples=200)
-def test_no_cell_beats_the_sharp_bound(eps, step, share, place):
+def test_no_cell_beats_the_sharp_bound(eps, step, share, start):
     """μ[a−δ, a+L+δ] ≤ quotient·μ[a+δ, a+L−δ] for Laplace noise of rate ε, cells anywhere, 0 inside or not."""
     shift = share * step
-    task = laplace.laplace_setting(epsilon(Fraction(eps)), 1, 0, Fraction(step), Fraction(step))
-    bound = laplace.sharp_bound(task, Fraction(shift)) - Fraction(eps)
-    outer = laplace_mass(eps, place - shift, place + step + shift)
-    inner = laplace_mass(eps, place + shift, place + step - shift)
+    setting = laplace.laplace_setting(epsilon(Fraction(eps)), 1, 0, Fraction(step), Fraction(step))
+    bound = laplace.sharp_bound(setting, Fraction(shift)) - Fraction(eps)
+    outer = laplace_mass(eps, start - shift, start + step + shift)
+    inner = laplace_mass(eps, start + shift, start + step - shift)
     assume(inner > 1e-9)
     assert math.log(outer / inner) <= float(bound) + 1e-6
-    assert bound <= laplace.from_shift(task, Fraction(shift)).theorem - Fraction(eps)
+    assert bound <= laplace.from_shift(setting, Fraction(shift)).theorem - Fraction(eps)
 
 
 def test_the_formula_is_the_one_of_the_theorem_with_epsilon_in_the_exponent():
-    task = laplace.laplace_setting(epsilon(2), 3, 0, 10, "1/4")
-    made = laplace.from_shift(task, "1/100")
+    setting = laplace.laplace_setting(epsilon(2), 3, 0, 10, "1/4")
+    certificate = laplace.from_shift(setting, "1/100")
     ratio = 4 * 0.01 / (0.25 - 0.02)
-    assert float(made.robustness) == pytest.approx(ratio)
-    assert float(made.theorem) == pytest.approx(2 + math.log1p(ratio * math.exp(2 * 0.26 / 3)))
-    assert made.sharp < made.theorem
-    assert made.epsilon_prime == made.sharp
+    assert float(certificate.robustness) == pytest.approx(ratio)
+    assert float(certificate.theorem) == pytest.approx(2 + math.log1p(ratio * math.exp(2 * 0.26 / 3)))
+    assert certificate.sharp < certificate.theorem
+    assert certificate.epsilon_prime == certificate.sharp
 
 
 def test_delta_t_is_the_paper_s_formula_to_first_order():
-    task = laplace.laplace_setting(epsilon(1), 2, 0, 10, "1/1024")
-    near = laplace.closeness(task, DOUBLE)
-    k = 2 * 2 * math.exp(float(task.reach) / 2)
-    assert float(near.k) == pytest.approx(k, rel=1e-6)
-    assert float(near.delta_t) == pytest.approx(k * 2**-53 + float(near.delta_n), rel=1e-6)
-    assert float(laplace.inverse_slope(task)) == pytest.approx(k, rel=1e-9)
+    setting = laplace.laplace_setting(epsilon(1), 2, 0, 10, "1/1024")
+    closeness = laplace.closeness(setting, DOUBLE)
+    k = 2 * 2 * math.exp(float(setting.reach) / 2)
+    assert float(closeness.k) == pytest.approx(k, rel=1e-6)
+    assert float(closeness.delta_t) == pytest.approx(k * 2**-53 + float(closeness.delta_n), rel=1e-6)
+    assert float(laplace.inverse_slope(setting)) == pytest.approx(k, rel=1e-9)
 
 
 def test_epsilon_prime_tends_to_epsilon_on_a_better_machine():
-    task = laplace.laplace_setting(epsilon(1), 1, 0, 4, "1/16")
-    prices = [laplace.certify_laplace(task, implementation(f)).price for f in (BINARY16, BINARY32, BINARY64)]
+    setting = laplace.laplace_setting(epsilon(1), 1, 0, 4, "1/16")
+    prices = [laplace.certify_laplace(setting, implementation(f)).price for f in (BINARY16, BINARY32, BINARY64)]
     assert prices[0] is None or prices[0] > prices[1]
     assert prices[1] > prices[2]
     assert prices[2] < Fraction(1, 10**10)
 
 
 def test_range_100_at_epsilon_1_has_no_finite_epsilon_prime_and_the_advice_says_what_has():
-    task = laplace.laplace_setting(epsilon(1), 1, 0, 100, "1/1024")
-    made = laplace.certify_laplace(task, DOUBLE)
-    assert not made.finite
-    assert made.closeness is None
-    width = laplace.widest_range(task, DOUBLE)
+    setting = laplace.laplace_setting(epsilon(1), 1, 0, 100, "1/1024")
+    certificate = laplace.certify_laplace(setting, DOUBLE)
+    assert not certificate.finite
+    assert certificate.closeness is None
+    width = laplace.widest_range(setting, DOUBLE)
     assert Fraction(28) < width < Fraction(29)
     assert laplace.certify_laplace(laplace.laplace_setting(epsilon(1), 1, 0, width, "1/1024"), DOUBLE).finite
     assert not laplace.certify_laplace(
         laplace.laplace_setting(epsilon(1), 1, 0, width + Fraction(1, 1024), "1/1024"), DOUBLE
     ).finite
-    advice = laplace_advice(task, DOUBLE, made)
+    advice = laplace_advice(setting, DOUBLE, certificate)
     assert "28.4" in advice
     assert "2^53" in advice
 
 
 def test_past_the_reach_of_the_generator_the_laws_do_have_results_of_one_secret_only():
     """The same by enumeration: 2^8 values, ε = 1, range 8 (e^8 > 2^8)."""
-    task = laplace.laplace_setting(epsilon(1), 1, 0, 8, 1)
-    run = Implementation(fixed_point_format(12), uniform_generator(2**8))
-    assert not laplace.certify_laplace(task, run).finite
-    assert exact_epsilon(task, run, [Fraction(k) for k in range(9)]).ratio is None
-    assert exact_epsilon(task, run, [Fraction(k) for k in range(9)], clamp_to_ends=True).ratio is None
+    setting = laplace.laplace_setting(epsilon(1), 1, 0, 8, 1)
+    machine = Implementation(fixed_point_format(12), uniform_generator(2**8))
+    assert not laplace.certify_laplace(setting, machine).finite
+    assert exact_epsilon(setting, machine, [Fraction(k) for k in range(9)]).ratio is None
+    assert exact_epsilon(setting, machine, [Fraction(k) for k in range(9)], clamp_to_ends=True).ratio is None
 
 
 @given(st.sampled_from(["1/2", "1", "11/10", "3"]), st.integers(1, 20))
 @settings(max_examples=10)
-def test_a_plan_keeps_its_promise(promised, width):
+def test_a_plan_keeps_its_promise(epsilon_prime, width):
     try:
-        task, made = laplace.plan_setting(promised, 1, 0, width, DOUBLE)
+        setting, certificate = laplace.plan_setting(epsilon_prime, 1, 0, width, DOUBLE)
     except InputError as refusal:
         assert "will do" in str(refusal)  # noqa: PT017
         return
-    assert made.epsilon_prime <= Fraction(promised)
-    assert task.level.exponent < Fraction(promised)
-    finer = laplace.certify_laplace(laplace.laplace_setting(task.level, 1, 0, width, task.rounding / 2), DOUBLE)
-    assert not laplace.promises_target(finer, Fraction(promised)) or task.rounding < Fraction(1, 2**30)
+    assert certificate.epsilon_prime <= Fraction(epsilon_prime)
+    assert setting.level.exponent < Fraction(epsilon_prime)
+    finer = laplace.certify_laplace(laplace.laplace_setting(setting.level, 1, 0, width, setting.rounding / 2), DOUBLE)
+    assert not laplace.promises_target(finer, Fraction(epsilon_prime)) or setting.rounding < Fraction(1, 2**30)
 
 
 def test_an_impossible_plan_names_a_range_that_will_do():
@@ -232,11 +237,11 @@ def test_a_plan_is_for_the_range_asked_wherever_it_lies():
     assert len(steps) == 1
 
 
-@pytest.mark.parametrize(("step", "words"), [("64", "too coarse"), ("1e-9", "too fine")])
-def test_the_advice_says_on_which_side_the_rounding_is_wrong(step, words):
-    task = laplace.laplace_setting(epsilon(1), 1, 0, 10, step)
-    advice = laplace_advice(task, DOUBLE, laplace.certify_laplace(task, DOUBLE), (Fraction(0), Fraction(10)))
-    assert words in advice
+@pytest.mark.parametrize(("step", "text"), [("64", "too coarse"), ("1e-9", "too fine")])
+def test_the_advice_says_on_which_side_the_rounding_is_wrong(step, text):
+    setting = laplace.laplace_setting(epsilon(1), 1, 0, 10, step)
+    advice = laplace_advice(setting, DOUBLE, laplace.certify_laplace(setting, DOUBLE), (Fraction(0), Fraction(10)))
+    assert text in advice
     assert "multiples of 1 it would be ε′ = 1 + 3.5e-11" in advice
 
 
@@ -263,18 +268,18 @@ def test_levels_may_be_given_by_alpha():
 
 
 def test_the_law_is_a_law_and_an_exact_channel():
-    task, run = laplace.laplace_setting(epsilon(1), 1, 0, 1, "1/4"), MACHINES[0]
-    laws = {s: result_law(task, run, s) for s in (Fraction(0), Fraction(1))}
-    made = as_channel(laws)
-    assert made.exact
-    assert made.outputs[-1] == "∞"
-    assert all(sum(made.rows[k]) == 1 for k in range(2))
+    setting, machine = laplace.laplace_setting(epsilon(1), 1, 0, 1, "1/4"), MACHINES[0]
+    laws = {s: result_law(setting, machine, s) for s in (Fraction(0), Fraction(1))}
+    law_channel = as_channel(laws)
+    assert law_channel.exact
+    assert law_channel.outputs[-1] == "∞"
+    assert all(sum(law_channel.rows[k]) == 1 for k in range(2))
 
 
 def test_the_emulated_machine_is_numpy_s_half_precision():
     """n′ in binary16 beside numpy's float16, which rounds each operation; its log is within one unit."""
-    run = Implementation(BINARY16, uniform_generator(2**9))
-    table = noise_table(epsilon(1), Fraction(1), run)
+    implementation = Implementation(BINARY16, uniform_generator(2**9))
+    table = noise_table(epsilon(1), Fraction(1), implementation)
     u = np.arange(1, 2**9) / np.float64(2**9)
     tail = np.float16(1) - np.float16(2) * np.abs(u.astype(np.float16) - np.float16(0.5))
     theirs = -np.log(tail.astype(np.float64)).astype(np.float16) * np.sign(u - 0.5).astype(np.float16)
@@ -286,26 +291,26 @@ def test_the_emulated_machine_is_numpy_s_half_precision():
 def test_thm_41_and_42_on_affine_functions(points, k, delta):
     assert is_close(lambda u: k * u, lambda u: k * u + delta, points, k, delta)
     pair = closeness_counterexample(lambda u: (k + 1) * u, points, k, delta)
-    far = max(points) - min(points)
-    assert (pair is not None) == (far > 2 * delta)
+    spread = max(points) - min(points)
+    assert (pair is not None) == (spread > 2 * delta)
 
 
 @given(st.fractions(0, 2, max_denominator=50), st.fractions(0, Fraction(9, 10), max_denominator=50))
 def test_a_fix_point_found_is_one(start, slope):
-    found = fixed_point(lambda d: start + slope * d)
-    assert found is not None
-    assert start + slope * found <= found <= start / (1 - slope) * Fraction(51, 50)
+    point = fixed_point(lambda d: start + slope * d)
+    assert point is not None
+    assert start + slope * point <= point <= start / (1 - slope) * Fraction(51, 50)
 
 
 @given(st.fractions(-10, 10), st.integers(4, 80))
-def test_up_is_never_below(value, bits):
+def test_a_number_rounded_up_is_never_below_itself(value, bits):
     assert value <= round_up(value, bits) <= value + abs(value) * Fraction(2) ** (1 - bits)
     with ctx.workprec(100):
         assert round_up(arb(1) / 3, bits) >= Fraction(1, 3)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "names"),
+    ("arguments", "message"),
     [
         ((alpha(1), 1, 0, 1, 1), "epsilon must be > 0"),
         ((alpha(0), 1, 0, 1, 1), "epsilon must be > 0"),
@@ -315,8 +320,8 @@ def test_up_is_never_below(value, bits):
         ((epsilon(1), 1, 0, 1, "1e-20"), "cells"),
     ],
 )
-def test_bad_settings_are_refused(arguments, names):
-    with pytest.raises(InputError, match=names):
+def test_bad_settings_are_refused(arguments, message):
+    with pytest.raises(InputError, match=message):
         laplace.laplace_setting(*arguments)
 
 
@@ -332,8 +337,8 @@ def test_kinds_are_all_used():
 @pytest.mark.parametrize(("digits", "size", "rate"), [(8, 128, "1/64"), (10, 512, "1/64"), (11, 1024, "1/16")])
 def test_a_correctly_rounded_logarithm_is_still_half_a_step_off(digits, size, rate):
     """The shift claimed bounds the shift that is, with `ulps` 0 too."""
-    task = laplace.laplace_setting(epsilon(rate), 1, 0, 4, 4)
-    run = Implementation(fixed_point_format(digits), uniform_generator(size, "centred"), 0)
-    found = laplace.certify_laplace(task, run)
-    assert found.closeness is not None
-    assert wasserstein(task, run) <= found.closeness.delta_t
+    setting = laplace.laplace_setting(epsilon(rate), 1, 0, 4, 4)
+    implementation = Implementation(fixed_point_format(digits), uniform_generator(size, "centred"), 0)
+    certificate = laplace.certify_laplace(setting, implementation)
+    assert certificate.closeness is not None
+    assert wasserstein(setting, implementation) <= certificate.closeness.delta_t

@@ -17,12 +17,12 @@ NUMPY = {BINARY16.name: np.float16, BINARY32.name: np.float32, BINARY64.name: np
 FORMATS = (BINARY16, BINARY32, BINARY64)
 
 
-@pytest.mark.parametrize("numbers", FORMATS, ids=lambda f: f.name)
-def test_limits_are_ieee_s(numbers):
-    info = np.finfo(NUMPY[numbers.name])
-    assert numbers.largest == Fraction(float(info.max))
-    assert Fraction(2) ** numbers.floor == Fraction(float(info.smallest_subnormal))
-    assert numbers.relative == Fraction(float(info.eps)) / 2
+@pytest.mark.parametrize("number_format", FORMATS, ids=lambda f: f.name)
+def test_limits_are_ieee_s(number_format):
+    info = np.finfo(NUMPY[number_format.name])
+    assert number_format.largest == Fraction(float(info.max))
+    assert Fraction(2) ** number_format.floor == Fraction(float(info.smallest_subnormal))
+    assert number_format.relative == Fraction(float(info.eps)) / 2
 
 
 @given(st.floats(-60000, 60000))
@@ -35,11 +35,11 @@ def test_rounding_is_numpy_s(value):
 
 @given(st.sampled_from((*FORMATS, fixed_point_format(0), fixed_point_format(6))), st.fractions(-60000, 60000))
 @settings(max_examples=150)
-def test_one_rounding_moves_no_more_than_its_bound(numbers, value):
-    near = numbers.nearest(value)
-    assert abs(near - value) <= numbers.rounding(abs(value))
-    assert numbers.holds(near)
-    assert numbers.nearest(near) == near
+def test_one_rounding_moves_no_more_than_its_bound(number_format, value):
+    nearest = number_format.nearest(value)
+    assert abs(nearest - value) <= number_format.rounding(abs(value))
+    assert number_format.holds(nearest)
+    assert number_format.nearest(nearest) == nearest
 
 
 @given(st.integers(2, 60), st.sampled_from(GENERATOR_KINDS))

@@ -28,89 +28,89 @@ def inverse(u: float, beta: float) -> float:
 @settings(max_examples=30)
 def test_the_modulus_bounds_every_step_of_the_radius(beta, bits, reach):
     """No u with C⁻¹(u) ≤ D moves the radius by more than ω when it moves by δ₀, and some u moves it by nearly that."""
-    task = planar.planar_setting(epsilon(Fraction(beta)), 1, (0, 1), (0, 1), 1)
+    setting = planar.planar_setting(epsilon(Fraction(beta)), 1, (0, 1), (0, 1), 1)
     delta0 = Fraction(1, 2**bits)
-    moved = planar.radius_error(task, delta0, Fraction(reach))
+    modulus = planar.radius_error(setting, delta0, Fraction(reach))
     edge = 1 - (1 + beta * reach) * math.exp(-beta * reach)
-    if moved is None:
+    if modulus is None:
         assert 1 - edge <= float(delta0) * (1 + 1e-9)
         return
     starts = np.append(np.linspace(0, edge, 40), edge)
     steps = [inverse(u + float(delta0), beta) - inverse(u, beta) for u in starts if u + float(delta0) < 1]
-    assert max(steps) <= float(moved) * (1 + 1e-6)
-    assert max(steps) >= float(moved) * (1 - 1e-6)
+    assert max(steps) <= float(modulus) * (1 + 1e-6)
+    assert max(steps) >= float(modulus) * (1 - 1e-6)
 
 
 def test_near_0_the_radius_moves_by_the_root_of_delta0():
-    task = planar.planar_setting(epsilon(2), 1, (0, 1), (0, 1), 1)
-    moved = planar.radius_error(task, Fraction(1, 2**53), Fraction(1))
-    assert float(moved) == pytest.approx(math.sqrt(2 * 2**-53) / 2, rel=1e-6)
-    far = planar.radius_error(task, Fraction(1, 2**53), Fraction(14))
-    assert float(far) == pytest.approx(math.exp(28) / (4 * 14) * 2**-53, rel=1e-3)
+    setting = planar.planar_setting(epsilon(2), 1, (0, 1), (0, 1), 1)
+    modulus = planar.radius_error(setting, Fraction(1, 2**53), Fraction(1))
+    assert float(modulus) == pytest.approx(math.sqrt(2 * 2**-53) / 2, rel=1e-6)
+    far_modulus = planar.radius_error(setting, Fraction(1, 2**53), Fraction(14))
+    assert float(far_modulus) == pytest.approx(math.exp(28) / (4 * 14) * 2**-53, rel=1e-3)
 
 
 @given(st.integers(0, 2**12 - 1), st.integers(0, 2**12 - 1), st.floats(0, 1), st.floats(0, 1))
 @settings(max_examples=100)
 def test_points_of_coupled_values_are_within_the_bound(z, w, s, t):
-    """A machine with 2^12 values: the point meant and the point drawn, wherever the radius meant is within reach."""
-    task = planar.planar_setting(epsilon(1), 1, (0, 2), (0, 2), "1/2")
-    run = Implementation(BINARY64, uniform_generator(2**12))
-    near = planar.closeness(task, run)
+    """A machine with 2^12 values: the ideal point and the point drawn, wherever the ideal radius is within reach."""
+    setting = planar.planar_setting(epsilon(1), 1, (0, 2), (0, 2), "1/2")
+    machine = Implementation(BINARY64, uniform_generator(2**12))
+    closeness = planar.closeness(setting, machine)
     u, v = (z + s) / 2**12, (w + t) / 2**12
     radius = inverse(min(u, 1 - 1e-15), 1.0)
-    if radius > float(near.reach + 2 * near.delta_t):
+    if radius > float(closeness.reach + 2 * closeness.delta_t):
         return
-    drawn = inverse(z / 2**12, 1.0)
-    meant = radius * np.exp(2j * math.pi * (v - 0.5))
-    made = drawn * np.exp(2j * math.pi * (w / 2**12 - 0.5))
-    assert abs(meant - made) <= float(near.delta_t)
+    drawn_radius = inverse(z / 2**12, 1.0)
+    ideal_point = radius * np.exp(2j * math.pi * (v - 0.5))
+    drawn_point = drawn_radius * np.exp(2j * math.pi * (w / 2**12 - 0.5))
+    assert abs(ideal_point - drawn_point) <= float(closeness.delta_t)
 
 
 def test_the_formula_is_the_theorem_s_with_the_diagonal():
-    task = planar.planar_setting(epsilon(2), 3, (0, 10), (0, 10), "1/4")
-    made = planar.from_shift(task, "1/100")
+    setting = planar.planar_setting(epsilon(2), 3, (0, 10), (0, 10), "1/4")
+    certificate = planar.from_shift(setting, "1/100")
     ratio = 8 * 0.25 * 0.01 / 0.23**2
-    assert float(made.robustness) == pytest.approx(ratio)
-    assert float(made.epsilon_prime) == pytest.approx(
+    assert float(certificate.robustness) == pytest.approx(ratio)
+    assert float(certificate.epsilon_prime) == pytest.approx(
         2 + math.log1p(ratio * math.exp(2 * (0.25 * math.sqrt(2) + 0.01) / 3))
     )
 
 
-def small_planar_laws(bits: int, secrets: list[complex], task: planar.PlanarSetting) -> list[dict[object, int]]:
+def small_planar_laws(bits: int, secrets: list[complex], setting: planar.PlanarSetting) -> list[dict[object, int]]:
     """The laws of a machine with 2^bits values for radius and for angle, enumerated: counts of rounded points."""
     count = 2**bits
     radii = np.array([inverse(z / count, 1.0) for z in range(count)])
     angles = np.exp(2j * math.pi * (np.arange(count) / count - 0.5))
     noise = (radii[:, None] * angles[None, :]).ravel()
-    step, low, high = float(task.rounding), float(task.low[0]), float(task.high[0])
+    step, low, high = float(setting.rounding), float(setting.low[0]), float(setting.high[0])
     laws = []
     for secret in secrets:
-        x, y = (np.round(part / step) * step for part in ((noise + secret).real, (noise + secret).imag))
-        inside = (low <= x) & (x <= high) & (low <= y) & (y <= high)
-        keys = np.where(inside, x * 1000 + y, np.inf)
+        x, y = (np.round(coordinate / step) * step for coordinate in ((noise + secret).real, (noise + secret).imag))
+        in_box = (low <= x) & (x <= high) & (low <= y) & (y <= high)
+        keys = np.where(in_box, x * 1000 + y, np.inf)
         values, counts = np.unique(keys, return_counts=True)
         laws.append(dict(zip(values.tolist(), counts.tolist(), strict=True)))
     return laws
 
 
 def test_an_enumerated_planar_machine_is_within_its_certificate():
-    task = planar.planar_setting(epsilon(1), 1, (0, 1), (0, 1), 1)
-    made = planar.certify_planar(task, Implementation(BINARY64, uniform_generator(2**10)))
+    setting = planar.planar_setting(epsilon(1), 1, (0, 1), (0, 1), 1)
+    certificate = planar.certify_planar(setting, Implementation(BINARY64, uniform_generator(2**10)))
     secrets = [0, 1, 1j, 0.5, 0.6 + 0.8j, 0.3 + 0.4j, 1 + 1j]
-    laws = small_planar_laws(10, secrets, task)
+    laws = small_planar_laws(10, secrets, setting)
     worst = max(
         (math.log(count / laws[j].get(key, 1e-300)) for i, a in enumerate(secrets) for j, b in enumerate(secrets)
          if abs(a - b) <= 1 for key, count in laws[i].items()),
     )  # fmt: skip
-    assert made.finite
-    assert 0.5 < worst <= float(made.epsilon_prime)
+    assert certificate.finite
+    assert 0.5 < worst <= float(certificate.epsilon_prime)
 
 
 def test_a_city_of_100_by_100_is_too_wide_and_the_advice_says_how_wide_will_do():
-    task = planar.planar_setting(epsilon(1), 1, (0, 100), (0, 100), "1/64")
-    made = planar.certify_planar(task, DOUBLE)
-    assert not made.finite
-    assert "25.0" in planar_advice(task, DOUBLE, made)
+    setting = planar.planar_setting(epsilon(1), 1, (0, 100), (0, 100), "1/64")
+    certificate = planar.certify_planar(setting, DOUBLE)
+    assert not certificate.finite
+    assert "25.0" in planar_advice(setting, DOUBLE, certificate)
 
 
 def test_a_box_may_have_two_sides():
@@ -119,7 +119,7 @@ def test_a_box_may_have_two_sides():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "names"),
+    ("arguments", "message"),
     [
         ((epsilon(0), 1, (0, 1), (0, 1), 1), "epsilon must be > 0"),
         ((epsilon(1), 1, (0, 1), (1, 1), 1), "range must be"),
@@ -127,6 +127,6 @@ def test_a_box_may_have_two_sides():
         ((epsilon(1), "-1", (0, 1), (0, 1), 1), "sensitivity must be > 0"),
     ],
 )
-def test_bad_settings_are_refused(arguments, names):
-    with pytest.raises(InputError, match=names):
+def test_bad_settings_are_refused(arguments, message):
+    with pytest.raises(InputError, match=message):
         planar.planar_setting(*arguments)

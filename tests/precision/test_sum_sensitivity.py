@@ -27,15 +27,15 @@ def test_each_method_is_within_its_bound(values):
     assert abs(Fraction(math.fsum(values)) - exact) <= sum_error(BINARY64, count, 1, "fsum")
 
 
-@pytest.mark.parametrize(("dtype", "numbers"), [(np.float32, BINARY32), (np.float16, BINARY16)])
-def test_short_formats_too_with_sums_that_do_go_wrong(dtype, numbers):
+@pytest.mark.parametrize(("dtype", "number_format"), [(np.float32, BINARY32), (np.float16, BINARY16)])
+def test_short_formats_too_with_sums_that_do_go_wrong(dtype, number_format):
     values = np.full(1500, 0.1, dtype=dtype)
     exact = 1500 * Fraction(float(values[0]))
     naive = dtype(0)
     for value in values:
         naive = dtype(naive + value)
     error = abs(Fraction(float(naive)) - exact)
-    assert 0 < error <= sum_error(numbers, 1500, Fraction(float(values[0])), "naive")
+    assert 0 < error <= sum_error(number_format, 1500, Fraction(float(values[0])), "naive")
 
 
 def test_the_sensitivity_of_a_computed_sum_can_exceed_1():
@@ -56,11 +56,11 @@ def test_depths():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "names"),
+    ("arguments", "message"),
     [((0, 1), "terms"), ((5, -1), "bound"), ((5, 1, "kahan"), "method must be one of naive")],
 )
-def test_bad_sums_are_refused(arguments, names):
-    with pytest.raises(InputError, match=names):
+def test_bad_sums_are_refused(arguments, message):
+    with pytest.raises(InputError, match=message):
         sum_error(BINARY64, *arguments)
     with pytest.raises(InputError, match="sensitivity"):
         implemented_sensitivity(0, Fraction(0))

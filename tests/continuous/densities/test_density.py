@@ -16,20 +16,23 @@ from flint import acb, arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.continuous.densities import density as densities
 from utmost.continuous.densities import moments
 from utmost.continuous.densities.beta import Kernel
 from utmost.continuous.densities.density import (
+    Beta,
     Density,
+    Normal,
+    PiecewiseLinear,
     beta,
     callable_density,
     from_data,
     histogram,
     linear_density,
     normal,
+    parse_density,
     uniform_density,
 )
-from utmost.continuous.densities.user_density import _between
+from utmost.continuous.densities.user_density import _moments_within
 from utmost.continuous.interval import Interval, check_edges, interval, parse_interval
 from utmost.errors import InputError, UndecidedError
 from utmost.exact import Number, Real, ball, epsilon, exponential, number
@@ -38,78 +41,76 @@ UNIT = interval(0, 1)
 BITS = 80
 
 
-def small(low: int, high: int, denominator: int = 12) -> st.SearchStrategy[Fraction]:
+def small_fractions(low: int, high: int, denominator: int = 12) -> st.SearchStrategy[Fraction]:
     return st.integers(low * denominator, high * denominator).map(lambda n: Fraction(n, denominator))
 
 
 @st.composite
 def intervals(draw: st.DrawFn) -> Interval:
-    low = draw(small(-3, 3))
-    return Interval(low, low + draw(small(1, 5)))
+    low = draw(small_fractions(-3, 3))
+    return Interval(low, low + draw(small_fractions(1, 5)))
 
 
 @st.composite
-def pieces(draw: st.DrawFn) -> Density:
-    where = draw(intervals())
+def piecewise_densities(draw: st.DrawFn) -> Density:
+    inputs = draw(intervals())
     count = draw(st.integers(1, 4))
-    knots = [where.low + where.length * Fraction(k, count) for k in range(count + 1)]
+    knots = [inputs.low + inputs.length * Fraction(k, count) for k in range(count + 1)]
     heights = draw(st.lists(st.integers(0, 5), min_size=count + 1, max_size=count + 1).filter(any))
     if draw(st.booleans()) and any(heights[:-1]):
-        return histogram(knots, [Fraction(h, sum(heights[:-1])) for h in heights[:-1]], where)
+        return histogram(knots, [Fraction(h, sum(heights[:-1])) for h in heights[:-1]], inputs)
     area = sum((v - u) * Fraction(a + b, 2) for (u, v), (a, b) in zip(pairwise(knots), pairwise(heights), strict=True))
-    return linear_density([(x, h / area) for x, h in zip(knots, heights, strict=True)], where)
+    return linear_density([(x, h / area) for x, h in zip(knots, heights, strict=True)], inputs)
 
 
 @st.composite
-def smooth(draw: st.DrawFn) -> Density:
-    where = draw(intervals())
+def smooth_densities(draw: st.DrawFn) -> Density:
+    inputs = draw(intervals())
     if draw(st.booleans()):
-        return beta(draw(small(1, 8, 4)) / 2, draw(small(1, 8, 4)) / 2, where)
-    return normal(draw(small(-2, 2)), draw(small(1, 24)) / 12, where)
+        return beta(draw(small_fractions(1, 8, 4)) / 2, draw(small_fractions(1, 8, 4)) / 2, inputs)
+    return normal(draw(small_fractions(-2, 2)), draw(small_fractions(1, 24)) / 12, inputs)
 
 
 @st.composite
-def edges_of(draw: st.DrawFn, where: Interval) -> list[Fraction]:
-    places = draw(st.sets(st.integers(0, 60), min_size=2, max_size=5))
-    return [where.low + where.length * Fraction(k, 60) for k in sorted(places)]
+def edges_of(draw: st.DrawFn, inputs: Interval) -> list[Fraction]:
+    indices = draw(st.sets(st.integers(0, 60), min_size=2, max_size=5))
+    return [inputs.low + inputs.length * Fraction(k, 60) for k in sorted(indices)]
 
 
 def integral(density: Density, u: Fraction, v: Fraction, rate: Fraction, k: int) -> arb:
     """The same integral by Arb's integrator (Petras's algorithm), for densities that are analytic inside the cell."""
-    where = density.interval
-    low, length = where.low, where.length
+    inputs = density.interval
+    low, length = inputs.low, inputs.length
 
-    def beta_height(z: acb, whole: bool) -> acb:
-        assert isinstance(density, densities.Beta)
+    def beta_height(z: acb, analytic_only: bool) -> acb:
+        assert isinstance(density, Beta)
         t, a, b = (z - arb_of(low)) / arb_of(length), arb_of(density.a), arb_of(density.b)
-        shape = t.pow(acb(a - 1), analytic=whole) * (1 - t).pow(acb(b - 1), analytic=whole)
+        shape = t.pow(acb(a - 1), analytic=analytic_only) * (1 - t).pow(acb(b - 1), analytic=analytic_only)
         return shape * (a + b).gamma() / (a.gamma() * b.gamma() * arb_of(length))
 
     def normal_height(z: acb, _: bool) -> acb:
-        assert isinstance(density, densities.Normal)
-        top = min(max(density.mean, low), where.high)  # where it is largest: divided by that value
+        assert isinstance(density, Normal)
+        top = min(max(density.mean, low), inputs.high)  # where it is largest: divided by that value
         return (
             -(((z - arb_of(density.mean)) ** 2 - arb_of((top - density.mean) ** 2)) / arb_of(2 * density.sd**2))
         ).exp()
 
-    def over(height: Callable[[acb, bool], acb], u: Fraction, v: Fraction, rate: Fraction, k: int) -> arb:
+    def moment_over(height: Callable[[acb, bool], acb], u: Fraction, v: Fraction, rate: Fraction, k: int) -> arb:
         return acb.integral(
-            lambda z, whole: z**k * (z * arb_of(rate)).exp() * height(z, whole), arb_of(u), arb_of(v)
+            lambda z, analytic_only: z**k * (z * arb_of(rate)).exp() * height(z, analytic_only), arb_of(u), arb_of(v)
         ).real
 
     with ctx.workprec(120):
-        if isinstance(density, densities.Beta):
-            return over(beta_height, u, v, rate, k)
-        return over(normal_height, u, v, rate, k) / over(normal_height, low, where.high, Fraction(0), 0)
+        if isinstance(density, Beta):
+            return moment_over(beta_height, u, v, rate, k)
+        return moment_over(normal_height, u, v, rate, k) / moment_over(normal_height, low, inputs.high, Fraction(0), 0)
 
 
 def arb_of(value: Fraction) -> arb:
     return ball(value, ctx.prec)
 
 
-def polynomial_times_exponential(
-    density: densities.PiecewiseLinear, u: Fraction, v: Fraction, rate: Fraction, k: int
-) -> Number:
+def polynomial_times_exponential(density: PiecewiseLinear, u: Fraction, v: Fraction, rate: Fraction, k: int) -> Number:
     """∫ x^k·(h + m·x)·e^(rate·x) dx, exact, piece by piece, from the antiderivative by repeated parts."""
     total: Number = Fraction(0)
     for (p, q), a, b in zip(pairwise(density.knots), density.left, density.right, strict=True):
@@ -138,9 +139,9 @@ def is_narrow(row: Sequence[arb], reach: Fraction, bits: int) -> bool:
 @given(st.data())
 @settings(max_examples=60, deadline=None)
 def test_moments_of_pieces_contain_the_exact_integrals_and_are_narrow(data: st.DataObject) -> None:
-    density = data.draw(pieces())
-    assert isinstance(density, densities.PiecewiseLinear)
-    edges, rate = data.draw(edges_of(density.interval)), data.draw(small(-4, 4))
+    density = data.draw(piecewise_densities())
+    assert isinstance(density, PiecewiseLinear)
+    edges, rate = data.draw(edges_of(density.interval)), data.draw(small_fractions(-4, 4))
     for (u, v), row in zip(pairwise(edges), density.moments(edges, rate, 3, BITS), strict=True):
         assert is_narrow(row, max(abs(u), abs(v)), BITS)
         for k, moment in enumerate(row):
@@ -151,19 +152,19 @@ def test_moments_of_pieces_contain_the_exact_integrals_and_are_narrow(data: st.D
 @given(st.data())
 @settings(max_examples=40, deadline=None)
 def test_moments_of_beta_and_normal_agree_with_arbs_integrator(data: st.DataObject) -> None:
-    density = data.draw(smooth())
-    where = density.interval
-    edges = [e for e in data.draw(edges_of(where)) if where.low < e < where.high]
+    density = data.draw(smooth_densities())
+    inputs = density.interval
+    edges = [e for e in data.draw(edges_of(inputs)) if inputs.low < e < inputs.high]
     if len(edges) < 2:
-        edges = [where.low + where.length * Fraction(k, 7) for k in (1, 3, 4)]
-    rate = data.draw(small(-30, 30, 4))
+        edges = [inputs.low + inputs.length * Fraction(k, 7) for k in (1, 3, 4)]
+    rate = data.draw(small_fractions(-30, 30, 4))
     for (u, v), row in zip(pairwise(edges), density.moments(edges, rate, 2, BITS), strict=True):
         assert is_narrow(row, max(abs(u), abs(v)), BITS)
         for k, moment in enumerate(row):
             assert moment.overlaps(integral(density, u, v, rate, k))
 
 
-@given(small(1, 20, 4), small(1, 20, 4), st.integers(1, 30), st.integers(1, 30))
+@given(small_fractions(1, 20, 4), small_fractions(1, 20, 4), st.integers(1, 30), st.integers(1, 30))
 @settings(max_examples=40, deadline=None)
 def test_beta_masses_up_to_the_ends_are_incomplete_beta_functions(a: Fraction, b: Fraction, i: int, j: int) -> None:
     """The singular ends, against Arb's own incomplete beta function."""
@@ -176,7 +177,7 @@ def test_beta_masses_up_to_the_ends_are_incomplete_beta_functions(a: Fraction, b
     assert min(below.rel_accuracy_bits(), above.rel_accuracy_bits()) >= BITS
 
 
-@given(small(1, 20, 4), small(1, 20, 4), small(-30, 30, 4))
+@given(small_fractions(1, 20, 4), small_fractions(1, 20, 4), small_fractions(-30, 30, 4))
 @settings(max_examples=30, deadline=None)
 def test_the_whole_beta_moment_is_kummers_function(a: Fraction, b: Fraction, rate: Fraction) -> None:
     """E[e^(rT)] = ₁F₁(a; a+b; r), and E[T·e^(rT)] = a/(a+b)·₁F₁(a+1; a+b+1; r)."""
@@ -220,9 +221,9 @@ def test_ten_thousand_cells_of_degree_two_take_about_a_second_and_add_up(density
     assert time.process_time() - start < 6
     ((mass, first, second),) = density.moments([Fraction(0), Fraction(1)], Fraction(1), 2, 100)
     with ctx.workprec(120):
-        for k, whole in enumerate((mass, first, second)):
+        for k, moment in enumerate((mass, first, second)):
             total = sum((row[k] for row in rows), arb(0))
-            assert total.overlaps(whole)
+            assert total.overlaps(moment)
             assert total.rel_accuracy_bits() > 85
 
 
@@ -294,9 +295,9 @@ def test_edges_beyond_the_range_of_doubles_are_no_trouble() -> None:
 
 
 def test_a_rate_may_be_irrational_or_a_ball() -> None:
-    half = number("sqrt(2)")
+    root = number("sqrt(2)")
     level = epsilon(1)
-    assert isinstance(half, Real)
+    assert isinstance(root, Real)
     for density in (
         uniform_density(UNIT),
         beta(2, 5, UNIT),
@@ -304,13 +305,13 @@ def test_a_rate_may_be_irrational_or_a_ball() -> None:
         linear_density([(0, 2), (1, 0)]),
     ):
         edges = UNIT.grid(3)
-        exact = density.moments(edges, half, 1, 64)
+        exact = density.moments(edges, root, 1, 64)
         with ctx.workprec(128):
-            near = density.moments(edges, arb(2).sqrt(), 1, 64)
-            one = density.moments(edges, level.epsilon_ball(128), 1, 64)
-        assert all(a.overlaps(b) for p, q in zip(exact, near, strict=True) for a, b in zip(p, q, strict=True))
-        sure = density.moments(edges, 1, 1, 64)
-        assert all(a.overlaps(b) for p, q in zip(one, sure, strict=True) for a, b in zip(p, q, strict=True))
+            by_ball = density.moments(edges, arb(2).sqrt(), 1, 64)
+            by_level = density.moments(edges, level.epsilon_ball(128), 1, 64)
+        assert all(a.overlaps(b) for p, q in zip(exact, by_ball, strict=True) for a, b in zip(p, q, strict=True))
+        by_integer = density.moments(edges, 1, 1, 64)
+        assert all(a.overlaps(b) for p, q in zip(by_level, by_integer, strict=True) for a, b in zip(p, q, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -323,8 +324,8 @@ def test_a_rate_known_within_bounds_gives_balls_that_hold_the_moments_at_every_s
     with ctx.workprec(128):
         wide = density.moments(edges, arb(0, 0.1), 2, 64)
     for rate in (Fraction(-1, 10), Fraction(0), Fraction(1, 20), Fraction(1, 10)):
-        for held, row in zip(wide, density.moments(edges, rate, 2, 64), strict=True):
-            assert all(a.contains(b.mid()) for a, b in zip(held, row, strict=True))
+        for wide_row, row in zip(wide, density.moments(edges, rate, 2, 64), strict=True):
+            assert all(a.contains(b.mid()) for a, b in zip(wide_row, row, strict=True))
 
 
 def test_narrow_cells_cost_precision_and_not_accuracy() -> None:
@@ -362,11 +363,11 @@ def test_a_histogram_of_data_gives_each_bin_its_share() -> None:
 @given(st.data())
 @settings(max_examples=10, deadline=None)
 def test_a_stated_density_encloses_what_it_approximates(data: st.DataObject) -> None:
-    where = interval(-1, 1)
-    truth = beta(2, 2, where)
-    wrong = data.draw(st.sampled_from([0.0, 1e-3, -1e-3]))
-    density = callable_density(lambda x: 0.75 * (1 - x * x) + wrong, "0.0010001", "1.5", where)
-    edges, rate = data.draw(edges_of(where)), data.draw(small(-4, 4))
+    inputs = interval(-1, 1)
+    truth = beta(2, 2, inputs)
+    error = data.draw(st.sampled_from([0.0, 1e-3, -1e-3]))
+    density = callable_density(lambda x: 0.75 * (1 - x * x) + error, "0.0010001", "1.5", inputs)
+    edges, rate = data.draw(edges_of(inputs)), data.draw(small_fractions(-4, 4))
     pairs = zip(density.moments(edges, rate, 3, 64), truth.moments(edges, rate, 3, 64), strict=True)
     for wide, narrow in pairs:
         for k, (a, b) in enumerate(zip(wide, narrow, strict=True)):
@@ -376,34 +377,34 @@ def test_a_stated_density_encloses_what_it_approximates(data: st.DataObject) -> 
 
 def test_what_is_stated_is_all_that_is_believed() -> None:
     """Within error 1/2 of 1/2, π may be 1 on [0, 1] and 0 below, or the other way round: both are held."""
-    where = interval(-1, 1)
-    density = callable_density(lambda x: 0.5, "1/2", 0, where)
+    inputs = interval(-1, 1)
+    density = callable_density(lambda x: 0.5, "1/2", 0, inputs)
     for low, high in ((Fraction(0), Fraction(1)), (Fraction(-1), Fraction(0))):
-        step = histogram([low, high], [1], where)
+        step = histogram([low, high], [1], inputs)
         for edges in ([Fraction(-1), Fraction(1)], [Fraction(-2, 3), Fraction(1, 3), Fraction(1)]):
             pairs = zip(density.moments(edges, 1, 3, 64), step.moments(edges, 1, 3, 64), strict=True)
             assert all(a.contains(b.mid()) for wide, row in pairs for a, b in zip(wide, row, strict=True))
-    (_, first) = _between(arb(1, 1), [arb(2), arb(0)], Fraction(-1), Fraction(1))  # heights 0 to 2 on [−1, 1]
+    (_, first) = _moments_within(arb(1, 1), [arb(2), arb(0)], Fraction(-1), Fraction(1))  # heights 0 to 2 on [−1, 1]
     assert first.contains(1)  # 2 on the right half
 
 
-def test_a_stated_density_is_asked_within_its_interval_only() -> None:
-    """float(1/3) < 1/3 and float(2/3) < 2/3: the nearest double may lie outside, and then its neighbour is asked."""
-    where, asked = interval("1/3", "2/3"), []
+def test_a_stated_density_is_evaluated_within_its_interval_only() -> None:
+    """float(1/3) < 1/3 and float(2/3) < 2/3: the nearest double may lie outside, and then its neighbour is used."""
+    inputs, arguments = interval("1/3", "2/3"), []
 
     def height(x: float) -> float:
-        asked.append(Fraction(x))
+        arguments.append(Fraction(x))
         return 3.0
 
-    density = callable_density(height, 0, 0, where)
-    for end in (where.low, where.high):
+    density = callable_density(height, 0, 0, inputs)
+    for end in (inputs.low, inputs.high):
         assert density.at(end, 64).contains(3)
-    density.masses([where.low, where.low + Fraction(1, 10**30)], 64)
-    assert all(x in where for x in asked)
+    density.masses([inputs.low, inputs.low + Fraction(1, 10**30)], 64)
+    assert all(x in inputs for x in arguments)
     assert density.at(Fraction(0), 64).is_zero()
 
 
-def test_a_precision_that_does_not_suffice_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_precision_that_does_not_suffice_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(moments, "MAX_PRECISION_BITS", 100)
     with pytest.raises(UndecidedError, match="not known to 64 bits"):
         normal(0, 1, UNIT).masses([Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**20)], 64)
@@ -451,15 +452,15 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_command_lines_words_name_the_densities(folder: Path) -> None:
-    assert densities.parse_density("uniform", UNIT) == uniform_density(UNIT)
-    assert densities.parse_density(" beta:2,1/2 ", UNIT) == beta(2, "1/2", UNIT)
-    assert densities.parse_density("normal:0.5,0.1", UNIT) == normal("1/2", "1/10", UNIT)
+def test_command_line_texts_name_the_densities(folder: Path) -> None:
+    assert parse_density("uniform", UNIT) == uniform_density(UNIT)
+    assert parse_density(" beta:2,1/2 ", UNIT) == beta(2, "1/2", UNIT)
+    assert parse_density("normal:0.5,0.1", UNIT) == normal("1/2", "1/10", UNIT)
     for name in ("bins.csv", "bins.json"):
-        found = densities.parse_density(f"histogram:{folder / name}", UNIT)
-        assert found.exact_masses(UNIT.grid(4)) == [Fraction(1, 4)] * 4
-        assert found.name == f"histogram:{name}"
-    ramp = densities.parse_density(f"linear:{folder / 'line.csv'}", UNIT)
+        density = parse_density(f"histogram:{folder / name}", UNIT)
+        assert density.exact_masses(UNIT.grid(4)) == [Fraction(1, 4)] * 4
+        assert density.name == f"histogram:{name}"
+    ramp = parse_density(f"linear:{folder / 'line.csv'}", UNIT)
     assert ramp.exact_masses(UNIT.grid(2)) == [Fraction(1, 4), Fraction(3, 4)]
     assert isinstance(ramp, Density)
 
@@ -498,18 +499,18 @@ def test_what_is_no_density_is_refused_in_one_line_without_its_data(
 ) -> None:
     monkeypatch.chdir(folder)
     with pytest.raises(InputError) as caught:
-        densities.parse_density(text, UNIT)
+        parse_density(text, UNIT)
     assert "\n" not in str(caught.value)
     assert "secretword" not in str(caught.value)
 
 
 def test_files_must_lie_within_the_interval(folder: Path) -> None:
     with pytest.raises(InputError, match="within the interval"):
-        densities.parse_density(f"histogram:{folder / 'bins.csv'}", interval(0, "1/2"))
+        parse_density(f"histogram:{folder / 'bins.csv'}", interval(0, "1/2"))
 
 
 @pytest.mark.parametrize(
-    ("make", "words"),
+    ("make", "message"),
     [
         (lambda: histogram([0, 1], ["1/2"]), "total 1"),
         (lambda: histogram([0, 1], [1, 0]), "one edge more"),
@@ -539,7 +540,7 @@ def test_files_must_lie_within_the_interval(folder: Path) -> None:
         (lambda: uniform_density(UNIT).moments([Fraction(0), Fraction(1)], 0, 99, 64), "degree"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(make: Callable[[], object], words: str) -> None:
-    with pytest.raises(InputError, match=words) as caught:
+def test_bad_input_is_refused_in_one_line(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
         make()
     assert "\n" not in str(caught.value)
