@@ -1,4 +1,4 @@
-"""The command line: parse, call, show. `main` is the door; no traceback leaves by it."""
+"""The command line: parse the arguments, call the library, print. `main` is the entry point; no traceback leaves it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
         return _print_error("interrupted", code) if code == 130 else code  # the parser may end a Ctrl-C by itself
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read us has left: nothing to say
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # the reader of our output has left: nothing to say
         return 1
     except UtmostError as problem:
         return _print_error(str(problem), 2 if isinstance(problem, InputError) else 1)
@@ -53,7 +55,7 @@ def _run_command(arguments: Sequence[str]) -> int:
 def _report_exception(problem: Exception) -> int:
     """What the parser refuses is bad input (exit code 2); the rest is a bug here, named by its type alone.
 
-    The parser is typer's own copy of click or click itself, by version, so its errors are told by what they can do.
+    The parser is typer's own copy of click or click itself, by version, so its errors are recognised by their methods.
     """
     import typer
 

@@ -1,4 +1,4 @@
-"""The commands, put together."""
+"""The commands of `utmost`, in one app."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ app.add_typer(precision.app, name="precision")
 app.add_typer(serve.app, name="serve")
 
 
-def _print_version(requested: bool) -> None:
-    if requested:
+def _print_version(show_version: bool) -> None:
+    if show_version:
         print(f"utmost {__version__}")
         raise typer.Exit
 

@@ -1,4 +1,4 @@
-"""How `utmost precision attack` shows what it found."""
+"""How `utmost precision attack` prints and draws its result."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from utmost.precision import Attack
 
 EXAMPLES_PER_SECRET = 5  # results of each secret in the table
-CHART_BINS = 24  # of the picture
+CHART_BINS = 24  # intervals of results in the chart
 
 
 def print_attack_json(attack: Attack, utmost_attack: Attack, name: str) -> None:
-    """One JSON document."""
+    """The attack as one JSON document on stdout."""
     from utmost.cli import output
 
     output.print_json(

@@ -25,8 +25,8 @@ EXAMPLES = (
     "Examples: utmost audit numpy.random:laplace --secrets 0,1 --epsilon 1;  "
     'utmost audit --command "python box.py" --secrets 0,1;  utmost audit channel.csv --epsilon 0.1'
 )
-PROGRESS_INTERVAL_SECONDS = 1.0  # seconds between two lines of progress
-MAX_SECRET_CHARS = 60  # characters of a secret in words
+PROGRESS_INTERVAL_SECONDS = 1.0  # between two lines of progress
+MAX_SECRET_CHARS = 60  # of a secret in a sentence
 
 OptionalText = str | None
 
@@ -114,7 +114,7 @@ def _parse_inputs(text: str, inputs: tuple[str | int, ...]) -> tuple[str | int, 
 
 
 def _parse_secrets(text: OptionalText) -> tuple[Any, Any]:
-    """Two secrets as JSON has them; what is not JSON is text, cut at its one comma."""
+    """Two secrets as JSON has them; what is not JSON is text, split at its one comma."""
     if text is None:
         raise InputError("--secrets must be given, got none: two neighbouring inputs, for instance --secrets 0,1")
     try:
@@ -167,7 +167,7 @@ def _check_seconds(value: Fraction) -> float:
 
 @contextmanager
 def _foreign_code() -> Iterator[None]:
-    """Modules are found in this directory first; what they print is not ours, so it goes to stderr."""
+    """While foreign code runs: modules are found in this directory first, and what they print goes to stderr."""
     directory = str(Path.cwd())
     sys.path.insert(0, directory)
     try:
@@ -179,7 +179,7 @@ def _foreign_code() -> Iterator[None]:
 
 
 def _progress_reporter() -> Callable[[int, int], None]:
-    """A line of progress each second."""
+    """A callback that prints a line of progress each second."""
     from utmost.cli import output
 
     last = time.monotonic()

@@ -17,7 +17,7 @@ EXAMPLES = (
     "utmost budget open panel --epsilon 2 --delta 1e-6 --composition pld --ledger postgresql://..."
 )
 DEFAULT_LEDGER = "ledger.sqlite"  # the plan's default too
-DIGEST_CHARS = 12  # characters of a plan's digest in the terminal
+DIGEST_CHARS = 12  # of a plan's digest in the terminal
 
 app = typer.Typer(
     help="Open budgets in a ledger, and see what was charged to them.",
@@ -111,7 +111,7 @@ def history_command(name: NameArgument, ledger: LedgerOption = DEFAULT_LEDGER, j
 
 
 def _composition_remark(charges: list[Charge], state: BudgetState) -> str:
-    """Why a budget has spent less than its charges tell one by one."""
+    """A remark where a budget has spent less than the sum of its charges, because they compose."""
     sum_of_charges = sum((charge.epsilon for charge in charges), Fraction(0))
     return (
         ""

@@ -17,7 +17,7 @@ BOUND_DIGITS = 12
 
 
 def find_capacities(points: Space, level: Level) -> Capacities:
-    """Both capacities, with the bounds so far on stderr while they are sought."""
+    """Both capacities; the bounds so far are on stderr during the search."""
     from utmost.cli.progress import progress_line
     from utmost.design import capacity
     from utmost.exact import decimal
@@ -50,7 +50,7 @@ def _exact_text(capacity: Capacity) -> str | None:
 
 
 def _certificate_document(capacity: Capacity) -> dict[str, Any]:
-    """The bounds, how they were found, and up to 128 points the mechanism and the weights that prove them."""
+    """The bounds, the method, and up to 128 points the mechanism and the weights that prove them."""
     from utmost.cli.output import channel_document
 
     is_small = capacity.channel is not None and len(capacity.channel.inputs) <= MAX_WRITTEN_POINTS

@@ -1,4 +1,4 @@
-"""`utmost check`: what a channel really is: its least ε, signature, origin, place in its type, capacities."""
+"""`utmost check`: what a channel really is: its least ε, signature, origin, membership of its type, capacities."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ EXAMPLES = (
     "utmost mechanism geometric --size 5 --alpha 1/2 --output g.csv, then utmost check g.csv;  "
     "utmost check g.csv --definition approximate:1/2,1/10 --plot profile.svg"
 )
-MAX_TYPE_OUTPUTS = 100  # of a channel whose place in its type is decided
+MAX_TYPE_OUTPUTS = 100  # of a channel whose membership of its type is decided
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ class TypeMembership:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerLoss:
-    """What a consumer expects to lose: with her best reading of the channel, and without any answer."""
+    """What a consumer expects to lose: with the best reading of the channel, and without any answer."""
 
     expected: Number | float
     uninformed: float
 
     @classmethod
     def of(cls, reader: Consumer, source: Channel) -> ConsumerLoss:
-        """How a channel serves her."""
+        """The losses of `reader` with the channel `source`."""
         from utmost.cli.optimal import uninformed_loss
 
         return cls(reader.expected_loss(source), uninformed_loss(reader))
@@ -63,7 +63,7 @@ class ConsumerLoss:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was found of a channel; a part that does not apply is None and `reason` says why."""
+    """The properties of a channel; one that does not apply is None and `reason` says why."""
 
     channel: Channel
     space: Space
@@ -144,24 +144,24 @@ def _parse_reader(prior: str | None, loss: str | None, space: Space) -> Consumer
 
 
 def examine(source: Channel, space: Space, requested_level: Level | None) -> Report:
-    """All that is said of a channel. Without a level its own least one is taken, where that is exact."""
+    """The report of a channel. Without a level its own least one is taken, where that is exact."""
     from utmost import design
     from utmost.channel import align_inputs, least_epsilon
     from utmost.design.optimal import is_line
 
     privacy_loss = least_epsilon(source, space)
-    aligned = align_inputs(source, space)
+    aligned_channel = align_inputs(source, space)
     level = requested_level if requested_level is not None or not source.exact else least_level(privacy_loss)
     private = None if requested_level is None else privacy_loss.within(requested_level)
-    membership, capacity = _decide_membership(aligned, space, level), _exact_capacity(aligned)
-    reason = _signature_obstacle(aligned, level) if is_line(space) else f"{space.name} is no line"
+    membership, capacity = _decide_membership(aligned_channel, space, level), _exact_capacity(aligned_channel)
+    reason = _signature_obstacle(aligned_channel, level) if is_line(space) else f"{space.name} is no line"
     if reason is not None or level is None:
-        return Report(aligned, space, privacy_loss, level, private, None, None, membership, capacity, reason)
+        return Report(aligned_channel, space, privacy_loss, level, private, None, None, membership, capacity, reason)
     is_private = privacy_loss.within(level)
-    signs = design.signature(aligned, level) if is_private else None
+    signs = design.signature(aligned_channel, level) if is_private else None
     obstacle = None if is_private else "it is not private at this level"
-    origin = design.derivation(aligned, level)
-    return Report(aligned, space, privacy_loss, level, private, signs, origin, membership, capacity, obstacle)
+    origin = design.derivation(aligned_channel, level)
+    return Report(aligned_channel, space, privacy_loss, level, private, signs, origin, membership, capacity, obstacle)
 
 
 def _decide_membership(source: Channel, space: Space, level: Level | None) -> TypeMembership:
@@ -296,9 +296,9 @@ def _print_text(
     check_generality.print_generality(generality)
     check_definition.print_events(events)
     if consumer_loss is not None:
-        loss, uninformed = decimal(consumer_loss.expected), decimal(consumer_loss.uninformed)
+        loss, uninformed_loss = decimal(consumer_loss.expected), decimal(consumer_loss.uninformed)
         output.print_text(
-            f"Read in her best way, this consumer expects to lose {loss}; without any answer {uninformed}."
+            f"Read in her best way, this consumer expects to lose {loss}; without any answer {uninformed_loss}."
         )
 
 

@@ -1,4 +1,4 @@
-"""The part of `utmost check` that knows events: the profile of a pair, a definition, an attacker's odds."""
+"""The part of `utmost check` about events: the profile of a pair, a definition, an attacker's odds."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 MAX_SHOWN_POINTS = 12  # breakpoints that the terminal shows
 MAX_SHOWN_LABELS = 12  # outputs of an event that the terminal shows
-MAX_DEFINITION_CHARS = 60  # characters of a definition in words that are repeated
-SLOW_OUTPUT_COUNT = 2_000_000  # outputs of related pairs above which a reader is told that it takes a while
+MAX_DEFINITION_CHARS = 60  # of a definition that are repeated in a sentence
+SLOW_OUTPUT_COUNT = 2_000_000  # outputs of related pairs above which a remark says that it takes a while
 MIN_PAIR_OUTPUTS = 50  # a pair with fewer outputs takes as long as one with these
 
 
 @dataclass(frozen=True, slots=True)
 class EventRequest:
-    """What was asked of events: a definition in words, a pair, a file for the picture."""
+    """What the options ask about events: a definition as text, a pair, a file for the chart."""
 
     definition: str | None = None
     pair: str | None = None
@@ -52,7 +52,7 @@ class EventReport:
 def examine_events(
     source: Channel, space: Space, privacy_loss: PrivacyLoss, level: Level | None, request: EventRequest
 ) -> EventReport:
-    """What is said of events. The pair is the one asked for, else the definition's worst, else the one that ε is of."""
+    """The report on events. The pair is the one asked for, else the definition's worst, else the one that attains ε."""
     from utmost.axioms import posterior_odds
     from utmost.axioms.profile import profile
     from utmost.axioms.satisfaction import satisfaction
@@ -93,7 +93,7 @@ def _parse_pair(text: str, inputs: Sequence[Label]) -> tuple[Label, Label]:
 
 
 def _load_definition(text: str, space: Space, source: Channel) -> Definition:
-    """The definition in words or in a file, which may have a relation of its own; else the space's neighbours."""
+    """The definition as text or in a file, which may have a relation of its own; else the space's neighbours."""
     from utmost.axioms.definition_files import parse_definition
     from utmost.axioms.relation import relation_from_space
     from utmost.cli.output import print_remark
@@ -108,15 +108,15 @@ def _pair_bound(definition: Definition, pair: tuple[Label, Label]) -> Curve | No
     """M of a pair, and what the reversed pair's adds to it; None if the definition does not relate it."""
     from utmost.axioms.rules import AllowedPairs
 
-    position_by_label, related = (
+    position_by_label, related_pairs = (
         {str(label): k for k, label in enumerate(definition.relation.labels)},
         definition.relation.pairs,
     )
     first, second = position_by_label[str(pair[0])], position_by_label[str(pair[1])]
-    if (first, second) not in related:
+    if (first, second) not in related_pairs:
         return None
     bound = definition.bound(first, second)
-    reverse_bound = definition.bound(second, first) if (second, first) in related else None
+    reverse_bound = definition.bound(second, first) if (second, first) in related_pairs else None
     return AllowedPairs(bound, reverse_bound).bound or bound
 
 
@@ -157,12 +157,12 @@ def _verdict_document(report: EventReport) -> dict[str, Any] | None:
 def _odds_document(report: EventReport) -> dict[str, Any] | None:
     if report.odds is None or report.profile is None:
         return None
-    exact, allowed = report.profile.exact, report.allowed_odds
+    exact, allowed_odds = report.profile.exact, report.allowed_odds
     return {
         "rise": _json_number(report.odds.rise, exact),
         "fall": _json_number(report.odds.fall, exact),
-        "rise_allowed": None if allowed is None else _json_number(allowed.rise, exact),
-        "fall_allowed": None if allowed is None else _json_number(allowed.fall, exact),
+        "rise_allowed": None if allowed_odds is None else _json_number(allowed_odds.rise, exact),
+        "fall_allowed": None if allowed_odds is None else _json_number(allowed_odds.fall, exact),
     }
 
 
@@ -173,7 +173,7 @@ def _json_number(value: Number, exact: bool) -> str | float | None:
 
 
 def print_events(report: EventReport) -> None:
-    """The same in words."""
+    """Print the report as sentences and tables."""
     if report.verdict is not None:
         _print_verdict(report, report.verdict)
     if report.profile is not None:
@@ -244,7 +244,7 @@ def _print_odds(report: EventReport, profile: Profile, odds: Odds) -> None:
 
 
 def _definition_label(report: EventReport) -> str:
-    """The definition as it was asked for, unless that is long."""
+    """The definition as it was given, shortened where it is long."""
     text = report.definition_text or ""
     return text if len(text) <= MAX_DEFINITION_CHARS else text[: MAX_DEFINITION_CHARS - 1] + "…"
 
@@ -268,7 +268,7 @@ def _format_number(value: Number) -> str:
 
 
 def draw_profile(report: EventReport, path: str | None) -> None:
-    """The profile as a picture, M above it."""
+    """Draw the profile, with the bound M above it."""
     from utmost.charts import save_chart
     from utmost.charts.profile import profile_chart
     from utmost.cli.output import print_remark

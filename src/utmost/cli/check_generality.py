@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from utmost.exact import Level, Number
     from utmost.spaces import Space
 
-MAX_CHANNEL_SIZE = 100  # inputs and outputs of a channel that is looked at
-MAX_SHOWN_ROWS = 12  # of either in the terminal
+MAX_CHANNEL_SIZE = 100  # inputs and outputs of a channel whose generality is decided
+MAX_SHOWN_ROWS = 12  # graphs or inputs up to which the terminal shows row graphs
 
 
 @dataclass(frozen=True, slots=True)
 class GeneralityReport:
-    """What was found; a part that does not apply is None, and all are for floats and for large channels."""
+    """Generality of a channel; a field that does not apply is None, and all are for floats and large channels."""
 
     level: Level | None
     labels: tuple[Any, ...]
@@ -32,7 +32,7 @@ class GeneralityReport:
 def examine_generality(
     source: Channel, space: Space, privacy_loss: PrivacyLoss, level: Level | None
 ) -> GeneralityReport:
-    """All of it; of a channel that is not private at the level only its coefficient."""
+    """The report; for a channel that is not private at the level only its coefficient."""
     from utmost import axioms
     from utmost.axioms import constraint_graphs, dobrushin, generality
 
@@ -108,7 +108,7 @@ def _coefficient_document(report: GeneralityReport) -> dict[str, Any] | None:
 
 
 def print_generality(report: GeneralityReport) -> None:
-    """The same in words."""
+    """Print the report as sentences and a table."""
     from utmost.cli import output
 
     if report.graphs is not None and report.maximality is not None:
@@ -128,7 +128,7 @@ def print_generality(report: GeneralityReport) -> None:
 
 
 def print_graph_table(graphs: tuple[RowGraph, ...], labels: tuple[Any, ...]) -> None:
-    """A row for each output: its parts, and its likelihood function where it has one part."""
+    """Print a row for each output: its parts, and its likelihood function where it has one part."""
     from utmost.cli import output
 
     rows = []
@@ -144,7 +144,7 @@ def print_graph_table(graphs: tuple[RowGraph, ...], labels: tuple[Any, ...]) -> 
 
 
 def coefficient_sentence(ergodicity: Ergodicity, best: Number | None) -> str:
-    """μ_Dob, where it is attained, and how good it is."""
+    """Dobrushin's coefficient μ, the pair that attains it, and the best possible one."""
     first, second = ergodicity.pair
     start = f"Dobrushin's coefficient μ = {short_number(ergodicity.value)}"
     if first != second:
@@ -167,5 +167,5 @@ def short_number(value: Number) -> str:
 
 
 def shorten_text(text: str, max_chars: int = 160) -> str:
-    """Of a long text the beginning."""
+    """The first `max_chars` characters of a longer text."""
     return text if len(text) <= max_chars else f"{text[:max_chars]} …"

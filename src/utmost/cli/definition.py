@@ -31,10 +31,10 @@ DEFINITION_HELP = (
     "A .toml file; a bound: pure:E, alpha:A, approximate:E,D, variation:T, identity, subsampling:P or "
     "points:0 0,1/4 3/4,1 1; or a predicate of a = P(O|i1) and b = P(O|i2), in quotes."
 )
-MAX_SHOWN_SECRETS = 10  # whose rows are shown
-MAX_SHOWN_POINTS = 12  # of a bound
+MAX_SHOWN_SECRETS = 10  # rows of a channel in the terminal
+MAX_SHOWN_POINTS = 12  # points of a bound in the terminal
 MAX_SHOWN_ROWS = 40  # rows of a table of M and m
-MAX_SHOWN_PAIRS = 12  # of pairs with rules of their own that are shown
+MAX_SHOWN_PAIRS = 12  # pairs with their own rules in the terminal
 DefinitionArgument = Annotated[str, typer.Argument(metavar="FILE|WORDS", help=DEFINITION_HELP)]
 SpaceOption = Annotated[
     str | None, typer.Option(metavar="SPACE", help="Who is related: line:6, pairs:FILE. Else one pair.")
@@ -90,12 +90,15 @@ def show_command(
     judgement = _judge(definition, space, 0)
     _draw_region(judgement, plot)
     if json:
-        kinds = [_allowed_document(judgement.candidate, pair, allowed) for pair, allowed in judgement.candidate.cases]
+        kinds = [
+            _allowed_document(judgement.candidate, pair, allowed_pairs)
+            for pair, allowed_pairs in judgement.candidate.cases
+        ]
         output.print_json({**_input_document(judgement), "allowed": kinds})
         return
     output.print_text(_headline(judgement))
-    for pair, allowed in judgement.candidate.cases[:MAX_SHOWN_PAIRS]:
-        rows = [[_format_number(value) for value in row] for row in _bound_rows(allowed)]
+    for pair, allowed_pairs in judgement.candidate.cases[:MAX_SHOWN_PAIRS]:
+        rows = [[_format_number(value) for value in row] for row in _bound_rows(allowed_pairs)]
         if len(rows) > MAX_SHOWN_ROWS:
             rows = [*rows[: MAX_SHOWN_ROWS // 2], ["…"] * 3, *rows[-MAX_SHOWN_ROWS // 2 :]]
         first = str(judgement.candidate.relation.labels[pair[0]])[:40]
@@ -104,12 +107,12 @@ def show_command(
 
 
 def _judge(text: str, space: str | None, max_closures: int | None) -> Judgement:
-    """The verdict, and the closures for the first few kinds of pairs, or for all."""
+    """The verdict, and the closures for the first `max_closures` kinds of pairs, or for all."""
     from utmost.axioms import closure, relation_of, soundness
     from utmost.axioms.definition_files import parse_candidate
 
     candidate = parse_candidate(text, None if space is None else relation_of(space))
-    closures = tuple((pair, closure(*allowed.rules)) for pair, allowed in candidate.cases[:max_closures])
+    closures = tuple((pair, closure(*allowed_pairs.rules)) for pair, allowed_pairs in candidate.cases[:max_closures])
     return Judgement(text, candidate, soundness(candidate), closures)
 
 
@@ -168,17 +171,17 @@ def _curve_document(curve: Curve) -> dict[str, Any]:
     return {"points": [[str(a), str(value)] for a, value in curve.points], "at_zero": str(curve.at_zero)}
 
 
-def _allowed_document(candidate: Candidate, pair: Pair, allowed: AllowedPairs) -> dict[str, Any]:
+def _allowed_document(candidate: Candidate, pair: Pair, allowed_pairs: AllowedPairs) -> dict[str, Any]:
     labels = candidate.relation.labels
-    rows = [[None if value is None else str(value) for value in row] for row in _bound_rows(allowed)]
+    rows = [[None if value is None else str(value) for value in row] for row in _bound_rows(allowed_pairs)]
     return {"pair": [labels[k] for k in pair], "ends": rows}
 
 
-def _bound_rows(allowed: AllowedPairs) -> list[tuple[Number, Number | None, Number | None]]:
+def _bound_rows(allowed_pairs: AllowedPairs) -> list[tuple[Number, Number | None, Number | None]]:
     """(a, m(a), M(a)) wherever one of them bends."""
     from utmost.axioms.region_outline import bound_ends
 
-    return bound_ends(allowed)
+    return bound_ends(allowed_pairs)
 
 
 def _headline(judgement: Judgement) -> str:
@@ -278,7 +281,7 @@ def _channel_rows(channel: Channel, judgement: Judgement) -> tuple[list[str], li
 
 
 def _hidden_secrets_remark(judgement: Judgement) -> str:
-    """How the secrets behave that are not shown."""
+    """How many of the secrets that are not shown behave like each of the two that are."""
     verdict, relation = judgement.verdict, judgement.candidate.relation
     assert verdict.pair is not None
     assert verdict.transformation is not None
@@ -350,7 +353,7 @@ def _draw_region(judgement: Judgement, plot: str | None) -> None:
             for name, curves in (("M", outline.upper), ("m", outline.lower))
             for line in curves
         ],
-        [_floats(spot) for spot in outline.spots],
+        [_floats(isolated_point) for isolated_point in outline.spots],
         "What an event's probabilities may be"
         if judgement.verdict.sound
         else "Not sound: the red point should be allowed",

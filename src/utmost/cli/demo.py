@@ -28,7 +28,7 @@ CLAIMED_COUNT = 400  # what the fact checker has read in the paper
 
 @dataclass(frozen=True, slots=True)
 class Persona:
-    """A consumer with a name, and her prior and loss in words."""
+    """A consumer with a name, and the prior and the loss in words."""
 
     name: str
     believes: str
@@ -38,7 +38,7 @@ class Persona:
 
 @dataclass(frozen=True, slots=True)
 class PersonaOutcome:
-    """What a persona makes of the answer: her belief given it, her reading, its expected loss and face value's."""
+    """What a persona makes of the answer: belief, reading, the expected loss of reading so and of face value."""
 
     persona: Persona
     belief: tuple[float, ...]
@@ -65,10 +65,10 @@ def command(
 
     check_ending(plot, CHART_ENDINGS, "--plot")
     folder_path = prepare_folder(Path(folder))
-    with execute.prepare_release(folder_path / PLAN_FILE) as prepared:
+    with execute.prepare_release(folder_path / PLAN_FILE) as prepared_release:
         if not json:
-            _print_introduction(prepared.preview)
-        release = prepared.spend()
+            _print_introduction(prepared_release.preview)
+        release = prepared_release.spend()
     outcomes = read_released_count(release)
     draw_beliefs(_released_count(release), outcomes, plot or str(folder_path / CHART_FILE), plot is not None)
     _print_json(release, outcomes) if json else _print_text(release, outcomes, folder_path)
@@ -108,7 +108,7 @@ def _released_count(release: Release) -> int:
 
 
 def personas(size: int) -> list[Persona]:
-    """Three consumers of a count from 0 to size − 1, each with a legal loss, so that GRS12 Thm 3.2 speaks of her."""
+    """Three consumers of a count from 0 to size − 1, each with a legal loss, so that GRS12 Thm 3.2 applies."""
     from utmost.consumer import Consumer, losses, priors
 
     other_weight = Fraction(1, 2 * (size - 1))
@@ -238,12 +238,12 @@ def _block_row(outcome: PersonaOutcome, cells: Sequence[range]) -> str:
 
 
 def _marker_line(text: str, column: int, width: int) -> str:
-    """A mark at a place of a line, with its text on the side that has room."""
+    """A line with a mark in `column`, its text on the side that has room."""
     return " " * column + f"▲ {text}" if column + len(text) + 2 <= width else f"{text} ▲".rjust(column + 1)
 
 
-def draw_beliefs(value: int, outcomes: Sequence[PersonaOutcome], plot: str, required: bool) -> None:
-    """The picture; a default one that cannot be written is a remark, one that was asked for an error."""
+def draw_beliefs(value: int, outcomes: Sequence[PersonaOutcome], plot: str, is_required: bool) -> None:
+    """Save the chart; one that cannot be written is an error if it `is_required`, else a remark."""
     from utmost import charts
     from utmost.cli.output import print_remark
 
@@ -255,7 +255,7 @@ def draw_beliefs(value: int, outcomes: Sequence[PersonaOutcome], plot: str, requ
         charts.save_chart(charts.belief_chart(value, beliefs, title, claim), plot)
         print_remark(f"drew {plot}")
     except InputError as problem:
-        if required:
+        if is_required:
             raise
         print_remark(f"no picture, {problem}: --plot FILE puts it elsewhere")
 

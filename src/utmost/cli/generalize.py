@@ -31,7 +31,7 @@ EXAMPLES = (
     "utmost generalize channel.csv --relation pairs:related.csv --epsilon 1/2 --split peeled"
 )
 SPLIT_NAMES = ("halves", "peeled")
-MAX_SHOWN_STEPS = 12  # steps in the terminal
+MAX_SHOWN_STEPS = 12  # in the terminal
 
 
 def command(

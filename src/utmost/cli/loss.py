@@ -44,7 +44,7 @@ FILE_PREFIX = "channel:"
 
 @dataclass(frozen=True, slots=True)
 class LossQuestion:
-    """The words of the command, and what they mean."""
+    """The options of the command, parsed; `content` has them for the document."""
 
     interval: Interval
     level: Level | None
@@ -158,7 +158,7 @@ def _load_mechanism(name: str, question: LossQuestion, steps: int) -> Mechanism:
 
 
 def _bound_cost(mechanism: Mechanism, question: LossQuestion) -> MechanismCost:
-    """The bounds, with those so far on stderr while they are sought."""
+    """The cost of a mechanism; the bounds so far are on stderr during the search."""
     from utmost.cli.progress import progress_line
     from utmost.continuous.bounds.loss_bounds import bound_expected_loss
 

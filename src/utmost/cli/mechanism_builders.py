@@ -46,9 +46,8 @@ class MechanismChoice:
     """The mechanism that was asked for.
 
     `build_channel` makes its matrix or says why there is none, `privacy_loss` recomputes its ε, `parse_input` reads an
-    --input, `draw`
-    gives that many samples for it as a document has them; `facts` join the document. `space` names the neighbours that
-    were assumed where the mechanism itself does not say, `neighbours_remark` says it in words.
+    --input, `draw` gives that many samples for it as a document has them; `facts` join the document. `space` names the
+    neighbours that were assumed where the mechanism itself does not say, `neighbours_remark` says it in words.
     """
 
     title: str
@@ -302,7 +301,7 @@ def _build_from_file(name: str, space: str | None) -> MechanismChoice:
 
 
 def _find_input(text: str, source: Channel) -> int:
-    """The place of an input by its label: as it is spelled, else the one that is the same number, as 0.5 is 1/2."""
+    """The index of an input by its label: as it is spelled, else the one that is the same number, as 0.5 is 1/2."""
     from utmost.channel import files
 
     label = files.read_label(text)
@@ -378,14 +377,14 @@ def _parse_scores(text: str, name: str) -> list[Fraction]:
     """Exact numbers with commas between them that are data: a refusal does not repeat them."""
     from utmost.mechanisms.input_checks import check_exact_number
 
-    return [check_exact_number(part, name) for part in text.split(",")]
+    return [check_exact_number(score, name) for score in text.split(",")]
 
 
 def _parse_numbers(text: str, name: str, count: int | None = None) -> list[Fraction]:
     """Exact numbers with commas between them."""
     from utmost.exact import rational
 
-    numbers = [rational(part, name) for part in text.split(",")]
+    numbers = [rational(number, name) for number in text.split(",")]
     if count is not None and len(numbers) != count:
         raise InputError(f"{name} must be {count} numbers with commas between them, got {len(numbers)}")
     return numbers

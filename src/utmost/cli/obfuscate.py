@@ -88,7 +88,7 @@ def command(
 def _build_mechanism(
     planar: bool, response: bool, options: dict[str, str], level: Level
 ) -> LocationMechanism | CategoryMechanism:
-    """What was asked for; options of the other kind are refused."""
+    """The mechanism that the options describe; options of the other kind are refused."""
     if planar == response:
         raise InputError("--planar or --response must be given, one of the two: for places or for categories")
     kind, allowed_options = ("--planar", LOCATION_OPTIONS) if planar else ("--response", CATEGORY_OPTIONS)
@@ -165,7 +165,7 @@ def _build_category_mechanism(options: dict[str, str], level: Level) -> Category
 def _parse_numbers(text: str, name: str, count: int) -> list[Fraction]:
     from utmost.exact import rational
 
-    numbers = [rational(part, name) for part in text.split(",")]
+    numbers = [rational(number, name) for number in text.split(",")]
     if len(numbers) != count:
         raise InputError(f"{name} must be {count} numbers with commas between them, got {len(numbers)}")
     return numbers
@@ -185,7 +185,7 @@ def split_names(text: str | None, name: str) -> list[str]:
         rows = list(csv.reader([text], skipinitialspace=True, strict=True))
     except csv.Error:
         raise InputError(f'{name} must be names with commas between them, such as a,b or "a,b",c') from None
-    names = [part.strip() for row in rows for part in row]
+    names = [entry.strip() for row in rows for entry in row]
     if not names or not all(names):
         raise InputError(f"{name} must be names with commas between them, got an empty one")
     return names

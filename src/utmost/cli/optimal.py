@@ -37,7 +37,7 @@ EXAMPLES = (
     "utmost optimal line:6 --alpha 1/2 --prior 1/4,0,1/4,0,1/4,1/4 --loss power:1.5 --json"
 )
 MAX_MATRIX_POINTS = 600  # of a space other than a line
-MAX_REPEATED_CHARS = 40  # characters of a prior or loss that are repeated
+MAX_REPEATED_CHARS = 40  # of a prior or loss that are repeated
 SPACE_HELP = (
     "line:6, discrete:5, grid:3x4, grid:3x4:manhattan, hamming:3, cycle:5, matrix:FILE, graph:FILE, A+B (both), "
     "1/2*A (scaled)."
@@ -103,7 +103,7 @@ def _check_size(points: Space) -> None:
 
 
 def uninformed_loss(reader: Consumer) -> float:
-    """What she expects to lose when nothing is told."""
+    """What the reader expects to lose without any answer."""
     import numpy as np
 
     weights = np.array([float(weight) for weight in reader.prior.exact()])
@@ -111,7 +111,7 @@ def uninformed_loss(reader: Consumer) -> float:
 
 
 def _solve(space: Space, level: Level, reader: Consumer) -> Design:
-    """The design, with the bounds so far on stderr while it is sought."""
+    """The design; the bounds so far are on stderr during the search."""
     from utmost import design
     from utmost.cli.progress import progress_line
 
@@ -181,7 +181,9 @@ def _json_gap(gap: Number) -> str | float:
     return float(Fraction(math.ceil(above * Fraction(10) ** digits)) / Fraction(10) ** digits)
 
 
-def _print_text(solution: Design, signs: tuple[str, ...] | None, title: str, level: Level, uninformed: float) -> None:
+def _print_text(
+    solution: Design, signs: tuple[str, ...] | None, title: str, level: Level, uninformed_loss: float
+) -> None:
     from utmost.cli import output
     from utmost.exact import decimal
 
@@ -192,7 +194,7 @@ def _print_text(solution: Design, signs: tuple[str, ...] | None, title: str, lev
     text, short = str(solution.loss), decimal(solution.loss)
     sign = "=" if isinstance(solution.loss, Fraction) and Fraction(short) == solution.loss else "≈"
     loss_text = f"{f'{text} {sign} ' if len(text) <= 60 and text != short else ''}{short}"
-    output.print_text(f"Expected loss {loss_text}. Without any answer it would be {decimal(uninformed)}.")
+    output.print_text(f"Expected loss {loss_text}. Without any answer it would be {decimal(uninformed_loss)}.")
     if solution.remap is not None:
         output.print_text(_remap_sentence(solution.remap))
     output.print_text(_proof_sentence(solution, level))
@@ -200,16 +202,19 @@ def _print_text(solution: Design, signs: tuple[str, ...] | None, title: str, lev
 
 
 def _print_used_answers(channel: Channel) -> None:
-    """The matrix without the answers that never occur."""
+    """Print the matrix without the answers that never occur."""
     from utmost.channel.channel import trusted_channel
     from utmost.cli import output
 
-    used = [y for y in range(len(channel.outputs)) if any(channel.rows[:, y])]
-    used_channel = trusted_channel(channel.inputs, [channel.outputs[y] for y in used], channel.rows[:, used])
+    used_columns = [y for y in range(len(channel.outputs)) if any(channel.rows[:, y])]
+    used_channel = trusted_channel(
+        channel.inputs, [channel.outputs[y] for y in used_columns], channel.rows[:, used_columns]
+    )
     output.print_channel(used_channel if len(channel.outputs) > output.MAX_TABLE_ROWS else channel)
-    if len(used) < len(channel.outputs) and len(channel.outputs) > output.MAX_TABLE_ROWS:
+    if len(used_columns) < len(channel.outputs) and len(channel.outputs) > output.MAX_TABLE_ROWS:
         output.print_text(
-            f"{len(channel.outputs) - len(used)} of {len(channel.outputs)} answers never occur and are left out."
+            f"{len(channel.outputs) - len(used_columns)} of {len(channel.outputs)} answers never occur and are left "
+            "out."
         )
 
 
@@ -257,7 +262,7 @@ def _proof_sentence(solution: Design, level: Level) -> str:
 
 
 def _draw(solution: Design, space: Space, level: Level, consumer_text: str, plot: str | None) -> None:
-    """A heat map; on a grid maps, one a true place."""
+    """Draw a heat map; on a grid, a map for each true point."""
     from utmost import charts
     from utmost.cli.output import print_remark
     from utmost.exact import decimal

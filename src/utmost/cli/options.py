@@ -1,4 +1,4 @@
-"""What commands have in common: their options, and how the words become things."""
+"""What commands share: options, and how their text becomes levels and files."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def check_ending(path: str | None, endings: tuple[str, ...], option: str) -> str
 
 
 def save_channel(channel: Channel, path: str | None) -> None:
-    """Save a channel where that is asked for, and say so."""
+    """Save a channel if a path is given, and say so."""
     from utmost.channel import files
     from utmost.cli.output import print_remark
 

@@ -1,4 +1,4 @@
-"""How things look: numbers, documents, tables."""
+"""Numbers, JSON documents and tables as the commands print them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from utmost.exact import Level, Number
 
 MAX_FRACTION_CHARS = 7  # characters of a fraction that a table shows as it is
-MAX_TABLE_ROWS = 24  # of a matrix in the terminal
+MAX_TABLE_ROWS = 24  # rows of a matrix up to which the terminal shows all
 CORNER_ROWS = 10  # rows of a larger one
 
 
@@ -34,23 +34,23 @@ def print_json(content: dict[str, Any]) -> None:
 def _json_line(key: str, value: Any, ascii_only: bool) -> str:
     """One key of a document on a line; a list of lists or of objects, and an object, one item a line."""
 
-    def text(item: Any) -> str:
+    def encode(item: Any) -> str:
         return json.dumps(item, ensure_ascii=ascii_only, allow_nan=False)
 
     if isinstance(value, list) and value and isinstance(value[0], list | dict):
-        return f" {text(key)}: [\n" + ",\n".join(f"  {text(item)}" for item in value) + "\n ]"
-    return f" {text(key)}: {text(value)}"
+        return f" {encode(key)}: [\n" + ",\n".join(f"  {encode(item)}" for item in value) + "\n ]"
+    return f" {encode(key)}: {encode(value)}"
 
 
 def json_value(value: Number | float | None) -> str | float | None:
-    """A number as a document has it (`exact.plain`)."""
+    """A number as a document has it (`exact.json_number`)."""
     from utmost import exact
 
     return exact.json_number(value)
 
 
 def json_epsilon(privacy_loss: PrivacyLoss, level: Level | None = None) -> str | float:
-    """The ε of a leak: text where it is known to be rational, as where it attains a rational level; else a float."""
+    """The ε of a privacy loss: text where it is known to be rational, or attains a rational level; else a float."""
     exponent = privacy_loss.exponent
     if exponent is None and level is not None and level.exponent is not None and attains_level(privacy_loss, level):
         exponent = level.exponent
@@ -59,7 +59,7 @@ def json_epsilon(privacy_loss: PrivacyLoss, level: Level | None = None) -> str |
 
 
 def attains_level(privacy_loss: PrivacyLoss, level: Level) -> bool:
-    """Is the ε of a leak exactly that of the level: decided."""
+    """Is the ε of a privacy loss exactly that of the level: decided."""
     if privacy_loss.ratio is None:
         return False
     return bool(privacy_loss.ratio * level.power(privacy_loss.distance) == 1)
@@ -147,7 +147,7 @@ def build_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int 
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
-    """The same on stdout."""
+    """Print a table on stdout."""
     console().print(build_table(header, rows, left))
 
 
@@ -177,7 +177,7 @@ def print_side_by_side(sides: Sequence[tuple[str, Table | str]]) -> None:
 
 
 def print_channel(channel: Channel) -> None:
-    """A channel as a table: fractions where all that is shown is short, else decimals; of a large one the corner."""
+    """Print a channel: fractions where all that is shown is short, else decimals; of a large one the corner."""
     height = len(channel.inputs) if len(channel.inputs) <= MAX_TABLE_ROWS else CORNER_ROWS
     format_entry, width = _choose_entry_format(channel, height)
     has_more_columns = width < len(channel.outputs)
@@ -194,7 +194,7 @@ def print_channel(channel: Channel) -> None:
 
 
 def _choose_entry_format(channel: Channel, height: int) -> tuple[Callable[[Any], str], int]:
-    """How entries are written, and how many columns of them fit."""
+    """The function that formats entries, and the number of columns that fit."""
     width = _count_fitting_columns(channel, height, _format_fraction)
     entries = [value for row in channel.rows[:height] for value in row[:width]]
     if all(isinstance(v, Fraction) and len(str(v)) <= MAX_FRACTION_CHARS for v in entries):

@@ -80,12 +80,13 @@ def _print_text(report: Report) -> None:
         if lines:
             output.print_text(f"\n{name}")
             output.print_facts([("-", line) for line in lines])
-    compared = [item for item in report.items if item.agrees is not None]
-    agree = sum(bool(item.agrees) for item in compared)
-    differing = [item.name for item in compared if not item.agrees]
-    exceptions = f"; not: {', '.join(differing)}" if differing else ""
+    compared_items = [item for item in report.items if item.agrees is not None]
+    agree = sum(bool(item.agrees) for item in compared_items)
+    differing_names = [item.name for item in compared_items if not item.agrees]
+    exceptions = f"; not: {', '.join(differing_names)}" if differing_names else ""
     output.print_text(
-        f"\n{agree} of {len(compared)} items with published values agree{exceptions}. {len(report.items)} items in all."
+        f"\n{agree} of {len(compared_items)} items with published values agree{exceptions}. {len(report.items)} "
+        "items in all."
     )
 
 
@@ -113,7 +114,7 @@ def _renderable(side: Table | str) -> Any:
 
 
 def _save_figures(report: Report, folder: Path) -> None:
-    """A picture for each item that has one."""
+    """Save a chart for each item that has one."""
     from utmost import charts
     from utmost.cli.output import print_remark
     from utmost.papers.figures import figure, file_name

@@ -82,15 +82,15 @@ def laplace_command(
 
     implementation = _parse_implementation(numbers, generator, ulps)
     low, high = _parse_pair(range_, "--range")
-    implemented = _implemented_sensitivity(sensitivity, implementation, terms, bound, method)
+    implemented_sensitivity = _implemented_sensitivity(sensitivity, implementation, terms, bound, method)
     request = _Request(rational(sensitivity, "sensitivity"), (low, high), terms is not None)
     if target is not None:
         if rounding is not None or epsilon is not None or alpha is not None:
             raise InputError("--target chooses the level and the rounding itself, got one of them too: leave it out")
-        setting, certificate = laplace.plan_setting(target, implemented, low, high, implementation)
+        setting, certificate = laplace.plan_setting(target, implemented_sensitivity, low, high, implementation)
     else:
         setting = laplace.laplace_setting(
-            required_level(alpha, epsilon), implemented, low, high, _require_rounding(rounding)
+            required_level(alpha, epsilon), implemented_sensitivity, low, high, _require_rounding(rounding)
         )
         certificate = laplace.certify_laplace(setting, implementation)
     advice = laplace_advice(setting, implementation, certificate, (low, high))
@@ -211,13 +211,13 @@ def _load_sampler(name: str) -> Any:
     if ":" not in name:
         raise InputError(f'--sampler must be textbook, utmost or MODULE:FUNCTION, got "{name[:40]}"')
     if (directory := str(Path.cwd())) not in sys.path:
-        sys.path.append(directory)  # a sampler of one's own stands in a file next to one
+        sys.path.append(directory)  # the user's own sampler is a file in this directory
     return attacks.load_sampler(name)
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What was asked for, before the sum's error is added to the sensitivity and the range's ends are moved."""
+    """The options as given, before the sum's error is added to the sensitivity and the range's ends are moved."""
 
     sensitivity: Fraction
     range_ends: tuple[Fraction, ...]
@@ -239,7 +239,7 @@ def json_upper_bound(value: Fraction | None) -> float | str | None:
 
 
 def _json_number(value: Fraction) -> float | str | None:
-    """An exact number as a document has it; one with a long name as a bound."""
+    """An exact number as a document has it; one with many digits as a bound."""
     return str(value) if len(str(value)) <= 40 else json_upper_bound(value)
 
 
@@ -304,19 +304,19 @@ def _print_certificate(
 
 
 def _request_facts(request: _Request, setting: LaplaceSetting | PlanarSetting) -> list[tuple[str, str]]:
-    """What was asked, and what became of it."""
+    """The options as given, and the sensitivity and range used for them."""
     from utmost.precision.bound_text import decimal_above
 
-    level, used = setting.level, decimal_above(setting.sensitivity)
-    facts = [("ε", f"{level.epsilon if level.exponent is None else level.exponent} at distance {used}")]
+    level, sensitivity_text = setting.level, decimal_above(setting.sensitivity)
+    facts = [("ε", f"{level.epsilon if level.exponent is None else level.exponent} at distance {sensitivity_text}")]
     if request.computed:
         extra = decimal_above(setting.sensitivity - request.sensitivity)
-        change = f"{decimal_above(request.sensitivity)} → {used} (2δ_f = {extra})"
-        facts.append(("Δ", f"sensitivity {change}: the noise's scale must be {used}/ε"))
-    ends = ", ".join(map(str, request.range_ends))
+        change = f"{decimal_above(request.sensitivity)} → {sensitivity_text} (2δ_f = {extra})"
+        facts.append(("Δ", f"sensitivity {change}: the noise's scale must be {sensitivity_text}/ε"))
+    range_text = ", ".join(map(str, request.range_ends))
     if _range_ends(setting) != request.range_ends:
-        ends += f", used as {', '.join(map(str, _range_ends(setting)))}: the ends are moved out to multiples of L"
-    return [*facts, ("range", ends)]
+        range_text += f", used as {', '.join(map(str, _range_ends(setting)))}: the ends are moved out to multiples of L"
+    return [*facts, ("range", range_text)]
 
 
 def _bound_facts(

@@ -90,7 +90,7 @@ def command(
 def _check_options(
     members: bool, loss: str | None, channel: str | None, count: bool, save: str | None, plot: str | None
 ) -> None:
-    """Options that would do nothing are refused."""
+    """Refuse options that would do nothing."""
     for is_given, name in ((count, "--count"), (save is not None, "--save")):
         if is_given and not members:
             raise InputError(f"{name} must come with --vertices or --kernels: say what of")
@@ -173,7 +173,7 @@ def _print_text(points: Space, level: Level, loss: str | None, findings: dict[st
 
 
 def _print_vertices(points: Space, vertices: int | list[dict[str, Any]]) -> None:
-    """Their posteriors, a column for each secret."""
+    """Print their posteriors, a column for each secret."""
     from utmost.cli import output
 
     number = vertices if isinstance(vertices, int) else len(vertices)
@@ -186,7 +186,7 @@ def _print_vertices(points: Space, vertices: int | list[dict[str, Any]]) -> None
 
 
 def _print_kernels(kernels: int | list[dict[str, Any]]) -> None:
-    """Each by the numbers of its vertices."""
+    """Print each by the numbers of its vertices."""
     from utmost.cli import output
 
     number = kernels if isinstance(kernels, int) else len(kernels)

@@ -1,4 +1,4 @@
-"""A line on stderr that tells how far long work is; silent where nobody watches."""
+"""A line on stderr that tells how far long work is; nothing where stderr is no terminal."""
 
 from __future__ import annotations
 

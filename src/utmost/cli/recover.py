@@ -18,7 +18,7 @@ EXAMPLES = (
     "utmost recover places.csv --output guesses.csv;  utmost recover places.csv --prior map.csv --loss squared"
 )
 MAX_GRID_SIDE = 100  # cells along a side
-MAX_SHOWN_PLACES = 12  # places of a map, values of a list
+MAX_SHOWN_PLACES = 12  # in the terminal; of values four times as many
 OptionalText = str | None
 
 
@@ -60,10 +60,10 @@ def _check_target(output: str | None, table: str) -> None:
         raise InputError("--output must be another file than OUT")
 
 
-def _refuse_options(options: dict[str, str | None], what: str) -> None:
+def _refuse_options(options: dict[str, str | None], subject: str) -> None:
     for option, value in options.items():
         if value is not None:
-            raise InputError(f"{option} must not be given for {what}: see utmost recover --help")
+            raise InputError(f"{option} must not be given for {subject}: see utmost recover --help")
 
 
 def _recover_frequencies(metadata: TableMetadata, table: str, confidence: str, path: str | None, json: bool) -> None:
@@ -155,7 +155,7 @@ def _parse_side(cells: str | None) -> int:
 def _place_document(mechanism: LocationMechanism, reading: LocationReading, loss: str) -> dict[str, Any]:
     from utmost.cli import output
 
-    rows = [[*place, weight] for place, weight in zip(reading.places.tolist(), reading.weights.tolist(), strict=True)]
+    rows = [[*point, weight] for point, weight in zip(reading.places.tolist(), reading.weights.tolist(), strict=True)]
     return {
         "columns": [mechanism.x, mechanism.y],
         "rows": len(reading.guesses),

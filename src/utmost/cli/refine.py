@@ -1,4 +1,4 @@
-"""`utmost refine`: is one channel another with its outputs processed further, and if not, who would mind."""
+"""`utmost refine`: is one channel another with its outputs processed further, and if not, which consumer loses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXAMPLES = (
     "Examples: utmost refine a.csv b.csv;  "
     "utmost mechanism geometric --size 5 --alpha 1/3 --output a.csv, then utmost refine a.csv b.csv --output r.csv"
 )
-SLOW_ENTRY_COUNT = 1200  # entries of a post-processing above which a reader is told that it takes a while
+SLOW_ENTRY_COUNT = 1200  # entries of a post-processing above which a remark says that it takes a while
 CHANNEL_HELP = "A .csv (header: outputs; first column: inputs) or .json."
 
 
@@ -96,12 +96,12 @@ def _print_json(comparison: Comparison, first: Channel) -> None:
 
 
 def _proof_document(refinement: Refinement, first: Channel, *, is_swapped: bool) -> dict[str, Any]:
-    """`post` and `witness`; what is said of A and B in the reverse direction is swapped back."""
+    """`post_document` and `witness`; what is said of A and B in the reverse direction is swapped back."""
     from utmost.cli import output
 
-    post = None if refinement.post is None else output.channel_document(refinement.post)
+    post_document = None if refinement.post is None else output.channel_document(refinement.post)
     return {
-        "post": post,
+        "post": post_document,
         "witness": None if refinement.witness is None else _consumer_document(refinement.witness, first, is_swapped),
     }
 

@@ -40,15 +40,17 @@ def command(
     parsed_plan = plans.read_plan(plan)
     if output is not None:
         parsed_plan = replace(parsed_plan, output=Path(output).absolute())
-    with execute.prepare_release(parsed_plan, only_look=dry_run) as prepared:
+    with execute.prepare_release(parsed_plan, only_look=dry_run) as prepared_release:
         if dry_run:
-            print_json(preview.preview_content(prepared.preview)) if json else print_preview(prepared.preview)
+            print_json(preview.preview_content(prepared_release.preview)) if json else print_preview(
+                prepared_release.preview
+            )
             return
         if not json:
-            print_preview(prepared.preview)
+            print_preview(prepared_release.preview)
         with progress_bar() as report:
-            release = prepared.spend(report)
-    if prepared.preview.free:
+            release = prepared_release.spend(report)
+    if prepared_release.preview.free:
         print_remark("the ledger remembers this release: nothing was spent, and the answers are the same")
     if parsed_plan.output is not None:
         print_remark(f"wrote {os.path.relpath(parsed_plan.output)}")
@@ -64,5 +66,5 @@ def progress_bar() -> Iterator[Progress]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     screen = Console(stderr=True)
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda stage, completed, total: bar.update(task, description=stage, completed=completed, total=total)
+        task_id = bar.add_task("", total=None)
+        yield lambda stage, completed, total: bar.update(task_id, description=stage, completed=completed, total=total)

@@ -1,4 +1,4 @@
-"""How previews and releases look."""
+"""Previews and releases as the commands print them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_SHOWN_CELLS = 12  # of a histogram in the terminal
 
 
 def print_preview(preview: Preview) -> None:
-    """What the plan costs and how far off its answers will be."""
+    """Print what the plan costs and how far off its answers will be."""
     from utmost.publish.preview import cost_sentence, error_remarks
 
     setting = preview.setting
@@ -26,7 +26,7 @@ def print_preview(preview: Preview) -> None:
     print_text()
     print_table(
         ("query", "kind", "ε", "sensitivity", "error", "± (95 %)"),
-        [_planned_row(planned) for planned in preview.intended],
+        [_planned_row(planned_answer) for planned_answer in preview.intended],
         2,
     )
     for line in error_remarks(preview.intended, setting, preview.guesses):
@@ -34,10 +34,16 @@ def print_preview(preview: Preview) -> None:
     print_text()
 
 
-def _planned_row(planned: PlannedAnswer) -> tuple[str, ...]:
-    kind = _query_kind(planned.asked.query)
-    error_cells = _error_cells(planned.error, kind)
-    return (planned.asked.name, kind, str(planned.asked.epsilon), str(planned.law.sensitivity), *error_cells)
+def _planned_row(planned_answer: PlannedAnswer) -> tuple[str, ...]:
+    kind = _query_kind(planned_answer.asked.query)
+    error_cells = _error_cells(planned_answer.error, kind)
+    return (
+        planned_answer.asked.name,
+        kind,
+        str(planned_answer.asked.epsilon),
+        str(planned_answer.law.sensitivity),
+        *error_cells,
+    )
 
 
 def _query_kind(query: Any) -> str:
@@ -65,7 +71,7 @@ def format_number(value: Fraction | float, digits: int) -> str:
 
 
 def print_release(release: Release) -> None:
-    """The values, and what they guarantee."""
+    """Print the values, and what they guarantee."""
     from utmost.publish.preview import format_epsilon
 
     print_table(("query", "value", "± (95 %)", "best"), [_answer_row(answer) for answer in release], 1)

@@ -1,4 +1,4 @@
-"""Universal optimality on the command line: the question, the evidence, the words."""
+"""Universal optimality on the command line: the question, the evidence, the sentences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class UniversalityJudgement:
-    """What was found: of the mechanism given, or of all kernel mechanisms of the type."""
+    """The verdict on the mechanism given, or on all kernel mechanisms of the type."""
 
     is_given: bool
     mechanism: Channel | None
@@ -63,15 +63,17 @@ def universality_document(judgement: UniversalityJudgement) -> dict[str, Any]:
     """For the document: `optimal` or `exists`, the mechanism, the priors that prove it or the objections."""
     from utmost.cli.output import channel_document
 
-    proved = judgement.verdict is not None and judgement.verdict.optimal
-    content: dict[str, Any] = {"optimal" if judgement.is_given else "exists": proved}
+    is_proved = judgement.verdict is not None and judgement.verdict.optimal
+    content: dict[str, Any] = {"optimal" if judgement.is_given else "exists": is_proved}
     content["mechanism"] = None if judgement.mechanism is None else channel_document(judgement.mechanism)
     content["corners"] = None
-    if judgement.verdict is not None and proved:
+    if judgement.verdict is not None and is_proved:
         content["corners"] = [
             {"prior": [str(p) for p in corner.prior], "loss": str(corner.loss)} for corner in judgement.verdict.corners
         ]
-    content["objections"] = [_objection_document(objection) for objection in (() if proved else judgement.objections)]
+    content["objections"] = [
+        _objection_document(objection) for objection in (() if is_proved else judgement.objections)
+    ]
     return content
 
 
@@ -83,16 +85,20 @@ def _objection_document(objection: Counterexample) -> dict[str, Any]:
 
 
 def print_universality(judgement: UniversalityJudgement, loss: str) -> None:
-    """In words, with the mechanism or the consumer who objects."""
+    """Print the verdict, with the mechanism or the consumer who objects."""
     from utmost.cli.output import print_channel, print_text
 
     if judgement.verdict is not None and judgement.verdict.optimal:
-        number = len(judgement.verdict.corners)
-        how = f"Proved by exact multipliers at {number} priors." if number else "Nothing can be told at this level."
+        prior_count = len(judgement.verdict.corners)
+        proof_text = (
+            f"Proved by exact multipliers at {prior_count} priors."
+            if prior_count
+            else "Nothing can be told at this level."
+        )
         print_text(
             f"{'This' if judgement.is_given else 'One'} mechanism is the best for the loss {loss} whatever the "
             "prior: none "
-            f"serves any such consumer better. {how}"
+            f"serves any such consumer better. {proof_text}"
         )
         if judgement.mechanism is not None and not judgement.is_given:
             print_channel(judgement.mechanism)

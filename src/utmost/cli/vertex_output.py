@@ -28,7 +28,7 @@ def count_members(points: Space, level: Level, *, vertices: bool, kernels: bool)
     members: Entry = {}
     with _progress(points) as progress:
         if vertices:
-            trivial_count = 1 if level.alpha else len(points)  # told nothing, or everything
+            trivial_count = 1 if level.alpha else len(points)  # the answer tells nothing, or everything
             members["vertices"] = polytopes.count_vertices(points, progress) if level.is_inner else trivial_count
         if kernels:
             members["kernels"] = polytopes.count_kernels(points, level, progress)
@@ -56,7 +56,7 @@ def list_members(points: Space, level: Level, *, vertices: bool, kernels: bool) 
 
 
 def save_members(points: Space, level: Level, path: str, *, vertices: bool, kernels: bool) -> Entry:
-    """All of them, one a line of a file as they are found; what comes back are their numbers."""
+    """All of them, one a line of a file as they are found; returns how many there are."""
     from utmost import polytopes
 
     members: Entry = {}
