@@ -66,8 +66,8 @@ def _compile_truth(node: Node, table: Table) -> Any:
         case Comparison(sign, left, right):
             return compare(sign, _compile_value(left, table), _compile_value(right, table), node.at)
         case In(left, items):
-            value, values = _compile_value(left, table), [_compile_value(item, table) for item in items]
-            return _join_pairwise(operator.or_, is_in(value, values, node.at))
+            left_value, item_values = _compile_value(left, table), [_compile_value(item, table) for item in items]
+            return _join_pairwise(operator.or_, is_in(left_value, item_values, node.at))
         case IsNull(operand):
             return _is_missing(operand, table)
         case Not(Comparison(sign, left, right)):  # one is true where the other is false, unknown where it is unknown
