@@ -55,7 +55,7 @@ bench: .venv/.run .venv/.studio ## ratios against peers, in one run; PARTS="coun
 	$(BIN)/python bench/run.py $(PARTS)
 
 kills: .venv/.test ## kill 1000 releases at random points, and look for one without its charge
-	UTMOST_KILLS=1000 $(PYTEST) -s tests/publish/test_killed.py
+	UTMOST_KILLS=1000 $(PYTEST) -s tests/publish/test_process_kill.py
 
 oracles: .venv/.oracles ## install the test oracles
 

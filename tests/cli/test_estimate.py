@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from released import CLOSED, OPEN, answer, count, survey, written
+from example_releases import CLOSED, OPEN, answer, count, survey, write_release
 from utmost.charts.reading import CellData, ReadingData, cell_chart, reading_chart
 from utmost.data.queries import Grid, Histogram, Sum
 from utmost.publish.reading import charts
@@ -19,12 +19,12 @@ ALL = ["dole", "educ", "age", "age of dole voters", "years", "median"]
 
 @pytest.fixture
 def closed(tmp_path):
-    return written(tmp_path / "closed.json", survey())
+    return write_release(tmp_path / "closed.json", survey())
 
 
 @pytest.fixture
 def open_(tmp_path):
-    return written(tmp_path / "open.json", survey(OPEN), OPEN)
+    return write_release(tmp_path / "open.json", survey(OPEN), OPEN)
 
 
 # --- what it says -----------------------------------------------------------------------------------------------------
@@ -91,13 +91,13 @@ def test_the_end_of_a_histogram_is_told_how_to_add_up(utmost, closed):
 
 def test_more_cells_than_fit_are_cut_in_the_text_only(utmost, tmp_path):
     keys = Histogram({"k": tuple(range(60))})
-    name = written(tmp_path / "wide.json", [answer(keys, "1", CLOSED, "wide", value=tuple(range(60)))])
+    name = write_release(tmp_path / "wide.json", [answer(keys, "1", CLOSED, "wide", value=tuple(range(60)))])
     assert "The first 24 of 60 cells" in utmost("estimate", name).out
     assert len(utmost("estimate", name, "--json").document["cells"]) == 60
 
 
 def test_an_answer_at_its_end_says_what_to_count_when_adding_up(utmost, tmp_path):
-    name = written(tmp_path / "end.json", [count(0, "0.1")])
+    name = write_release(tmp_path / "end.json", [count(0, "0.1")])
     assert "to add it up with others, count -9.50833" in " ".join(utmost("estimate", name).out.split())
     assert utmost("estimate", name, "--json").document["unbiased"] == pytest.approx(-9.50833194477)
 
@@ -117,7 +117,7 @@ def test_a_range_is_asked_for_where_there_is_none(utmost, open_):
 def test_what_cannot_be_read_is_listed_and_the_rest_is_read(utmost, tmp_path):
     below = Sum("v", Grid(Fraction(-5), Fraction(5), Fraction(1)), None)
     answers = [*survey(OPEN), answer(below, 1, OPEN, "balance", value=Fraction(-3))]
-    name = written(tmp_path / "open.json", answers, OPEN)
+    name = write_release(tmp_path / "open.json", answers, OPEN)
     found = utmost("estimate", name, "--at-most", "1000", "--json").document
     problems = {entry["name"]: entry["problem"] for entry in found["queries"] if "problem" in entry}
     assert list(problems) == ["balance"]
@@ -276,7 +276,7 @@ def test_no_words_make_a_traceback(utmost, options, release):
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_no_tampering_makes_a_traceback(utmost, tmp_path, data):
-    document = json.loads((tmp_path / written(tmp_path / "fresh.json", survey())).read_text())
+    document = json.loads((tmp_path / write_release(tmp_path / "fresh.json", survey())).read_text())
     query = data.draw(st.sampled_from(document["queries"]))
     place = data.draw(st.sampled_from([query, query["mechanism"], query["error"]]))
     key = data.draw(st.sampled_from(sorted(place)))

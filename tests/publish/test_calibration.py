@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from released import AGES
+from example_releases import AGES
 from strategies import inner_alphas, legal_consumers
 from utmost.consumer import Consumer, losses, priors
 from utmost.data.queries import Count, Grid, Histogram, Mean, Quantile, Sum

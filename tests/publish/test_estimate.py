@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from released import AGES, CLOSED, OPEN, answer, count, release, setting, survey
+from example_releases import AGES, CLOSED, OPEN, answer, count, release, setting, survey
 from strategies import inner_alphas, legal_consumers, weights
 from utmost.channel import channel
 from utmost.consumer import Consumer, losses, priors

@@ -214,9 +214,9 @@ def test_a_name_that_is_not_there_is_told_with_those_that_are() -> None:
 def test_errors_that_no_double_holds_are_refused(key, value):
     import re
 
-    import released
+    import example_releases
 
-    text = release_file.release_to_json(released.release(released.survey()))
+    text = release_file.release_to_json(example_releases.release(example_releases.survey()))
     altered = re.sub(rf'"{key}": [^,]+', f'"{key}": {value}', text, count=1)
     assert altered != text
     with pytest.raises(InputError, match=key):

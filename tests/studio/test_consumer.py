@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import released
+import example_releases
 from utmost.consumer import Consumer, losses, priors
 from utmost.data.queries import Count
 from utmost.exact import epsilon
@@ -32,10 +32,12 @@ ROOT = "/api/consumer/releases/"
 def kept(folder: Path) -> None:
     """Three releases: with a public end, without, and on eight values."""
     folder.mkdir(exist_ok=True)
-    released.written(folder / SURVEY, released.survey())
-    released.written(folder / OPEN, released.survey(released.OPEN), released.OPEN)
-    ward = released.setting(7)
-    released.written(folder / WARD, [released.answer(Count("ill"), "1/2", ward, "ill", value=3)], ward)
+    example_releases.write_release(folder / SURVEY, example_releases.survey())
+    example_releases.write_release(folder / OPEN, example_releases.survey(example_releases.OPEN), example_releases.OPEN)
+    ward = example_releases.setting(7)
+    example_releases.write_release(
+        folder / WARD, [example_releases.answer(Count("ill"), "1/2", ward, "ill", value=3)], ward
+    )
 
 
 @pytest.fixture
@@ -80,7 +82,7 @@ def test_the_list_has_the_releases_and_each_leads_to_its_reading(shop):
 
 def test_a_release_has_its_answers(shop):
     seen = shop.get(f"{ROOT}{SURVEY}").json()
-    assert [one["name"] for one in seen["answers"]] == [answer.name for answer in released.survey()]
+    assert [one["name"] for one in seen["answers"]] == [answer.name for answer in example_releases.survey()]
     assert seen["answers"][1]["cells"] == ["1", "2", "3", "4"]
     assert seen["epsilon"] == "11/10"
     assert not shop.get(f"{ROOT}{OPEN}").json()["answers"][0]["bounded"]
@@ -252,9 +254,12 @@ def test_a_mechanism_made_for_her_is_no_better_decided_exactly(shop):
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (released.count(6, "1/2", 7), {"prior": "steps", "bars": "1,5,0,2", "loss": "drawn", "drawn": "-3:2,0:0,1:1"}),
-        (released.count(4, "1/10", 6), {"prior": "zipf", "s": "1", "loss": "asymmetric"}),
-        (released.count(2, "1", 5), {"prior": "weights", "loss": "power"}),
+        (
+            example_releases.count(6, "1/2", 7),
+            {"prior": "steps", "bars": "1,5,0,2", "loss": "drawn", "drawn": "-3:2,0:0,1:1"},
+        ),
+        (example_releases.count(4, "1/10", 6), {"prior": "zipf", "s": "1", "loss": "asymmetric"}),
+        (example_releases.count(2, "1", 5), {"prior": "weights", "loss": "power"}),
     ],
 )
 def test_it_is_the_same_for_every_prior_and_two_sided_loss(answer, said):
@@ -273,7 +278,7 @@ def test_no_mechanism_is_made_where_the_theorem_is_silent_or_values_are_many(sho
 @given(st.integers(1, 60), st.integers(2, 400), st.sampled_from(["uniform", "binomial:0.2", "zipf:1"]))
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_bars_are_a_histogram_that_can_be_sent_back(value, units, family):
-    answer = released.count(min(value, units), "0.1", units)
+    answer = example_releases.count(min(value, units), "0.1", units)
     kind, _, parameter = family.partition(":")
     said = ReadingForm(prior=kind, p=parameter or "1/2", s=parameter or "1")
     reader = response_models.make_reader(answer, said, None)
@@ -287,7 +292,7 @@ def test_bars_are_a_histogram_that_can_be_sent_back(value, units, family):
 
 
 def test_a_drawing_begins_as_the_loss_that_is_chosen():
-    answer = released.count(404, "0.1")
+    answer = example_releases.count(404, "0.1")
     seen = editors.loss_points(answer, ReadingForm(loss="asymmetric", under="2", over="1"))
     assert seen.errors == ["-40", "-30", "-20", "-10", "0", "10", "20", "30", "40"]
     assert seen.costs == [8, 6, 4, 2, 0, 1, 2, 3, 4]
@@ -300,7 +305,7 @@ def brought(shop: Any, text: str) -> Any:
 
 
 def test_a_release_of_ones_own_is_read_and_is_nobody_elses(shop):
-    text = release_file.release_to_json(replace(released.release(released.survey()), title="Brought"))
+    text = release_file.release_to_json(replace(example_releases.release(example_releases.survey()), title="Brought"))
     answer = brought(shop, text)
     assert answer.status_code == 303
     page = answer.headers["location"]
@@ -311,7 +316,7 @@ def test_a_release_of_ones_own_is_read_and_is_nobody_elses(shop):
     other = shop.get(f"/api{page}")
     assert other.status_code == 422
     assert "upload it again" in other.json()["message"]
-    inside = list(shop.settings.state.rglob("*.release.json"))
+    inside = list(shop.settings.state_folder.rglob("*.release.json"))
     assert len(inside) == 1
     assert not list(shop.settings.folder.rglob(inside[0].name))
 
@@ -335,10 +340,11 @@ def test_weights_of_ones_own_are_a_prior(shop):
 
 def test_programs_bring_releases_and_weights_too(shop):
     made = shop.post(
-        "/api/consumer/uploads", json={"text": release_file.release_to_json(released.release(released.survey()))}
+        "/api/consumer/uploads",
+        json={"text": release_file.release_to_json(example_releases.release(example_releases.survey()))},
     )
     assert made.status_code == 201
-    assert made.json()["size"] == len(released.survey())
+    assert made.json()["size"] == len(example_releases.survey())
     weights = shop.post("/api/consumer/weights", json={"text": json.dumps([0.5, 1, 2])})
     assert weights.json()["size"] == 3
 
@@ -346,9 +352,9 @@ def test_programs_bring_releases_and_weights_too(shop):
 def test_only_so_much_is_kept(shop):
     from utmost.studio.consumer import release_store
 
-    for k in range(release_store.MOST_KEPT + 4):
+    for k in range(release_store.MAX_FILES_PER_VISITOR + 4):
         assert shop.post("/api/consumer/weights", json={"text": f"1,{k}"}).status_code == 201
-    assert len(list(shop.settings.state.rglob("*.weights"))) == release_store.MOST_KEPT
+    assert len(list(shop.settings.state_folder.rglob("*.weights"))) == release_store.MAX_FILES_PER_VISITOR
 
 
 def test_the_file_is_there_to_download(shop):
@@ -361,7 +367,7 @@ def test_readings_follow_a_slider_up_to_ten_thousand_counts():
     """The work of one reading with its pictures, in processor time; the browser's part is in the stories."""
     import time
 
-    answer = released.count(3333, "1/10", 10_000)
+    answer = example_releases.count(3333, "1/10", 10_000)
     for said in (
         ReadingForm(prior="binomial", p="0.3"),
         ReadingForm(prior="zipf", loss="squared"),
@@ -374,7 +380,9 @@ def test_readings_follow_a_slider_up_to_ten_thousand_counts():
 
 
 def test_curves_have_few_points_however_many_values_there_are():
-    seen = response_models.read_answer(released.count(9_000, "1/1000", 20_000), "f", ReadingForm(view="whole"), None)
+    seen = response_models.read_answer(
+        example_releases.count(9_000, "1/1000", 20_000), "f", ReadingForm(view="whole"), None
+    )
     rows = seen.pictures["beliefs"].data["curves"]
     assert len(rows) <= 3 * 500
     assert rows[0]["x"] < 1000
@@ -383,7 +391,7 @@ def test_curves_have_few_points_however_many_values_there_are():
 
 def test_too_many_values_for_a_page_are_refused_with_advice():
     with pytest.raises(FieldError, match="narrow the range") as refusal:
-        response_models.read_answer(released.count(5, "1", 10**7 - 1), "f", ReadingForm(prior="zipf"), None)
+        response_models.read_answer(example_releases.count(5, "1", 10**7 - 1), "f", ReadingForm(prior="zipf"), None)
     assert refusal.value.field == "at_most"
-    near = response_models.read_answer(released.count(5, "1", 10**9), "f", ReadingForm(), None)
+    near = response_models.read_answer(example_releases.count(5, "1", 10**9), "f", ReadingForm(), None)
     assert near.remark.startswith("Only the values near")

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import released
+import example_releases
 from utmost.data.queries import Count, Histogram
 from utmost.publish import release_file
 from utmost.publish.release_encoder import release_content
@@ -30,7 +30,7 @@ SOON = 5.0  # seconds
 @pytest.fixture
 def shop(studio):
     studio.settings.releases.mkdir()
-    released.written(studio.settings.releases / FILE, released.survey())
+    example_releases.write_release(studio.settings.releases / FILE, example_releases.survey())
     return studio
 
 
@@ -61,7 +61,7 @@ def test_what_is_no_release_is_refused_beside_the_field_and_not_kept(shop, name)
     answer = honest(shop.post("/consumer/uploads", files={"file": ("x.json", UPLOADS[name])}))
     assert answer.status_code == 422
     assert 'data-error="file">release' in answer.text
-    assert not list(shop.settings.state.rglob("*.release.json"))
+    assert not list(shop.settings.state_folder.rglob("*.release.json"))
 
 
 def test_a_body_beyond_the_limit_is_cut_off(shop):
@@ -84,7 +84,7 @@ def test_a_body_beyond_the_limit_is_cut_off(shop):
     ],
 )
 def test_wrong_types_are_refused(shop, change):
-    made = release_content(released.release(released.survey())) | change
+    made = release_content(example_releases.release(example_releases.survey())) | change
     answer = honest(shop.post("/api/consumer/uploads", json={"text": json.dumps(made)}))
     assert answer.status_code == 422
     assert answer.json()["field"] == "file"
@@ -99,7 +99,7 @@ NASTY = [
 @given(st.data())
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_an_altered_release_is_read_or_refused_and_soon(shop, data):
-    made = copy.deepcopy(release_content(released.release(released.survey())))
+    made = copy.deepcopy(release_content(example_releases.release(example_releases.survey())))
     query = made["queries"][data.draw(st.integers(0, len(made["queries"]) - 1))]
     place = data.draw(st.sampled_from([query, *(part for part in query.values() if isinstance(part, dict))]))
     place[data.draw(st.sampled_from(sorted(place)))] = data.draw(st.sampled_from(NASTY))
@@ -115,9 +115,11 @@ def test_an_altered_release_is_read_or_refused_and_soon(shop, data):
 
 def test_a_histogram_of_very_many_cells_is_read_one_by_one(shop):
     keys = tuple(range(5000))
-    answer = released.answer(Histogram({"k": keys}), "0.2", released.CLOSED, "wide", value=tuple(k % 900 for k in keys))
+    answer = example_releases.answer(
+        Histogram({"k": keys}), "0.2", example_releases.CLOSED, "wide", value=tuple(k % 900 for k in keys)
+    )
     kept = shop.post(
-        "/api/consumer/uploads", json={"text": release_file.release_to_json(released.release([answer]))}
+        "/api/consumer/uploads", json={"text": release_file.release_to_json(example_releases.release([answer]))}
     ).json()["id"]
     page = honest(shop.get(f"/consumer/uploads/{kept}"))
     assert page.status_code == 422
@@ -211,7 +213,7 @@ listings = st.lists(numbers, max_size=5).map(",".join)
 drawings = st.lists(st.tuples(numbers, numbers).map(":".join), max_size=5).map(",".join)
 said_texts = st.fixed_dictionaries(
     {
-        "query": st.sampled_from([answer.name for answer in released.survey()] * 3 + ["", "x"]),
+        "query": st.sampled_from([answer.name for answer in example_releases.survey()] * 3 + ["", "x"]),
         "prior": st.sampled_from(["uniform", "binomial", "poisson", "zipf", "steps", "weights", "file"]),
         "loss": st.sampled_from(["absolute", "squared", "binary", "power", "asymmetric", "drawn"]),
     },
@@ -284,9 +286,13 @@ def test_weights_that_are_none_are_refused(shop, weights):
 
 def test_script_in_a_release_is_text(shop):
     """In titles, names, predicates and cells; in pages, in JSON, and in what charts are made of."""
-    wide = released.answer(Histogram({SCRIPT: (SCRIPT, "b")}), "0.2", released.CLOSED, "cells", value=(3, 4))
+    wide = example_releases.answer(
+        Histogram({SCRIPT: (SCRIPT, "b")}), "0.2", example_releases.CLOSED, "cells", value=(3, 4)
+    )
     made = replace(
-        released.release([released.answer(Count(SCRIPT), "0.1", released.CLOSED, SCRIPT, value=404), wide]),
+        example_releases.release(
+            [example_releases.answer(Count(SCRIPT), "0.1", example_releases.CLOSED, SCRIPT, value=404), wide]
+        ),
         title=SCRIPT,
         guarantee=SCRIPT,
     )
@@ -314,7 +320,9 @@ def test_the_command_that_is_told_is_quoted(shop):
     import shlex
 
     made = replace(
-        released.release([released.answer(Count("x"), "0.1", released.CLOSED, "a; rm -rf '$HOME'", value=1)])
+        example_releases.release(
+            [example_releases.answer(Count("x"), "0.1", example_releases.CLOSED, "a; rm -rf '$HOME'", value=1)]
+        )
     )
     (shop.settings.releases / "q.release.json").write_text(release_file.release_to_json(made))
     told = shop.get("/api/consumer/releases/q.release.json/reading").json()["command"]
@@ -324,11 +332,11 @@ def test_the_command_that_is_told_is_quoted(shop):
 def test_a_consumer_reaches_releases_and_nothing_else(team):
     folder = team.settings.folder
     team.settings.releases.mkdir()
-    released.written(team.settings.releases / FILE, released.survey())
-    released.written(folder / "draft.release.json", released.survey())
+    example_releases.write_release(team.settings.releases / FILE, example_releases.survey())
+    example_releases.write_release(folder / "draft.release.json", example_releases.survey())
     (folder / "people.csv").write_text("name,age\nann,3\n")
     (folder / "plan.toml").write_text("secret")
-    bob = {"Authorization": f"Bearer {team.keys['bob']}"}
+    bob = {"Authorization": f"Bearer {team.tokens['bob']}"}
     assert [one["file"] for one in team.get("/api/consumer", headers=bob).json()["releases"]] == [FILE]
     assert team.get(f"{ROOT}/reading?query=dole", headers=bob).status_code == 200
     assert team.get(f"/consumer/releases/{FILE}", headers=bob).status_code == 200
@@ -349,6 +357,6 @@ def test_a_consumer_reaches_releases_and_nothing_else(team):
 
 
 def test_an_upload_needs_the_token_of_its_form(shop):
-    text = release_file.release_to_json(released.release(released.survey()))
+    text = release_file.release_to_json(example_releases.release(example_releases.survey()))
     assert shop.client.post("/consumer/uploads", files={"file": ("x", text.encode())}).status_code == 403
     assert shop.client.post("/api/consumer/uploads", json={"text": text}).status_code == 403

@@ -1,6 +1,6 @@
 """Whole releases killed at random points, for real: no release without its charge, no charge lost, the ledger intact.
 
-`UTMOST_KILLS=1000 pytest -s tests/publish/test_killed.py` (or `make kills`) prints what it saw.
+`UTMOST_KILLS=1000 pytest -s tests/publish/test_process_kill.py` (or `make kills`) prints what it saw.
 """
 
 from __future__ import annotations
