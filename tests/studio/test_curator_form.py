@@ -39,7 +39,7 @@ def page(settings) -> Iterator[Any]:
 
 def seen(page: Any) -> None:
     """Wait until the live draft was answered since the page was loaded."""
-    until(lambda: page.locator("#plan").get_attribute("data-seen"))
+    until(lambda: page.locator("#plan").get_attribute("data-previews"))
 
 
 def test_what_a_button_found_wrong_stays_until_something_changes(page):
@@ -58,6 +58,6 @@ def test_what_a_button_found_wrong_stays_until_something_changes(page):
 
 def test_words_about_rows_do_not_stay_when_persons_are_protected(page):
     page.fill("[name='queries.0.where']", "age >= 65")
-    until(lambda: "each row" in page.inner_text("[data-s=protects]"))
+    until(lambda: "each row" in page.inner_text("[data-draft-value=protects]"))
     page.select_option("[name=protects]", "person")
-    until(lambda: page.inner_text("[data-s=protects]") == "")
+    until(lambda: page.inner_text("[data-draft-value=protects]") == "")

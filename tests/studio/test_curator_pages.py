@@ -295,7 +295,7 @@ def test_a_true_answer_is_in_no_response_file_or_log(studio, settings, caplog):
     pages = [f"/curator/releases/{file}", f"/api/curator/releases/{file}", f"/curator/releases/{file}/download"]
     pages += ["/curator/budget?name=survey", "/api/curator/budget?name=survey", "/metrics", "/curator", "/"]
     told = [made.text, caplog.text, *(studio.get(page).text for page in pages)]
-    kept = [path for root in (settings.state, settings.folder) for path in root.rglob("*") if path.is_file()]
+    kept = [path for root in (settings.state_folder, settings.folder) for path in root.rglob("*") if path.is_file()]
     told += [path.read_bytes().decode("latin-1") for path in kept if path.name not in ("key", "visits.csv")]
     assert len(kept) > 5
     assert all(NUMBER not in text for text in told)
@@ -304,9 +304,11 @@ def test_a_true_answer_is_in_no_response_file_or_log(studio, settings, caplog):
 
 def test_a_long_release_is_waited_for_on_a_page_that_looks_again(studio, settings, monkeypatch):
     open_budget(settings)
-    offer, go, place = offered(studio), threading.Event(), spending.SpendingService._made
+    offer, go, release = offered(studio), threading.Event(), spending.SpendingService._charge_and_release
     monkeypatch.setattr(spending, "RELEASE_SECONDS", 0.01)
-    monkeypatch.setattr(spending.SpendingService, "_made", lambda self, shown: (go.wait(10), place(self, shown))[1])
+    monkeypatch.setattr(
+        spending.SpendingService, "_charge_and_release", lambda self, offer: (go.wait(10), release(self, offer))[1]
+    )
     answer = studio.post(SPEND, data=offer)
     assert answer.headers["location"] == f"/curator/confirm/{offer['key']}"
     page = studio.get(answer.headers["location"])

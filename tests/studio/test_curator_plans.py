@@ -22,7 +22,7 @@ from utmost.data.sources import Source, open_table
 from utmost.errors import InputError
 from utmost.publish import execute, plan_writer, plans, preview
 from utmost.publish.plans import Plan, QuerySpec
-from utmost.studio.curator import draft_preview, key_parser, plan_builder, reopening, tables
+from utmost.studio.curator import draft_preview, forms, key_parser, plan_builder, tables
 from utmost.studio.curator.forms import KeyColumn, PlanDraft, QueryDraft, parse_form
 from utmost.studio.form_errors import FieldError
 from utmost.studio.number_format import format_number
@@ -98,9 +98,9 @@ def test_a_plan_put_into_the_form_comes_out_as_it_was(tmp_path_factory, data):
         tables=[],
         columns=[tables.Column(name=name, kind=kind, found=True) for name, kind in VISITS.items()],
     )
-    settings = plan_builder.Settings(folder=folder, state=folder)
+    settings = plan_builder.Settings(folder=folder, state_folder=folder)
     plan = data.draw(visits(folder))
-    draft = reopening.draft_from_plan(plan, view)
+    draft = forms.draft_from_plan(plan, view)
     sent = parse_form(_pairs(draft.model_dump()))
     table = tables.TableSchema(
         tables.declared_types({name: ColumnKind(kind) for name, kind in VISITS.items()}), lambda _: 3
@@ -167,7 +167,7 @@ def test_no_form_of_queries_is_more_than_refused(pairs):
 
 def bad(settings) -> PlanDraft:
     write_visits(settings)
-    draft = reopening.blank_draft(tables.source_view(settings, "visits.csv"))
+    draft = forms.blank_draft(tables.source_view(settings, "visits.csv"))
     asked = [
         QueryDraft(name="a", epsilon="0", where="age = 1"),
         QueryDraft(name="b", where="agee > 1"),
@@ -266,7 +266,7 @@ def test_no_text_in_any_field_of_a_query_is_more_than_refused(settings):
 )
 def test_what_is_wrong_with_the_whole_plan_is_beside_its_field(settings, change, field):
     write_visits(settings)
-    blank = reopening.blank_draft(tables.source_view(settings, "visits.csv"))
+    blank = forms.blank_draft(tables.source_view(settings, "visits.csv"))
     blank = blank.model_copy(update={"queries": [QueryDraft(name="old", where="age > 65")]})
     assert draft_preview.preview_draft(blank, settings).problems == []
     seen = draft_preview.preview_draft(PlanDraft.model_validate({**blank.model_dump(), **change}), settings)
@@ -277,7 +277,7 @@ def test_the_numbers_are_those_of_a_dry_run(settings):
     open_budget(settings)
     plan = plan_builder.accept_plan(SURVEY, settings)
     seen = draft_preview.preview_draft(
-        reopening.draft_from_plan(plan, tables.source_view(settings, "bundled:anes96")), settings
+        forms.draft_from_plan(plan, tables.source_view(settings, "bundled:anes96")), settings
     )
     dry = execute.preview(plan)
     assert seen.problems == []
@@ -311,7 +311,7 @@ epsilon = 0.1
 """
     plan = plan_builder.accept_plan(SURVEY + mean, settings)
     seen = draft_preview.preview_draft(
-        reopening.draft_from_plan(plan, tables.source_view(settings, "bundled:anes96")), settings
+        forms.draft_from_plan(plan, tables.source_view(settings, "bundled:anes96")), settings
     )
     assert seen.queries[2].step == "1/16"  # docs/continuous-grid.md: the coarsest step for this loss
     assert plans.parse_plan(seen.plan or "", settings.folder) == plan
@@ -319,7 +319,7 @@ epsilon = 0.1
 
 def test_as_epsilon_moves_no_table_is_opened(settings, monkeypatch):
     write_visits(settings)
-    draft = reopening.blank_draft(tables.source_view(settings, "visits.csv"))
+    draft = forms.blank_draft(tables.source_view(settings, "visits.csv"))
     draft.queries[0].where, draft.queries[0].name = "age > 65", "old"
     first = draft_preview.preview_draft(draft, settings)
     monkeypatch.setattr(tables, "open_table", lambda *_: pytest.fail("a table was opened"))
@@ -333,20 +333,20 @@ def test_as_epsilon_moves_no_table_is_opened(settings, monkeypatch):
 
 def test_units_are_counted_only_where_their_number_is_public(settings, monkeypatch):
     write_visits(settings)
-    draft = reopening.blank_draft(tables.source_view(settings, "visits.csv"))
+    draft = forms.blank_draft(tables.source_view(settings, "visits.csv"))
     draft = draft.model_copy(update={"neighbours": "add-remove", "queries": [QueryDraft(name="all")]})
-    monkeypatch.setattr(tables, "_counting", lambda *_: pytest.fail("units were counted"))
+    monkeypatch.setattr(tables, "_unit_count_future", lambda *_: pytest.fail("units were counted"))
     seen = draft_preview.preview_draft(draft, settings)
     assert (seen.units, seen.problems) == (None, [])
 
 
 def test_a_long_count_goes_on_beside_the_page(settings, monkeypatch):
     write_visits(settings)
-    draft = reopening.blank_draft(tables.source_view(settings, "visits.csv"))
+    draft = forms.blank_draft(tables.source_view(settings, "visits.csv"))
     draft.queries[0].where, draft.queries[0].name = "age > 65", "old"
-    over, counted = threading.Event(), tables._count
+    over, counted = threading.Event(), tables._count_units
     monkeypatch.setattr(tables, "COUNT_SECONDS", 0.01)
-    monkeypatch.setattr(tables, "_count", lambda *told: (over.wait(10), counted(*told)))
+    monkeypatch.setattr(tables, "_count_units", lambda *told: (over.wait(10), counted(*told)))
     first = draft_preview.preview_draft(draft, settings)
     assert (first.counting, [problem.field for problem in first.problems]) == (True, ["protects"])
     over.set()
@@ -359,7 +359,7 @@ def test_a_long_count_goes_on_beside_the_page(settings, monkeypatch):
 
 def test_a_count_that_fails_is_tried_anew(settings, monkeypatch):
     write_visits(settings)
-    draft = reopening.blank_draft(tables.source_view(settings, "visits.csv"))
+    draft = forms.blank_draft(tables.source_view(settings, "visits.csv"))
     draft.queries[0].where, draft.queries[0].name = "age > 65", "old"
     with monkeypatch.context() as patch:
         patch.setattr(tables, "open_table", lambda *_: open_table(Source("nothing.csv"), settings.folder))
@@ -376,7 +376,7 @@ def test_a_file_that_changed_is_looked_at_again(settings):
 
 def test_the_plan_declares_the_columns_that_it_uses_and_no_others(settings):
     write_visits(settings)
-    draft = reopening.blank_draft(tables.source_view(settings, "visits.csv"))
+    draft = forms.blank_draft(tables.source_view(settings, "visits.csv"))
     draft.queries[0].where = "age > 65"
     draft.queries[0].name, draft.budget = "old", "none yet"
     plan = plan_builder.accept_plan(draft_preview.preview_draft(draft, settings).plan or "", settings)
@@ -397,4 +397,4 @@ def test_the_curve_falls_and_holds_the_point(settings):
 
 def test_a_ledger_with_a_password_is_named_without_it(settings):
     url = "postgresql://ann:secret@db.example:5433/books?sslmode=require"
-    assert plan_builder.ledger_told(replace(settings, ledger=url)) == "postgresql://db.example:5433/books"
+    assert plan_builder.ledger_without_password(replace(settings, ledger=url)) == "postgresql://db.example:5433/books"

@@ -70,11 +70,11 @@ def test_many_clicks_at_once_charge_once(studio, settings):
 def test_two_studios_on_one_folder_charge_a_key_once(studio, settings):
     """Two processes share the state folder: only one may begin, the other is refused or sees the outcome."""
     offer = offered(studio)
-    owner = json.loads((settings.state / "offers" / offer["key"] / "offer.json").read_text())["owner"]
+    owner = json.loads((settings.state_folder / "offers" / offer["key"] / "offer.json").read_text())["owner"]
     sent, barrier = spending.AcceptedOffer(**offer), threading.Barrier(4)
 
     def accept(_):
-        desk = spending.SpendingService(settings, studio.house.metrics)
+        desk = spending.SpendingService(settings, studio.state.metrics)
         barrier.wait()
         try:
             return desk.accept(owner, sent).state
@@ -91,7 +91,7 @@ def test_two_studios_on_one_folder_charge_a_key_once(studio, settings):
 def test_a_restarted_studio_gives_the_same_release(studio, settings):
     offer = offered(studio)
     first = studio.post(SPEND, json=offer).json()
-    studio.client.app.state.spends = spending.SpendingService(settings, studio.house.metrics)
+    studio.client.app.state.spending = spending.SpendingService(settings, studio.state.metrics)
     assert studio.post(SPEND, json=offer).json() == {**first, "repeated": True}
     assert charges(settings) == 1
 
@@ -103,18 +103,19 @@ def test_a_studio_that_is_stopped_in_the_middle_charges_at_most_once(studio, set
     stop = {
         "before the charge": "utmost.ledger.ledger.Ledger.charge",
         "after the charge": "utmost.ledger.ledger.Ledger.keep",
-        "after the release": "utmost.studio.curator.offers.Offers.end",
+        "after the release": "utmost.studio.curator.offers.Offers.save_outcome",
     }[when]
     with monkeypatch.context() as patch:
         patch.setattr(stop, _stopped)
-        patch.setattr(spending.SpendingService, "_lost", _stopped)  # a process that is gone cleans nothing up
+        # a process that is gone cleans nothing up
+        patch.setattr(spending.SpendingService, "_outcome_after_failure", _stopped)
         assert studio.post(SPEND, json=offer).status_code == 500
     paid = charges(settings)
     assert paid == (0 if when == "before the charge" else 1)
-    studio.client.app.state.spends = spending.SpendingService(settings, studio.house.metrics)
+    studio.client.app.state.spending = spending.SpendingService(settings, studio.state.metrics)
     if when != "after the release":
         assert studio.post(SPEND, json=offer).json()["state"] == "going"  # another studio may be at it
-        monkeypatch.setattr(spending, "RECENT", 0.0)
+        monkeypatch.setattr(spending, "RECENT_RUN_SECONDS", 0.0)
     found = studio.post(SPEND, json=offer).json()
     assert found["state"] == ("done" if when == "after the release" else "lost")
     assert found["entry"] == (1 if paid else None)
@@ -190,10 +191,10 @@ def test_a_key_that_was_never_given_is_refused(studio, settings):
 
 
 def test_the_key_of_another_session_is_refused_like_one_that_never_was(team, settings):
-    ann = {"Authorization": f"Bearer {team.keys['ann']}"}
+    ann = {"Authorization": f"Bearer {team.tokens['ann']}"}
     offer = team.client.post("/api/curator/offers", json={"plan": SURVEY}, headers=ann).json()
     sent = {name: offer[name] for name in ("key", "plan", "cost", "takes")}
-    team.client.post("/login", data={"token": team.keys["ann"], "then": "/", "csrf": _csrf(team)})
+    team.client.post("/login", data={"token": team.tokens["ann"], "then": "/", "csrf": _csrf(team)})
     theft = team.post(SPEND, json=sent)  # ann's browser, not the program that was given the offer
     never = team.post(SPEND, json={**sent, "key": "A" * 43})
     assert (theft.status_code, theft.json()) == (404, never.json())
@@ -209,7 +210,7 @@ def _csrf(team) -> str:
 
 
 def test_a_consumer_reaches_no_source_plan_budget_or_offer(team):
-    bob = {"Authorization": f"Bearer {team.keys['bob']}"}
+    bob = {"Authorization": f"Bearer {team.tokens['bob']}"}
     for path in ("", "/source", "/draft", "/budgets", "/budget?name=survey", "/releases/x.release.json"):
         assert team.client.get(f"/api/curator{path}", headers=bob).status_code == 403
         assert team.client.get(f"/curator{path}", headers=bob).status_code == 403

@@ -12,18 +12,17 @@ from utmost.publish.estimate import cell_names
 from utmost.publish.release_model import Answer, LatticeMechanism, Release
 from utmost.studio import data_folder
 from utmost.studio.consumer import editors, release_store, response_models
-from utmost.studio.consumer.forms import ReadingForm
+from utmost.studio.consumer.forms import ReadingForm, errors_for_form
 from utmost.studio.consumer.release_store import ReleaseOwner
 from utmost.studio.consumer.response_models import OverallLosses, ReadingResult
 from utmost.studio.consumer.tailored_mechanism import TailoredMechanism, tailor_mechanism
-from utmost.studio.consumer.told import errors_for_form
 from utmost.studio.data_folder import ReleaseFile
 from utmost.studio.form_errors import errors_for_field
 from utmost.studio.sessions import Visitor
 from utmost.studio.settings import Settings
 from utmost.studio.state import SettingsDep, VisitorDep
 
-MOST_NAMED = 500  # cells whose names are listed
+MAX_LISTED_CELLS = 500  # cells whose names are listed
 
 api = APIRouter(prefix="/api/consumer", tags=["consumer"])
 ReadingQuery = Annotated[ReadingForm, Query()]
@@ -89,88 +88,88 @@ class Kept(BaseModel):
 
 
 @api.get("")
-def overview(settings: SettingsDep, who: VisitorDep) -> Overview:
+def overview(settings: SettingsDep, visitor: VisitorDep) -> Overview:
     """The releases of the studio, and those that you brought."""
-    own = [
-        _upload(name, release_store.open_release(settings, who, "uploads", name))
-        for name in release_store.list_uploads(settings, who)
+    uploads = [
+        _upload_view(name, release_store.open_release(settings, visitor, "uploads", name))
+        for name in release_store.list_uploads(settings, visitor)
     ]
-    return Overview(releases=data_folder.list_releases(settings), uploads=own)
+    return Overview(releases=data_folder.list_releases(settings), uploads=uploads)
 
 
-def _upload(name: str, made: Release) -> UploadView:
-    return UploadView(id=name, title=_title(made), answers=len(made), epsilon=str(made.epsilon))
+def _upload_view(name: str, release: Release) -> UploadView:
+    return UploadView(id=name, title=_release_title(release), answers=len(release), epsilon=str(release.epsilon))
 
 
-def _title(made: Release) -> str:
-    return made.title or made.source.name
+def _release_title(release: Release) -> str:
+    return release.title or release.source.name
 
 
 @api.post("/uploads", status_code=201)
-def bring_release(settings: SettingsDep, who: VisitorDep, document: Document) -> Kept:
+def bring_release(settings: SettingsDep, visitor: VisitorDep, document: Document) -> Kept:
     """Bring a release of your own: the text of its file. It is kept for your session alone."""
-    name = release_store.keep_release(settings, who, document.text.encode(errors="replace"))
-    return Kept(id=name, size=len(release_store.open_release(settings, who, "uploads", name)))
+    name = release_store.keep_release(settings, visitor, document.text.encode(errors="replace"))
+    return Kept(id=name, size=len(release_store.open_release(settings, visitor, "uploads", name)))
 
 
 @api.post("/weights", status_code=201)
-def bring_weights(settings: SettingsDep, who: VisitorDep, document: Document) -> Kept:
+def bring_weights(settings: SettingsDep, visitor: VisitorDep, document: Document) -> Kept:
     """Bring the weights of a prior: one a line, between commas, or a JSON list. Then read with prior=file&kept=ID."""
-    name = release_store.keep_weights(settings, who, document.text.encode(errors="replace"))
-    return Kept(id=name, size=release_store.uploaded_prior(settings, who, name).size)
+    name = release_store.keep_weights(settings, visitor, document.text.encode(errors="replace"))
+    return Kept(id=name, size=release_store.uploaded_prior(settings, visitor, name).size)
 
 
 @api.get("/{shelf_name}/{name}")
-def release(settings: SettingsDep, who: VisitorDep, shelf_name: ReleaseOwner, name: Name) -> ReleaseView:
+def release(settings: SettingsDep, visitor: VisitorDep, shelf_name: ReleaseOwner, name: Name) -> ReleaseView:
     """A release: what it guarantees, and its answers."""
-    return described(release_store.open_release(settings, who, shelf_name, name))
+    return release_view(release_store.open_release(settings, visitor, shelf_name, name))
 
 
 @api.get("/{shelf_name}/{name}/reading")
 def reading(
-    settings: SettingsDep, who: VisitorDep, shelf_name: ReleaseOwner, name: Name, said: ReadingQuery
+    settings: SettingsDep, visitor: VisitorDep, shelf_name: ReleaseOwner, name: Name, form: ReadingQuery
 ) -> ReadingResult:
     """The best reading of an answer for a prior and a loss, its interval, and what face value would cost."""
-    answer, said, prior = asked_for(settings, who, shelf_name, name, said)
+    answer, form, prior = prepare_reading(settings, visitor, shelf_name, name, form)
     with errors_for_form():
-        return response_models.read_answer(answer, file_name(shelf_name, name), said, prior)
+        return response_models.read_answer(answer, file_name(shelf_name, name), form, prior)
 
 
 @api.get("/{shelf_name}/{name}/over")
 def over(
-    settings: SettingsDep, who: VisitorDep, shelf_name: ReleaseOwner, name: Name, said: ReadingQuery
+    settings: SettingsDep, visitor: VisitorDep, shelf_name: ReleaseOwner, name: Name, form: ReadingQuery
 ) -> OverallLosses:
     """The same before the answer was known: losses over all answers, and how each of them would be read."""
-    answer, said, prior = asked_for(settings, who, shelf_name, name, said)
+    answer, form, prior = prepare_reading(settings, visitor, shelf_name, name, form)
     with errors_for_form():
-        return response_models.overall_losses(answer, said, prior)
+        return response_models.overall_losses(answer, form, prior)
 
 
 @api.get("/{shelf_name}/{name}/tailored")
 def made_for_her(
-    settings: SettingsDep, who: VisitorDep, shelf_name: ReleaseOwner, name: Name, said: ReadingQuery
+    settings: SettingsDep, visitor: VisitorDep, shelf_name: ReleaseOwner, name: Name, form: ReadingQuery
 ) -> TailoredMechanism:
     """A mechanism made for this reader alone, certified, beside the released one: the same, by GRS12 Thm 3.2."""
-    answer, said, prior = asked_for(settings, who, shelf_name, name, said)
+    answer, form, prior = prepare_reading(settings, visitor, shelf_name, name, form)
     with errors_for_form():
-        return tailor_mechanism(answer, said, prior)
+        return tailor_mechanism(answer, form, prior)
 
 
-def described(made: Release) -> ReleaseView:
+def release_view(release: Release) -> ReleaseView:
     """A release and its answers; the cells of a histogram come with their readings."""
     return ReleaseView(
-        title=_title(made),
-        epsilon=str(made.epsilon),
-        guarantee=made.guarantee,
-        neighbours=str(made.neighbours),
-        unit=str(made.unit),
-        units=made.units,
-        answers=[_answer(answer) for answer in made],
+        title=_release_title(release),
+        epsilon=str(release.epsilon),
+        guarantee=release.guarantee,
+        neighbours=str(release.neighbours),
+        unit=str(release.unit),
+        units=release.units,
+        answers=[_answer_view(answer) for answer in release],
     )
 
 
-def _answer(answer: Answer) -> AnswerView:
-    names, law = cell_names(answer), answer.mechanism
+def _answer_view(answer: Answer) -> AnswerView:
+    names, mechanism = cell_names(answer), answer.mechanism
     return AnswerView(
         name=answer.name,
         kind=answer.kind,
@@ -178,24 +177,25 @@ def _answer(answer: Answer) -> AnswerView:
         epsilon=str(answer.epsilon),
         optimal=answer.optimal,
         behind=answer.error.words,
-        cells=list(names[:MOST_NAMED]),
+        cells=list(names[:MAX_LISTED_CELLS]),
         cell_count=len(names),
         value=None if isinstance(answer.value, tuple) else str(answer.value),
-        bounded=not isinstance(law, LatticeMechanism) or (law.low is not None and law.high is not None),
+        bounded=not isinstance(mechanism, LatticeMechanism)
+        or (mechanism.low is not None and mechanism.high is not None),
     )
 
 
-def asked_for(
-    settings: Settings, who: Visitor, shelf_name: ReleaseOwner, name: str, said: ReadingForm
+def prepare_reading(
+    settings: Settings, visitor: Visitor, shelf_name: ReleaseOwner, name: str, form: ReadingForm
 ) -> tuple[Answer, ReadingForm, Prior | None]:
     """The answer that is read, what is said of it with its gaps filled, and the weights she brought, if she did."""
-    made = release_store.open_release(settings, who, shelf_name, name)
+    release = release_store.open_release(settings, visitor, shelf_name, name)
     with errors_for_field("query"):
-        answer = made[said.query] if said.query else made.answers[0]
-    said = editors.complete_form(said, answer)
-    if said.prior == "file":
-        return answer, said, release_store.uploaded_prior(settings, who, said.kept)
-    return answer, said, release_store.parse_weights(said.weights) if said.prior == "weights" else None
+        answer = release[form.query] if form.query else release.answers[0]
+    form = editors.complete_form(form, answer)
+    if form.prior == "file":
+        return answer, form, release_store.uploaded_prior(settings, visitor, form.kept)
+    return answer, form, release_store.parse_weights(form.weights) if form.prior == "weights" else None
 
 
 def file_name(shelf_name: ReleaseOwner, name: str) -> str:

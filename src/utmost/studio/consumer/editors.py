@@ -16,10 +16,10 @@ from utmost.publish.release_model import Answer, ChoiceMechanism, LatticeMechani
 from utmost.studio.consumer.forms import ReadingForm
 from utmost.studio.number_format import format_rounded
 
-BARS = 24
+DEFAULT_BARS = 24
 MAX_BAR_HEIGHT = 100  # of a bar
-STEPS = 4  # points of a drawing on each side of the truth
-FLOOR = 10  # the least top of a drawing
+SIDE_POINTS = 4  # points of a drawing on each side of the truth
+MIN_TOP_COST = 10  # the least top of a drawing
 MAX_ERROR_STEP = 10**20  # a step between the errors of a drawing, or one over it
 
 
@@ -41,63 +41,69 @@ class LossPoints(BaseModel):
     text: str = Field(description="The points as the parameter `drawn` takes them")
 
 
-def complete_form(said: ReadingForm, answer: Answer) -> ReadingForm:
+def complete_form(form: ReadingForm, answer: Answer) -> ReadingForm:
     """What is said of an answer: without what its kind has no use for, with a start where a parameter is blank."""
     value = answer.value
     if isinstance(answer.mechanism, ChoiceMechanism):
-        return ReadingForm(query=said.query, coverage=said.coverage)
+        return ReadingForm(query=form.query, coverage=form.coverage)
     if not isinstance(value, tuple):
-        said = said.model_copy(update={"cell": ""})
-    first = {"mean": str(max(value, 1)) if isinstance(value, int) else "10", "bars": "1"}
-    steps = [(unit(answer) * count, abs(count)) for count in range(-STEPS, STEPS + 1)]
-    first["drawn"] = ",".join(f"{_written(error)}:{cost}" for error, cost in steps)
-    return said.model_copy(update={name: text for name, text in first.items() if not getattr(said, name).strip()})
+        form = form.model_copy(update={"cell": ""})
+    defaults = {"mean": str(max(value, 1)) if isinstance(value, int) else "10", "bars": "1"}
+    steps = [(error_step(answer) * count, abs(count)) for count in range(-SIDE_POINTS, SIDE_POINTS + 1)]
+    defaults["drawn"] = ",".join(f"{_number_text(error)}:{cost}" for error, cost in steps)
+    return form.model_copy(update={name: text for name, text in defaults.items() if not getattr(form, name).strip()})
 
 
 def prior_bars(reader: Reader) -> PriorBars:
     """Her prior in bars: her own heights if they are a histogram, else the mean weight of each bar, the highest 100."""
     size, prior = reader.axis.size, reader.prior
-    own = isinstance(prior, HistogramPrior) and len(prior.heights) <= 2 * BARS
-    count = len(prior.heights) if isinstance(prior, HistogramPrior) and own else min(BARS, size)
+    is_editable = isinstance(prior, HistogramPrior) and len(prior.heights) <= 2 * DEFAULT_BARS
+    count = len(prior.heights) if isinstance(prior, HistogramPrior) and is_editable else min(DEFAULT_BARS, size)
     edges = [bar * size // count for bar in range(count + 1)]
-    if isinstance(prior, HistogramPrior) and own:
+    if isinstance(prior, HistogramPrior) and is_editable:
         means = np.array([float(height) for height in prior.heights])
         top = MAX_BAR_HEIGHT if means.max() <= MAX_BAR_HEIGHT else means.max()
     else:
         means = np.add.reduceat(np.exp(prior.logs()), edges[:-1]) / np.diff(edges)
         top = means.max()
     heights = [round(MAX_BAR_HEIGHT * float(mean) / float(top)) for mean in means]
-    values = [[format_rounded(reader.axis.value(place)) for place in (a, b - 1)] for a, b in pairwise(edges)]
+    values = [[format_rounded(reader.axis.value(index)) for index in (a, b - 1)] for a, b in pairwise(edges)]
     labels = [low if low == high else f"{low} to {high}" for low, high in values]
     return PriorBars(heights=heights, labels=labels, text=",".join(map(str, heights)))
 
 
-def loss_points(answer: Answer, said: ReadingForm) -> LossPoints:
+def loss_points(answer: Answer, form: ReadingForm) -> LossPoints:
     """The points of her drawing; of another loss its shape at nine errors that the noise makes likely."""
-    loss = said.fear()
+    loss = form.parse_loss()
     if isinstance(loss, PiecewiseLoss):
         points = list(loss.points)
     else:
-        step, counts = unit(answer), range(-STEPS, STEPS + 1)
+        step, counts = error_step(answer), range(-SIDE_POINTS, SIDE_POINTS + 1)
         points = [(step * count, Fraction(round(2 * float(loss.array(0, count))), 2)) for count in counts]
-    top = max(FLOOR, math.ceil(max(float(cost) for _, cost in points)))
-    labels = [_label(error) for error, _ in points]
-    text = ",".join(f"{_written(error)}:{_written(cost)}" for error, cost in points)
-    errors, costs = [_written(error) for error, _ in points], [float(cost) for _, cost in points]
+    top = max(MIN_TOP_COST, math.ceil(max(float(cost) for _, cost in points)))
+    labels = [_error_label(error) for error, _ in points]
+    text = ",".join(f"{_number_text(error)}:{_number_text(cost)}" for error, cost in points)
+    errors, costs = [_number_text(error) for error, _ in points], [float(cost) for _, cost in points]
     return LossPoints(errors=errors, costs=costs, labels=labels, top=top, text=text)
 
 
-def unit(answer: Answer) -> Fraction:
+def error_step(answer: Answer) -> Fraction:
     """A round step between the errors of a drawing: about half of the noise, 1, 2 or 5 times a power of ten."""
-    law = answer.mechanism
-    lattice = law if isinstance(law, LatticeMechanism) else law.total if isinstance(law, RatioMechanism) else None
+    mechanism = answer.mechanism
+    lattice = (
+        mechanism
+        if isinstance(mechanism, LatticeMechanism)
+        else mechanism.total
+        if isinstance(mechanism, RatioMechanism)
+        else None
+    )
     if lattice is None:
         return Fraction(1)
     noise = lattice.unit / lattice.epsilon
-    if isinstance(law, RatioMechanism) and answer.parts is not None:
+    if isinstance(mechanism, RatioMechanism) and answer.parts is not None:
         noise /= max(answer.parts[1], 1)
-    least = lattice.unit if isinstance(law, LatticeMechanism) else Fraction(1, 10**6)
-    return round_number(min(max(noise, least, Fraction(1, MAX_ERROR_STEP)), Fraction(MAX_ERROR_STEP)))
+    min_step = lattice.unit if isinstance(mechanism, LatticeMechanism) else Fraction(1, 10**6)
+    return round_number(min(max(noise, min_step, Fraction(1, MAX_ERROR_STEP)), Fraction(MAX_ERROR_STEP)))
 
 
 def round_number(value: Fraction) -> Fraction:
@@ -110,13 +116,13 @@ def round_number(value: Fraction) -> Fraction:
     return next(digit * power for digit in (5, 2, 1, Fraction(1, 2)) if digit * power <= value)
 
 
-def _written(value: Fraction) -> str:
+def _number_text(value: Fraction) -> str:
     """A decimal where it is a short one, else a fraction."""
     text = f"{float(value):.12g}"
     return text if Fraction(text) == value and "e" not in text else str(value)
 
 
-def _label(error: Fraction) -> str:
+def _error_label(error: Fraction) -> str:
     if not error:
         return "no error"
     return f"{format_rounded(abs(error))} {'below' if error < 0 else 'above'} the truth"

@@ -41,130 +41,156 @@ LOSSES = [
     ("drawn", "one that I draw"),
 ]
 VIEWS = [("near", "around the answer"), ("whole", "the whole range")]
-CHOICES = {"priors": PRIORS, "losses": LOSSES, "views": VIEWS}
+FORM_CHOICES = {"priors": PRIORS, "losses": LOSSES, "views": VIEWS}
 
 pages = APIRouter(include_in_schema=False, prefix="/consumer")
 
 
 @pages.get("")
-def overview_page(request: Request, settings: SettingsDep, who: VisitorDep) -> HTMLResponse:
+def overview_page(request: Request, settings: SettingsDep, visitor: VisitorDep) -> HTMLResponse:
     """The releases."""
-    return _overview(request, settings, who)
+    return _overview_page(request, settings, visitor)
 
 
-def _overview(request: Request, settings: Settings, who: Visitor, problem: Problem | None = None) -> HTMLResponse:
-    seen = api.overview(settings, who)
-    limit = release_store.MAX_RELEASE_BYTES >> 20
+def _overview_page(
+    request: Request, settings: Settings, visitor: Visitor, problem: Problem | None = None
+) -> HTMLResponse:
+    overview = api.overview(settings, visitor)
+    max_mebibytes = release_store.MAX_RELEASE_BYTES >> 20
     return render_page(
-        request, "consumer/overview.html", twin="/api/consumer", problem=problem, overview=seen, limit=limit
+        request,
+        "consumer/overview.html",
+        twin="/api/consumer",
+        problem=problem,
+        overview=overview,
+        max_mebibytes=max_mebibytes,
     )
 
 
 @pages.post("/uploads")
-def upload_posted(request: Request, settings: SettingsDep, who: VisitorDep, file: UploadFile) -> Response:
+def post_upload(request: Request, settings: SettingsDep, visitor: VisitorDep, file: UploadFile) -> Response:
     """Keep a release that was brought, and open it."""
     try:
-        name = release_store.keep_release(settings, who, file.file.read(release_store.MAX_RELEASE_BYTES + 1))
+        name = release_store.keep_release(settings, visitor, file.file.read(release_store.MAX_RELEASE_BYTES + 1))
     except InputError as error:
-        return _overview(request, settings, who, problem_from_error(error, ["file"]))
+        return _overview_page(request, settings, visitor, problem_from_error(error, ["file"]))
     return RedirectResponse(f"/consumer/uploads/{name}", status_code=303)
 
 
 @pages.get("/{shelf_name}/{name}")
 def reading_page(
-    request: Request, settings: SettingsDep, who: VisitorDep, shelf_name: ReleaseOwner, name: Name, said: ReadingQuery
+    request: Request,
+    settings: SettingsDep,
+    visitor: VisitorDep,
+    shelf_name: ReleaseOwner,
+    name: Name,
+    form: ReadingQuery,
 ) -> HTMLResponse:
     """One answer, read."""
-    return _reading(request, settings, who, shelf_name, name, said)
+    return _reading_page(request, settings, visitor, shelf_name, name, form)
 
 
-def _reading(
+def _reading_page(
     request: Request,
     settings: Settings,
-    who: Visitor,
+    visitor: Visitor,
     shelf_name: ReleaseOwner,
     name: str,
-    said: ReadingForm,
+    form: ReadingForm,
     problem: Problem | None = None,
 ) -> HTMLResponse:
-    made = release_store.open_release(settings, who, shelf_name, name)
-    answer = next((one for one in made if one.name == said.query), made.answers[0])
-    found: ReadingResult | None = None
+    release = release_store.open_release(settings, visitor, shelf_name, name)
+    answer = next((candidate for candidate in release if candidate.name == form.query), release.answers[0])
+    result: ReadingResult | None = None
     try:
-        found = api.reading(settings, who, shelf_name, name, said)
+        result = api.reading(settings, visitor, shelf_name, name, form)
     except InputError as error:
         problem = problem or problem_from_error(error, list(ReadingForm.model_fields))
-    release, place = api.described(made), list(made).index(answer)
-    data: dict[str, Any] = {"release": release, "answer": release.answers[place], "place": place, "found": found}
-    data |= {"shelf_name": shelf_name, "name": name, **CHOICES}
-    query, root = said.address(), f"{shelf_name}/{name}"
+    view, answer_index = api.release_view(release), list(release).index(answer)
+    data: dict[str, Any] = {
+        "release": view,
+        "answer": view.answers[answer_index],
+        "answer_index": answer_index,
+        "result": result,
+    }
+    data |= {"shelf_name": shelf_name, "name": name, **FORM_CHOICES}
+    query, root = form.address(), f"{shelf_name}/{name}"
     return render_page(
         request,
         "consumer/reading.html",
         twin=f"/api/consumer/{root}/reading?{query}",
         problem=problem,
         **data,
-        typed=filled(said, answer, found),
-        here_api=f"/api/consumer/{root}",
+        form=_fill_form(form, answer, result),
+        api_root=f"/api/consumer/{root}",
         root=f"/consumer/{root}",
         query=query,
-        suggested=_suggested(answer),
+        suggested_bound=_suggested_bound(answer),
     )
 
 
-def filled(said: ReadingForm, answer: Answer, found: ReadingResult | None) -> ReadingForm:
+def _fill_form(form: ReadingForm, answer: Answer, result: ReadingResult | None) -> ReadingForm:
     """What was typed, with a first suggestion where nothing was: what can be dragged is as it looks now."""
-    given = {"query": answer.name}
-    if said.prior != "steps" and found is not None and found.bars is not None:
-        given["bars"] = found.bars.text
-    if said.loss != "drawn" and found is not None and found.drawing is not None:
-        given["drawn"] = found.drawing.text
-    return editors.complete_form(said.model_copy(update=given), answer)
+    changes = {"query": answer.name}
+    if form.prior != "steps" and result is not None and result.bars is not None:
+        changes["bars"] = result.bars.text
+    if form.loss != "drawn" and result is not None and result.drawing is not None:
+        changes["drawn"] = result.drawing.text
+    return editors.complete_form(form.model_copy(update=changes), answer)
 
 
-def _suggested(answer: Answer) -> str:
+def _suggested_bound(answer: Answer) -> str:
     """A bound to begin with: the next power of ten above what was released."""
     value = max(answer.value) if isinstance(answer.value, tuple) else answer.value
     return str(10 ** len(str(abs(int(value)))))
 
 
 @pages.post("/{shelf_name}/{name}/weights")
-def weights_posted(
+def post_weights(
     request: Request,
     settings: SettingsDep,
-    who: VisitorDep,
+    visitor: VisitorDep,
     shelf_name: ReleaseOwner,
     name: Name,
-    said: ReadingQuery,
+    form: ReadingQuery,
     weights_file: UploadFile,
 ) -> Response:
     """Keep the weights of a prior, and read with them."""
     try:
-        kept = release_store.keep_weights(settings, who, weights_file.file.read(release_store.MAX_WEIGHTS_BYTES + 1))
+        weights_id = release_store.keep_weights(
+            settings, visitor, weights_file.file.read(release_store.MAX_WEIGHTS_BYTES + 1)
+        )
     except InputError as error:
-        typed = said.model_copy(update={"prior": "uniform"})
-        return _reading(request, settings, who, shelf_name, name, typed, problem_from_error(error, ["prior"]))
-    typed = said.model_copy(update={"prior": "file", "kept": kept})
-    return RedirectResponse(f"/consumer/{shelf_name}/{name}?{typed.address()}", status_code=303)
+        changed_form = form.model_copy(update={"prior": "uniform"})
+        return _reading_page(
+            request, settings, visitor, shelf_name, name, changed_form, problem_from_error(error, ["prior"])
+        )
+    changed_form = form.model_copy(update={"prior": "file", "kept": weights_id})
+    return RedirectResponse(f"/consumer/{shelf_name}/{name}?{changed_form.address()}", status_code=303)
 
 
 @pages.get("/{shelf_name}/{name}/tailored")
 def tailored_page(
-    request: Request, settings: SettingsDep, who: VisitorDep, shelf_name: ReleaseOwner, name: Name, said: ReadingQuery
+    request: Request,
+    settings: SettingsDep,
+    visitor: VisitorDep,
+    shelf_name: ReleaseOwner,
+    name: Name,
+    form: ReadingQuery,
 ) -> HTMLResponse:
     """A mechanism made for this reader alone, beside the one that was released."""
-    query, root = said.address(), f"{shelf_name}/{name}"
+    query, root = form.address(), f"{shelf_name}/{name}"
     return render_page(
         request,
         "consumer/tailored.html",
         twin=f"/api/consumer/{root}/tailored?{query}",
-        found=api.made_for_her(settings, who, shelf_name, name, said),
-        back=f"/consumer/{root}?{query}",
+        comparison=api.made_for_her(settings, visitor, shelf_name, name, form),
+        reading_address=f"/consumer/{root}?{query}",
     )
 
 
 @pages.get("/releases/{name}/file")
 def download(settings: SettingsDep, name: Name) -> FileResponse:
     """The release as it is."""
-    place = data_folder.release_path(settings, name)
-    return FileResponse(place, media_type="application/json", filename=place.name)
+    path = data_folder.release_path(settings, name)
+    return FileResponse(path, media_type="application/json", filename=path.name)

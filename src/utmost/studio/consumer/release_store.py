@@ -30,28 +30,32 @@ ReleaseOwner: TypeAlias = Literal["releases", "uploads"]
 
 MAX_RELEASE_BYTES = 4 << 20  # bytes
 MAX_WEIGHTS_BYTES = 1 << 20
-MOST_WEIGHTS = 100_001
-MOST_KEPT = 16  # files of one visitor
-MOST_BYTES = 256 << 20  # of all visitors
+MAX_WEIGHTS = 100_001
+MAX_FILES_PER_VISITOR = 16  # files of one visitor
+MAX_TOTAL_BYTES = 256 << 20  # of all visitors
 DAY_SECONDS = 86_400
 UPLOAD_PATTERN = re.compile(r"[0-9a-f]{24}")
-RELEASE, WEIGHTS = ".release.json", ".weights"
+RELEASE_SUFFIX, WEIGHTS_SUFFIX = ".release.json", ".weights"
 
 
-def open_release(settings: Settings, who: Visitor, shelf: ReleaseOwner, name: str) -> Release:
+def open_release(settings: Settings, visitor: Visitor, owner: ReleaseOwner, name: str) -> Release:
     """The release of this name, on the studio's shelf or on her own."""
     with errors_for_field("release"):
-        place = data_folder.release_path(settings, name) if shelf == "releases" else _kept(settings, who, name, RELEASE)
-        status = place.stat()
-        return _read(place, status.st_mtime_ns, status.st_size)
+        path = (
+            data_folder.release_path(settings, name)
+            if owner == "releases"
+            else _upload_path(settings, visitor, name, RELEASE_SUFFIX)
+        )
+        status = path.stat()
+        return _read_release(path, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=16)
-def _read(place: Path, written: int, size: int) -> Release:
-    return release_file.read_release(place)
+def _read_release(path: Path, written: int, size: int) -> Release:
+    return release_file.read_release(path)
 
 
-def keep_release(settings: Settings, who: Visitor, content: bytes) -> str:
+def keep_release(settings: Settings, visitor: Visitor, content: bytes) -> str:
     """Keep a release that she brought, if it is one; its name on her shelf."""
     if len(content) > MAX_RELEASE_BYTES:
         raise FieldError("file", f"release must be at most {MAX_RELEASE_BYTES >> 20} MiB here, got a larger one")
@@ -60,10 +64,10 @@ def keep_release(settings: Settings, who: Visitor, content: bytes) -> str:
             release_file.parse_release(content.decode("utf-8-sig"))
         except UnicodeDecodeError:
             raise FieldError("file", "release must be UTF-8 text, got a file that is not") from None
-    return _keep(settings, who, content, RELEASE)
+    return _store_upload(settings, visitor, content, RELEASE_SUFFIX)
 
 
-def keep_weights(settings: Settings, who: Visitor, content: bytes) -> str:
+def keep_weights(settings: Settings, visitor: Visitor, content: bytes) -> str:
     """Keep the weights of a prior: one a line, between commas, or a JSON list."""
     if len(content) > MAX_WEIGHTS_BYTES:
         raise FieldError(
@@ -73,89 +77,89 @@ def keep_weights(settings: Settings, who: Visitor, content: bytes) -> str:
         parse_weights(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise FieldError("prior", "weights must be UTF-8 text, got a file that is not") from None
-    return _keep(settings, who, content, WEIGHTS)
+    return _store_upload(settings, visitor, content, WEIGHTS_SUFFIX)
 
 
-def uploaded_prior(settings: Settings, who: Visitor, name: str) -> Explicit:
+def uploaded_prior(settings: Settings, visitor: Visitor, name: str) -> Explicit:
     """The prior whose weights she brought."""
     with errors_for_field("prior"):
-        place = _kept(settings, who, name, WEIGHTS)
-    return _weighed(place)
+        path = _upload_path(settings, visitor, name, WEIGHTS_SUFFIX)
+    return _read_weights(path)
 
 
 @lru_cache(maxsize=16)
-def _weighed(place: Path) -> Explicit:
-    return parse_weights(place.read_text(encoding="utf-8-sig"))
+def _read_weights(path: Path) -> Explicit:
+    return parse_weights(path.read_text(encoding="utf-8-sig"))
 
 
 def parse_weights(text: str) -> Explicit:
     """The weights that a text lists, divided by their sum, exactly."""
     with errors_for_field("prior"):
-        found = json_list(text, "prior")
+        json_cells = json_list(text, "prior")
         cells = (
-            [cell for line in text.splitlines() for cell in line.split(",") if cell.strip()] if found is None else found
+            [cell for line in text.splitlines() for cell in line.split(",") if cell.strip()]
+            if json_cells is None
+            else json_cells
         )
-        if not 1 <= len(cells) <= MOST_WEIGHTS:
-            raise FieldError(
-                "prior", f"prior must have 1 to {MOST_WEIGHTS} weights, got {len(cells)}: group the values"
-            )
+        if not 1 <= len(cells) <= MAX_WEIGHTS:
+            raise FieldError("prior", f"prior must have 1 to {MAX_WEIGHTS} weights, got {len(cells)}: group the values")
         return priors.normalised(
             [parse_number("prior", cell if isinstance(cell, str) else repr(cell)) for cell in cells]
         )
 
 
-def list_uploads(settings: Settings, who: Visitor) -> list[str]:
+def list_uploads(settings: Settings, visitor: Visitor) -> list[str]:
     """The names of the releases on her own shelf, the latest first."""
-    folder = _folder(settings, who)
-    places = sorted(folder.glob(f"*{RELEASE}"), key=_age, reverse=True) if folder.is_dir() else []
-    return [place.name.removesuffix(RELEASE) for place in places]
+    folder = _visitor_folder(settings, visitor)
+    paths = sorted(folder.glob(f"*{RELEASE_SUFFIX}"), key=_modified_at, reverse=True) if folder.is_dir() else []
+    return [path.name.removesuffix(RELEASE_SUFFIX) for path in paths]
 
 
-def _kept(settings: Settings, who: Visitor, name: str, ending: str) -> Path:
-    place = _folder(settings, who) / f"{name}{ending}"
-    if UPLOAD_PATTERN.fullmatch(name) is None or not place.is_file():
-        what = "release" if ending == RELEASE else "prior"
+def _upload_path(settings: Settings, visitor: Visitor, name: str, suffix: str) -> Path:
+    path = _visitor_folder(settings, visitor) / f"{name}{suffix}"
+    if UPLOAD_PATTERN.fullmatch(name) is None or not path.is_file():
+        field = "release" if suffix == RELEASE_SUFFIX else "prior"
         raise FieldError(
-            what, f"{what} must be one that this session uploaded, got another or an old one: upload it again"
+            field, f"{field} must be one that this session uploaded, got another or an old one: upload it again"
         )
-    return place
+    return path
 
 
-def _keep(settings: Settings, who: Visitor, content: bytes, ending: str) -> str:
-    folder = private_folder(_folder(settings, who))
+def _store_upload(settings: Settings, visitor: Visitor, content: bytes, suffix: str) -> str:
+    folder = private_folder(_visitor_folder(settings, visitor))
     name = hashlib.sha256(content).hexdigest()[:24]
-    with ReservedFile(folder / f"{name}{ending}") as place:
-        place.fill(content.decode("utf-8-sig"))
-    _tidy(folder.parent, folder)
+    with ReservedFile(folder / f"{name}{suffix}") as path:
+        path.fill(content.decode("utf-8-sig"))
+    _remove_old(folder.parent, folder)
     return name
 
 
-def _folder(settings: Settings, who: Visitor) -> Path:
+def _visitor_folder(settings: Settings, visitor: Visitor) -> Path:
     """Her own: by her session, or by her name where a program shows her token."""
-    mark = who.session or f"bearer:{who.name}"
-    return settings.state / "uploads" / hashlib.sha256(mark.encode()).hexdigest()[:32]
+    identity = visitor.session or f"bearer:{visitor.name}"
+    return settings.state_folder / "uploads" / hashlib.sha256(identity.encode()).hexdigest()[:32]
 
 
-def _tidy(root: Path, own: Path) -> None:
+def _remove_old(root: Path, own_folder: Path) -> None:
     """Forget her oldest files above the limit, and everybody's that are old or, together, too large."""
-    for place in sorted(own.iterdir(), key=_age, reverse=True)[MOST_KEPT:]:
-        place.unlink(missing_ok=True)
+    for path in sorted(own_folder.iterdir(), key=_modified_at, reverse=True)[MAX_FILES_PER_VISITOR:]:
+        path.unlink(missing_ok=True)
     total = 0
-    for folder in sorted(root.iterdir(), key=_age, reverse=True):
-        total += sum(_size(place) for place in folder.iterdir()) if folder.is_dir() else 0
-        if folder != own and (total > MOST_BYTES or time.time() - _age(folder) > DAY_SECONDS):
+    for folder in sorted(root.iterdir(), key=_modified_at, reverse=True):
+        total += sum(_file_size(path) for path in folder.iterdir()) if folder.is_dir() else 0
+        if folder != own_folder and (total > MAX_TOTAL_BYTES or time.time() - _modified_at(folder) > DAY_SECONDS):
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _age(place: Path) -> float:
+def _modified_at(path: Path) -> float:
     try:
-        return place.stat().st_mtime
+        return path.stat().st_mtime
     except OSError:  # somebody else tidied it away
         return 0.0
 
 
-def _size(place: Path) -> int:
+def _file_size(path: Path) -> int:
     try:
-        return place.stat().st_size
+        return path.stat().st_size
     except OSError:
         return 0

@@ -25,7 +25,7 @@ from utmost.studio.consumer.response_models import MAX_TAILORED_VALUES, can_tail
 from utmost.studio.form_errors import FieldError
 from utmost.studio.number_format import FormattedNumber, format_rounded
 
-LARGEST_MAP = 24  # values whose mechanism is drawn
+MAX_DRAWN_VALUES = 24  # values whose mechanism is drawn
 
 
 class TailoredMechanism(BaseModel):
@@ -44,54 +44,54 @@ class TailoredMechanism(BaseModel):
     picture: Chart | None = Field(description="The mechanism made for her")
 
 
-def tailor_mechanism(answer: Answer, said: ReadingForm, brought: Prior | None) -> TailoredMechanism:
+def tailor_mechanism(answer: Answer, form: ReadingForm, explicit_prior: Prior | None) -> TailoredMechanism:
     """Make one for her, certified, and compare: exactly up to 20 values, within a proved gap up to 60."""
     from utmost.publish import estimate
 
-    reader = make_reader(answer, said, brought)
-    found = estimate.read_answer(answer, reader, said.share(), said.cell or None, effort=0)
-    if reader is None or not can_tailor(found):
+    reader = make_reader(answer, form, explicit_prior)
+    answer_estimate = estimate.read_answer(answer, reader, form.parse_coverage(), form.cell or None, effort=0)
+    if reader is None or not can_tailor(answer_estimate):
         raise FieldError(
             "at_most", f"a mechanism is made for 2 to {MAX_TAILORED_VALUES} values of a count: narrow the range"
         )
     assert isinstance(answer.mechanism, LatticeMechanism)
-    return compared(answer, answer.mechanism.epsilon, reader.prior, reader.loss)
+    return compare_with_geometric(answer, answer.mechanism.epsilon, reader.prior, reader.loss)
 
 
-def compared(answer: Answer, epsilon: Fraction, prior: Prior, loss: Loss) -> TailoredMechanism:
+def compare_with_geometric(answer: Answer, epsilon: Fraction, prior: Prior, loss: Loss) -> TailoredMechanism:
     """The two mechanisms for a reader of a count on as many values as her prior has."""
-    level, reader, size = level_of(epsilon), Consumer(prior, loss), prior.size
-    design = optimal(line(size), level, reader)
-    ours, face, remap = _released(reader, level, size)
-    decided = ours == design.loss if size <= EXACT_REALS else None
+    level, consumer, size = level_of(epsilon), Consumer(prior, loss), prior.size
+    design = optimal(line(size), level, consumer)
+    geometric_loss, face_value_loss, remap = _geometric_losses(consumer, level, size)
+    is_equal = geometric_loss == design.loss if size <= EXACT_REALS else None
     return TailoredMechanism(
         query=answer.name,
         epsilon=str(epsilon),
         values=size,
-        geometric=format_exact(ours),
-        face_value=format_exact(face),
+        geometric=format_exact(geometric_loss),
+        face_value=format_exact(face_value_loss),
         tailored=format_exact(design.loss),
         gap=format_exact(design.certificate.gap),
-        equal=decided,
-        words=_words(decided, design.loss, design.certificate.gap),
+        equal=is_equal,
+        words=_verdict(is_equal, design.loss, design.certificate.gap),
         remap=remap,
-        picture=_picture(remapped_channel(level, remap) if decided else design.channel, size),
+        picture=_channel_chart(remapped_channel(level, remap) if is_equal else design.channel, size),
     )
 
 
-def _released(reader: Consumer, level: Level, size: int) -> tuple[Number | float, Number | float, list[int]]:
+def _geometric_losses(consumer: Consumer, level: Level, size: int) -> tuple[Number | float, Number | float, list[int]]:
     """Losses and remap of the geometric mechanism: exact where the best one is, else in doubles."""
     if size <= EXACT_REALS:
-        made = geometric(size - 1, level)
-        return reader.expected_loss(made), reader.face_value_loss(made), reader.remap(made)
-    found = counts.readings(reader.prior, level, reader.loss)
-    return found.expected_loss, found.face_value_loss, found.remap.tolist()
+        mechanism = geometric(size - 1, level)
+        return consumer.expected_loss(mechanism), consumer.face_value_loss(mechanism), consumer.remap(mechanism)
+    readings = counts.readings(consumer.prior, level, consumer.loss)
+    return readings.expected_loss, readings.face_value_loss, readings.remap.tolist()
 
 
-def _words(decided: bool | None, loss: Number, gap: Number) -> str:
-    if decided:
+def _verdict(is_equal: bool | None, loss: Number, gap: Number) -> str:
+    if is_equal:
         return "The same, decided exactly: no mechanism with this ε serves her better than the one that was released."
-    if decided is None:
+    if is_equal is None:
         return (
             f"The same within {format_rounded(gap)}: at so many values a loss with irrational α is "
             "certified between two "
@@ -100,10 +100,10 @@ def _words(decided: bool | None, loss: Number, gap: Number) -> str:
     return "Not the same: this would contradict the theorem, and is a bug in utmost. Please report it."
 
 
-def _picture(channel: Channel, size: int) -> Chart | None:
-    if size > LARGEST_MAP:
+def _channel_chart(channel: Channel, size: int) -> Chart | None:
+    if size > MAX_DRAWN_VALUES:
         return None
-    words = (
+    caption = (
         "The mechanism made for her: for each true count (a row) how likely each answer is, the darker the likelier."
     )
-    return charts.chart_from_altair(heat_map.channel_chart(channel, ""), words, wide=False)
+    return charts.chart_from_altair(heat_map.channel_chart(channel, ""), caption, wide=False)

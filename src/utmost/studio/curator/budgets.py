@@ -6,26 +6,25 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from utmost import ledger
 from utmost.errors import InputError
 from utmost.exact import rational
-from utmost.ledger import Budget, Ledger, json_output
+from utmost.ledger import Budget, Ledger, json_output, open_ledger
 from utmost.studio.form_errors import FieldError
 from utmost.studio.number_format import format_rounded
 from utmost.studio.settings import Settings
 
-FIELDS = ("epsilon", "delta", "composition", "unit", "neighbours", "name")
-Line = Annotated[str, Field(max_length=1000)]
+BUDGET_FIELDS = ("epsilon", "delta", "composition", "unit", "neighbours", "name")
+ShortText = Annotated[str, Field(max_length=1000)]
 
 
 class NewBudget(BaseModel):
     """A budget to be opened. Unit and neighbours are fixed for good."""
 
     name: str = Field(max_length=100, examples=["survey"])
-    epsilon: Line = Field(description="ε that all releases may tell together, exactly", examples=["1"])
-    delta: Line = Field(default="0", description="δ, with composition pld")
+    epsilon: ShortText = Field(description="ε that all releases may tell together, exactly", examples=["1"])
+    delta: ShortText = Field(default="0", description="δ, with composition pld")
     composition: Literal["pure", "pld"] = "pure"
-    unit: Line = Field(default="row", description="row, or the column that names a person")
+    unit: ShortText = Field(default="row", description="row, or the column that names a person")
     neighbours: Literal["replace", "add-remove"] = "replace"
     remember: bool = Field(default=True, description="Give the same release of the same data again for free")
 
@@ -47,7 +46,7 @@ class BudgetView(BaseModel):
     charges: int
 
     @property
-    def share(self) -> float:
+    def spent_share(self) -> float:
         """How much of it is spent, from 0 to 1."""
         return float(rational(self.spent) / rational(self.epsilon))
 
@@ -88,47 +87,49 @@ class HistoryView(BaseModel):
 
 def budget_views(settings: Settings) -> list[BudgetView]:
     """All budgets; none where there is no ledger yet."""
-    with ledger.open_ledger(settings.ledger, settings.folder) as books:
+    with open_ledger(settings.ledger, settings.folder) as ledger:
         try:
-            found = books.budgets()
+            budgets = ledger.budgets()
         except InputError:  # no ledger yet
             return []
-        return [_view(books, one) for one in found]
+        return [_budget_view(ledger, budget) for budget in budgets]
 
 
 def budget_history(settings: Settings, name: str) -> HistoryView:
     """One budget and what was charged to it."""
-    with ledger.open_ledger(settings.ledger, settings.folder) as books:
-        charges: list[Any] = [json_output.charge_content(one) for one in books.history(name)]
-        return HistoryView(budget=_view(books, books.budget(name)), charges=charges[::-1])
+    with open_ledger(settings.ledger, settings.folder) as ledger:
+        charges: list[Any] = [json_output.charge_content(charge) for charge in ledger.history(name)]
+        return HistoryView(budget=_budget_view(ledger, ledger.budget(name)), charges=charges[::-1])
 
 
-def open_budget_view(settings: Settings, new: NewBudget) -> BudgetView:
+def open_budget_view(settings: Settings, new_budget: NewBudget) -> BudgetView:
     """Open a budget; the first one makes the ledger."""
     try:
-        asked = Budget(
-            new.name.strip(),
-            rational(new.epsilon, "epsilon"),
-            rational(new.delta or "0", "delta"),
-            new.composition,
-            new.unit.strip() or "row",
-            new.neighbours,
-            new.remember,
+        budget = Budget(
+            new_budget.name.strip(),
+            rational(new_budget.epsilon, "epsilon"),
+            rational(new_budget.delta or "0", "delta"),
+            new_budget.composition,
+            new_budget.unit.strip() or "row",
+            new_budget.neighbours,
+            new_budget.remember,
         )
-        with ledger.open_ledger(settings.ledger, settings.folder) as books:
-            return _view(books, books.open(asked))
+        with open_ledger(settings.ledger, settings.folder) as ledger:
+            return _budget_view(ledger, ledger.open(budget))
     except InputError as error:
-        raise FieldError(_field(str(error)), str(error)) from None
+        raise FieldError(_error_field(str(error)), str(error)) from None
 
 
-def _field(words: str) -> str:
+def _error_field(message: str) -> str:
     """The field that a refusal is about; what begins with budget or ledger is about the name."""
     return next(
-        (field for field in FIELDS if words.startswith(field)), "composition" if "accounting" in words else "name"
+        (field for field in BUDGET_FIELDS if message.startswith(field)),
+        "composition" if "accounting" in message else "name",
     )
 
 
-def _view(books: Ledger, one: Budget) -> BudgetView:
+def _budget_view(ledger: Ledger, budget: Budget) -> BudgetView:
     return BudgetView(
-        **json_output.budget_content(one, books.state(one.name)), protects=json_output.protection_sentence(one)
+        **json_output.budget_content(budget, ledger.state(budget.name)),
+        protects=json_output.protection_sentence(budget),
     )

@@ -15,44 +15,44 @@ from utmost.studio.form_errors import Refusal
 from utmost.studio.sessions import Visitor
 from utmost.studio.settings import Settings
 
-MOST_FIELDS = 2000
-WARM = 0.3  # seconds after the first page, which comes first
+MAX_FORM_FIELDS = 2000
+WARM_UP_DELAY_SECONDS = 0.3  # seconds after the first page, which comes first
 FormPairs: TypeAlias = list[tuple[str, str]]
-_MAKING = threading.Lock()
+_CREATION_LOCK = threading.Lock()
 
 
-def _spends(request: Request) -> SpendingService:
-    """The one desk of this application, made when it is first needed."""
-    state, house = request.app.state, request.state.house
-    with _MAKING:
-        if not hasattr(state, "spends"):
-            state.spends = SpendingService(house.settings, house.metrics)
-            threading.Timer(WARM, _warmed, (house.settings,)).start()
-    found: SpendingService = state.spends
-    return found
+def _spending_service(request: Request) -> SpendingService:
+    """The one spending service of this application, made when it is first needed."""
+    storage, state = request.app.state, request.state.app_state
+    with _CREATION_LOCK:
+        if not hasattr(storage, "spending"):
+            storage.spending = SpendingService(state.settings, state.metrics)
+            threading.Timer(WARM_UP_DELAY_SECONDS, _warm_up, (state.settings,)).start()
+    spending: SpendingService = storage.spending
+    return spending
 
 
-def _warmed(settings: Settings) -> None:
+def _warm_up(settings: Settings) -> None:
     """Load the engine and the charts before somebody waits for them."""
     from utmost.studio.curator import draft_preview, tables
-    from utmost.studio.curator.reopening import blank_draft
+    from utmost.studio.curator.forms import blank_draft
 
     with suppress(Exception):
         draft_preview.preview_draft(blank_draft(tables.source_view(settings, "bundled:anes96")), settings)
 
 
-async def _pairs(request: Request) -> FormPairs:
+async def _form_pairs(request: Request) -> FormPairs:
     try:
-        async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
+        async with request.form(max_files=0, max_fields=MAX_FORM_FIELDS) as form:
             return [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
     except HTTPException:
         raise Refusal(400, "a form must be one that this page sends, got another: reload the page") from None
 
 
-def offer_owner(who: Visitor) -> str:
+def offer_owner(visitor: Visitor) -> str:
     """Whose offers these are: a session's, or a token's where no browser is at work."""
-    return who.session or f"token of {who.name}"
+    return visitor.session or f"token of {visitor.name}"
 
 
-SpendingDep = Annotated[SpendingService, Depends(_spends)]
-PostedForm = Annotated[FormPairs, Depends(_pairs)]
+SpendingDep = Annotated[SpendingService, Depends(_spending_service)]
+PostedForm = Annotated[FormPairs, Depends(_form_pairs)]

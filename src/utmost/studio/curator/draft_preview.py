@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from pydantic import BaseModel, Field
 
-from utmost import ledger
 from utmost.data.table import Table
 from utmost.errors import BudgetError, InputError
+from utmost.ledger import open_ledger
 from utmost.publish import execute, plan_writer, plans, preview
 from utmost.publish.execute import PlanCheck
 from utmost.publish.mechanism_selection import PrivacySetting
@@ -17,7 +17,7 @@ from utmost.publish.plans import Plan
 from utmost.studio.charts import Chart
 from utmost.studio.curator import charts, plan_builder, tables
 from utmost.studio.curator.forms import PlanDraft
-from utmost.studio.curator.plan_builder import PLAN, errors_by_field
+from utmost.studio.curator.plan_builder import PLAN_FIELDS, problem_from_plan_error
 from utmost.studio.form_errors import Problem, one_line
 from utmost.studio.number_format import FormattedNumber, format_number, format_rounded
 from utmost.studio.settings import Settings
@@ -62,7 +62,7 @@ class PlanPreview(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class _Books:
+class _LedgerOutlook:
     """What the ledger says of a plan."""
 
     limit: Fraction | None = None
@@ -83,28 +83,34 @@ def preview_draft(draft: PlanDraft, settings: Settings) -> PlanPreview:
     try:
         table = tables.table_schema(settings, plan_builder.draft_source(draft))
     except InputError as error:
-        return _blank(draft, [errors_by_field(error, PLAN, "location")])
-    made = plan_builder.build_plan(draft, table, settings)
-    problems = list(made.problems)
-    singles = [_looked(k, plan, table, problems) for k, plan in enumerate(made.singles)]
-    found = [one for one in singles if one is not None]
-    queries = [_query(plan, one) for plan, one in zip(made.singles, singles, strict=True)]
-    counting = any(problem.message == tables.COUNTING for problem in problems)
-    told = _blank(draft, problems).model_copy(update={"queries": queries, "counting": counting})
-    if found:
-        setting = found[0].setting
-        told = told.model_copy(update={"protects": _protects(setting), "units": setting.units})
-    whole = _together(made.plan, found) if made.plan is not None and len(found) == len(singles) else None
-    return _priced(told, made.plan, whole, settings)
+        return _blank_preview(draft, [problem_from_plan_error(error, PLAN_FIELDS, "location")])
+    built = plan_builder.build_plan(draft, table, settings)
+    problems = list(built.problems)
+    checks = [_check_query_plan(k, plan, table, problems) for k, plan in enumerate(built.query_plans)]
+    valid_checks = [check for check in checks if check is not None]
+    queries = [_query_preview(plan, check) for plan, check in zip(built.query_plans, checks, strict=True)]
+    counting = any(problem.message == tables.COUNTING_MESSAGE for problem in problems)
+    plan_preview = _blank_preview(draft, problems).model_copy(update={"queries": queries, "counting": counting})
+    if valid_checks:
+        setting = valid_checks[0].setting
+        plan_preview = plan_preview.model_copy(
+            update={"protects": _protection_sentence(setting), "units": setting.units}
+        )
+    plan_check = (
+        _combine_checks(built.plan, valid_checks)
+        if built.plan is not None and len(valid_checks) == len(checks)
+        else None
+    )
+    return _add_costs(plan_preview, built.plan, plan_check, settings)
 
 
-def _together(plan: Plan, found: list[PlanCheck]) -> PlanCheck:
+def _combine_checks(plan: Plan, checks: list[PlanCheck]) -> PlanCheck:
     """The plan as it was looked at, query by query."""
-    intended = tuple(one.intended[0] for one in found)
-    return PlanCheck(replace(plan, queries=tuple(one.asked for one in intended)), found[0].setting, intended)
+    intended = tuple(check.intended[0] for check in checks)
+    return PlanCheck(replace(plan, queries=tuple(check.asked for check in intended)), checks[0].setting, intended)
 
 
-def _blank(draft: PlanDraft, problems: list[Problem]) -> PlanPreview:
+def _blank_preview(draft: PlanDraft, problems: list[Problem]) -> PlanPreview:
     """What is known before anything is."""
     return PlanPreview(
         plan=None,
@@ -115,87 +121,107 @@ def _blank(draft: PlanDraft, problems: list[Problem]) -> PlanPreview:
     )
 
 
-def _looked(k: int, plan: Plan | None, table: Table, problems: list[Problem]) -> PlanCheck | None:
+def _check_query_plan(k: int, plan: Plan | None, table: Table, problems: list[Problem]) -> PlanCheck | None:
     if plan is None:
         return None
     try:
         return execute.check_plan(plan, table)
     except InputError as error:
-        places = {name: f"queries.{k}.{name}" for name in plan_builder.OWN}
-        problem = errors_by_field(error, {**PLAN, **places}, f"queries.{k}.name")
+        form_fields = {name: f"queries.{k}.{name}" for name in plan_builder.QUERY_FIELDS}
+        problem = problem_from_plan_error(error, {**PLAN_FIELDS, **form_fields}, f"queries.{k}.name")
         problems += [] if problem in problems else [problem]
         return None
 
 
-def _query(plan: Plan | None, found: PlanCheck | None) -> QueryPreview | None:
+def _query_preview(plan: Plan | None, check: PlanCheck | None) -> QueryPreview | None:
     """The one query of a plan, and how it will be answered."""
-    if plan is None or found is None:
+    if plan is None or check is None:
         return None
-    one = found.intended[0]
-    kind = plans.QUERY_KINDS[type(one.asked.query)]
+    answer = check.intended[0]
+    kind = plans.QUERY_KINDS[type(answer.asked.query)]
     return QueryPreview(
-        name=one.asked.name,
+        name=answer.asked.name,
         kind=kind,
-        epsilon=format_number(one.asked.epsilon),
-        sensitivity=one.law.sensitivity,
-        expected=format_number(one.error.expected),
-        half_width=format_number(one.error.half_width),
-        behind=preview.error_suffix(one.error, kind),
-        optimal=one.law.optimal,
-        step=preview.grid_step(one),
-        picture=charts.error_chart(plan.queries[0], one, kind, found.setting),
+        epsilon=format_number(answer.asked.epsilon),
+        sensitivity=answer.law.sensitivity,
+        expected=format_number(answer.error.expected),
+        half_width=format_number(answer.error.half_width),
+        behind=preview.error_suffix(answer.error, kind),
+        optimal=answer.law.optimal,
+        step=preview.grid_step(answer),
+        picture=charts.error_chart(plan.queries[0], answer, kind, check.setting),
     )
 
 
-def _priced(told: PlanPreview, plan: Plan | None, whole: PlanCheck | None, settings: Settings) -> PlanPreview:
+def _add_costs(
+    plan_preview: PlanPreview, plan: Plan | None, plan_check: PlanCheck | None, settings: Settings
+) -> PlanPreview:
     """The same with what its budget has left; and with the cost, if the plan is whole."""
-    problems = list(told.problems)
-    books = _books(told.budget, whole, settings, problems) if told.budget else _Books()
-    cost = None if whole is None else whole.plan.epsilon
-    amounts = {"cost": cost, "takes": books.takes, "limit": books.limit, "spent": books.spent, "left": books.left}
-    amounts |= {"after": books.after, "price": cost if books.takes is None else books.takes}
-    seen = {name: None if value is None else format_number(value) for name, value in amounts.items()}
-    told = told.model_copy(update={**seen, "problems": problems, "free": books.free, "short": books.short})
-    if plan is None or whole is None:
-        return told
-    remarks = list(preview.error_remarks(whole.intended, whole.setting, {}))
-    words = _words(whole.plan.epsilon, books, told.budget)
-    return told.model_copy(update={"plan": plan_writer.write_plan(plan), "words": words, "remarks": remarks})
+    problems = list(plan_preview.problems)
+    outlook = (
+        _ledger_outlook(plan_preview.budget, plan_check, settings, problems)
+        if plan_preview.budget
+        else _LedgerOutlook()
+    )
+    cost = None if plan_check is None else plan_check.plan.epsilon
+    amounts = {
+        "cost": cost,
+        "takes": outlook.takes,
+        "limit": outlook.limit,
+        "spent": outlook.spent,
+        "left": outlook.left,
+    }
+    amounts |= {"after": outlook.after, "price": cost if outlook.takes is None else outlook.takes}
+    formatted = {name: None if value is None else format_number(value) for name, value in amounts.items()}
+    plan_preview = plan_preview.model_copy(
+        update={**formatted, "problems": problems, "free": outlook.free, "short": outlook.short}
+    )
+    if plan is None or plan_check is None:
+        return plan_preview
+    remarks = list(preview.error_remarks(plan_check.intended, plan_check.setting, {}))
+    cost_sentence = _cost_sentence(plan_check.plan.epsilon, outlook, plan_preview.budget)
+    return plan_preview.model_copy(
+        update={"plan": plan_writer.write_plan(plan), "words": cost_sentence, "remarks": remarks}
+    )
 
 
-def _books(name: str, whole: PlanCheck | None, settings: Settings, problems: list[Problem]) -> _Books:
+def _ledger_outlook(
+    name: str, plan_check: PlanCheck | None, settings: Settings, problems: list[Problem]
+) -> _LedgerOutlook:
     """What the ledger has for the plan. A budget that is not there yet, or is short, is a problem of its field."""
-    with ledger.open_ledger(settings.ledger, settings.folder) as books:
-        if not books.has(name):
+    with open_ledger(settings.ledger, settings.folder) as ledger:
+        if not ledger.has(name):
             problems.append(Problem(field="budget", message=f"budget must be open, got '{name[:60]}': open it below"))
-            return _Books()
-        now = books.state(name)
-        known = _Books(books.budget(name).epsilon, now.spent, now.left)
-        if whole is None:
-            return known
+            return _LedgerOutlook()
+        state = ledger.state(name)
+        outlook = _LedgerOutlook(ledger.budget(name).epsilon, state.spent, state.left)
+        if plan_check is None:
+            return outlook
         try:
-            ask = whole.ask
-            free = books.remembered(ask) is not None
+            charge = plan_check.ask
+            free = ledger.remembered(charge) is not None
             if free:
-                return replace(known, after=now.left, free=True)
-            before, after = books.outlook(ask)
-            return replace(known, spent=before.spent, left=before.left, after=after.left)
+                return replace(outlook, after=state.left, free=True)
+            before, after = ledger.outlook(charge)
+            return replace(outlook, spent=before.spent, left=before.left, after=after.left)
         except InputError as error:
             problems.append(Problem(field="budget", message=one_line(str(error))))
-            return replace(known, short=isinstance(error, BudgetError))
+            return replace(outlook, short=isinstance(error, BudgetError))
 
 
-def _protects(setting: PrivacySetting) -> str:
-    public = "not public" if setting.units is None else f"{setting.units}, public"
-    return f"Protects {setting.unit}. Number of units: {public}."
+def _protection_sentence(setting: PrivacySetting) -> str:
+    unit_count = "not public" if setting.units is None else f"{setting.units}, public"
+    return f"Protects {setting.unit}. Number of units: {unit_count}."
 
 
-def _words(cost: Fraction, books: _Books, budget: str) -> str:
-    if books.free:
+def _cost_sentence(cost: Fraction, outlook: _LedgerOutlook, budget: str) -> str:
+    if outlook.free:
         return "Nothing: the ledger remembers this release, and gives the same answers again."
-    if books.takes is None or books.left is None:
+    if outlook.takes is None or outlook.left is None:
         return f"ε {format_rounded(cost)}." + ("" if budget else " Choose a budget to charge.")
-    less = (
-        "" if books.takes == cost else f" By itself the plan tells {format_rounded(cost)}; with earlier releases, less."
+    remark = (
+        ""
+        if outlook.takes == cost
+        else f" By itself the plan tells {format_rounded(cost)}; with earlier releases, less."
     )
-    return f"ε {format_rounded(books.takes)} of the {format_rounded(books.left)} that {budget} has left.{less}"
+    return f"ε {format_rounded(outlook.takes)} of the {format_rounded(outlook.left)} that {budget} has left.{remark}"

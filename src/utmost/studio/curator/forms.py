@@ -1,89 +1,97 @@
-"""What the curator's form holds: texts as they were typed, none of them checked beyond its length."""
+"""The curator's form: texts as they were typed, none checked beyond its length; and the form of a plan."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from utmost.data.queries import Count, Histogram, Quantile
+from utmost.publish import plan_writer
+from utmost.publish.plans import QUERY_KINDS, Plan, QuerySpec
+from utmost.studio.curator import key_parser
 from utmost.studio.form_errors import FieldError, one_line
 
-MOST_QUERIES = 30  # of the form; a plan may have more
-MOST_COLUMNS = 400  # of a file whose columns are declared in the form
-MOST_KEYS = 6  # columns of one histogram
+if TYPE_CHECKING:
+    from utmost.studio.curator.tables import SourceView
+
+MAX_QUERIES = 30  # of the form; a plan may have more
+MAX_COLUMNS = 400  # of a file whose columns are declared in the form
+MAX_KEY_COLUMNS = 6  # columns of one histogram
 FIELD_PATTERN = re.compile(r"[a-z_]+(\.(\d{1,3}|[a-z_]+)){0,4}")
 
-Line = Annotated[str, Field(max_length=300)]
-Words = Annotated[str, Field(max_length=20_000)]
-KindOfQuery = Literal["count", "histogram", "sum", "mean", "quantile"]
-KindOfColumn = Literal["integer", "number", "text", "truth", "date", "time"]
+ShortText = Annotated[str, Field(max_length=300)]
+LongText = Annotated[str, Field(max_length=20_000)]
+QueryKindName = Literal["count", "histogram", "sum", "mean", "quantile"]
+ColumnKindName = Literal["integer", "number", "text", "truth", "date", "time"]
 
 
-class _Form(BaseModel):
+class _FormModel(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class KeyColumn(_Form):
+class KeyColumn(_FormModel):
     """One column of a histogram, and its public values with commas between them; 1..7 stands for 1, 2, …, 7."""
 
-    column: Line = ""
-    values: Words = Field(default="", examples=["1..7"])
+    column: ShortText = ""
+    values: LongText = Field(default="", examples=["1..7"])
 
 
-class QueryDraft(_Form):
+class QueryDraft(_FormModel):
     """One query, as it was typed. What does not belong to its kind is left aside."""
 
-    name: Line = ""
-    kind: KindOfQuery = "count"
-    where: Words = Field(default="", examples=["vote = 1"])
-    column: Line = ""
-    low: Line = ""
-    high: Line = ""
-    step: Line = ""
-    extra_loss: Line = Field(default="", description="Instead of a step: the loss that rounding may add")
-    nulls: Line = Field(default="drop", description="drop, or the number that stands in for a missing one")
-    probability: Line = "1/2"
-    keys: list[KeyColumn] = Field(default=[], max_length=MOST_KEYS)
-    epsilon: Line = Field(default="0.1", description="A decimal or a fraction, exactly", examples=["0.1", "1/3"])
+    name: ShortText = ""
+    kind: QueryKindName = "count"
+    where: LongText = Field(default="", examples=["vote = 1"])
+    column: ShortText = ""
+    low: ShortText = ""
+    high: ShortText = ""
+    step: ShortText = ""
+    extra_loss: ShortText = Field(default="", description="Instead of a step: the loss that rounding may add")
+    nulls: ShortText = Field(default="drop", description="drop, or the number that stands in for a missing one")
+    probability: ShortText = "1/2"
+    keys: list[KeyColumn] = Field(default=[], max_length=MAX_KEY_COLUMNS)
+    epsilon: ShortText = Field(default="0.1", description="A decimal or a fraction, exactly", examples=["0.1", "1/3"])
 
 
-class DeclaredColumn(_Form):
+class DeclaredColumn(_FormModel):
     """The kind of a column of a CSV file, which is declared and not found in its rows."""
 
-    name: Line
-    kind: KindOfColumn
+    name: ShortText
+    kind: ColumnKindName
 
 
-class PlanDraft(_Form):
+class PlanDraft(_FormModel):
     """A plan in the making."""
 
-    title: Line = ""
-    location: Line = Field(default="bundled:anes96", examples=["people.csv"])
-    table: Line = Field(default="", description="Which table of a database")
-    columns: list[DeclaredColumn] = Field(default=[], max_length=MOST_COLUMNS)
-    fingerprint: Line = Field(default="", description="Your name for this state of the data")
+    title: ShortText = ""
+    location: ShortText = Field(default="bundled:anes96", examples=["people.csv"])
+    table: ShortText = Field(default="", description="Which table of a database")
+    columns: list[DeclaredColumn] = Field(default=[], max_length=MAX_COLUMNS)
+    fingerprint: ShortText = Field(default="", description="Your name for this state of the data")
     neighbours: Literal["replace", "add-remove"] = "replace"
     protects: Literal["row", "person"] = "row"
-    person: Line = Field(default="", description="The column that names persons")
+    person: ShortText = Field(default="", description="The column that names persons")
     keeps: Literal["rows", "groups"] = "rows"
-    bound: Line = Field(default="1", description="How many rows or groups of each person count")
-    part_column: Line = ""
-    part_equals: Line = ""
-    budget: Line = ""
-    queries: list[QueryDraft] = Field(default=[QueryDraft()], min_length=1, max_length=MOST_QUERIES)
+    bound: ShortText = Field(default="1", description="How many rows or groups of each person count")
+    part_column: ShortText = ""
+    part_equals: ShortText = ""
+    budget: ShortText = ""
+    queries: list[QueryDraft] = Field(default=[QueryDraft()], min_length=1, max_length=MAX_QUERIES)
 
 
 def parse_form(pairs: Iterable[tuple[str, str]]) -> PlanDraft:
     """The draft in a form's fields, called as in queries.0.epsilon; others are left aside."""
-    known = set(PlanDraft.model_fields)
+    fields = set(PlanDraft.model_fields)
     content: dict[str, Any] = {}
     for name, value in pairs:
-        if FIELD_PATTERN.fullmatch(name) and name.partition(".")[0] in known:
-            _put(content, name.split("."), value)
+        if FIELD_PATTERN.fullmatch(name) and name.partition(".")[0] in fields:
+            _set_nested(content, name.split("."), value)
     try:
-        return _without_blanks(PlanDraft.model_validate(_listed(content)))
+        return _without_blanks(PlanDraft.model_validate(_numbered_keys_to_lists(content)))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         field = ".".join(str(part) for part in first["loc"])
@@ -92,12 +100,12 @@ def parse_form(pairs: Iterable[tuple[str, str]]) -> PlanDraft:
 
 def _without_blanks(draft: PlanDraft) -> PlanDraft:
     """The same without the rows for keys that were left empty: the form has room for one more whenever it is shown."""
-    for question in draft.queries:
-        question.keys = [one for one in question.keys if one.column or one.values]
+    for query in draft.queries:
+        query.keys = [key for key in query.keys if key.column or key.values]
     return draft
 
 
-def _put(content: dict[str, Any], path: list[str], value: str) -> None:
+def _set_nested(content: dict[str, Any], path: list[str], value: str) -> None:
     for part in path[:-1]:
         inner = content.setdefault(part, {})
         if not isinstance(inner, dict):
@@ -106,10 +114,63 @@ def _put(content: dict[str, Any], path: list[str], value: str) -> None:
     content[path[-1]] = value
 
 
-def _listed(content: Any) -> Any:
+def _numbered_keys_to_lists(content: Any) -> Any:
     """The same with lists where all keys are numbers, in their order."""
     if not isinstance(content, dict):
         return content
     if content and all(key.isdigit() for key in content):
-        return [_listed(content[key]) for key in sorted(content, key=int)]
-    return {key: _listed(value) for key, value in content.items()}
+        return [_numbered_keys_to_lists(content[key]) for key in sorted(content, key=int)]
+    return {key: _numbered_keys_to_lists(value) for key, value in content.items()}
+
+
+def blank_draft(view: SourceView, budget: str = "") -> PlanDraft:
+    """A form about a table that asks for one count. Columns of a CSV file are of the kinds that were found."""
+    columns: Any = [{"name": column.name, "kind": column.kind} for column in view.columns if column.found]
+    return PlanDraft(location=view.location, table=view.table or "", columns=columns, budget=budget)
+
+
+def draft_from_plan(plan: Plan, view: SourceView) -> PlanDraft:
+    """The form filled in with a plan. Columns of a CSV file that it does not declare are as they were found."""
+    if len(plan.queries) > MAX_QUERIES:
+        raise FieldError("plan", f"plan must have at most {MAX_QUERIES} queries for the form, got {len(plan.queries)}")
+    unit, part, source = plan.unit, plan.part, plan.source
+    kinds = {column.name: source.columns.get(column.name, column.kind) for column in view.columns if column.found}
+    columns: Any = [{"name": name, "kind": kind} for name, kind in kinds.items()]
+    return PlanDraft(
+        title=plan.title or "",
+        location=source.location,
+        table=source.table or "",
+        columns=columns,
+        fingerprint=plan.fingerprint or "",
+        neighbours="replace" if plan.neighbours == "replace" else "add-remove",
+        protects="row" if unit.column is None else "person",
+        person=unit.column or "",
+        keeps="groups" if unit.groups else "rows",
+        bound=str(unit.bound),
+        part_column="" if part is None else part.column,
+        part_equals="" if part is None else key_parser.keys_text([part.equals]),
+        budget=plan.budget.strip(),
+        queries=[_query_draft(query_spec) for query_spec in plan.queries],
+    )
+
+
+def _query_draft(query_spec: QuerySpec) -> QueryDraft:
+    query, extra_loss = query_spec.query, query_spec.extra_loss
+    fields: dict[str, Any] = {"name": query_spec.name, "kind": QUERY_KINDS[type(query)], "where": query.where or ""}
+    fields["epsilon"] = _number_text(query_spec.epsilon)
+    if isinstance(query, Histogram):
+        fields["keys"] = [
+            KeyColumn(column=column, values=key_parser.keys_text(values)) for column, values in query.keys.items()
+        ]
+    elif not isinstance(query, Count):
+        grid = query.grid
+        fields |= {"column": query.column, "low": _number_text(grid.low), "high": _number_text(grid.high)}
+        fields |= {"step": _number_text(grid.step)} if extra_loss is None else {"extra_loss": _number_text(extra_loss)}
+        fields["nulls"] = "drop" if query.nulls is None else _number_text(query.nulls)
+        if isinstance(query, Quantile):
+            fields["probability"] = _number_text(query.probability)
+    return QueryDraft(**fields)
+
+
+def _number_text(value: Fraction) -> str:
+    return plan_writer.toml_number(value).strip('"')

@@ -10,10 +10,10 @@ from utmost.data.column_kinds import ColumnKind
 from utmost.data.queries import MAX_HISTOGRAM_CELLS, Key
 from utmost.errors import InputError
 
-VALUE = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,\n]*?))\s*(?:[,\n]|\Z)')
-RANGE = re.compile(r"([+-]?\d{1,18})\s*\.\.\s*([+-]?\d{1,18})")
-WHOLE = re.compile(r"[+-]?\d{1,30}")
-TRUTHS = {"true": True, "false": False}
+VALUE_PATTERN = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,\n]*?))\s*(?:[,\n]|\Z)')
+RANGE_PATTERN = re.compile(r"([+-]?\d{1,18})\s*\.\.\s*([+-]?\d{1,18})")
+INTEGER_PATTERN = re.compile(r"[+-]?\d{1,30}")
+TRUTH_VALUES = {"true": True, "false": False}
 
 
 def parse_keys(text: str, kind: ColumnKind, name: str) -> list[Key]:
@@ -22,14 +22,14 @@ def parse_keys(text: str, kind: ColumnKind, name: str) -> list[Key]:
     >>> parse_keys("1..3, 7", ColumnKind.INTEGER, "keys"), parse_keys('north, "south, far"', ColumnKind.TEXT, "keys")
     ([1, 2, 3, 7], ['north', 'south, far'])
     """
-    if kind not in _READ:
+    if kind not in _KEY_PARSERS:
         raise InputError(f"{name} must be of integers, texts, truths or dates, got a column of kind {kind}: use where")
-    found: list[Key] = []
-    for word in _words(text):
-        found.extend(_READ[kind](word, name))
-        if len(found) > MAX_HISTOGRAM_CELLS:
+    keys: list[Key] = []
+    for value in _split_values(text):
+        keys.extend(_KEY_PARSERS[kind](value, name))
+        if len(keys) > MAX_HISTOGRAM_CELLS:
             raise InputError(f"{name} must be at most {MAX_HISTOGRAM_CELLS} values, got more: list fewer")
-    return found
+    return keys
 
 
 def keys_text(keys: Sequence[Key]) -> str:
@@ -39,63 +39,63 @@ def keys_text(keys: Sequence[Key]) -> str:
     ('1..3, 7', 'north, "south, far"')
     """
     if keys and all(isinstance(key, int) and not isinstance(key, bool) for key in keys):
-        return ", ".join(_runs([int(key) for key in keys if isinstance(key, int)]))
-    return ", ".join(_quoted(key) for key in keys)
+        return ", ".join(_integer_runs([int(key) for key in keys if isinstance(key, int)]))
+    return ", ".join(_quote_key(key) for key in keys)
 
 
-def _words(text: str) -> Iterator[str]:
+def _split_values(text: str) -> Iterator[str]:
     """The values, those in quotes as they are, others without blanks around them; empty ones are left out."""
-    place, lines = 0, text.replace("\r\n", "\n")
-    while place < len(lines):
-        found = VALUE.match(lines, place)
-        if found is None:
+    position, lines = 0, text.replace("\r\n", "\n")
+    while position < len(lines):
+        match = VALUE_PATTERN.match(lines, position)
+        if match is None:
             raise InputError("keys must be values with commas between them, texts with a comma in double quotes")
-        place = found.end()
-        quoted, plain = found.groups()
+        position = match.end()
+        quoted, plain = match.groups()
         if quoted is not None:
             yield quoted.replace('""', '"')
         elif plain:
             yield plain
 
 
-def _integers(word: str, name: str) -> Sequence[Key]:
-    run = RANGE.fullmatch(word)
-    if run is not None:
-        low, high = int(run[1]), int(run[2])
+def _parse_integers(value: str, name: str) -> Sequence[Key]:
+    bounds = RANGE_PATTERN.fullmatch(value)
+    if bounds is not None:
+        low, high = int(bounds[1]), int(bounds[2])
         if low > high or high - low >= MAX_HISTOGRAM_CELLS:
             raise InputError(f"{name} must run upwards over at most {MAX_HISTOGRAM_CELLS} values, as in 1..7")
         return range(low, high + 1)
-    if WHOLE.fullmatch(word) is None:
-        raise InputError(f'{name} must be whole numbers such as 1, 2, 5..9, got "{word[:40]}"')
-    return [int(word)]
+    if INTEGER_PATTERN.fullmatch(value) is None:
+        raise InputError(f'{name} must be whole numbers such as 1, 2, 5..9, got "{value[:40]}"')
+    return [int(value)]
 
 
-def _texts(word: str, _: str) -> Sequence[Key]:
-    return [word]
+def _parse_text(value: str, _: str) -> Sequence[Key]:
+    return [value]
 
 
-def _truths(word: str, name: str) -> Sequence[Key]:
-    if word.lower() not in TRUTHS:
-        raise InputError(f'{name} must be true or false, got "{word[:40]}"')
-    return [TRUTHS[word.lower()]]
+def _parse_truth(value: str, name: str) -> Sequence[Key]:
+    if value.lower() not in TRUTH_VALUES:
+        raise InputError(f'{name} must be true or false, got "{value[:40]}"')
+    return [TRUTH_VALUES[value.lower()]]
 
 
-def _dates(word: str, name: str) -> Sequence[Key]:
+def _parse_date(value: str, name: str) -> Sequence[Key]:
     try:
-        return [date.fromisoformat(word)]
+        return [date.fromisoformat(value)]
     except ValueError:
-        raise InputError(f'{name} must be dates such as 2020-01-31, got "{word[:40]}"') from None
+        raise InputError(f'{name} must be dates such as 2020-01-31, got "{value[:40]}"') from None
 
 
-_READ: dict[ColumnKind, Callable[[str, str], Sequence[Key]]] = {
-    ColumnKind.INTEGER: _integers,
-    ColumnKind.TEXT: _texts,
-    ColumnKind.TRUTH: _truths,
-    ColumnKind.DATE: _dates,
+_KEY_PARSERS: dict[ColumnKind, Callable[[str, str], Sequence[Key]]] = {
+    ColumnKind.INTEGER: _parse_integers,
+    ColumnKind.TEXT: _parse_text,
+    ColumnKind.TRUTH: _parse_truth,
+    ColumnKind.DATE: _parse_date,
 }
 
 
-def _runs(numbers: list[int]) -> Iterator[str]:
+def _integer_runs(numbers: list[int]) -> Iterator[str]:
     """Numbers, three or more in a row as a range."""
     start = 0
     for k in range(1, len(numbers) + 1):
@@ -106,7 +106,7 @@ def _runs(numbers: list[int]) -> Iterator[str]:
         start = k
 
 
-def _quoted(key: Key) -> str:
+def _quote_key(key: Key) -> str:
     if not isinstance(key, str):
         return str(key).lower()
     is_plain = key and key == key.strip() and not any(mark in key for mark in ',"\n\r')

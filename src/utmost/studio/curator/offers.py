@@ -21,7 +21,7 @@ from utmost.studio.form_errors import Refusal
 
 KEY_PATTERN = re.compile(r"[A-Za-z0-9_-]{43}")
 MAX_OFFERS = 500  # offers that are kept
-UNKNOWN = "key must be of a confirmation of yours, got another: look at the plan again, and confirm it anew"
+UNKNOWN_KEY_MESSAGE = "key must be of a confirmation of yours, got another: look at the plan again, and confirm it anew"
 
 
 class Offer(BaseModel):
@@ -84,83 +84,83 @@ class Offers:
 
     def add(self, owner: str, offer: Offer) -> None:
         """Keep a new offer."""
-        place = self._folder / offer.key
-        place.mkdir(mode=0o700)
-        _write(place / "offer.json", {"owner": owner, "offer": offer.model_dump()})
+        folder = self._folder / offer.key
+        folder.mkdir(mode=0o700)
+        _write_json(folder / "offer.json", {"owner": owner, "offer": offer.model_dump()})
 
     def find(self, owner: str, key: str) -> Offer:
         """The offer under a key, if it was made to this owner; another's is refused like one that never was."""
-        found = _read(self._folder / key / "offer.json") if KEY_PATTERN.fullmatch(key) else None
-        if found is None or found["owner"] != owner:
-            raise Refusal(404, UNKNOWN)
-        return Offer.model_validate(found["offer"])
+        content = _read_json(self._folder / key / "offer.json") if KEY_PATTERN.fullmatch(key) else None
+        if content is None or content["owner"] != owner:
+            raise Refusal(404, UNKNOWN_KEY_MESSAGE)
+        return Offer.model_validate(content["offer"])
 
-    def begin(self, key: str, begun: StartedRun) -> None:
+    def start_run(self, key: str, run: StartedRun) -> None:
         """Leave word, on the disk, that the charge is about to be made; refused where somebody has."""
         try:
-            _write_once(self._folder / key / "begun.json", begun.model_dump())
+            _create_json(self._folder / key / "begun.json", run.model_dump())
         except FileExistsError:
             raise Refusal(
                 409, "this confirmation is being carried out elsewhere: reload the page in a moment"
             ) from None
 
-    def begun(self, key: str) -> StartedRun | None:
+    def find_run(self, key: str) -> StartedRun | None:
         """The run that was begun, if one was."""
-        found = _read(self._folder / key / "begun.json")
-        return None if found is None else StartedRun.model_validate(found)
+        content = _read_json(self._folder / key / "begun.json")
+        return None if content is None else StartedRun.model_validate(content)
 
-    def undo(self, key: str) -> None:
+    def cancel_run(self, key: str) -> None:
         """Take the word back: nothing was charged, and the offer stands as before."""
         (self._folder / key / "begun.json").unlink()
 
-    def end(self, outcome: Outcome) -> Outcome:
+    def save_outcome(self, outcome: Outcome) -> Outcome:
         """Keep what became of an offer."""
-        _write(self._folder / outcome.key / "outcome.json", outcome.model_dump())
+        _write_json(self._folder / outcome.key / "outcome.json", outcome.model_dump())
         return outcome
 
-    def ended(self, key: str) -> Outcome | None:
+    def find_outcome(self, key: str) -> Outcome | None:
         """What became of an offer, if it has ended."""
-        found = _read(self._folder / key / "outcome.json")
-        return None if found is None else Outcome.model_validate(found)
+        content = _read_json(self._folder / key / "outcome.json")
+        return None if content is None else Outcome.model_validate(content)
 
-    def tidy(self, needed: Collection[str]) -> None:
+    def remove_old(self, needed: Collection[str]) -> None:
         """Forget the oldest offers but those that are needed; what is forgotten can no longer be accepted."""
-        places = sorted(self._folder.iterdir(), key=lambda place: place.stat().st_mtime_ns, reverse=True)
-        for place in places[MAX_OFFERS:]:
-            if place.name not in needed:
-                shutil.rmtree(place, ignore_errors=True)
+        folders = sorted(self._folder.iterdir(), key=lambda folder: folder.stat().st_mtime_ns, reverse=True)
+        for folder in folders[MAX_OFFERS:]:
+            if folder.name not in needed:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
-def _write(path: Path, content: Mapping[str, Any]) -> None:
+def _write_json(path: Path, content: Mapping[str, Any]) -> None:
     """JSON in a file, whole or not at all, on the disk."""
     release_file.save_text(json.dumps(content), path)
-    _settled(path.parent)
+    _sync_folder(path.parent)
 
 
-def _write_once(path: Path, content: Mapping[str, Any]) -> None:
+def _create_json(path: Path, content: Mapping[str, Any]) -> None:
     """JSON in a file that must not be there yet, on the disk."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
         stream.write(json.dumps(content))
         stream.flush()
         os.fsync(stream.fileno())
-    _settled(path.parent)
+    _sync_folder(path.parent)
 
 
-def _settled(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """The folder's own entries on the disk, where the system has a way."""
     if hasattr(os, "O_DIRECTORY"):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            os.fsync(handle)
+            os.fsync(descriptor)
         finally:
-            os.close(handle)
+            os.close(descriptor)
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _read_json(path: Path) -> dict[str, Any] | None:
     """The JSON in a file; None where there is none, or where writing it was cut short."""
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found
+    return content

@@ -16,7 +16,7 @@ from utmost.studio import data_folder
 from utmost.studio.curator import api, budgets, draft_preview, plan_builder, tables
 from utmost.studio.curator.budgets import NewBudget
 from utmost.studio.curator.dependencies import FormPairs, PostedForm, SpendingDep, offer_owner
-from utmost.studio.curator.forms import MOST_QUERIES, PlanDraft, QueryDraft, parse_form
+from utmost.studio.curator.forms import MAX_QUERIES, PlanDraft, QueryDraft, parse_form
 from utmost.studio.curator.offers import AcceptedOffer
 from utmost.studio.curator.spending import SpendingService
 from utmost.studio.form_errors import FieldError, Problem, Refusal, problem_from_error
@@ -25,13 +25,13 @@ from utmost.studio.sessions import Visitor
 from utmost.studio.settings import Settings
 from utmost.studio.state import SettingsDep, VisitorDep
 
-FIRST = QueryDraft(name="first count", epsilon="0.1")
+FIRST_QUERY = QueryDraft(name="first count", epsilon="0.1")
 NO_BUDGET = Problem(field="budget", message="budget must be chosen: it is what the release is charged to")
 pages = APIRouter(include_in_schema=False, prefix="/curator")
 
 
 @pages.get("")
-def overview_page(request: Request, settings: SettingsDep, spends: SpendingDep) -> HTMLResponse:
+def overview_page(request: Request, settings: SettingsDep, spending: SpendingDep) -> HTMLResponse:
     """What there is."""
     return render_page(request, "curator/overview.html", twin="/api/curator", overview=api.overview(settings))
 
@@ -41,123 +41,125 @@ def source_page(
     request: Request, settings: SettingsDep, location: api.Location = "bundled:anes96", table: api.TableName = ""
 ) -> HTMLResponse:
     """The columns of one table."""
-    seen = api.source(settings, location, table)
-    return render_page(request, "curator/source.html", twin=_with("/api/curator/source", request), source=seen)
+    source = api.source(settings, location, table)
+    return render_page(
+        request, "curator/source.html", twin=_add_page_query("/api/curator/source", request), source=source
+    )
 
 
 @pages.get("/plan")
 def plan_page(
     request: Request,
     settings: SettingsDep,
-    spends: SpendingDep,
-    who: VisitorDep,
+    spending: SpendingDep,
+    visitor: VisitorDep,
     location: api.Location = "bundled:anes96",
     table: api.TableName = "",
     file: api.File = "",
     key: api.OfferKey = "",
-    release: api.ReleaseOf = "",
+    release: api.ReleaseQuery = "",
 ) -> HTMLResponse:
     """The form, blank or filled in with a plan."""
-    draft = api.draft(settings, spends, who, location, table, file, key, release)
+    draft = api.draft(settings, spending, visitor, location, table, file, key, release)
     is_blank = not (file or key or release)
     if is_blank:
-        draft = draft.model_copy(update={"queries": [FIRST]})
-    return _form(request, settings, draft, [], quiet=is_blank)
+        draft = draft.model_copy(update={"queries": [FIRST_QUERY]})
+    return _plan_form_page(request, settings, draft, [], quiet=is_blank)
 
 
 @pages.post("/plan")
-def plan_posted(
-    request: Request, settings: SettingsDep, spends: SpendingDep, who: VisitorDep, pairs: PostedForm
+def post_plan(
+    request: Request, settings: SettingsDep, spending: SpendingDep, visitor: VisitorDep, pairs: PostedForm
 ) -> Response:
     """What one of the form's buttons asks for."""
-    sent, draft = dict(pairs), parse_form(pairs)
-    match sent.get("do", "look").partition(" "):
-        case ("add", _, _) if len(draft.queries) < MOST_QUERIES:
+    fields, draft = dict(pairs), parse_form(pairs)
+    match fields.get("do", "look").partition(" "):
+        case ("add", _, _) if len(draft.queries) < MAX_QUERIES:
             draft.queries.append(QueryDraft(name=f"query {len(draft.queries) + 1}"))
         case ("remove", _, number) if number.isdigit() and int(number) < len(draft.queries) > 1:
             del draft.queries[int(number)]
         case ("open", _, _):
-            return _opened(request, settings, draft, sent)
+            return _open_budget(request, settings, draft, fields)
         case ("download", _, _):
-            return _downloaded(request, settings, draft)
+            return _download_plan(request, settings, draft)
         case ("review", _, _):
-            return _reviewed(request, settings, spends, who, draft)
-    return _form(request, settings, draft, [])
+            return _offer_plan(request, settings, spending, visitor, draft)
+    return _plan_form_page(request, settings, draft, [])
 
 
-def _form(
+def _plan_form_page(
     request: Request, settings: Settings, draft: PlanDraft, problems: list[Problem], *, quiet: bool = False, **data: Any
 ) -> HTMLResponse:
     """The form, with what is known about its draft. A quiet one does not complain before it was touched."""
-    seen = draft_preview.preview_draft(draft, settings)
-    told = [*problems, *([] if quiet else seen.problems)]
+    preview = draft_preview.preview_draft(draft, settings)
+    shown_problems = [*problems, *([] if quiet else preview.problems)]
     return render_page(
         request,
         "curator/plan.html",
         status=422 if problems else 200,
-        twin=_with("/api/curator/draft", request) if request.method == "GET" else "",
+        twin=_add_page_query("/api/curator/draft", request) if request.method == "GET" else "",
         draft=draft,
-        seen=seen,
+        preview=preview,
         source=tables.source_view(settings, draft.location, draft.table or None),
         budgets=budgets.budget_views(settings),
-        errors=defaultdict(str, {one.field or "": one.message for one in reversed(told)}),
-        quiet=quiet or bool(problems),  # what was said stays until something changes
+        errors=defaultdict(str, {problem.field or "": problem.message for problem in reversed(shown_problems)}),
+        quiet=quiet or bool(problems),  # the problems shown stay until something changes
         **{"new_name": "", "new_epsilon": "1", **data},
     )
 
 
-def _opened(request: Request, settings: Settings, draft: PlanDraft, sent: dict[str, str]) -> HTMLResponse:
+def _open_budget(request: Request, settings: Settings, draft: PlanDraft, fields: dict[str, str]) -> HTMLResponse:
     """Open the budget that the form names, for whom the draft protects; and the form again."""
-    name, epsilon = sent.get("new_name", "")[:100], sent.get("new_epsilon", "")[:1000]
+    name, epsilon = fields.get("new_name", "")[:100], fields.get("new_epsilon", "")[:1000]
     unit = "row" if draft.protects == "row" else draft.person
     try:
-        new = NewBudget(name=name, epsilon=epsilon, unit=unit, neighbours=draft.neighbours)
-        draft = draft.model_copy(update={"budget": budgets.open_budget_view(settings, new).name})
+        new_budget = NewBudget(name=name, epsilon=epsilon, unit=unit, neighbours=draft.neighbours)
+        draft = draft.model_copy(update={"budget": budgets.open_budget_view(settings, new_budget).name})
     except FieldError as error:
         field = "new_epsilon" if error.field == "epsilon" else "new_name"
-        return _form(
+        return _plan_form_page(
             request, settings, draft, [Problem(field=field, message=str(error))], new_name=name, new_epsilon=epsilon
         )
-    return _form(request, settings, draft, [])
+    return _plan_form_page(request, settings, draft, [])
 
 
-def _downloaded(request: Request, settings: Settings, draft: PlanDraft) -> Response:
+def _download_plan(request: Request, settings: Settings, draft: PlanDraft) -> Response:
     """The plan as a file, once it is one; its budget need not be open yet."""
-    seen = draft_preview.preview_draft(draft, settings)
-    if seen.plan is None or not seen.budget:
-        return _form(request, settings, draft, seen.problems or [NO_BUDGET])
-    return _attached(seen.plan, "plan.toml")
+    preview = draft_preview.preview_draft(draft, settings)
+    if preview.plan is None or not preview.budget:
+        return _plan_form_page(request, settings, draft, preview.problems or [NO_BUDGET])
+    return _attachment(preview.plan, "plan.toml")
 
 
-def _reviewed(
-    request: Request, settings: Settings, spends: SpendingService, who: Visitor, draft: PlanDraft
+def _offer_plan(
+    request: Request, settings: Settings, spending: SpendingService, visitor: Visitor, draft: PlanDraft
 ) -> Response:
     """Lead to the confirmation, if there is nothing left to mend."""
-    seen = draft_preview.preview_draft(draft, settings)
-    if seen.plan is None or seen.problems or not seen.budget:
-        return _form(request, settings, draft, seen.problems or [NO_BUDGET])
+    preview = draft_preview.preview_draft(draft, settings)
+    if preview.plan is None or preview.problems or not preview.budget:
+        return _plan_form_page(request, settings, draft, preview.problems or [NO_BUDGET])
     try:
-        offer = spends.offer(offer_owner(who), plan_builder.accept_plan(seen.plan, settings))
+        offer = spending.offer(offer_owner(visitor), plan_builder.accept_plan(preview.plan, settings))
     except InputError as error:
-        return _form(request, settings, draft, [problem_from_error(error, ["budget", "location"])])
+        return _plan_form_page(request, settings, draft, [problem_from_error(error, ["budget", "location"])])
     return RedirectResponse(f"/curator/confirm/{offer.key}", status_code=303)
 
 
 @pages.get("/confirm/{key}")
-def confirm_page(request: Request, spends: SpendingDep, who: VisitorDep, key: api.Key) -> Response:
+def confirm_page(request: Request, spending: SpendingDep, visitor: VisitorDep, key: api.Key) -> Response:
     """The plan, what it costs, and the one click that spends it."""
-    offer, outcome = spends.find(offer_owner(who), key), spends.outcome(offer_owner(who), key)
+    offer, outcome = spending.find(offer_owner(visitor), key), spending.outcome(offer_owner(visitor), key)
     if outcome.state == "done":
-        return _released(outcome.file or "")
+        return _redirect_to_release(outcome.file or "")
     data: dict[str, Any] = {"offer": offer, "outcome": outcome}
     return render_page(request, "curator/confirm.html", twin=f"/api/curator/offers/{key}", **data)
 
 
 @pages.post("/spend")
-def spend_posted(
+def post_spend(
     request: Request,
-    spends: SpendingDep,
-    who: VisitorDep,
+    spending: SpendingDep,
+    visitor: VisitorDep,
     key: Annotated[str, Form(max_length=100)],
     plan: Annotated[str, Form(max_length=plans.MAX_PLAN_BYTES * 2)],
     cost: Annotated[str, Form(max_length=200)],
@@ -165,27 +167,27 @@ def spend_posted(
 ) -> Response:
     """Accept an offer, and lead to its release."""
     text = plan.replace("\r\n", "\n")[: plans.MAX_PLAN_BYTES]
-    outcome = spends.accept(offer_owner(who), AcceptedOffer(key=key, plan=text, cost=cost, takes=takes))
+    outcome = spending.accept(offer_owner(visitor), AcceptedOffer(key=key, plan=text, cost=cost, takes=takes))
     if outcome.state == "done":
-        return _released(outcome.file or "")
+        return _redirect_to_release(outcome.file or "")
     return RedirectResponse(f"/curator/confirm/{outcome.key}", status_code=303)
 
 
-def _released(file: str) -> RedirectResponse:
+def _redirect_to_release(file: str) -> RedirectResponse:
     return RedirectResponse(f"/curator/releases/{file}", status_code=303)
 
 
 @pages.get("/offers/{key}/plan.toml")
-def offered_plan(spends: SpendingDep, who: VisitorDep, key: api.Key) -> Response:
+def offer_plan(spending: SpendingDep, visitor: VisitorDep, key: api.Key) -> Response:
     """The plan of an offer, to be run by utmost release."""
-    return _attached(spends.find(offer_owner(who), key).plan, "plan.toml")
+    return _attachment(spending.find(offer_owner(visitor), key).plan, "plan.toml")
 
 
 @pages.get("/releases/{file}")
-def release_page(request: Request, settings: SettingsDep, spends: SpendingDep, file: api.ReleaseName) -> HTMLResponse:
+def release_page(request: Request, settings: SettingsDep, spending: SpendingDep, file: api.ReleaseName) -> HTMLResponse:
     """The answers of a release."""
-    made = api.release(settings, spends, file)
-    return render_page(request, "curator/release.html", twin=f"/api/curator/releases/{made.file}", release=made)
+    release = api.release(settings, spending, file)
+    return render_page(request, "curator/release.html", twin=f"/api/curator/releases/{release.file}", release=release)
 
 
 @pages.get("/releases/{file}/download")
@@ -196,62 +198,64 @@ def release_file(settings: SettingsDep, file: api.ReleaseName) -> FileResponse:
 
 
 @pages.get("/releases/{file}/plan.toml")
-def release_plan(spends: SpendingDep, file: api.ReleaseName) -> Response:
+def release_plan(spending: SpendingDep, file: api.ReleaseName) -> Response:
     """The plan of a release that was made here."""
-    text = spends.plan_of(file)
+    text = spending.plan_text(file)
     if text is None:
         raise Refusal(404, "release must be one that was made here, got another: its plan is not known")
-    return _attached(text, f"{file.removesuffix(data_folder.RELEASE_SUFFIX)}.toml")
+    return _attachment(text, f"{file.removesuffix(data_folder.RELEASE_SUFFIX)}.toml")
 
 
-def _attached(text: str, name: str) -> Response:
+def _attachment(text: str, name: str) -> Response:
     return PlainTextResponse(text, headers={"content-disposition": f'attachment; filename="{name}"'})
 
 
 @pages.get("/budgets")
 def budgets_page(request: Request, settings: SettingsDep) -> HTMLResponse:
     """All budgets, and the form that opens one."""
-    return _budgets(request, settings, NewBudget(name="", epsilon="1"), None)
+    return _budgets_page(request, settings, NewBudget(name="", epsilon="1"), None)
 
 
 @pages.post("/budgets")
-def budget_posted(request: Request, settings: SettingsDep, pairs: PostedForm) -> Response:
+def post_budget(request: Request, settings: SettingsDep, pairs: PostedForm) -> Response:
     """Open a budget."""
-    sent = _new(pairs)
+    new_budget = _parse_new_budget(pairs)
     try:
-        made = budgets.open_budget_view(settings, sent)
+        budget = budgets.open_budget_view(settings, new_budget)
     except FieldError as error:
-        return _budgets(request, settings, sent, Problem(field=error.field, message=str(error)))
+        return _budgets_page(request, settings, new_budget, Problem(field=error.field, message=str(error)))
     from urllib.parse import urlencode
 
-    return RedirectResponse(f"/curator/budget?{urlencode({'name': made.name})}", status_code=303)
+    return RedirectResponse(f"/curator/budget?{urlencode({'name': budget.name})}", status_code=303)
 
 
-def _new(pairs: FormPairs) -> NewBudget:
+def _parse_new_budget(pairs: FormPairs) -> NewBudget:
     """The budget in the form's fields."""
     from pydantic import ValidationError
 
-    sent = {name: value for name, value in pairs if name in NewBudget.model_fields}
+    fields = {name: value for name, value in pairs if name in NewBudget.model_fields}
     try:
-        return NewBudget.model_validate({"name": "", "epsilon": "", **sent, "remember": "remember" in sent})
+        return NewBudget.model_validate({"name": "", "epsilon": "", **fields, "remember": "remember" in fields})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise FieldError(str(first["loc"][0]), f"{first['loc'][0]}: {first['msg']}") from None
 
 
-def _budgets(request: Request, settings: Settings, new: NewBudget, problem: Problem | None) -> HTMLResponse:
-    data: dict[str, Any] = {"budgets": budgets.budget_views(settings), "new": new}
+def _budgets_page(request: Request, settings: Settings, new_budget: NewBudget, problem: Problem | None) -> HTMLResponse:
+    data: dict[str, Any] = {"budgets": budgets.budget_views(settings), "new_budget": new_budget}
     return render_page(request, "curator/budgets.html", twin="/api/curator/budgets", problem=problem, **data)
 
 
 @pages.get("/budget")
 def budget_page(request: Request, settings: SettingsDep, name: api.Name) -> HTMLResponse:
     """One budget and its history."""
-    found = api.budget(settings, name)
-    return render_page(request, "curator/budget.html", twin=_with("/api/curator/budget", request), history=found)
+    history = api.budget(settings, name)
+    return render_page(
+        request, "curator/budget.html", twin=_add_page_query("/api/curator/budget", request), history=history
+    )
 
 
-def _with(path: str, request: Request) -> str:
+def _add_page_query(path: str, request: Request) -> str:
     """The address with this page's own parameters."""
     query = request.url.query
     return f"{path}?{query}" if query else path

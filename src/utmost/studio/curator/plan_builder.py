@@ -24,9 +24,9 @@ from utmost.studio.curator.forms import PlanDraft, QueryDraft
 from utmost.studio.form_errors import FieldError, Problem, errors_for_field, one_line
 from utmost.studio.settings import Settings
 
-NAMED = re.compile(r'(?:query "(?:[^"\\]|\\.)*"|query \d+|\[\w+\])(?:, \w+)?: ?')
-PLAN = {"unit": "protects", "source": "location", "part": "part_column", "name": "budget"}
-OWN = (
+QUERY_PREFIX_PATTERN = re.compile(r'(?:query "(?:[^"\\]|\\.)*"|query \d+|\[\w+\])(?:, \w+)?: ?')
+PLAN_FIELDS = {"unit": "protects", "source": "location", "part": "part_column", "name": "budget"}
+QUERY_FIELDS = (
     "name",
     "kind",
     "where",
@@ -40,7 +40,7 @@ OWN = (
     "keys",
     "epsilon",
 )
-NUMBERS = ("low", "high", "step", "extra_loss", "probability", "nulls")
+NUMBER_FIELDS = ("low", "high", "step", "extra_loss", "probability", "nulls")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +48,17 @@ class BuiltPlan:
     """What a draft comes to: its queries one by one, None where one is wrong, and all that is wrong."""
 
     plan: Plan | None
-    singles: tuple[Plan | None, ...]
+    query_plans: tuple[Plan | None, ...]
     problems: tuple[Problem, ...]
 
 
-def ledger_told(settings: Settings) -> str:
+def ledger_without_password(settings: Settings) -> str:
     """The ledger as a plan may name it: a URL without user, password and options."""
     if "://" not in settings.ledger:
         return settings.ledger
-    parts = urlsplit(settings.ledger)
-    port = f":{parts.port}" if parts.port else ""
-    return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
+    url = urlsplit(settings.ledger)
+    port = f":{url.port}" if url.port else ""
+    return f"{url.scheme}://{url.hostname or ''}{port}{url.path}"
 
 
 def accept_plan(text: str, settings: Settings) -> Plan:
@@ -67,10 +67,10 @@ def accept_plan(text: str, settings: Settings) -> Plan:
         plan = plans.parse_plan(text, settings.folder)
         if plan.output is not None:
             raise InputError("output must be left out: the studio writes releases to its own folder")
-        if plan.ledger not in (DEFAULT_LEDGER, ledger_told(settings)):
+        if plan.ledger not in (DEFAULT_LEDGER, ledger_without_password(settings)):
             raise InputError("ledger must be left out: the studio charges its own")
         tables.check_source(plan.source, settings)
-    return replace(plan, ledger=ledger_told(settings))
+    return replace(plan, ledger=ledger_without_password(settings))
 
 
 @contextmanager
@@ -80,27 +80,29 @@ def errors_for_plan() -> Iterator[None]:
         yield
     except BudgetError:
         raise
-    except InputError as problem:
-        raise FieldError("plan", str(problem)) from None
+    except InputError as error:
+        raise FieldError("plan", str(error)) from None
 
 
 def build_plan(draft: PlanDraft, table: Table, settings: Settings) -> BuiltPlan:
     """The plan that a draft means for a table, or what is wrong with it."""
-    problems, base = _repeated(draft), None
+    problems, plan_fields = _repeated_name_problems(draft), None
     try:
-        base = _base(draft, table, settings)
+        plan_fields = _plan_without_queries(draft, table, settings)
     except InputError as error:
-        problems.append(errors_by_field(error, PLAN))
-    singles = [_single(k, one, base, table, settings, problems) for k, one in enumerate(draft.queries)]
-    found = [one for one in singles if one is not None]
-    if problems or len(found) < len(singles):
-        return BuiltPlan(None, tuple(singles), tuple(problems))
-    whole_plan = replace(found[0], queries=tuple(one.queries[0] for one in found))
-    return BuiltPlan(_narrowed(whole_plan, table), tuple(singles), ())
+        problems.append(problem_from_plan_error(error, PLAN_FIELDS))
+    query_plans = [
+        _single_query_plan(k, query, plan_fields, table, settings, problems) for k, query in enumerate(draft.queries)
+    ]
+    valid_plans = [query_plan for query_plan in query_plans if query_plan is not None]
+    if problems or len(valid_plans) < len(query_plans):
+        return BuiltPlan(None, tuple(query_plans), tuple(problems))
+    plan = replace(valid_plans[0], queries=tuple(query_plan.queries[0] for query_plan in valid_plans))
+    return BuiltPlan(_keep_used_columns(plan, table), tuple(query_plans), ())
 
 
-def _repeated(draft: PlanDraft) -> list[Problem]:
-    names = [one.name.strip() for one in draft.queries]
+def _repeated_name_problems(draft: PlanDraft) -> list[Problem]:
+    names = [query.name.strip() for query in draft.queries]
     return [
         Problem(
             field=f"queries.{k}.name", message=f'name must differ from those of other queries, got "{name[:60]}" twice'
@@ -110,66 +112,74 @@ def _repeated(draft: PlanDraft) -> list[Problem]:
     ]
 
 
-def _single(
-    k: int, one: QueryDraft, base: Mapping[str, Any] | None, table: Table, settings: Settings, problems: list[Problem]
+def _single_query_plan(
+    k: int,
+    query: QueryDraft,
+    plan_fields: Mapping[str, Any] | None,
+    table: Table,
+    settings: Settings,
+    problems: list[Problem],
 ) -> Plan | None:
     """The plan with this query alone; None, and why, where it is wrong."""
-    place = {name: f"queries.{k}.{name}" for name in OWN} | PLAN | {"name": f"queries.{k}.name"}
+    form_fields = {name: f"queries.{k}.{name}" for name in QUERY_FIELDS} | PLAN_FIELDS | {"name": f"queries.{k}.name"}
     try:
-        asked = _question(one, table)
-        if base is None:
+        query_fields = _query_fields(query, table)
+        if plan_fields is None:
             return None
-        plan = plans.plan_from_mapping({**base, "query": [asked]}, settings.folder)
+        plan = plans.plan_from_mapping({**plan_fields, "query": [query_fields]}, settings.folder)
         table.check(plan.queries[0].query, plan.unit, plan.part)
     except InputError as error:
-        found = errors_by_field(error, place, f"queries.{k}.name")
-        problems += [] if found in problems else [found]
+        problem = problem_from_plan_error(error, form_fields, f"queries.{k}.name")
+        problems += [] if problem in problems else [problem]
         return None
     return plan
 
 
-def errors_by_field(error: InputError, places: Mapping[str, str], otherwise: str = "") -> Problem:
+def problem_from_plan_error(error: InputError, form_fields: Mapping[str, str], default: str = "") -> Problem:
     """What is wrong, beside the field that its message begins with."""
-    words = NAMED.sub("", one_line(str(error)), count=1)
+    message = QUERY_PREFIX_PATTERN.sub("", one_line(str(error)), count=1)
     if isinstance(error, FieldError):
-        return Problem(field=places.get(error.field, error.field), message=words)
-    first = re.match(r"[a-z_]+", words)
-    head = "" if first is None else first[0]
-    return Problem(field=places.get(head, head if head in PlanDraft.model_fields else otherwise), message=words)
+        return Problem(field=form_fields.get(error.field, error.field), message=message)
+    match = re.match(r"[a-z_]+", message)
+    first_word = "" if match is None else match[0]
+    return Problem(
+        field=form_fields.get(first_word, first_word if first_word in PlanDraft.model_fields else default),
+        message=message,
+    )
 
 
-def _base(draft: PlanDraft, table: Table, settings: Settings) -> dict[str, Any]:
+def _plan_without_queries(draft: PlanDraft, table: Table, settings: Settings) -> dict[str, Any]:
     """All of a plan but its queries, as TOML has it."""
-    source = _filled({"location": draft.location, "table": draft.table, "fingerprint": draft.fingerprint})
-    if _declares(draft.location):
-        source["columns"] = {one.name: one.kind for one in draft.columns}
-    base = {
-        **_filled({"title": draft.title, "neighbours": draft.neighbours}),
+    source = _strip_nonempty({"location": draft.location, "table": draft.table, "fingerprint": draft.fingerprint})
+    if _declares_columns(draft.location):
+        source["columns"] = {column.name: column.kind for column in draft.columns}
+    plan_fields = {
+        **_strip_nonempty({"title": draft.title, "neighbours": draft.neighbours}),
         "budget": draft.budget.strip(),
-        "ledger": ledger_told(settings),
+        "ledger": ledger_without_password(settings),
         "source": source,
-        "unit": _unit(draft),
+        "unit": _unit_fields(draft),
     }
     if draft.part_column:
-        base["part"] = {"column": draft.part_column, "equals": _part(draft, table)}
-    return base
+        plan_fields["part"] = {"column": draft.part_column, "equals": _part_value(draft, table)}
+    return plan_fields
 
 
-def _filled(entries: Mapping[str, str]) -> dict[str, Any]:
+def _strip_nonempty(entries: Mapping[str, str]) -> dict[str, Any]:
     return {name: value.strip() for name, value in entries.items() if value}
 
 
-def _declares(location: str) -> bool:
+def _declares_columns(location: str) -> bool:
     return location.lower().endswith(".csv")
 
 
 def draft_source(draft: PlanDraft) -> Source:
     """The table that a draft asks of, with the kinds that it declares."""
-    columns = {one.name: str(one.kind) for one in draft.columns} if _declares(draft.location) else {}
+    columns = {column.name: str(column.kind) for column in draft.columns} if _declares_columns(draft.location) else {}
     return Source(draft.location, draft.table or None, None, columns)
 
 
-def _unit(draft: PlanDraft) -> dict[str, Any]:
+def _unit_fields(draft: PlanDraft) -> dict[str, Any]:
     if draft.protects == "row":
         return {}
     if not draft.person:
@@ -178,44 +188,44 @@ def _unit(draft: PlanDraft) -> dict[str, Any]:
         return {"column": draft.person, draft.keeps: integer(draft.bound, "bound")}
 
 
-def _part(draft: PlanDraft, table: Table) -> Any:
+def _part_value(draft: PlanDraft, table: Table) -> Any:
     with errors_for_field("part_equals"):
-        found = key_parser.parse_keys(draft.part_equals, _kind(table, draft.part_column), "part")
-        if len(found) != 1:
-            raise InputError(f"part must be one value, got {len(found)}: name the value that its rows have")
-        return found[0]
+        values = key_parser.parse_keys(draft.part_equals, _column_kind(table, draft.part_column), "part")
+        if len(values) != 1:
+            raise InputError(f"part must be one value, got {len(values)}: name the value that its rows have")
+        return values[0]
 
 
-def _kind(table: Table, column: str) -> ColumnKind:
+def _column_kind(table: Table, column: str) -> ColumnKind:
     if column not in table.kinds:
         raise InputError(f'column must be one of the table, got "{column[:60]}": choose one')
     return table.kinds[column]
 
 
-def _question(one: QueryDraft, table: Table) -> dict[str, Any]:
+def _query_fields(query: QueryDraft, table: Table) -> dict[str, Any]:
     """One query, as TOML has it: only what belongs to its kind and was filled in."""
-    asked: dict[str, Any] = _filled({"where": one.where, "epsilon": one.epsilon})
-    asked |= {"name": one.name.strip(), "kind": one.kind}
-    if one.kind == "histogram":
-        given = [pair for pair in one.keys if pair.column or pair.values.strip()]
-        asked["keys"] = {
-            pair.column: key_parser.parse_keys(pair.values, _kind(table, pair.column), "keys") for pair in given
+    query_fields: dict[str, Any] = _strip_nonempty({"where": query.where, "epsilon": query.epsilon})
+    query_fields |= {"name": query.name.strip(), "kind": query.kind}
+    if query.kind == "histogram":
+        keys = [key for key in query.keys if key.column or key.values.strip()]
+        query_fields["keys"] = {
+            key.column: key_parser.parse_keys(key.values, _column_kind(table, key.column), "keys") for key in keys
         }
-    elif one.kind != "count":
-        asked |= _filled({name: getattr(one, name) for name in ("column", *NUMBERS)})
-        if one.kind == "quantile":
-            asked.pop("extra_loss", None)
+    elif query.kind != "count":
+        query_fields |= _strip_nonempty({name: getattr(query, name) for name in ("column", *NUMBER_FIELDS)})
+        if query.kind == "quantile":
+            query_fields.pop("extra_loss", None)
         else:
-            asked.pop("probability", None)
-    return asked
+            query_fields.pop("probability", None)
+    return query_fields
 
 
-def _narrowed(plan: Plan, table: Table) -> Plan:
+def _keep_used_columns(plan: Plan, table: Table) -> Plan:
     """The plan with the kinds of those columns alone that it uses."""
     if not plan.source.columns:
         return plan
     used: set[str] = set()
-    for asked in plan.queries:
-        used |= set(table.used(asked.query, plan.unit, plan.part))
+    for query_spec in plan.queries:
+        used |= set(table.used(query_spec.query, plan.unit, plan.part))
     columns = {name: kind for name, kind in plan.source.columns.items() if name in used}
     return replace(plan, source=replace(plan.source, columns=columns))

@@ -19,9 +19,9 @@ from utmost.studio.form_errors import FieldError
 from utmost.studio.number_format import format_rounded
 from utmost.studio.settings import Settings
 
-MOST_BARS = 60
-MOST_CELLS = 500  # that the page lists
-POINTS = 241  # of a law that is drawn
+MAX_BARS = 60
+MAX_LISTED_CELLS = 500  # that the page lists
+CURVE_POINTS = 241  # of a law that is drawn
 
 
 class CellView(BaseModel):
@@ -68,123 +68,125 @@ class ReleaseView(BaseModel):
 
 def release_view(settings: Settings, file: str, plan: str | None) -> ReleaseView:
     """The release in a file of the studio's."""
-    made = release_file.read_release(data_folder.release_path(settings, file))
+    release = release_file.read_release(data_folder.release_path(settings, file))
     return ReleaseView(
         file=file,
-        title=made.title,
-        source=made.source.name,
-        epsilon=str(made.epsilon),
-        guarantee=made.guarantee,
-        **_entry(made),
-        unit=str(made.unit),
-        neighbours=str(made.neighbours),
-        units=made.units,
-        answers=[_answer(one) for one in made],
+        title=release.title,
+        source=release.source.name,
+        epsilon=str(release.epsilon),
+        guarantee=release.guarantee,
+        **_entry_fields(release),
+        unit=str(release.unit),
+        neighbours=str(release.neighbours),
+        units=release.units,
+        answers=[_answer_view(answer) for answer in release],
         plan=plan,
     )
 
 
 def answer_chart(settings: Settings, file: str, number: int) -> Chart:
     """The picture of the answer at a place of a release."""
-    made = release_file.read_release(data_folder.release_path(settings, file))
-    found = _picture(made.answers[number]) if number < len(made) else None
-    if found is None:
+    release = release_file.read_release(data_folder.release_path(settings, file))
+    chart = _answer_chart(release.answers[number]) if number < len(release) else None
+    if chart is None:
         raise FieldError("number", "number must be the place of an answer with a picture, got another")
-    return found
+    return chart
 
 
-def _entry(made: Release) -> dict[str, Any]:
-    entry = made.entry
+def _entry_fields(release: Release) -> dict[str, Any]:
+    entry = release.entry
     return {"budget": entry.budget, "entry": entry.number, "spent": str(entry.spent), "left": str(entry.left)}
 
 
-def _answer(one: Answer) -> AnswerView:
-    listed = list(zip(cell_names(one), one.value, strict=True)) if isinstance(one.value, tuple) else []
+def _answer_view(answer: Answer) -> AnswerView:
+    cells = list(zip(cell_names(answer), answer.value, strict=True)) if isinstance(answer.value, tuple) else []
     return AnswerView(
-        name=one.name,
-        kind=one.kind,
-        where=one.where,
-        epsilon=str(one.epsilon),
-        value=None if isinstance(one.value, tuple) else str(one.value),
-        cells=[CellView(keys=keys, value=value) for keys, value in listed[:MOST_CELLS]],
-        more=max(len(listed) - MOST_CELLS, 0),
-        half_width=str(one.error.half_width),
-        behind=preview.error_suffix(one.error, one.kind),
-        optimal=one.optimal,
-        picture=_picture(one),
+        name=answer.name,
+        kind=answer.kind,
+        where=answer.where,
+        epsilon=str(answer.epsilon),
+        value=None if isinstance(answer.value, tuple) else str(answer.value),
+        cells=[CellView(keys=keys, value=value) for keys, value in cells[:MAX_LISTED_CELLS]],
+        more=max(len(cells) - MAX_LISTED_CELLS, 0),
+        half_width=str(answer.error.half_width),
+        behind=preview.error_suffix(answer.error, answer.kind),
+        optimal=answer.optimal,
+        picture=_answer_chart(answer),
     )
 
 
-def _picture(one: Answer) -> Chart | None:
-    law = one.mechanism
-    if not isinstance(law, LatticeMechanism):
+def _answer_chart(answer: Answer) -> Chart | None:
+    mechanism = answer.mechanism
+    if not isinstance(mechanism, LatticeMechanism):
         return None
-    return _bars(one) if isinstance(one.value, tuple) else _bell(one, law)
+    return _histogram_chart(answer) if isinstance(answer.value, tuple) else _noise_chart(answer, mechanism)
 
 
-def _bars(one: Answer) -> Chart | None:
+def _histogram_chart(answer: Answer) -> Chart | None:
     """A histogram's cells, each with its 95 % interval."""
-    assert isinstance(one.value, tuple)
-    if len(one.value) > MOST_BARS:
+    assert isinstance(answer.value, tuple)
+    if len(answer.value) > MAX_BARS:
         return None
-    half = float(one.error.half_width)
+    half_width = float(answer.error.half_width)
     rows = [
-        {"cell": keys, "value": value, "low": value - half, "high": value + half}
-        for keys, value in zip(cell_names(one), one.value, strict=True)
+        {"cell": keys, "value": value, "low": value - half_width, "high": value + half_width}
+        for keys, value in zip(cell_names(answer), answer.value, strict=True)
     ]
-    words = (
-        f"Each of these noisy numbers is within ±{format_rounded(one.error.half_width)} of the true "
+    caption = (
+        f"Each of these noisy numbers is within ±{format_rounded(answer.error.half_width)} of the true "
         "one in 95 % of cases."
     )
-    return charts.make_chart(_bars_shell(), words, cells=rows)
+    return charts.make_chart(_histogram_spec(), caption, cells=rows)
 
 
 @cache
-def _bars_shell() -> VegaSpec:
+def _histogram_spec() -> VegaSpec:
     import altair as alt
 
-    across = alt.X("cell:N", sort=None, title=None, axis=alt.Axis(labelAngle=0, labelOverlap=True, ticks=False))
-    quiet = alt.Axis(gridColor="var(--grid)", domain=False, ticks=False, tickCount=5)
+    x = alt.X("cell:N", sort=None, title=None, axis=alt.Axis(labelAngle=0, labelOverlap=True, ticks=False))
+    value_axis = alt.Axis(gridColor="var(--grid)", domain=False, ticks=False, tickCount=5)
     base = alt.Chart(alt.NamedData("cells"))
     bars = base.mark_bar(aria=False, color="var(--series-1)", opacity=0.75).encode(
-        x=across, y=alt.Y("value:Q", title=None, axis=quiet), tooltip=["cell:N", "value:Q"]
+        x=x, y=alt.Y("value:Q", title=None, axis=value_axis), tooltip=["cell:N", "value:Q"]
     )
-    spans = base.mark_rule(aria=False, color="var(--ink)", strokeWidth=1.6).encode(x=across, y="low:Q", y2="high:Q")
-    return charts.chart_spec(alt.layer(bars, spans).properties(height=150))
+    intervals = base.mark_rule(aria=False, color="var(--ink)", strokeWidth=1.6).encode(x=x, y="low:Q", y2="high:Q")
+    return charts.chart_spec(alt.layer(bars, intervals).properties(height=150))
 
 
-def _bell(one: Answer, law: LatticeMechanism) -> Chart:
+def _noise_chart(answer: Answer, mechanism: LatticeMechanism) -> Chart:
     """How well each true value would explain the answer: the noise's law, seen from the answer."""
-    assert not isinstance(one.value, tuple)
-    value, half = float(one.value), float(one.error.half_width)
-    level = float(level_of(law.epsilon).epsilon) / float(law.unit)
-    reach = max(half * 1.6, float(law.unit) * 3)
-    places = [value + reach * (2 * k / (POINTS - 1) - 1) for k in range(POINTS)]
-    rows = [{"value": x, "weight": math.exp(-level * abs(x - value)), "inside": abs(x - value) <= half} for x in places]
-    ends = [{"value": value, "low": value - half, "high": value + half}]
-    told, off = format_rounded(Fraction(one.value)), format_rounded(one.error.half_width)
-    words = f"The answer {told} is within ±{off} of the true one in 95 % of cases; the height is how well a truth fits."
-    return charts.make_chart(_bell_shell(), words, law=rows, answer=ends)
+    assert not isinstance(answer.value, tuple)
+    value, half_width = float(answer.value), float(answer.error.half_width)
+    decay = float(level_of(mechanism.epsilon).epsilon) / float(mechanism.unit)
+    radius = max(half_width * 1.6, float(mechanism.unit) * 3)
+    points = [value + radius * (2 * k / (CURVE_POINTS - 1) - 1) for k in range(CURVE_POINTS)]
+    rows = [
+        {"value": x, "weight": math.exp(-decay * abs(x - value)), "inside": abs(x - value) <= half_width}
+        for x in points
+    ]
+    interval = [{"value": value, "low": value - half_width, "high": value + half_width}]
+    value_text, half_width_text = format_rounded(Fraction(answer.value)), format_rounded(answer.error.half_width)
+    caption = (
+        f"The answer {value_text} is within ±{half_width_text} of the true one in 95 % of cases; "
+        "the height is how well a truth fits."
+    )
+    return charts.make_chart(_noise_spec(), caption, law=rows, answer=interval)
 
 
 @cache
-def _bell_shell() -> VegaSpec:
+def _noise_spec() -> VegaSpec:
     import altair as alt
 
-    across = alt.X(
-        "value:Q", title=None, scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(grid=False, tickCount=6)
-    )
-    up = alt.Y("weight:Q", axis=None, scale=alt.Scale(domain=[0, 1.05]))
+    x = alt.X("value:Q", title=None, scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(grid=False, tickCount=6))
+    y = alt.Y("weight:Q", axis=None, scale=alt.Scale(domain=[0, 1.05]))
     law = alt.Chart(alt.NamedData("law"))
-    wide = law.mark_area(aria=False, color="var(--series-1)", opacity=0.18).encode(x=across, y=up)
-    near = (
+    whole_area = law.mark_area(aria=False, color="var(--series-1)", opacity=0.18).encode(x=x, y=y)
+    interval_area = (
         law.transform_filter("datum.inside")
         .mark_area(aria=False, color="var(--series-1)", opacity=0.45)
-        .encode(x=across, y=up)
+        .encode(x=x, y=y)
     )
-    line = (
-        alt.Chart(alt.NamedData("answer"))
-        .mark_rule(aria=False, color="var(--series-2)", strokeWidth=2.5)
-        .encode(x=across)
+    answer_line = (
+        alt.Chart(alt.NamedData("answer")).mark_rule(aria=False, color="var(--series-2)", strokeWidth=2.5).encode(x=x)
     )
-    return charts.chart_spec(alt.layer(wide, near, line).properties(height=150))
+    return charts.chart_spec(alt.layer(whole_area, interval_area, answer_line).properties(height=150))

@@ -14,8 +14,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from utmost import ledger
 from utmost.errors import UtmostError
+from utmost.ledger import open_ledger
 from utmost.publish import execute, plan_writer, preview, release_file
 from utmost.publish.execute import Preview
 from utmost.publish.plans import Plan
@@ -28,17 +28,21 @@ from utmost.studio.metrics import Metrics
 from utmost.studio.sessions import random_token
 from utmost.studio.settings import Settings, private_folder
 
-SLUG = re.compile(r"[^a-z0-9]+")
-AT_ONCE = 4  # releases that are made at a time
+SLUG_SEPARATOR = re.compile(r"[^a-z0-9]+")
+MAX_CONCURRENT_RELEASES = 4  # releases that are made at a time
 RELEASE_SECONDS = 20.0  # seconds that a request waits for its release
-RECENT = 60.0  # seconds in which another studio may still be at work
-LOST = (
+RECENT_RUN_SECONDS = 60.0  # seconds in which another studio may still be at work
+CHARGED_AND_LOST_MESSAGE = (
     "The budget was charged (entry {}) and the answers were not kept, because the studio failed or was stopped at that "
     "moment. Nothing was told. Confirm the plan again to have answers: that is charged again, unless the ledger "
     "remembers the release."
 )
-NOTHING = "The studio was stopped before anything was charged. Nothing was spent: confirm the plan again."
-ELSEWHERE = "It was begun by a studio that is not this one: reload the page in a minute to see what became of it."
+NOTHING_CHARGED_MESSAGE = (
+    "The studio was stopped before anything was charged. Nothing was spent: confirm the plan again."
+)
+STARTED_ELSEWHERE_MESSAGE = (
+    "It was begun by a studio that is not this one: reload the page in a minute to see what became of it."
+)
 
 
 class SpendingService:
@@ -46,31 +50,31 @@ class SpendingService:
 
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
         self._settings, self._metrics = settings, metrics
-        self._offers = Offers(private_folder(settings.state / "offers"))
-        self._plans = private_folder(settings.state / "plans")
+        self._offers = Offers(private_folder(settings.state_folder / "offers"))
+        self._plans = private_folder(settings.state_folder / "plans")
         self._lock = threading.Lock()
-        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="spend")
-        self._going: dict[str, Future[Outcome]] = {}
-        self._words: dict[str, str] = {}
+        self._threads = ThreadPoolExecutor(MAX_CONCURRENT_RELEASES, thread_name_prefix="spend")
+        self._running: dict[str, Future[Outcome]] = {}
+        self._progress: dict[str, str] = {}
 
     def offer(self, owner: str, plan: Plan) -> Offer:
         """Offer a plan at what it costs now. All that the plan can be refused for is refused here."""
         with execute.prepare_release(replace(plan, ledger=self._settings.ledger)) as ready:
-            seen = ready.preview
-        made = Offer(
+            preview_result = ready.preview
+        new_offer = Offer(
             key=random_token(),
             plan=plan_writer.write_plan(plan),
-            **_amounts(seen),
+            **_amounts(preview_result),
             budget=plan.budget,
-            left=str(seen.left),
-            after=str(seen.after),
-            free=seen.free,
-            preview=preview.preview_content(seen),
-            remarks=list(preview.error_remarks(seen.intended, seen.setting, {})),
+            left=str(preview_result.left),
+            after=str(preview_result.after),
+            free=preview_result.free,
+            preview=preview.preview_content(preview_result),
+            remarks=list(preview.error_remarks(preview_result.intended, preview_result.setting, {})),
         )
-        self._offers.add(owner, made)
-        self._offers.tidy(self._going)
-        return made
+        self._offers.add(owner, new_offer)
+        self._offers.remove_old(self._running)
+        return new_offer
 
     def find(self, owner: str, key: str) -> Offer:
         """An offer that was made to this owner."""
@@ -78,155 +82,161 @@ class SpendingService:
 
     def outcome(self, owner: str, key: str) -> Outcome:
         """What became of an offer of this owner's."""
-        return self._known(self.find(owner, key)) or Outcome(state="open", key=key)
+        return self._find_outcome(self.find(owner, key)) or Outcome(state="open", key=key)
 
-    def accept(self, owner: str, sent: AcceptedOffer) -> Outcome:
+    def accept(self, owner: str, confirmation: AcceptedOffer) -> Outcome:
         """Spend what an offer costs and make its release; again, give the same release and charge nothing."""
         try:
-            shown = self.find(owner, sent.key)
-            if (sent.plan.replace("\r\n", "\n"), sent.cost, sent.takes) != (shown.plan, shown.cost, shown.takes):
+            offer = self.find(owner, confirmation.key)
+            if (confirmation.plan.replace("\r\n", "\n"), confirmation.cost, confirmation.takes) != (
+                offer.plan,
+                offer.cost,
+                offer.takes,
+            ):
                 raise Refusal(409, "what is confirmed must be what was shown, and is not: look at the plan again")
-            return self._accepted(shown)
+            return self._run_once(offer)
         except UtmostError:
-            self._metrics.charged("refused")
+            self._metrics.count_charge("refused")
             raise
 
-    def plan_of(self, file: str) -> str | None:
+    def plan_text(self, file: str) -> str | None:
         """The plan of a release that was made here."""
         stem = file.removesuffix(RELEASE_SUFFIX)
-        place = self._plans / f"{stem}.toml"
-        return place.read_text(encoding="utf-8") if "/" not in stem and place.is_file() else None
+        path = self._plans / f"{stem}.toml"
+        return path.read_text(encoding="utf-8") if "/" not in stem and path.is_file() else None
 
-    def _accepted(self, shown: Offer) -> Outcome:
+    def _run_once(self, offer: Offer) -> Outcome:
         """The outcome of the one run that there is."""
         with self._lock:
-            going = self._going.get(shown.key)
-            before = self._known(shown) if going is None else None
-            if going is not None or before is not None:
-                self._metrics.charged("repeated")
-            if before is not None:
-                return before.model_copy(update={"repeated": True})
-            if going is None:
-                going = self._going[shown.key] = self._threads.submit(self._spent, shown)
+            future = self._running.get(offer.key)
+            outcome = self._find_outcome(offer) if future is None else None
+            if future is not None or outcome is not None:
+                self._metrics.count_charge("repeated")
+            if outcome is not None:
+                return outcome.model_copy(update={"repeated": True})
+            if future is None:
+                future = self._running[offer.key] = self._threads.submit(self._run, offer)
         try:
-            return going.result(RELEASE_SECONDS)
+            return future.result(RELEASE_SECONDS)
         except TimeoutError:
-            return self._in_progress(shown.key)
+            return self._in_progress(offer.key)
 
     def _in_progress(self, key: str) -> Outcome:
-        return Outcome(state="going", key=key, words=self._words.get(key, ""))
+        return Outcome(state="going", key=key, words=self._progress.get(key, ""))
 
-    def _spent(self, shown: Offer) -> Outcome:
+    def _run(self, offer: Offer) -> Outcome:
         """Charge and release, in a thread of its own."""
         try:
-            made = self._made(shown)
-            if made.state == "done":
-                self._metrics.charged("charged")
-            return made
+            outcome = self._charge_and_release(offer)
+            if outcome.state == "done":
+                self._metrics.count_charge("charged")
+            return outcome
         finally:
             with self._lock:
-                self._going.pop(shown.key, None)
-                self._words.pop(shown.key, None)
+                self._running.pop(offer.key, None)
+                self._progress.pop(offer.key, None)
 
-    def _made(self, shown: Offer) -> Outcome:
-        plan = plan_builder.accept_plan(shown.plan, self._settings)
-        stem = self._reserved(plan, shown.plan)
+    def _charge_and_release(self, offer: Offer) -> Outcome:
+        plan = plan_builder.accept_plan(offer.plan, self._settings)
+        stem = self._reserve_stem(plan, offer.plan)
         try:
-            own = replace(plan, ledger=self._settings.ledger, output=self._release(stem))
-            with execute.prepare_release(own) as ready:
-                _agreed(shown, ready.preview)
-                charges = ready.books.state(shown.budget).charges
-                self._offers.begin(
-                    shown.key, StartedRun(at=time.time(), charges=charges, digest=ready.ask.plan, stem=stem)
+            studio_plan = replace(plan, ledger=self._settings.ledger, output=self._release_path(stem))
+            with execute.prepare_release(studio_plan) as ready:
+                _check_amounts(offer, ready.preview)
+                charges = ready.books.state(offer.budget).charges
+                self._offers.start_run(
+                    offer.key, StartedRun(at=time.time(), charges=charges, digest=ready.ask.plan, stem=stem)
                 )
-                made = ready.spend(lambda words, done, total: self._tell(shown.key, words))
+                release = ready.spend(lambda words, done, total: self._set_progress(offer.key, words))
         except Exception:
-            lost = self._lost(shown, stem)
-            if lost is None:
+            outcome = self._outcome_after_failure(offer, stem)
+            if outcome is None:
                 raise
-            return lost
-        return self._done(shown, made, stem)
+            return outcome
+        return self._save_done(offer, release, stem)
 
-    def _done(self, shown: Offer, made: Release, stem: str) -> Outcome:
-        entry = made.entry
-        file = self._release(stem).name
-        done = Outcome(state="done", key=shown.key, file=file, budget=entry.budget, entry=entry.number)
-        return self._offers.end(done.model_copy(update={"left": str(entry.left)}))
+    def _save_done(self, offer: Offer, release: Release, stem: str) -> Outcome:
+        entry = release.entry
+        file = self._release_path(stem).name
+        outcome = Outcome(state="done", key=offer.key, file=file, budget=entry.budget, entry=entry.number)
+        return self._offers.save_outcome(outcome.model_copy(update={"left": str(entry.left)}))
 
-    def _lost(self, shown: Offer, stem: str) -> Outcome | None:
+    def _outcome_after_failure(self, offer: Offer, stem: str) -> Outcome | None:
         """After a failure: None if nothing was charged, and then the offer stands as before; else what is lost."""
-        begun = self._offers.begun(shown.key)
-        if begun is not None and begun.stem == stem:
-            entry = self._charge(shown, begun)
+        run = self._offers.find_run(offer.key)
+        if run is not None and run.stem == stem:
+            entry = self._find_charge(offer, run)
             if entry is not None:
-                return self._gone(shown, entry)
-            self._offers.undo(shown.key)
+                return self._save_lost(offer, entry)
+            self._offers.cancel_run(offer.key)
         (self._plans / f"{stem}.toml").unlink(missing_ok=True)
         return None
 
-    def _gone(self, shown: Offer, entry: int | None) -> Outcome:
-        words = NOTHING if entry is None else LOST.format(entry)
-        return self._offers.end(Outcome(state="lost", key=shown.key, budget=shown.budget, entry=entry, words=words))
+    def _save_lost(self, offer: Offer, entry: int | None) -> Outcome:
+        message = NOTHING_CHARGED_MESSAGE if entry is None else CHARGED_AND_LOST_MESSAGE.format(entry)
+        return self._offers.save_outcome(
+            Outcome(state="lost", key=offer.key, budget=offer.budget, entry=entry, words=message)
+        )
 
-    def _charge(self, shown: Offer, begun: StartedRun) -> int | None:
+    def _find_charge(self, offer: Offer, run: StartedRun) -> int | None:
         """The number of the charge that was made after an offer was begun, for the same plan."""
-        with ledger.open_ledger(self._settings.ledger, self._settings.folder) as books:
-            since = books.history(shown.budget)[begun.charges :]
-        return next((one.number for one in since if one.plan == begun.digest), None)
+        with open_ledger(self._settings.ledger, self._settings.folder) as ledger:
+            charges = ledger.history(offer.budget)[run.charges :]
+        return next((charge.number for charge in charges if charge.plan == run.digest), None)
 
-    def _known(self, shown: Offer) -> Outcome | None:
+    def _find_outcome(self, offer: Offer) -> Outcome | None:
         """What became of an offer, as far as anybody knows; None if it was never begun."""
-        ended = self._offers.ended(shown.key)
-        if ended is not None:
-            return ended
-        if shown.key in self._going:
-            return self._in_progress(shown.key)
-        begun = self._offers.begun(shown.key)
-        return None if begun is None else self._interrupted(shown, begun)
+        outcome = self._offers.find_outcome(offer.key)
+        if outcome is not None:
+            return outcome
+        if offer.key in self._running:
+            return self._in_progress(offer.key)
+        run = self._offers.find_run(offer.key)
+        return None if run is None else self._outcome_after_stop(offer, run)
 
-    def _interrupted(self, shown: Offer, begun: StartedRun) -> Outcome:
+    def _outcome_after_stop(self, offer: Offer, run: StartedRun) -> Outcome:
         """What was begun, and not ended by this process: its release, or its charge, or neither."""
-        output = self._release(begun.stem)
+        output = self._release_path(run.stem)
         if output.is_file():
-            return self._done(shown, release_file.read_release(output), begun.stem)
-        if time.time() < begun.at + RECENT:
-            return Outcome(state="going", key=shown.key, words=ELSEWHERE)
-        return self._gone(shown, self._charge(shown, begun))
+            return self._save_done(offer, release_file.read_release(output), run.stem)
+        if time.time() < run.at + RECENT_RUN_SECONDS:
+            return Outcome(state="going", key=offer.key, words=STARTED_ELSEWHERE_MESSAGE)
+        return self._save_lost(offer, self._find_charge(offer, run))
 
-    def _tell(self, key: str, words: str) -> None:
+    def _set_progress(self, key: str, message: str) -> None:
         with self._lock:
-            self._words[key] = words
+            self._progress[key] = message
 
-    def _release(self, stem: str) -> Path:
+    def _release_path(self, stem: str) -> Path:
         return self._settings.releases / f"{stem}{RELEASE_SUFFIX}"
 
-    def _reserved(self, plan: Plan, text: str) -> str:
+    def _reserve_stem(self, plan: Plan, text: str) -> str:
         """A name for a release that no other has; its plan is kept under it."""
         self._settings.releases.mkdir(exist_ok=True)
-        slug = SLUG.sub("-", (plan.title or plan.budget).lower()).strip("-")[:40].strip("-") or "release"
+        slug = SLUG_SEPARATOR.sub("-", (plan.title or plan.budget).lower()).strip("-")[:40].strip("-") or "release"
         number = 1 + sum(1 for _ in self._plans.glob(f"{slug}-*.toml"))
         while True:
             stem = f"{slug}-{number}"
             with suppress(FileExistsError):
-                if not self._release(stem).exists():
+                if not self._release_path(stem).exists():
                     with (self._plans / f"{stem}.toml").open("x", encoding="utf-8", newline="\n") as stream:
                         stream.write(text)
                     return stem
             number += 1
 
 
-def _amounts(seen: Preview) -> dict[str, str]:
-    assert seen.left is not None
-    assert seen.after is not None
-    return {"cost": str(seen.cost), "takes": str(seen.left - seen.after)}
+def _amounts(preview: Preview) -> dict[str, str]:
+    assert preview.left is not None
+    assert preview.after is not None
+    return {"cost": str(preview.cost), "takes": str(preview.left - preview.after)}
 
 
-def _agreed(shown: Offer, seen: Preview) -> None:
+def _check_amounts(offer: Offer, preview: Preview) -> None:
     """Refuse to spend anything but what was shown."""
-    now = _amounts(seen)
-    if now != {"cost": shown.cost, "takes": shown.takes}:
+    amounts = _amounts(preview)
+    if amounts != {"cost": offer.cost, "takes": offer.takes}:
         raise Refusal(
             409,
-            f"the plan takes ε {now['takes']} from the budget now, and ε {shown.takes} was shown: nothing was spent; "
-            "look at the plan again",
+            f"the plan takes ε {amounts['takes']} from the budget now, and ε {offer.takes} was shown: "
+            "nothing was spent; look at the plan again",
         )

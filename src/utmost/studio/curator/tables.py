@@ -23,14 +23,14 @@ from utmost.data.sources import SAMPLE_FILES, Source, list_tables, open_table
 from utmost.data.table_schema import TableSchema, declared_types
 from utmost.errors import UtmostError
 from utmost.studio import data_folder
-from utmost.studio.curator.forms import MOST_COLUMNS
+from utmost.studio.curator.forms import MAX_COLUMNS
 from utmost.studio.form_errors import FieldError, errors_for_field
 from utmost.studio.settings import Settings
 
 CACHED_TABLES = 64  # tables whose columns are remembered
 COUNT_SECONDS = 0.8  # seconds that a page waits for units to be counted
-COUNTING = "the units are being counted, once, since their number is public: the numbers come in a moment"
-Stamp = tuple[int, int]
+COUNTING_MESSAGE = "the units are being counted, once, since their number is public: the numbers come in a moment"
+FileStamp = tuple[int, int]
 
 
 class Column(BaseModel):
@@ -70,18 +70,18 @@ def source_view(settings: Settings, location: str, table: str | None = None) -> 
     """The columns of a table, or the tables of a database."""
     source = check_source(Source(location, table or None), settings)
     kind: Any = "bundled" if location in SAMPLE_FILES else source.kind
-    with _told():
+    with _errors_for_location():
         names = list_tables(source, settings.folder)
-        columns = [] if names and table is None else _columns(settings, source)
+        columns = [] if names and table is None else _column_views(settings, source)
     return SourceView(location=location, format=kind, table=table or None, tables=names, columns=columns)
 
 
-def _columns(settings: Settings, source: Source) -> list[Column]:
-    types = _types(settings.folder, source.location, source.table, _stamp(settings, source.location))
-    return [Column(name=name, kind=str(column_kind(dtype)), found=_is_free(source)) for name, dtype in types.items()]
+def _column_views(settings: Settings, source: Source) -> list[Column]:
+    types = _column_types(settings.folder, source.location, source.table, _file_stamp(settings, source.location))
+    return [Column(name=name, kind=str(column_kind(dtype)), found=_is_untyped(source)) for name, dtype in types.items()]
 
 
-def _is_free(source: Source) -> bool:
+def _is_untyped(source: Source) -> bool:
     """Has the table no types of its own."""
     return source.kind == "csv" and source.location not in SAMPLE_FILES
 
@@ -89,31 +89,35 @@ def _is_free(source: Source) -> bool:
 def table_schema(settings: Settings, source: Source) -> TableSchema:
     """The table without its rows; what its kinds were found to be is known as found, unless it is declared."""
     check_source(source, settings)
-    folder, stamp = settings.folder, _stamp(settings, source.location)
-    with _told():
-        types = _types(folder, source.location, source.table, stamp)
-    free = _is_free(source)
-    if source.columns and not free:
+    folder, stamp = settings.folder, _file_stamp(settings, source.location)
+    with _errors_for_location():
+        types = _column_types(folder, source.location, source.table, stamp)
+    untyped = _is_untyped(source)
+    if source.columns and not untyped:
         raise FieldError("columns", f"columns must be left out for {source.name}: its kinds are known")
-    if free:
-        _all_known(source, list(types))
-        types = declared_types({**{name: column_kind(dtype) for name, dtype in types.items()}, **_kinds(source)})
-
-    def counted(unit: PrivacyUnit) -> int:
-        kinds = (
-            {name: str(column_kind(types[name])) if name == unit.column else "text" for name in types} if free else {}
+    if untyped:
+        _check_declared_columns(source, list(types))
+        types = declared_types(
+            {**{name: column_kind(dtype) for name, dtype in types.items()}, **_declared_kinds(source)}
         )
-        found = _counting(folder, source.location, source.table, stamp, unit.column, tuple(kinds.items()))
-        return _patiently(found)
 
-    return TableSchema(types, counted, frozenset(types) - frozenset(source.columns) if free else frozenset())
+    def count_units(unit: PrivacyUnit) -> int:
+        kinds = (
+            {name: str(column_kind(types[name])) if name == unit.column else "text" for name in types}
+            if untyped
+            else {}
+        )
+        future = _unit_count_future(folder, source.location, source.table, stamp, unit.column, tuple(kinds.items()))
+        return _wait_for_count(future)
+
+    return TableSchema(types, count_units, frozenset(types) - frozenset(source.columns) if untyped else frozenset())
 
 
-def _kinds(source: Source) -> dict[str, ColumnKind]:
+def _declared_kinds(source: Source) -> dict[str, ColumnKind]:
     return {name: ColumnKind(kind) for name, kind in source.columns.items() if kind in [*ColumnKind]}
 
 
-def _all_known(source: Source, names: list[str]) -> None:
+def _check_declared_columns(source: Source, names: list[str]) -> None:
     for name, kind in source.columns.items():
         if name not in names:
             raise FieldError("columns", f'columns must name columns of {source.name}, got "{name[:60]}"')
@@ -121,7 +125,7 @@ def _all_known(source: Source, names: list[str]) -> None:
             raise FieldError("columns", "columns must be integer, number, text, truth, date or time, got another")
 
 
-def _stamp(settings: Settings, location: str) -> Stamp:
+def _file_stamp(settings: Settings, location: str) -> FileStamp:
     """When a file was written, and how long it is."""
     if location in SAMPLE_FILES:
         return (0, 0)
@@ -130,60 +134,65 @@ def _stamp(settings: Settings, location: str) -> Stamp:
 
 
 @lru_cache(maxsize=CACHED_TABLES)
-def _types(folder: Path, location: str, table: str | None, stamp: Stamp) -> Any:
+def _column_types(folder: Path, location: str, table: str | None, stamp: FileStamp) -> Any:
     """The columns' types; of a CSV file those that its first rows suggest."""
     source = Source(location, table)
-    if _is_free(source):
+    if _is_untyped(source):
         types = declared_types(suggest_kinds(folder / location))
     else:
-        with open_table(source, folder) as found:
-            types = found.types
-    if len(types) > MOST_COLUMNS:
+        with open_table(source, folder) as open_source:
+            types = open_source.types
+    if len(types) > MAX_COLUMNS:
         raise FieldError(
-            "location", f"table must have at most {MOST_COLUMNS} columns here, got {len(types)}: take a part of it"
+            "location", f"table must have at most {MAX_COLUMNS} columns here, got {len(types)}: take a part of it"
         )
     return types
 
 
 @lru_cache(maxsize=CACHED_TABLES)
-def _counting(
-    folder: Path, location: str, table: str | None, stamp: Stamp, column: str | None, kinds: tuple[tuple[str, str], ...]
+def _unit_count_future(
+    folder: Path,
+    location: str,
+    table: str | None,
+    stamp: FileStamp,
+    column: str | None,
+    kinds: tuple[tuple[str, str], ...],
 ) -> Future[int]:
     """The number of units, once it is known: they are counted in a thread, since a large file takes its time."""
     future: Future[int] = Future()
     source = Source(location, table, None, dict(kinds))
-    threading.Thread(target=_count, args=(future, source, folder, column)).start()
+    threading.Thread(target=_count_units, args=(future, source, folder, column)).start()
     return future
 
 
-def _count(future: Future[int], source: Source, folder: Path, column: str | None) -> None:
+def _count_units(future: Future[int], source: Source, folder: Path, column: str | None) -> None:
     """How many rows there are, or persons. All columns of a CSV file are given kinds, so that none need be found."""
     try:
-        with open_table(source, folder) as found:
-            future.set_result(found.units(PrivacyUnit() if column is None else PrivacyUnit(column, rows=1)))
-    except Exception as problem:
-        future.set_exception(problem)
+        with open_table(source, folder) as table:
+            future.set_result(table.units(PrivacyUnit() if column is None else PrivacyUnit(column, rows=1)))
+    except Exception as error:
+        future.set_exception(error)
 
 
-def _patiently(future: Future[int]) -> int:
+def _wait_for_count(future: Future[int]) -> int:
     """The number, if it comes soon; else a problem that goes away by itself. What failed is tried anew next time."""
     try:
-        with _told():
+        with _errors_for_location():
             return future.result(COUNT_SECONDS)
     except TimeoutError:
-        raise FieldError("protects", COUNTING) from None
+        raise FieldError("protects", COUNTING_MESSAGE) from None
     except FieldError:
-        _counting.cache_clear()
+        _unit_count_future.cache_clear()
         raise
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _errors_for_location() -> Iterator[None]:
     """A table that cannot be opened is the fault of its location."""
     try:
         yield
     except FieldError:
         raise
-    except UtmostError as problem:
-        field = "table" if str(problem).startswith("table ") else "location"
-        raise FieldError(field, str(problem)) from None
+    except UtmostError as error:
+        field = "table" if str(error).startswith("table ") else "location"
+        raise FieldError(field, str(error)) from None

@@ -57,38 +57,38 @@ class BestMechanism(BaseModel):
     made: str = Field(description="How it comes from the geometric mechanism, where it does")
 
 
-def best_mechanism(asked: DesignQuestion, progress: Progress | None = None) -> BestMechanism:
+def best_mechanism(question: DesignQuestion, progress: Progress | None = None) -> BestMechanism:
     """The certified optimum of a question."""
-    points, level, reader = asked.points(), asked.level(), asked.reader()
-    found = design.optimal(points, level, reader, progress)
-    tight = level.is_inner and is_line(points) and isinstance(level.alpha, Fraction)
-    signs = design.signature(found.channel, level) if tight else None
-    certificate = found.certificate
-    silent = min(reader.costs().sum(axis=0))
+    points, level, consumer = question.points(), question.level(), question.consumer()
+    optimum = design.optimal(points, level, consumer, progress)
+    has_signature = level.is_inner and is_line(points) and isinstance(level.alpha, Fraction)
+    signature = design.signature(optimum.channel, level) if has_signature else None
+    certificate = optimum.certificate
+    silent_loss = min(consumer.costs().sum(axis=0))
     return BestMechanism(
-        mechanism=ChannelMatrix.of(found.channel),
-        loss=_number(found.loss),
-        silent=_number(silent),
-        lower=_number(certificate.lower),
-        gap=_gap(certificate.gap),
+        mechanism=ChannelMatrix.of(optimum.channel),
+        loss=_format_loss(optimum.loss),
+        silent=_format_loss(silent_loss),
+        lower=_format_loss(certificate.lower),
+        gap=_gap_text(certificate.gap),
         epsilon=certificate.leak.epsilon,
         private=certificate.private,
-        remap=found.remap,
-        signature=None if signs is None else list(signs),
-        proof=_proof(found),
-        made=_made(found.remap),
+        remap=optimum.remap,
+        signature=None if signature is None else list(signature),
+        proof=_proof_sentence(optimum),
+        made=_remap_sentence(optimum.remap),
     )
 
 
-def _number(value: Number) -> FormattedNumber:
+def _format_loss(value: Number) -> FormattedNumber:
     return format_number(value, 6)
 
 
-def _gap(gap: Number) -> str:
+def _gap_text(gap: Number) -> str:
     return "0" if not gap else decimal(gap, 2)
 
 
-def _made(remap: list[int] | None) -> str:
+def _remap_sentence(remap: list[int] | None) -> str:
     if remap is None:
         return ""
     if remap == list(range(len(remap))):
@@ -96,12 +96,15 @@ def _made(remap: list[int] | None) -> str:
     return f"It is the geometric mechanism with its answers read as {', '.join(map(str, remap))}."
 
 
-def _proof(found: Design) -> str:
-    certificate = found.certificate
-    bound = "Proved in exact arithmetic: "
+def _proof_sentence(optimum: Design) -> str:
+    certificate = optimum.certificate
+    prefix = "Proved in exact arithmetic: "
     if not certificate.gap:
-        return bound + "no private mechanism gives this consumer less, not even one with other answers. Gap 0."
+        return prefix + "no private mechanism gives this consumer less, not even one with other answers. Gap 0."
     kind = "multipliers of the privacy constraints" if certificate.prices is not None else "bounds from both sides"
     if isinstance(certificate.gap, Real):
         kind = "bounds around irrational numbers"
-    return bound + f"no private mechanism gives this consumer more than {_gap(certificate.gap)} less, by exact {kind}."
+    return (
+        prefix
+        + f"no private mechanism gives this consumer more than {_gap_text(certificate.gap)} less, by exact {kind}."
+    )

@@ -19,43 +19,45 @@ api = APIRouter(prefix="/api/designer", tags=["designer"])
 
 
 @api.get("/best")
-def best(asked: DesignForm) -> BestMechanism:
+def best(question: DesignForm) -> BestMechanism:
     """The best mechanism for a question that is small enough to be answered at once, certified."""
-    require_quick(asked)
-    return designed(asked)
+    require_quick(question)
+    return designed(question)
 
 
 @api.get("/rivals")
-def compared(asked: DesignForm) -> list[UsualMechanism]:
+def compared(question: DesignForm) -> list[UsualMechanism]:
     """The usual mechanisms of the same level, each read in this consumer's best way."""
-    found = best(asked)
-    return usual_mechanisms(asked, number(found.loss.exact))
+    optimum = best(question)
+    return usual_mechanisms(question, number(optimum.loss.exact))
 
 
 @api.get("/mechanism")
-def mechanism(asked: DesignForm, house: StateDep, who: VisitorDep, job: JobId = "") -> Chart:
+def mechanism(question: DesignForm, state: StateDep, visitor: VisitorDep, job: JobId = "") -> Chart:
     """The best mechanism as a heat map, or as maps on a grid."""
     if not job:
-        return charts.mechanism_chart(best(asked).mechanism.channel(), asked.points())
-    kept = house.jobs.find(who.name, job).result
-    if kept is None:
+        return charts.mechanism_chart(best(question).mechanism.channel(), question.points())
+    result = state.jobs.find(visitor.name, job).result
+    if result is None:
         raise Refusal(409, "job must be done before its mechanism can be drawn: wait for it")
-    return charts.mechanism_chart(BestMechanism(**kept).mechanism.channel(), asked.points())
+    return charts.mechanism_chart(BestMechanism(**result).mechanism.channel(), question.points())
 
 
 @api.get("/curve")
-def curve(asked: DesignForm) -> Chart:
+def curve(question: DesignForm) -> Chart:
     """The least expected loss over ε, with your level on it."""
-    found = best(asked)
+    optimum = best(question)
     return charts.trade_off_chart(
-        trade_off_curve(asked.space, asked.prior, asked.loss), found.epsilon, float(number(found.loss.exact))
+        trade_off_curve(question.space, question.prior, question.loss),
+        optimum.epsilon,
+        float(number(optimum.loss.exact)),
     )
 
 
 @api.get("/simplex")
-def simplex(asked: DesignForm) -> Chart:
+def simplex(question: DesignForm) -> Chart:
     """Three secrets: the posteriors that privacy allows, and those of the best mechanism."""
-    points, level = asked.points(), asked.level()
+    points, level = question.points(), question.level()
     if len(points) != 3 or not level.is_inner:
         raise FieldError("space", "space must have three secrets for a triangle, and the level 0 < α < 1")
-    return charts.simplex_chart(best(asked).mechanism.channel(), points, level)
+    return charts.simplex_chart(best(question).mechanism.channel(), points, level)

@@ -21,8 +21,8 @@ def mechanism_chart(channel: Channel, points: Space) -> Chart:
     """A heat map; on a grid maps, one for each of a few true places."""
     shape = charts.rows_and_columns(points)
     if shape is not None and set(channel.outputs) <= set(channel.inputs):
-        words = f"Where the answer falls for some true places of {points.name}, ringed."
-        return chart_from_altair(charts.location_maps(channel, shape, "", ""), words, wide=False)
+        caption = f"Where the answer falls for some true places of {points.name}, ringed."
+        return chart_from_altair(charts.location_maps(channel, shape, "", ""), caption, wide=False)
     rows, columns = len(channel.inputs), len(channel.outputs)
     return chart_from_altair(
         charts.channel_chart(channel, "", ""), f"The probability of each of {columns} answers for {rows} secrets."
@@ -30,24 +30,24 @@ def mechanism_chart(channel: Channel, points: Space) -> Chart:
 
 
 @cache
-def _trade_off_shell() -> VegaSpec:
+def _trade_off_spec() -> VegaSpec:
     import altair as alt
 
-    across = alt.X("epsilon:Q", title="ε", scale=alt.Scale(zero=True))
-    up = alt.Y("loss:Q", title="least expected loss", scale=alt.Scale(zero=True))
-    line = alt.Chart(alt.NamedData("curve")).mark_line(point=True, color="var(--series-1)").encode(x=across, y=up)
-    here = alt.Chart(alt.NamedData("here")).mark_point(color="var(--series-2)", size=160, filled=True, opacity=1)
-    return chart_spec(alt.layer(line, here.encode(x="epsilon:Q", y="loss:Q")).properties(height=280))
+    x = alt.X("epsilon:Q", title="ε", scale=alt.Scale(zero=True))
+    y = alt.Y("loss:Q", title="least expected loss", scale=alt.Scale(zero=True))
+    line = alt.Chart(alt.NamedData("curve")).mark_line(point=True, color="var(--series-1)").encode(x=x, y=y)
+    point = alt.Chart(alt.NamedData("here")).mark_point(color="var(--series-2)", size=160, filled=True, opacity=1)
+    return chart_spec(alt.layer(line, point.encode(x="epsilon:Q", y="loss:Q")).properties(height=280))
 
 
 def trade_off_chart(points: Sequence[TradeOffPoint], epsilon: float, loss: float) -> Chart:
     """The least loss over ε, with the question's own level marked."""
     rows = [point.model_dump() for point in points]
-    words = f"The least expected loss at each ε, certified; yours is {loss:.4g} at ε = {epsilon:.3g}."
-    return make_chart(_trade_off_shell(), words, curve=rows, here=[{"epsilon": epsilon, "loss": loss}])
+    caption = f"The least expected loss at each ε, certified; yours is {loss:.4g} at ε = {epsilon:.3g}."
+    return make_chart(_trade_off_spec(), caption, curve=rows, here=[{"epsilon": epsilon, "loss": loss}])
 
 
 def simplex_chart(channel: Channel, points: Space, level: Level) -> Chart:
     """Three secrets: the region of posteriors that privacy leaves under a uniform prior, and the mechanism's own."""
-    words = "Shaded: every posterior that any private mechanism can leave, under a uniform prior. Dots: this one's."
-    return chart_from_altair(charts.region_chart(points, level, channel, ""), words, wide=False)
+    caption = "Shaded: every posterior that any private mechanism can leave, under a uniform prior. Dots: this one's."
+    return chart_from_altair(charts.region_chart(points, level, channel, ""), caption, wide=False)

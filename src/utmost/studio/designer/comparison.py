@@ -16,7 +16,7 @@ from utmost.mechanisms import geometric, response
 from utmost.studio.designer.forms import DesignQuestion, require_quick
 from utmost.studio.number_format import FormattedNumber, format_number
 
-LEVELS = tuple(Fraction(k, 20) for k in (19, 18, 16, 14, 12, 10, 8, 6, 4, 3, 2, 1))  # α of the curve
+CURVE_ALPHAS = tuple(Fraction(k, 20) for k in (19, 18, 16, 14, 12, 10, 8, 6, 4, 3, 2, 1))  # α of the curve
 
 
 class UsualMechanism(BaseModel):
@@ -28,42 +28,46 @@ class UsualMechanism(BaseModel):
     says: str
 
 
-def usual_mechanisms(asked: DesignQuestion, least: Number) -> list[UsualMechanism]:
+def usual_mechanisms(question: DesignQuestion, least_loss: Number) -> list[UsualMechanism]:
     """What she loses with the usual mechanisms, each read in her best way, beside the least loss there is."""
-    points, level, reader = asked.points(), asked.level(), asked.reader()
-    found: list[tuple[str, Number, str]] = [("the best", least, "certified")]
+    points, level, consumer = question.points(), question.level(), question.consumer()
+    mechanisms: list[tuple[str, Number, str]] = [("the best", least_loss, "certified")]
     if is_line(points) and level.is_inner and points.distance(0, min(1, len(points) - 1)) == 1:
-        told = geometric(len(points) - 1, level)
-        found.append(
+        truncated = geometric(len(points) - 1, level)
+        mechanisms.append(
             (
                 "geometric",
-                _exactly(reader.expected_loss(told)),
+                _to_exact(consumer.expected_loss(truncated)),
                 "truncated; universally optimal for legal losses, GRS12 Thm 3.2",
             )
         )
-        lost = laplace_loss(reader.costs(), level)
-        value = lost.exact if lost.exact is not None else Fraction(lost.upper)
-        found.append(("Laplace", value, "continuous noise of scale 1/ε, GRS12 App. A"))
+        laplace = laplace_loss(consumer.costs(), level)
+        laplace_value = laplace.exact if laplace.exact is not None else Fraction(laplace.upper)
+        mechanisms.append(("Laplace", laplace_value, "continuous noise of scale 1/ε, GRS12 App. A"))
     if len(points) > 1 and level.is_inner:
-        near = min(points.distance(x, other) for x, other in points.edges)
-        spread = response(len(points), alpha(level.power(near))).channel()
-        found.append(
-            ("randomised response", _exactly(reader.expected_loss(spread)), "the truth, or any other value alike")
+        min_distance = min(points.distance(x, other) for x, other in points.edges)
+        response_channel = response(len(points), alpha(level.power(min_distance))).channel()
+        mechanisms.append(
+            (
+                "randomised response",
+                _to_exact(consumer.expected_loss(response_channel)),
+                "the truth, or any other value alike",
+            )
         )
-    silent: Number = min(reader.costs().sum(axis=0))
-    found.append(("silence", silent, "no answer at all: private at every level"))
+    silent_loss: Number = min(consumer.costs().sum(axis=0))
+    mechanisms.append(("silence", silent_loss, "no answer at all: private at every level"))
     return [
-        UsualMechanism(name=name, loss=format_number(loss, 6), times=_times(loss, least), says=says)
-        for name, loss, says in found
+        UsualMechanism(name=name, loss=format_number(loss, 6), times=_loss_ratio(loss, least_loss), says=description)
+        for name, loss, description in mechanisms
     ]
 
 
-def _exactly(value: Number | float) -> Number:
+def _to_exact(value: Number | float) -> Number:
     return Fraction(value) if isinstance(value, float) else value
 
 
-def _times(loss: Number, least: Number) -> FormattedNumber | None:
-    return format_number(loss / least, 4) if least else None
+def _loss_ratio(loss: Number, least_loss: Number) -> FormattedNumber | None:
+    return format_number(loss / least_loss, 4) if least_loss else None
 
 
 class TradeOffPoint(BaseModel):
@@ -76,10 +80,10 @@ class TradeOffPoint(BaseModel):
 @lru_cache(maxsize=64)
 def trade_off_curve(space: str, prior: str, loss: str) -> tuple[TradeOffPoint, ...]:
     """The least expected loss over ε, certified at each of twelve rational levels."""
-    points = []
-    for rate in LEVELS:
-        asked = DesignQuestion(space, str(rate), "", prior, loss)
-        require_quick(asked)
-        found = design.optimal(asked.points(), alpha(rate), asked.reader())
-        points.append(TradeOffPoint(epsilon=-math.log(rate), loss=float(found.loss)))
-    return tuple(points)
+    curve = []
+    for curve_alpha in CURVE_ALPHAS:
+        question = DesignQuestion(space, str(curve_alpha), "", prior, loss)
+        require_quick(question)
+        optimum = design.optimal(question.points(), alpha(curve_alpha), question.consumer())
+        curve.append(TradeOffPoint(epsilon=-math.log(curve_alpha), loss=float(optimum.loss)))
+    return tuple(curve)

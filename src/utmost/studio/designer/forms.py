@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from utmost.spaces import Space
 
 MAX_SPACE_POINTS = 400  # points of a space that a mechanism is designed for here
-LIVE_LINE, LIVE = 40, 12  # points, on a line and elsewhere, that are answered at once if α is rational
-FIELDS = ("space", "alpha", "epsilon", "prior", "loss")
+MAX_QUICK_LINE_POINTS, MAX_QUICK_POINTS = (
+    40,
+    12,
+)  # points, on a line and elsewhere, that are answered at once if α is rational
+QUESTION_FIELDS = ("space", "alpha", "epsilon", "prior", "loss")
 MAX_FIELD_CHARS = 200
 
 
@@ -37,12 +40,12 @@ class DesignQuestion:
 
     def points(self) -> Space:
         """The secrets; at most 400, since a mechanism has a row and a column for each."""
-        found = input_parser.parse_space(self.space)
-        if len(found) > MAX_SPACE_POINTS:
+        space = input_parser.parse_space(self.space)
+        if len(space) > MAX_SPACE_POINTS:
             raise FieldError(
-                "space", f"space must have at most {MAX_SPACE_POINTS} secrets here, got {len(found)}: take fewer"
+                "space", f"space must have at most {MAX_SPACE_POINTS} secrets here, got {len(space)}: take fewer"
             )
-        return found
+        return space
 
     def level(self) -> Level:
         """The level: by ε where that is given."""
@@ -52,19 +55,19 @@ class DesignQuestion:
         with errors_for_field("alpha"):
             return exact.alpha(self.alpha)
 
-    def reader(self) -> Consumer:
+    def consumer(self) -> Consumer:
         """The consumer over the secrets' distances."""
         points = self.points()
-        belief, fear = input_parser.parse_prior(self.prior, len(points)), input_parser.parse_loss(self.loss)
+        prior, loss = input_parser.parse_prior(self.prior, len(points)), input_parser.parse_loss(self.loss)
         with errors_for_field("loss"):
-            return Consumer(belief, losses.over(fear, points))
+            return Consumer(prior, losses.over(loss, points))
 
     @property
-    def live(self) -> bool:
+    def is_quick(self) -> bool:
         """Is it small enough to be answered while the visitor waits."""
         points, level = self.points(), self.level()
         rational = not level.is_inner or isinstance(level.alpha, Fraction)
-        return rational and len(points) <= (LIVE_LINE if is_line(points) else LIVE)
+        return rational and len(points) <= (MAX_QUICK_LINE_POINTS if is_line(points) else MAX_QUICK_POINTS)
 
 
 def design_question(
@@ -85,15 +88,15 @@ def design_question(
 DesignForm = Annotated[DesignQuestion, Depends(design_question)]
 
 
-def check_question(asked: DesignQuestion) -> DesignQuestion:
+def check_question(question: DesignQuestion) -> DesignQuestion:
     """The same question, once everything in it has been read."""
-    asked.level()
-    asked.reader()
-    return asked
+    question.level()
+    question.consumer()
+    return question
 
 
-def require_quick(asked: DesignQuestion) -> None:
+def require_quick(question: DesignQuestion) -> None:
     """Refuse what must be a job."""
-    if not asked.live:
-        how = "press Design it, which begins a job, or post it to /api/designer/best/job"
-        raise InputError(f"space must be smaller to be answered at once: {how}")
+    if not question.is_quick:
+        advice = "press Design it, which begins a job, or post it to /api/designer/best/job"
+        raise InputError(f"space must be smaller to be answered at once: {advice}")

@@ -47,26 +47,26 @@ class TypeMembers(BaseModel):
     mechanisms: list[ChannelMatrix]
 
 
-def type_capacity(asked: DesignQuestion) -> TypeCapacity:
+def type_capacity(question: DesignQuestion) -> TypeCapacity:
     """Both capacities of the type; in closed form for homogeneous spaces of any size."""
-    points, level = input_parser.parse_space(asked.space), asked.level()
+    points, level = input_parser.parse_space(question.space), question.level()
     if points.profile is None and len(points) > MAX_PROGRAM_POINTS:
         raise FieldError(
             "space", f"space must have at most {MAX_PROGRAM_POINTS} secrets, or be line, discrete, hamming or cycle"
         )
-    found = design.capacity(points, level)
+    capacities = design.capacity(points, level)
     return TypeCapacity(
         space=points.name,
         secrets=len(points),
         level=str(level),
-        multiplicative=_bound(found.multiplicative),
-        additive=_bound(found.additive),
+        multiplicative=_capacity_bound(capacities.multiplicative),
+        additive=_capacity_bound(capacities.additive),
     )
 
 
-def _bound(one: design.capacities.Capacity) -> Bound:
-    value = one.value
+def _capacity_bound(capacity: design.capacities.Capacity) -> Bound:
+    value = capacity.value
     if isinstance(value, Fraction) and value.denominator.bit_length() > 3 * MAX_CAPACITY_DIGITS:
         value = Fraction(decimal(value, 12))
-    gap = "0" if one.exact else decimal(one.gap, 2)
-    return Bound(value=format_number(value, 6), exact=one.exact, gap=gap, how=one.how)
+    gap = "0" if capacity.exact else decimal(capacity.gap, 2)
+    return Bound(value=format_number(value, 6), exact=capacity.exact, gap=gap, how=capacity.how)

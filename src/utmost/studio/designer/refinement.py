@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from utmost.channel import Channel
     from utmost.qif import Refinement, Witness
 
-NAMED = re.compile(r"\s*(geometric|response|response-dual)\s+(\d{1,3})\s+(\S{1,40})\s*")
+NAMED_MECHANISM_PATTERN = re.compile(r"\s*(geometric|response|response-dual)\s+(\d{1,3})\s+(\S{1,40})\s*")
 MAX_COMPARED_SIZE = 30  # inputs and outputs of a mechanism that is compared here
 MAX_QUICK_SIZE = 12  # the same, of those that are compared at once
 MAX_TABLE_CHARS = 40_000
-EXPECTED = "geometric 5 1/2, response 4 1/2, or a table: a header of outputs, then a row for each input"
+EXPECTED_FORMAT = "geometric 5 1/2, response 4 1/2, or a table: a header of outputs, then a row for each input"
 
 
 class Objector(BaseModel):
@@ -55,16 +55,16 @@ class RefinementResult(BaseModel):
 def parse_mechanism(text: str, field: str) -> Channel:
     """A mechanism by its name, size and α, or as a table of exact numbers."""
     with errors_for_field(field):
-        named = NAMED.fullmatch(text)
-        made = _table(text) if named is None else _named(*named.groups())
-        if max(len(made.inputs), len(made.outputs)) > MAX_COMPARED_SIZE:
+        match = NAMED_MECHANISM_PATTERN.fullmatch(text)
+        channel = _parse_table(text) if match is None else _named_channel(*match.groups())
+        if max(len(channel.inputs), len(channel.outputs)) > MAX_COMPARED_SIZE:
             raise InputError(
                 f"{field} must have at most {MAX_COMPARED_SIZE} inputs and outputs, got more: take a smaller one"
             )
-        return made
+        return channel
 
 
-def _named(name: str, size: str, level: str) -> Channel:
+def _named_channel(name: str, size: str, level: str) -> Channel:
     from utmost.mechanisms import geometric, response, response_dual
 
     makers: dict[str, Callable[..., Any]] = {
@@ -72,23 +72,23 @@ def _named(name: str, size: str, level: str) -> Channel:
         "response": response,
         "response-dual": response_dual,
     }
-    number = integer(size, "size")
-    if number > MAX_COMPARED_SIZE:
+    points = integer(size, "size")
+    if points > MAX_COMPARED_SIZE:
         raise InputError(
-            f"size must be at most {MAX_COMPARED_SIZE} to be compared here, got {number}: take a smaller one"
+            f"size must be at most {MAX_COMPARED_SIZE} to be compared here, got {points}: take a smaller one"
         )
-    made: Channel = makers[name](number, exact.alpha(level)).channel()
-    return made
+    channel: Channel = makers[name](points, exact.alpha(level)).channel()
+    return channel
 
 
-def _table(text: str) -> Channel:
+def _parse_table(text: str) -> Channel:
     """A table typed or pasted: CSV, with commas, semicolons, tabs or spaces between its cells."""
     from utmost.channel import channel
     from utmost.channel.files import read_label
 
     lines = [re.split(r"[,;\t]\s*|\s+", line.strip()) for line in text.strip().splitlines() if line.strip()]
     if len(lines) < 2:
-        raise InputError(f"a mechanism must be {EXPECTED}, got something else")
+        raise InputError(f"a mechanism must be {EXPECTED_FORMAT}, got something else")
     header, rows = lines[0], lines[1:]
     if len(header) == len(rows[0]) - 1:
         header = ["", *header]
@@ -100,8 +100,8 @@ def is_quick(first: str, second: str) -> bool:
     """Are both small enough to be compared while the visitor waits."""
     return (
         max(
-            max(len(made.inputs), len(made.outputs))
-            for made in (parse_mechanism(first, "first"), parse_mechanism(second, "second"))
+            max(len(channel.inputs), len(channel.outputs))
+            for channel in (parse_mechanism(first, "first"), parse_mechanism(second, "second"))
         )
         <= MAX_QUICK_SIZE
     )
@@ -131,12 +131,12 @@ def compare_mechanisms(first_text: str, second_text: str) -> RefinementResult:
 def _objector(witness: Witness | None, *, swapped: bool) -> Objector | None:
     if witness is None:
         return None
-    values = (witness.with_b, witness.with_a) if swapped else (witness.with_a, witness.with_b)
+    losses = (witness.with_b, witness.with_a) if swapped else (witness.with_a, witness.with_b)
     return Objector(
         prior=[str(weight) for weight in witness.prior],
         loss=[[str(cell) for cell in row] for row in witness.loss],
-        with_first=str(values[0]),
-        with_second=str(values[1]),
+        with_first=str(losses[0]),
+        with_second=str(losses[1]),
     )
 
 
