@@ -10,7 +10,7 @@ from utmost.errors import InputError
 from utmost.studio.job_worker import ProgressReport
 
 
-def doubled(arguments: dict[str, Any], report: ProgressReport) -> dict[str, Any]:
+def double(arguments: dict[str, Any], report: ProgressReport) -> dict[str, Any]:
     report("doubling", done=1, total=2, lower="1/2", upper="3/4")
     return {"twice": 2 * arguments["number"]}
 
@@ -23,16 +23,16 @@ def endless(arguments: dict[str, Any], report: ProgressReport) -> dict[str, Any]
     return {}
 
 
-def refused(arguments: dict[str, Any], report: ProgressReport) -> dict[str, Any]:
+def raise_input_error(arguments: dict[str, Any], report: ProgressReport) -> dict[str, Any]:
     raise InputError("epsilon must be > 0, got 0")
 
 
-def broken(arguments: dict[str, Any], report: ProgressReport) -> dict[str, Any]:
+def raise_unexpected_error(arguments: dict[str, Any], report: ProgressReport) -> dict[str, Any]:
     print("row 17: Ann")
     raise RuntimeError("row 17: Ann")
 
 
-def gone(arguments: dict[str, Any], report: ProgressReport) -> dict[str, Any]:
+def exit_without_result(arguments: dict[str, Any], report: ProgressReport) -> dict[str, Any]:
     import os
 
     os._exit(9)

@@ -15,19 +15,19 @@ import pytest
 if TYPE_CHECKING:
     from utmost.studio.settings import Settings
 
-NEEDED = ("fastapi", "uvicorn", "jinja2", "python_multipart", "httpx")
-MISSING = [name for name in NEEDED if find_spec(name) is None]
+REQUIRED_PACKAGES = ("fastapi", "uvicorn", "jinja2", "python_multipart", "httpx")
+MISSING_PACKAGES = [name for name in REQUIRED_PACKAGES if find_spec(name) is None]
 
 
-class Skipped(pytest.Module):
+class SkippedModule(pytest.Module):
     """A module of tests that cannot be imported."""
 
     def collect(self) -> Any:
-        pytest.skip(f"{', '.join(MISSING)} not installed: make browser", allow_module_level=True)
+        pytest.skip(f"{', '.join(MISSING_PACKAGES)} not installed: make browser", allow_module_level=True)
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: Any) -> Any:
-    return Skipped.from_parent(parent, path=module_path) if MISSING else None
+    return SkippedModule.from_parent(parent, path=module_path) if MISSING_PACKAGES else None
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Studio:
     client: Any
     settings: Settings
     state: Any  # the AppState
-    keys: dict[str, str] = field(default_factory=dict)  # tokens by name
+    tokens: dict[str, str] = field(default_factory=dict)  # by name
 
     @property
     def csrf(self) -> str:
@@ -46,12 +46,12 @@ class Studio:
     def get(self, path: str, **options: Any) -> Any:
         return self.client.get(path, **options)
 
-    def finished(self, job: str) -> dict[str, Any]:
+    def wait_for_job(self, job_id: str) -> dict[str, Any]:
         """A job once it is over."""
         for _ in range(900):
-            found: dict[str, Any] = self.get(f"/api/jobs/{job}").json()
-            if found["state"] not in ("waiting", "running"):
-                return found
+            job_data: dict[str, Any] = self.get(f"/api/jobs/{job_id}").json()
+            if job_data["state"] not in ("waiting", "running"):
+                return job_data
             time.sleep(0.1)
         raise AssertionError("the job did not end within 90 seconds")
 
@@ -61,7 +61,7 @@ class Studio:
         return self.client.post(path, headers=headers, **options)
 
 
-def opened(settings: Settings) -> Iterator[Studio]:
+def open_studio(settings: Settings) -> Iterator[Studio]:
     from starlette.testclient import TestClient
 
     from utmost.studio.app import make_app
@@ -72,7 +72,7 @@ def opened(settings: Settings) -> Iterator[Studio]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def temporary_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """State and cache of the tests, not the user's; no bundle is made unless a test asks for it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
@@ -92,7 +92,7 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def studio(settings: Settings) -> Iterator[Studio]:
-    yield from opened(settings)
+    yield from open_studio(settings)
 
 
 @pytest.fixture
@@ -105,16 +105,16 @@ def team(settings: Settings, tokens_file: Path) -> Iterator[Studio]:
     """A studio with tokens: of ann, a curator, and of bob, a consumer."""
     from utmost.studio import tokens
 
-    keys = {
+    tokens_by_name = {
         "ann": tokens.add_token(tokens_file, "ann", "curator"),
         "bob": tokens.add_token(tokens_file, "bob", "consumer"),
     }
-    for studio in opened(replace(settings, tokens=tokens_file)):
-        studio.keys = keys
+    for studio in open_studio(replace(settings, tokens=tokens_file)):
+        studio.tokens = tokens_by_name
         yield studio
 
 
-if not MISSING:
+if not MISSING_PACKAGES:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # which client of HTTP starlette's stands on is its own affair
         import starlette.testclient  # noqa: F401

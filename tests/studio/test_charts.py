@@ -31,7 +31,7 @@ PAGE = """{% extends "base.html" %}{% import "parts.html" as part with context %
 
 
 @cache
-def shell() -> charts.VegaSpec:
+def bar_spec() -> charts.VegaSpec:
     chart = alt.Chart(alt.NamedData("points")).mark_bar().encode(x="x:Q", y="y:Q", tooltip="y:Q")
     return charts.chart_spec(chart.properties(height=280))
 
@@ -41,14 +41,14 @@ def routes() -> APIRouter:
 
     @router.get("/charts")
     def page(request: Request) -> HTMLResponse:
-        given = dict.fromkeys(("csrf", "twin", "navigation", "current_path", "version", "team"), "")
+        context = dict.fromkeys(("csrf", "twin", "navigation", "current_path", "version", "team"), "")
         text = rendering.template_environment().from_string(PAGE)
-        return HTMLResponse(text.render(**given, errors={"epsilon": ""}, vega=request.state.app_state.bundle))
+        return HTMLResponse(text.render(**context, errors={"epsilon": ""}, vega=request.state.app_state.bundle))
 
     @router.get("/api/curve")
     def curve(epsilon: float) -> Chart:
         rows = [{"x": x, "y": epsilon * x} for x in range(100)]
-        return charts.make_chart(shell(), f"A bar for each count at ε = {epsilon:g}", points=rows)
+        return charts.make_chart(bar_spec(), f"A bar for each count at ε = {epsilon:g}", points=rows)
 
     @router.get("/api/heat")
     def heat() -> Chart:
@@ -63,41 +63,41 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder: Path = tmp_path_factory.mktemp("studio")
     app = make_app(Settings(folder=folder, state_folder=folder / "state"))
     app.include_router(routes())
-    place = app.state.app_state.bundle.path
-    if not place.exists():
-        vega_bundle.build_bundle(place)
-    with served(app) as found:
-        yield found
+    bundle_path = app.state.app_state.bundle.path
+    if not bundle_path.exists():
+        vega_bundle.build_bundle(bundle_path)
+    with served(app) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
+    with chromium() as chromium_browser:
+        yield chromium_browser
 
 
-def watched(browser: Any, scheme: str = "light") -> tuple[Any, list[str]]:
+def open_page(browser: Any, scheme: str = "light") -> tuple[Any, list[str]]:
     page = browser.new_context(color_scheme=scheme, viewport={"width": 1000, "height": 900}).new_page()
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    return page, said
+    messages: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    return page, messages
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_charts_are_drawn_under_the_policy_without_a_word_in_the_console(address, browser, scheme):
-    page, said = watched(browser, scheme)
+    page, messages = open_page(browser, scheme)
     page.goto(f"{address}/charts")
     page.wait_for_selector("#curve svg .mark-rect path", state="attached")
     page.wait_for_selector("#heat svg .mark-rect path", state="attached")
     page.hover("#curve svg .mark-rect path >> nth=90")
     page.wait_for_selector("#vg-tooltip-element.visible")
-    assert said == []
+    assert messages == []
     assert page.locator("#curve .drawing").get_attribute("aria-label") == "A bar for each count at ε = 1"
 
 
 def test_a_picture_follows_its_slider_by_its_rows_alone(address, browser):
-    page, said = watched(browser)
+    page, messages = open_page(browser)
     page.goto(f"{address}/charts")
     page.wait_for_selector("#curve[data-drawn='1'] svg")
     page.evaluate("document.querySelector('#curve svg').dataset.same = 'yes'")
@@ -105,11 +105,11 @@ def test_a_picture_follows_its_slider_by_its_rows_alone(address, browser):
     page.wait_for_selector("#curve[data-drawn='2']")
     assert page.locator("#curve .drawing").get_attribute("aria-label") == "A bar for each count at ε = 2"
     assert page.evaluate("document.querySelector('#curve svg').dataset.same") == "yes"
-    assert said == []
+    assert messages == []
 
 
 def test_a_picture_of_a_hundred_counts_follows_within_a_tenth_of_a_second(address, browser):
-    page, _ = watched(browser)
+    page, _ = open_page(browser)
     page.goto(f"{address}/charts")
     page.wait_for_selector("#curve[data-drawn='1'] svg")
     times = page.evaluate(
@@ -129,26 +129,27 @@ def test_a_picture_of_a_hundred_counts_follows_within_a_tenth_of_a_second(addres
 
 
 def test_a_picture_follows_a_slider_while_it_moves_and_ends_where_it_ends(address, browser):
-    page, _ = watched(browser)
+    page, _ = open_page(browser)
     page.goto(f"{address}/charts")
     page.wait_for_selector("#curve[data-drawn='1'] svg")
-    drawn = page.evaluate(
+    draw_count = page.evaluate(
         """async () => {
-            const figure = document.getElementById("curve"), slider = document.querySelector("[data-slider-for=f-epsilon]");
-            for (let place = 1; place <= 100; place++) {
-                slider.value = String(10 * place);
+            const figure = document.getElementById("curve");
+            const slider = document.querySelector("[data-slider-for=f-epsilon]");
+            for (let step = 1; step <= 100; step++) {
+                slider.value = String(10 * step);
                 slider.dispatchEvent(new Event("input", { bubbles: true }));
                 await new Promise((done) => setTimeout(done, 10));
             }
             return Number(figure.dataset.drawn);
         }"""
     )
-    assert drawn >= 4
+    assert draw_count >= 4
     until(lambda: page.locator("#curve .drawing").get_attribute("aria-label") == "A bar for each count at ε = 5")
 
 
 def test_the_page_is_as_tall_before_its_charts_as_with_them(address, browser):
-    page, _ = watched(browser)
+    page, _ = open_page(browser)
     page.goto(f"{address}/charts", wait_until="commit")
     page.wait_for_selector("#heat")
     before = page.locator("main").bounding_box()["height"]

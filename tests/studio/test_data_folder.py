@@ -66,21 +66,21 @@ def test_a_name_that_leads_out_or_is_of_another_kind_is_refused_alike(folder, na
 
 
 @given(st.text(max_size=40), st.sampled_from(["", "../", "/", "./", "sub/../", "way/"]))
-def test_whatever_the_name_the_file_lies_inside(folder_of, text, prefix):
+def test_whatever_the_name_the_file_lies_inside(folder_with_link, text, prefix):
     try:
-        found = data_folder.path_in_folder(folder_of, f"{prefix}{text}.csv")
+        path = data_folder.path_in_folder(folder_with_link, f"{prefix}{text}.csv")
     except InputError:
         return
-    assert found.is_relative_to(folder_of.resolve())
+    assert path.is_relative_to(folder_with_link.resolve())
 
 
 @pytest.fixture(scope="module")
-def folder_of(tmp_path_factory):
-    place = tmp_path_factory.mktemp("root")
-    (place / "people.csv").write_text("a\n")
-    (place.parent / "secret.csv").write_text("a\n")
-    (place / "way").symlink_to(place.parent)
-    return place
+def folder_with_link(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("root")
+    (folder / "people.csv").write_text("a\n")
+    (folder.parent / "secret.csv").write_text("a\n")
+    (folder / "way").symlink_to(folder.parent)
+    return folder
 
 
 def test_releases_are_those_of_the_releases_folder_and_for_one_visitor_those_beside_it(settings):
@@ -90,9 +90,9 @@ def test_releases_are_those_of_the_releases_folder_and_for_one_visitor_those_bes
     (settings.folder / "c.json").write_text("{}")
     (settings.releases / "out.release.json").symlink_to(settings.folder / "b.release.json")
     os.utime(settings.releases / "a.release.json", (0, 0))
-    assert [one.file for one in data_folder.list_releases(settings)] == ["b.release.json", "a.release.json"]
+    assert [release.file for release in data_folder.list_releases(settings)] == ["b.release.json", "a.release.json"]
     team = replace(settings, tokens=settings.folder / "tokens")
-    assert [one.file for one in data_folder.list_releases(team)] == ["a.release.json"]
+    assert [release.file for release in data_folder.list_releases(team)] == ["a.release.json"]
     with pytest.raises(InputError):
         data_folder.release_path(team, "b.release.json")
     with pytest.raises(InputError):

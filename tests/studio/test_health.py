@@ -13,8 +13,8 @@ from utmost.studio.app import make_app
 def test_health_tells_of_the_ledger(studio, settings, monkeypatch):
     assert studio.get("/health").json()["ledger"] == "empty"
     monkeypatch.setattr("utmost.studio.core.health.LEDGER_CHECK_SECONDS", 10**9)
-    with ledger.open_ledger(settings.ledger, settings.folder) as books:
-        books.open(ledger.Budget("survey", "1"))
+    with ledger.open_ledger(settings.ledger, settings.folder) as connection:
+        connection.open(ledger.Budget("survey", "1"))
     assert studio.get("/health").json() == {"status": "ok", "version": "0.1.0", "ledger": "ok"}
 
 

@@ -11,41 +11,41 @@ from utmost.studio.form_errors import Refusal
 from utmost.studio.jobs import Job, Jobs
 from utmost.studio.settings import Limits
 
-PATIENCE = 30  # seconds
+MAX_WAIT_SECONDS = 30  # seconds
 
 
 @pytest.fixture(autouse=True)
-def work_can_be_imported(monkeypatch):
+def import_path_of_job_tasks(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent.parent))
 
 
 @pytest.fixture
 def jobs(tmp_path):
-    found = Jobs(tmp_path, Limits(jobs=1, waiting_jobs=2))
-    yield found
-    found.close()
+    job_queue = Jobs(tmp_path, Limits(jobs=1, waiting_jobs=2))
+    yield job_queue
+    job_queue.close()
 
 
 def until(jobs: Jobs, job: Job, *states: str) -> Job:
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + MAX_WAIT_SECONDS
     while time.monotonic() < end:
-        found = jobs.find("ann", job.id)
-        if found.state in states:
-            return found
+        current = jobs.find("ann", job.id)
+        if current.state in states:
+            return current
         time.sleep(0.02)
-    raise AssertionError(found)
+    raise AssertionError(current)
 
 
-def begun(jobs: Jobs, name: str, **arguments: object) -> Job:
+def begin_job(jobs: Jobs, name: str, **arguments: object) -> Job:
     return jobs.begin("ann", name, f"job_tasks:{name}", arguments, "/page?job={job}")
 
 
-def endless(jobs: Jobs, file: Path) -> Job:
-    return begun(jobs, "endless", file=str(file))
+def begin_endless_job(jobs: Jobs, file: Path) -> Job:
+    return begin_job(jobs, "endless", file=str(file))
 
 
 def test_work_is_done_in_its_own_process_and_its_result_is_kept_over_a_restart(jobs, tmp_path):
-    job = until(jobs, begun(jobs, "doubled", number=21), "done")
+    job = until(jobs, begin_job(jobs, "double", number=21), "done")
     assert job.result == {"twice": 42}
     assert (job.words, job.done, job.total, job.lower, job.upper) == ("doubling", 1, 2, "1/2", "3/4")
     assert job.page == f"/page?job={job.id}"
@@ -53,7 +53,7 @@ def test_work_is_done_in_its_own_process_and_its_result_is_kept_over_a_restart(j
 
 
 def test_a_job_tells_how_far_it_is_and_stops_when_it_is_cancelled(jobs, tmp_path):
-    job = endless(jobs, tmp_path / "beat")
+    job = begin_endless_job(jobs, tmp_path / "beat")
     until(jobs, job, "running")
     while jobs.find("ann", job.id).lower is None:
         time.sleep(0.02)
@@ -66,13 +66,13 @@ def test_a_job_tells_how_far_it_is_and_stops_when_it_is_cancelled(jobs, tmp_path
 
 
 def test_a_job_that_waits_is_begun_when_there_is_room_and_one_cancelled_before_that_never(jobs, tmp_path):
-    first, second = endless(jobs, tmp_path / "a"), endless(jobs, tmp_path / "b")
-    third = begun(jobs, "doubled", number=1)
+    first, second = begin_endless_job(jobs, tmp_path / "a"), begin_endless_job(jobs, tmp_path / "b")
+    third = begin_job(jobs, "double", number=1)
     until(jobs, first, "running")
     assert [jobs.find("ann", job.id).state for job in (second, third)] == ["waiting", "waiting"]
     assert jobs.counts() == {"running": 1, "waiting": 2}
     with pytest.raises(Refusal, match="too much"):
-        begun(jobs, "doubled", number=2)
+        begin_job(jobs, "double", number=2)
     jobs.cancel("ann", second.id)
     jobs.cancel("ann", first.id)
     assert until(jobs, third, "done").result == {"twice": 2}
@@ -80,45 +80,45 @@ def test_a_job_that_waits_is_begun_when_there_is_room_and_one_cancelled_before_t
 
 
 def test_the_same_work_asked_for_twice_is_one_job(jobs, tmp_path):
-    assert endless(jobs, tmp_path / "a").id == endless(jobs, tmp_path / "a").id
+    assert begin_endless_job(jobs, tmp_path / "a").id == begin_endless_job(jobs, tmp_path / "a").id
     assert len(jobs.all("ann")) == 1
 
 
 def test_what_went_on_when_the_studio_ended_is_interrupted(tmp_path):
     jobs = Jobs(tmp_path, Limits(jobs=1))
-    job = endless(jobs, tmp_path / "beat")
+    job = begin_endless_job(jobs, tmp_path / "beat")
     until(jobs, job, "running")
     jobs.close()
     assert Jobs(tmp_path, Limits()).find("ann", job.id).state == "interrupted"
     with pytest.raises(Refusal):
-        begun(jobs, "doubled", number=1)
+        begin_job(jobs, "double", number=1)
 
 
 def test_a_process_ends_with_the_studio_however_that_ends(jobs, tmp_path):
-    job = endless(jobs, tmp_path / "beat")
+    job = begin_endless_job(jobs, tmp_path / "beat")
     until(jobs, job, "running")
     process = jobs._active[job.id]
     process.stdin.close()  # what the end of the studio does to the pipe
-    assert process.wait(PATIENCE) == 1
+    assert process.wait(MAX_WAIT_SECONDS) == 1
     assert until(jobs, job, "failed").error.startswith("it ended without a result")
 
 
 @pytest.mark.parametrize(
     ("name", "error"),
     [
-        ("refused", "epsilon must be > 0, got 0"),
-        ("broken", "internal error (RuntimeError): this is a bug in utmost"),
-        ("gone", "it ended without a result, perhaps for want of memory: ask for less"),
+        ("raise_input_error", "epsilon must be > 0, got 0"),
+        ("raise_unexpected_error", "internal error (RuntimeError): this is a bug in utmost"),
+        ("exit_without_result", "it ended without a result, perhaps for want of memory: ask for less"),
     ],
 )
 def test_a_job_that_fails_says_why_in_one_line_and_quotes_no_data(jobs, name, error, capfd):
-    assert until(jobs, begun(jobs, name), "failed").error == error
+    assert until(jobs, begin_job(jobs, name), "failed").error == error
     assert "Ann" not in "".join(capfd.readouterr())
 
 
 def test_a_job_that_takes_too_long_is_ended(tmp_path):
     jobs = Jobs(tmp_path, Limits(job_seconds=1))
-    assert "more than 1 seconds" in until(jobs, endless(jobs, tmp_path / "beat"), "failed").error
+    assert "more than 1 seconds" in until(jobs, begin_endless_job(jobs, tmp_path / "beat"), "failed").error
     jobs.close()
 
 
@@ -130,10 +130,10 @@ def test_a_name_that_is_no_jobs_finds_nothing(jobs, name):
 
 def test_the_oldest_jobs_are_forgotten(tmp_path):
     jobs = Jobs(tmp_path, Limits(kept_jobs=2))
-    found = [until(jobs, begun(jobs, "doubled", number=k), "done") for k in range(4)]
-    kept = {job.id for job in jobs.all("ann")}
-    assert found[0].id not in kept
-    assert found[3].id in kept
+    finished_jobs = [until(jobs, begin_job(jobs, "double", number=k), "done") for k in range(4)]
+    kept_ids = {job.id for job in jobs.all("ann")}
+    assert finished_jobs[0].id not in kept_ids
+    assert finished_jobs[3].id in kept_ids
     jobs.close()
 
 

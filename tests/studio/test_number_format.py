@@ -17,9 +17,9 @@ EXACT = st.one_of(st.integers(), st.fractions(), st.integers().map(lambda k: Fra
 
 @given(EXACT, st.integers(2, 8))
 def test_the_exact_value_is_kept_and_the_text_is_as_near_as_its_digits(value, digits):
-    found = format_number(value, digits)
-    assert read(found.exact) == value
-    text = Fraction(found.text.replace("−", "-").replace(chr(0x202F), ""))
+    formatted = format_number(value, digits)
+    assert read(formatted.exact) == value
+    text = Fraction(formatted.text.replace("−", "-").replace(chr(0x202F), ""))
     assert abs(text - value) <= abs(value) * Fraction(6, 10**digits)
 
 

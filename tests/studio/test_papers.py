@@ -9,27 +9,27 @@ from utmost.studio.papers import report_cache
 
 
 def test_every_paper_is_listed_before_it_is_computed(studio: Any) -> None:
-    listed = studio.get("/api/papers").json()["papers"]
-    assert [paper["key"] for paper in listed] == list(papers.KEYS)
+    paper_list = studio.get("/api/papers").json()["papers"]
+    assert [paper["key"] for paper in paper_list] == list(papers.KEYS)
     assert studio.get("/papers").status_code == 200
     assert studio.get("/api/papers/GRS12").status_code == 404
     assert "Compute its tables" in studio.get("/papers/GRS12").text
 
 
 def test_a_paper_computed_in_the_studio_is_the_one_of_the_command_line(studio: Any) -> None:
-    begun = studio.post("/api/papers/GRS12/compute").json()
-    assert studio.finished(begun["id"])["state"] == "done"
-    found = studio.get("/api/papers/GRS12").json()
+    job = studio.post("/api/papers/GRS12/compute").json()
+    assert studio.wait_for_job(job["id"])["state"] == "done"
+    report = studio.get("/api/papers/GRS12").json()
     expected = papers.document(papers.report("GRS12"))
-    assert [(item["name"], item["computed"], item["agrees"]) for item in found["items"]] == [
+    assert [(item["name"], item["computed"], item["agrees"]) for item in report["items"]] == [
         (item["name"], item["computed"], item["agrees"]) for item in expected["items"]
     ]
-    assert found["errata"] == expected["errata"]
+    assert report["errata"] == expected["errata"]
     page = studio.get("/papers/GRS12").text
     assert all(item["name"].replace("'", "&#39;") in page for item in expected["items"])
-    drawn = [number for number, item in enumerate(found["items"]) if item["figure"]]
-    assert drawn
-    for number in drawn:
+    figure_numbers = [number for number, item in enumerate(report["items"]) if item["figure"]]
+    assert figure_numbers
+    for number in figure_numbers:
         assert studio.get(f"/api/papers/GRS12/figures/{number}").json()["data"]
     assert studio.get("/api/papers/GRS12/figures/999").status_code == 404
     assert studio.get("/api/papers").json()["papers"][0]["computed"] is True
@@ -42,6 +42,6 @@ def test_a_key_that_is_no_paper_is_refused(studio: Any) -> None:
 
 
 def test_a_report_of_another_version_is_not_shown(studio: Any) -> None:
-    place = report_cache.report_path(studio.settings.state_folder, "GMP13")
-    assert place.name.startswith("gmp13-")
-    assert report_cache.read_report(place) is None
+    path = report_cache.report_path(studio.settings.state_folder, "GMP13")
+    assert path.name.startswith("gmp13-")
+    assert report_cache.read_report(path) is None

@@ -14,44 +14,46 @@ from utmost.precision.supports import disclosure_probability, enumerate_supports
 
 
 def test_the_page_shows_the_certificate_of_the_library(studio: Any) -> None:
-    made = laplace.certify_laplace(laplace.laplace_setting(epsilon("1/2"), 1, 0, 20, "1/64"), implementation(BINARY64))
-    asked = {"epsilon": "1/2", "high": "20", "round": "1/64"}
-    found = studio.get("/api/precision", params=asked).json()
-    assert made.epsilon_prime is not None
-    assert made.theorem is not None
-    assert found["epsilon_prime"]["text"] == epsilon_text(epsilon("1/2"), made.epsilon_prime, 6)
-    assert found["theorem"] == epsilon_text(epsilon("1/2"), made.theorem)
-    assert found["advice"] in studio.get("/precision", params=asked).text
+    certificate = laplace.certify_laplace(
+        laplace.laplace_setting(epsilon("1/2"), 1, 0, 20, "1/64"), implementation(BINARY64)
+    )
+    parameters = {"epsilon": "1/2", "high": "20", "round": "1/64"}
+    answer = studio.get("/api/precision", params=parameters).json()
+    assert certificate.epsilon_prime is not None
+    assert certificate.theorem is not None
+    assert answer["epsilon_prime"]["text"] == epsilon_text(epsilon("1/2"), certificate.epsilon_prime, 6)
+    assert answer["theorem"] == epsilon_text(epsilon("1/2"), certificate.theorem)
+    assert answer["advice"] in studio.get("/precision", params=parameters).text
 
 
 def test_a_range_that_no_step_saves_promises_nothing(studio: Any) -> None:
-    found = studio.get("/api/precision", params={"high": "100"}).json()
-    assert found["epsilon_prime"] is None
+    answer = studio.get("/api/precision", params={"high": "100"}).json()
+    assert answer["epsilon_prime"] is None
     assert studio.get("/precision", params={"high": "100"}).status_code == 200
     assert studio.get("/api/precision/curve", params={"high": "100"}).json()["data"]["here"] == []
 
 
 def test_the_curve_has_the_step_that_was_asked_for(studio: Any) -> None:
-    drawn = studio.get("/api/precision/curve", params={"round": "1/256"}).json()
-    assert drawn["data"]["here"][0]["step"] == 1 / 256
-    assert any(row["step"] == 1 / 256 for row in drawn["data"]["curve"])
-    assert all(row["epsilon"] >= 1 for row in drawn["data"]["curve"])
+    chart = studio.get("/api/precision/curve", params={"round": "1/256"}).json()
+    assert chart["data"]["here"][0]["step"] == 1 / 256
+    assert any(row["step"] == 1 / 256 for row in chart["data"]["curve"])
+    assert all(row["epsilon"] >= 1 for row in chart["data"]["curve"])
 
 
 def test_ticks_are_coloured_by_who_can_give_them(studio: Any) -> None:
     rows = studio.get("/api/precision/supports", params={"format": "binary16"}).json()["data"]["results"]
-    both = enumerate_supports(
+    supports = enumerate_supports(
         laplace.laplace_setting(epsilon(1), 1, 0, 10, "1/1024"),
         implementation(BINARY16, uniform_generator(256)),
         (Fraction(1), Fraction(2)),
     )
-    own, other = both.raw
-    drawn = [row for row in rows if row["row"] == "as added, from 1"]
-    assert drawn
-    assert all((row["from"] == "either secret") == (Fraction(row["exact"]) in other) for row in drawn)
-    assert all(Fraction(row["exact"]) in own for row in drawn)
+    first_law, second_law = supports.raw
+    first_rows = [row for row in rows if row["row"] == "as added, from 1"]
+    assert first_rows
+    assert all((row["from"] == "either secret") == (Fraction(row["exact"]) in second_law) for row in first_rows)
+    assert all(Fraction(row["exact"]) in first_law for row in first_rows)
     leak = studio.get("/api/precision/leak", params={"format": "binary16"}).json()
-    assert Fraction(leak["raw"]["exact"]) == disclosure_probability(both.raw)
+    assert Fraction(leak["raw"]["exact"]) == disclosure_probability(supports.raw)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +79,7 @@ def test_bad_input_is_one_line_beside_its_field(studio: Any, field: str, value: 
     answers = [
         studio.get(f"/api/precision{path}", params={field: value}) for path in ("", "/curve", "/leak", "/supports")
     ]
-    refused = [answer.json() for answer in answers if answer.status_code != 200]
-    assert refused
+    problems = [answer.json() for answer in answers if answer.status_code != 200]
+    assert problems
     assert all(answer.status_code in (200, 422) for answer in answers)
-    assert all(one["field"] == field and "\n" not in one["message"] for one in refused)
+    assert all(problem["field"] == field and "\n" not in problem["message"] for problem in problems)

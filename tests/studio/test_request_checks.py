@@ -24,7 +24,7 @@ from utmost.studio.sessions import Sessions
 from utmost.studio.settings import LOOPBACK, Limits
 
 TEMPLATES = sorted(Path(utmost.studio.__file__).parent.joinpath("templates").rglob("*.html"))
-JOB = "A" * 43
+JOB_ID = "A" * 43
 
 
 def test_every_response_has_the_policy_whatever_its_status(studio):
@@ -96,18 +96,18 @@ def test_our_own_names_are_let_in(studio, host):
 @given(st.text(max_size=40))
 def test_no_text_of_a_host_breaks_the_check(host):
     headers = Headers(raw=[(b"host", host.encode("latin-1", "replace"))])
-    ours = request_checks._host_name(headers["host"]) in LOOPBACK
-    with nullcontext() if ours else pytest.raises(Refusal):
+    is_ours = request_checks._host_name(headers["host"]) in LOOPBACK
+    with nullcontext() if is_ours else pytest.raises(Refusal):
         request_checks.check_host(headers, LOOPBACK)
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1.evil.example", "http://[", "x"])
 def test_a_change_from_another_origin_is_turned_away_even_with_the_token(studio, origin):
-    assert studio.post(f"/api/jobs/{JOB}/cancel", headers={"Origin": origin}).status_code == 403
+    assert studio.post(f"/api/jobs/{JOB_ID}/cancel", headers={"Origin": origin}).status_code == 403
 
 
 def test_a_change_from_our_own_origin_passes_the_door(studio):
-    assert studio.post(f"/api/jobs/{JOB}/cancel", headers={"Origin": "http://127.0.0.1"}).status_code == 404
+    assert studio.post(f"/api/jobs/{JOB_ID}/cancel", headers={"Origin": "http://127.0.0.1"}).status_code == 404
 
 
 def test_another_site_can_link_to_a_page_but_not_embed_or_fetch_it(studio):
@@ -122,26 +122,26 @@ def test_another_site_can_link_to_a_page_but_not_embed_or_fetch_it(studio):
 
 def test_a_change_without_the_token_is_turned_away(studio):
     studio.get("/")
-    assert studio.client.post(f"/api/jobs/{JOB}/cancel").status_code == 403
-    assert studio.client.post(f"/jobs/{JOB}/cancel", data={"csrf": ""}).status_code == 403
+    assert studio.client.post(f"/api/jobs/{JOB_ID}/cancel").status_code == 403
+    assert studio.client.post(f"/jobs/{JOB_ID}/cancel", data={"csrf": ""}).status_code == 403
 
 
 def test_a_change_with_another_sessions_token_is_turned_away(studio, settings):
-    other = Sessions(settings.state_folder).begin("you", "curator")
-    token = studio.state.sessions.csrf_token(other)
-    assert studio.client.post(f"/api/jobs/{JOB}/cancel", headers={"X-CSRF-Token": token}).status_code == 403
+    visitor = Sessions(settings.state_folder).begin("you", "curator")
+    token = studio.state.sessions.csrf_token(visitor)
+    assert studio.client.post(f"/api/jobs/{JOB_ID}/cancel", headers={"X-CSRF-Token": token}).status_code == 403
 
 
 def test_a_change_with_the_token_but_no_cookie_is_turned_away(studio):
     token = studio.csrf
     studio.client.cookies.clear()
-    assert studio.client.post(f"/api/jobs/{JOB}/cancel", headers={"X-CSRF-Token": token}).status_code == 403
+    assert studio.client.post(f"/api/jobs/{JOB_ID}/cancel", headers={"X-CSRF-Token": token}).status_code == 403
 
 
 @pytest.mark.parametrize("form", [{"data": {"csrf": "TOKEN"}}, {"data": {"csrf": "TOKEN"}, "files": {"f": b"x"}}])
 def test_the_token_is_found_in_a_form_of_either_kind(studio, form):
-    sent = {**form, "data": {"csrf": studio.csrf}}
-    assert studio.client.post(f"/jobs/{JOB}/cancel", **sent).status_code == 404
+    content = {**form, "data": {"csrf": studio.csrf}}
+    assert studio.client.post(f"/jobs/{JOB_ID}/cancel", **content).status_code == 404
 
 
 def test_a_form_that_is_none_is_turned_away_without_a_fault(studio):
@@ -156,10 +156,13 @@ def test_the_cookie_is_strict_http_only_and_cannot_be_forged(studio):
     assert "SameSite=Strict" in cookie
     name, _, value = cookie.partition(";")[0].partition("=")
     body, _, signature = value.partition(".")
-    forged = body[:-2] + ("AA" if body[-2:] != "AA" else "BB")
+    forged_body = body[:-2] + ("AA" if body[-2:] != "AA" else "BB")
     sessions = studio.state.sessions
     assert sessions.read_cookie(value) is not None
-    assert all(sessions.read_cookie(bad) is None for bad in (f"{forged}.{signature}", body, "", f"{body}.", f".{signature}"))
+    assert all(
+        sessions.read_cookie(bad) is None
+        for bad in (f"{forged_body}.{signature}", body, "", f"{body}.", f".{signature}")
+    )
     assert name.startswith("utmost-")
 
 
@@ -174,23 +177,23 @@ def test_a_session_ends(studio, monkeypatch):
 
 
 @pytest.fixture
-def narrow(settings):
+def limited_client(settings):
     limits = Limits(body_bytes=1000, rate=(1, 5), loopback_rate=(1, 5))
     app = make_app(replace(settings, limits=limits))
     with TestClient(app, base_url="http://127.0.0.1") as client:
         yield client
 
 
-def test_a_body_that_announces_too_much_is_refused(narrow):
-    assert narrow.post("/logout", content=b"x" * 1001).status_code == 413
+def test_a_body_that_announces_too_much_is_refused(limited_client):
+    assert limited_client.post("/logout", content=b"x" * 1001).status_code == 413
 
 
-def test_a_body_that_grows_too_large_is_refused(narrow):
-    def parts():
+def test_a_body_that_grows_too_large_is_refused(limited_client):
+    def chunks():
         for _ in range(20):
             yield b"x" * 100
 
-    assert narrow.post("/logout", content=parts()).status_code == 413
+    assert limited_client.post("/logout", content=chunks()).status_code == 413
 
 
 def test_a_length_that_is_no_number_is_refused():
@@ -199,8 +202,8 @@ def test_a_length_that_is_no_number_is_refused():
             request_checks.check_content_length(Headers(raw=[(b"content-length", length.encode())]), 1000)
 
 
-def test_too_many_requests_are_told_to_wait(narrow):
-    answers = [narrow.get("/health") for _ in range(7)]
+def test_too_many_requests_are_told_to_wait(limited_client):
+    answers = [limited_client.get("/health") for _ in range(7)]
     assert answers[0].status_code == 200
     assert answers[-1].status_code == 429
     assert int(answers[-1].headers["retry-after"]) >= 1
@@ -208,11 +211,11 @@ def test_too_many_requests_are_told_to_wait(narrow):
 
 @given(st.lists(st.floats(0, 0.5), min_size=1, max_size=60))
 def test_a_bucket_never_gives_more_than_it_holds_and_its_rate_brings(pauses):
-    rates, now, given_ = RateLimiter(Limits(rate=(3, 5))), 0.0, 0
+    rates, now, granted = RateLimiter(Limits(rate=(3, 5))), 0.0, 0
     for pause in pauses:
         now += pause
-        given_ += rates.take("192.0.2.1", now=now) == 0
-    assert given_ <= 5 + 3 * now + 1e-6
+        granted += rates.take("192.0.2.1", now=now) == 0
+    assert granted <= 5 + 3 * now + 1e-6
 
 
 def test_clients_do_not_empty_each_others_buckets():

@@ -33,7 +33,7 @@ EXAMPLES = int(os.environ.get("UTMOST_FUZZ", "12"))
 
 
 @pytest.fixture(scope="module")
-def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def api_schema(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The API of a studio with a table, plans, a release, a budget and a curator whose token every request shows."""
     from starlette.testclient import TestClient
 
@@ -41,31 +41,35 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     from utmost.studio.app import make_app
     from utmost.studio.settings import Limits, Settings
 
-    place: Path = tmp_path_factory.mktemp("fuzz")
-    (place / "folder").mkdir()
+    folder: Path = tmp_path_factory.mktemp("fuzz")
+    (folder / "folder").mkdir()
     limits = Limits(rate=(10**6, 10**6), loopback_rate=(10**6, 10**6), jobs=1, waiting_jobs=2, job_seconds=5)
-    chosen = Settings(
-        folder=place / "folder", state_folder=place / "state", tokens=place / "tokens", limits=limits, hosts=("testserver",)
+    studio_settings = Settings(
+        folder=folder / "folder",
+        state_folder=folder / "state",
+        tokens=folder / "tokens",
+        limits=limits,
+        hosts=("testserver",),
     )
-    token = tokens.add_token(place / "tokens", "ann", "curator")
-    write_visits(chosen)
-    open_budget(chosen, epsilon="100")
-    (chosen.folder / "survey.toml").write_text(SURVEY)
-    app = make_app(chosen)
+    token = tokens.add_token(folder / "tokens", "ann", "curator")
+    write_visits(studio_settings)
+    open_budget(studio_settings, epsilon="100")
+    (studio_settings.folder / "survey.toml").write_text(SURVEY)
+    app = make_app(studio_settings)
     headers = {"Authorization": f"Bearer {token}"}
     with TestClient(app, headers=headers) as client:
-        _released(client)
+        make_release(client)
         yield schemathesis.openapi.from_asgi("/openapi.json", app, headers=headers), headers
 
 
-def _released(client: Any) -> None:
+def make_release(client: Any) -> None:
     """A release to read, and a ledger with an entry."""
     offer = client.post("/api/curator/offers", json={"plan": SURVEY}).json()
-    sent = {name: offer[name] for name in ("key", "plan", "cost", "takes")}
-    assert client.post("/api/curator/releases", json=sent).json()["state"] == "done"
+    content = {name: offer[name] for name in ("key", "plan", "cost", "takes")}
+    assert client.post("/api/curator/releases", json=content).json()["state"] == "done"
 
 
-def asked(operation: Any, mode: Any, headers: dict[str, str]) -> list[str]:
+def find_failures(operation: Any, mode: Any, headers: dict[str, str]) -> list[str]:
     """What is wrong with the answers of one operation."""
 
     @given(case=operation.as_strategy(generation_mode=mode))
@@ -77,11 +81,11 @@ def asked(operation: Any, mode: Any, headers: dict[str, str]) -> list[str]:
         suppress_health_check=list(HealthCheck),
         phases=[Phase.explicit, Phase.generate],
     )
-    def sent(case: Any) -> None:
+    def send_case(case: Any) -> None:
         case.call_and_validate(headers=headers, checks=CHECKS)
 
     try:
-        sent()
+        send_case()
     except Unsatisfiable:  # nothing that it takes can be wrong
         pass
     except (Exception, FailureGroup) as problem:
@@ -90,9 +94,9 @@ def asked(operation: Any, mode: Any, headers: dict[str, str]) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=lambda mode: mode.value)
-def test_every_answer_is_as_described_and_none_is_a_server_error(described, mode):
-    schema, headers = described
-    operations = [one.ok() for one in schema.get_all_operations()]
+def test_every_answer_is_as_described_and_none_is_a_server_error(api_schema, mode):
+    schema, headers = api_schema
+    operations = [result.ok() for result in schema.get_all_operations()]
     assert len(operations) > 30
-    wrong = [problem for operation in operations for problem in asked(operation, mode, headers)]
-    assert not wrong, "\n\n".join(wrong)
+    failures = [problem for operation in operations for problem in find_failures(operation, mode, headers)]
+    assert not failures, "\n\n".join(failures)

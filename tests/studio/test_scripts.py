@@ -35,10 +35,10 @@ def routes() -> APIRouter:
 
     @router.get("/form")
     def page(request: Request) -> HTMLResponse:
-        given = dict.fromkeys(("csrf", "twin", "navigation", "current_path", "version", "team"), "")
+        context = dict.fromkeys(("csrf", "twin", "navigation", "current_path", "version", "team"), "")
         errors = {"epsilon": "", "size": ""}
         text = rendering.template_environment().from_string(PAGE)
-        return HTMLResponse(text.render(**given, errors=errors, vega=request.state.app_state.bundle))
+        return HTMLResponse(text.render(**context, errors=errors, vega=request.state.app_state.bundle))
 
     @router.get("/api/third")
     def third(epsilon: str, size: str) -> dict[str, FormattedNumber]:
@@ -46,9 +46,9 @@ def routes() -> APIRouter:
             return {"third": format_number(number(epsilon, "epsilon") / 3)}
 
     @router.get("/begin")
-    def begin(house: StateDep, work: str, file: str) -> str:
+    def begin(state: StateDep, work: str, file: str) -> str:
         arguments = {"number": 21, "file": file}
-        return house.jobs.begin("you", "Long work", f"job_tasks:{work}", arguments, "/papers?job={job}").id
+        return state.jobs.begin("you", "Long work", f"job_tasks:{work}", arguments, "/papers?job={job}").id
 
     return router
 
@@ -58,15 +58,15 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("studio")
     app = make_app(Settings(folder=folder, state_folder=folder / "state"))
     app.include_router(routes())
-    with pytest.MonkeyPatch.context() as patch, served(app) as found:
+    with pytest.MonkeyPatch.context() as patch, served(app) as url:
         patch.setenv("PYTHONPATH", str(Path(__file__).parent.parent))
-        yield found
+        yield url
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
+    with chromium() as chromium_browser:
+        yield chromium_browser
 
 
 @pytest.fixture
@@ -110,17 +110,17 @@ def test_a_mistake_is_told_beside_its_field_and_gone_when_it_is_mended(address, 
     assert page.locator("#f-epsilon").get_attribute("aria-invalid") is None
 
 
-def begun(page: Any, address: str, work: str, file: Path) -> str:
+def begin_job(page: Any, address: str, work: str, file: Path) -> str:
     return str(page.request.get(f"{address}/begin?work={work}&file={file}").json())
 
 
 def test_a_job_leads_to_its_result(address, page, tmp_path):
-    page.goto(f"{address}/jobs/{begun(page, address, 'doubled', tmp_path / 'beat')}")
+    page.goto(f"{address}/jobs/{begin_job(page, address, 'double', tmp_path / 'beat')}")
     page.wait_for_url("**/papers?job=*")
 
 
 def test_a_job_shows_its_bounds_survives_a_reload_and_is_cancelled_by_a_click(address, page, tmp_path):
-    page.goto(f"{address}/jobs/{begun(page, address, 'endless', tmp_path / 'beat')}")
+    page.goto(f"{address}/jobs/{begin_job(page, address, 'endless', tmp_path / 'beat')}")
     until(lambda: page.locator("[data-job-words]").text_content() == "going on")
     page.reload()
     until(lambda: int(page.locator("[data-job-lower]").text_content().replace("–", "0")) > 10)

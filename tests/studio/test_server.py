@@ -19,11 +19,11 @@ import pytest
 from utmost.cli import run
 from utmost.studio import settings, tokens
 
-PATIENCE = 60
+MAX_WAIT_SECONDS = 60
 
 
 @contextmanager
-def started(*arguments: str | Path, cwd: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def run_server(*arguments: str | Path, cwd: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A command that serves, and its address."""
     environment = {**os.environ, "XDG_STATE_HOME": str(cwd / "state"), "XDG_CACHE_HOME": str(cwd / "cache")}
     command = [sys.executable, "-m", "utmost", *map(str, arguments), "--json"]
@@ -43,45 +43,45 @@ def started(*arguments: str | Path, cwd: Path) -> Iterator[tuple[subprocess.Pope
 
 
 def test_the_studio_serves_this_machine_and_ends_calmly(tmp_path):
-    with started("studio", tmp_path, "--port", "0", "--no-browser", cwd=tmp_path) as (process, address):
+    with run_server("studio", tmp_path, "--port", "0", "--no-browser", cwd=tmp_path) as (process, address):
         assert address.startswith("http://127.0.0.1:")
-        with urlopen(address, timeout=PATIENCE) as answer:
+        with urlopen(address, timeout=MAX_WAIT_SECONDS) as answer:
             assert b"Privacy, spent knowingly" in answer.read()
         process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE) in (0, -signal.SIGTERM)
+        assert process.wait(MAX_WAIT_SECONDS) in (0, -signal.SIGTERM)
         assert process.stderr.read() == ""
 
 
 def test_the_studio_takes_a_free_port_where_its_own_is_taken(tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with started("studio", tmp_path, "--port", port, "--no-browser", cwd=tmp_path) as (process, address):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with run_server("studio", tmp_path, "--port", port, "--no-browser", cwd=tmp_path) as (process, address):
             assert f":{port}/" not in address
             process.send_signal(signal.SIGINT)
-            assert process.wait(PATIENCE) == 0
+            assert process.wait(MAX_WAIT_SECONDS) == 0
             assert process.stderr.read() == ""
 
 
 def test_a_team_does_not_move_to_another_port(tmp_path, monkeypatch, capsys):
     tokens.add_token(tmp_path / "tokens.txt", "ann", "curator")
     monkeypatch.chdir(tmp_path)
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = str(listener.getsockname()[1])
         assert run(["serve", "--ledger", "l.sqlite", "--tokens", "tokens.txt", "--port", port]) == 2
     assert f"--port must be free on 127.0.0.1, got {port}" in capsys.readouterr().err
 
 
 def test_a_team_is_served_with_tokens(tmp_path):
     token = tokens.add_token(tmp_path / "tokens.txt", "ann", "curator")
-    asked = ("serve", "--ledger", "ledger.sqlite", "--tokens", "tokens.txt", "--folder", tmp_path, "--port", "0")
-    with started(*asked, cwd=tmp_path) as (process, address):
+    arguments = ("serve", "--ledger", "ledger.sqlite", "--tokens", "tokens.txt", "--folder", tmp_path, "--port", "0")
+    with run_server(*arguments, cwd=tmp_path) as (process, address):
         with pytest.raises(HTTPError, match="401"):
-            urlopen(f"{address}api/home", timeout=PATIENCE)
+            urlopen(f"{address}api/home", timeout=MAX_WAIT_SECONDS)
         request = Request(f"{address}api/home", headers={"Authorization": f"Bearer {token}"})
-        with urlopen(request, timeout=PATIENCE) as answer:
+        with urlopen(request, timeout=MAX_WAIT_SECONDS) as answer:
             assert json.load(answer)["name"] == "ann"
         process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE) in (0, -signal.SIGTERM)
+        assert process.wait(MAX_WAIT_SECONDS) in (0, -signal.SIGTERM)
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_a_team_is_served_with_tokens(tmp_path):
 def test_what_cannot_be_served_is_said_in_one_line(arguments, words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert run(arguments) == 2
-    said = capsys.readouterr().err
-    assert words in said
-    assert said.count("\n") == 1
+    error_output = capsys.readouterr().err
+    assert words in error_output
+    assert error_output.count("\n") == 1
 
 
 def test_a_missing_extra_is_named(tmp_path, monkeypatch, capsys):
@@ -111,8 +111,8 @@ def test_a_missing_extra_is_named(tmp_path, monkeypatch, capsys):
 
 
 def test_a_team_may_be_called_by_its_address_and_the_names_given(tmp_path):
-    found = settings.team_settings(
+    team_settings = settings.team_settings(
         tmp_path, ledger="l", tokens=tmp_path / "t", host="0.0.0.0", port=1, names=("Studio.Example",)
     )
-    assert found.hosts == (*settings.LOOPBACK, "studio.example")
+    assert team_settings.hosts == (*settings.LOOPBACK, "studio.example")
     assert not settings.local_settings(tmp_path).state.is_relative_to(tmp_path)

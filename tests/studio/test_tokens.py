@@ -16,18 +16,20 @@ def file(tokens_file):
     return tokens_file
 
 
-def bearer(token):
+def bearer_headers(token):
     return {"Authorization": f"Bearer {token}"}
 
 
-def logged_in(team, name):
+def log_in(team, name):
     team.client.cookies.clear()
     team.get("/login")
-    answer = team.client.post("/login", data={"token": team.keys[name], "csrf": token_of(team), "then": "/consumer"})
+    answer = team.client.post(
+        "/login", data={"token": team.tokens[name], "csrf": csrf_token(team), "then": "/consumer"}
+    )
     assert (answer.status_code, answer.headers["location"]) == (303, "/consumer")
 
 
-def token_of(team):
+def csrf_token(team):
     return team.get("/login").text.partition('name="csrf" content="')[2].partition('"')[0]
 
 
@@ -40,20 +42,20 @@ def test_only_hashes_are_kept_and_only_the_owner_can_read_them(file):
 
 
 def test_every_hash_is_compared_in_constant_time(file, monkeypatch):
-    made = [tokens.add_token(file, name, "consumer") for name in ("ann", "bob", "eve")]
-    compared = []
+    issued_tokens = [tokens.add_token(file, name, "consumer") for name in ("ann", "bob", "eve")]
+    compared_digests = []
 
-    def spy(a, b):
-        compared.append(a)
-        return real(a, b)
+    def recording_compare(a, b):
+        compared_digests.append(a)
+        return compare_digest(a, b)
 
-    real = hmac.compare_digest
-    monkeypatch.setattr("utmost.studio.tokens.hmac.compare_digest", spy)
+    compare_digest = hmac.compare_digest
+    monkeypatch.setattr("utmost.studio.tokens.hmac.compare_digest", recording_compare)
     holders = tokens.read_tokens(file)
-    for token in (*made, "wrong", ""):
-        compared.clear()
+    for token in (*issued_tokens, "wrong", ""):
+        compared_digests.clear()
         tokens.find_holder(token, holders)
-        assert compared == [one.digest for one in holders]
+        assert compared_digests == [holder.digest for holder in holders]
 
 
 @pytest.mark.parametrize("line", ["root:ann:" + "0" * 64, "curator:ann:abc", "curator:a b:" + "0" * 64, "x"])
@@ -88,38 +90,38 @@ def test_without_a_token_pages_lead_to_the_login_and_the_api_says_401(team):
 
 @pytest.mark.parametrize("path", ["/api/curator", "/curator", "/metrics", "/curator/", "/api/curator/x", "/unknown"])
 def test_a_consumer_is_denied_what_is_the_curators(team, path):
-    assert team.get(path, headers=bearer(team.keys["bob"])).status_code == 403
+    assert team.get(path, headers=bearer_headers(team.tokens["bob"])).status_code == 403
 
 
 @pytest.mark.parametrize(
     "path", ["/", "/consumer", "/api/consumer", "/designer", "/precision", "/papers", "/reference"]
 )
 def test_a_consumer_reaches_what_needs_no_data(team, path):
-    assert team.get(path, headers=bearer(team.keys["bob"])).status_code == 200
+    assert team.get(path, headers=bearer_headers(team.tokens["bob"])).status_code == 200
 
 
 def test_a_consumer_sees_no_way_to_the_curators_pages(team):
-    assert "/curator" not in team.get("/", headers=bearer(team.keys["bob"])).text
-    assert "/api/curator" not in team.get("/reference", headers=bearer(team.keys["bob"])).text
-    assert "/curator" in team.get("/", headers=bearer(team.keys["ann"])).text
+    assert "/curator" not in team.get("/", headers=bearer_headers(team.tokens["bob"])).text
+    assert "/api/curator" not in team.get("/reference", headers=bearer_headers(team.tokens["bob"])).text
+    assert "/curator" in team.get("/", headers=bearer_headers(team.tokens["ann"])).text
 
 
 def test_a_curator_reaches_everything(team):
     for path in ("/curator", "/api/curator", "/metrics", "/consumer"):
-        assert team.get(path, headers=bearer(team.keys["ann"])).status_code == 200
+        assert team.get(path, headers=bearer_headers(team.tokens["ann"])).status_code == 200
 
 
 def test_a_wrong_token_is_refused_and_slows_its_client_down(team):
     assert team.get("/health").status_code == 200
     before = team.state.rates._buckets["testclient"][0]
-    assert team.get("/api/home", headers=bearer("x" * 43)).status_code == 401
+    assert team.get("/api/home", headers=bearer_headers("x" * 43)).status_code == 401
     assert team.state.rates._buckets["testclient"][0] <= before - 20
 
 
 def test_a_login_begins_a_new_session_that_ends_with_the_token(team, file):
     team.get("/login")
     before = dict(team.client.cookies)
-    logged_in(team, "bob")
+    log_in(team, "bob")
     assert dict(team.client.cookies) != before
     assert team.get("/api/session").json()["name"] == "bob"
     assert team.get("/curator").status_code == 403
@@ -128,7 +130,7 @@ def test_a_login_begins_a_new_session_that_ends_with_the_token(team, file):
 
 
 def test_a_login_with_a_wrong_token_says_so_beside_the_field_and_does_not_repeat_it(team):
-    answer = team.client.post("/login", data={"token": "<wrong>", "csrf": token_of(team)})
+    answer = team.client.post("/login", data={"token": "<wrong>", "csrf": csrf_token(team)})
     assert answer.status_code == 422
     assert "token must be one that stands" in answer.text
     assert "wrong&gt;" not in answer.text
@@ -137,37 +139,37 @@ def test_a_login_with_a_wrong_token_says_so_beside_the_field_and_does_not_repeat
 
 def test_a_login_needs_the_csrf_token_too(team):
     team.get("/login")
-    assert team.client.post("/login", data={"token": team.keys["ann"]}).status_code == 403
+    assert team.client.post("/login", data={"token": team.tokens["ann"]}).status_code == 403
 
 
 def test_a_login_leads_nowhere_else(team):
-    data = {"token": team.keys["ann"], "csrf": token_of(team), "then": "//evil.example/"}
+    data = {"token": team.tokens["ann"], "csrf": csrf_token(team), "then": "//evil.example/"}
     assert team.client.post("/login", data=data).headers["location"] == "/"
 
 
 def test_a_logout_ends_the_session(team):
-    logged_in(team, "ann")
+    log_in(team, "ann")
     assert team.post("/logout").status_code == 303
     assert team.get("/api/session").status_code == 401
 
 
 def test_a_bearer_needs_no_csrf_token_since_no_browser_sends_it(team):
-    answer = team.client.post(f"/api/jobs/{'A' * 43}/cancel", headers=bearer(team.keys["bob"]))
+    answer = team.client.post(f"/api/jobs/{'A' * 43}/cancel", headers=bearer_headers(team.tokens["bob"]))
     assert answer.status_code == 404
 
 
 def test_jobs_are_their_owners_alone(team, monkeypatch):
     monkeypatch.setattr("utmost.studio.jobs.Jobs._run", lambda self, name: None)
     job = team.state.jobs.begin("ann", "Work", "nothing:here", {}, "/")
-    assert team.get(f"/api/jobs/{job.id}", headers=bearer(team.keys["ann"])).status_code == 200
-    assert team.get(f"/api/jobs/{job.id}", headers=bearer(team.keys["bob"])).status_code == 404
-    assert team.client.post(f"/api/jobs/{job.id}/cancel", headers=bearer(team.keys["bob"])).status_code == 404
-    assert team.get("/api/jobs", headers=bearer(team.keys["bob"])).json() == {"jobs": []}
+    assert team.get(f"/api/jobs/{job.id}", headers=bearer_headers(team.tokens["ann"])).status_code == 200
+    assert team.get(f"/api/jobs/{job.id}", headers=bearer_headers(team.tokens["bob"])).status_code == 404
+    assert team.client.post(f"/api/jobs/{job.id}/cancel", headers=bearer_headers(team.tokens["bob"])).status_code == 404
+    assert team.get("/api/jobs", headers=bearer_headers(team.tokens["bob"])).json() == {"jobs": []}
 
 
 def test_a_tokens_file_that_went_bad_lets_nobody_in(team, file):
     file.write_text("nonsense\n")
-    assert team.get("/api/home", headers=bearer(team.keys["ann"])).status_code == 401
+    assert team.get("/api/home", headers=bearer_headers(team.tokens["ann"])).status_code == 401
 
 
 @pytest.mark.parametrize("path", ["/consumerx", "/api/consumerx", "/api", "/apix/consumer", "/ledger", "/api/jobsx"])

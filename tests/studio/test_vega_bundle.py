@@ -11,7 +11,7 @@ from utmost.studio.vega_bundle import VegaBundle
 
 
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
+def empty_cache(tmp_path, monkeypatch):
     """A cache that no other test has filled, and whose script no other test draws with."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
@@ -41,15 +41,15 @@ def test_the_script_is_kept_forever_under_its_version(studio):
 
 
 def test_one_process_makes_it_however_many_ask_and_ends_with_the_studio(tmp_path, monkeypatch):
-    begun = []
+    processes = []
 
-    def sleeper(path):
-        begun.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]))
-        return begun[-1]
+    def start_sleeper(path):
+        processes.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]))
+        return processes[-1]
 
-    monkeypatch.setattr("utmost.studio.vega_bundle.start_build", sleeper)
+    monkeypatch.setattr("utmost.studio.vega_bundle.start_build", start_sleeper)
     bundle = VegaBundle(tmp_path)
     for _ in range(3):
         bundle.prepare()
     bundle.stop()
-    assert [process.returncode is not None for process in begun] == [True]
+    assert [process.returncode is not None for process in processes] == [True]

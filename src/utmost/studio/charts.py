@@ -54,17 +54,17 @@ def chart_spec(chart: alt.TopLevelMixin, *, wide: bool = True) -> VegaSpec:
     return apply_theme(chart.to_dict(validate=False), wide=wide)
 
 
-def make_chart(spec: VegaSpec, words: str, **data: Rows) -> Chart:
+def make_chart(spec: VegaSpec, description: str, **data: Rows) -> Chart:
     """A picture of rows by name; the spec's marks say {"data": {"name": …}}."""
-    return Chart(spec=spec, data={name: [dict(row) for row in rows] for name, rows in data.items()}, words=words)
+    return Chart(spec=spec, data={name: [dict(row) for row in rows] for name, rows in data.items()}, words=description)
 
 
-def chart_from_altair(chart: alt.TopLevelMixin, words: str, *, wide: bool = True) -> Chart:
+def chart_from_altair(chart: alt.TopLevelMixin, description: str, *, wide: bool = True) -> Chart:
     """A chart of `utmost.charts`, as it is: the rows inside it become data with names."""
     spec = apply_theme(chart.to_dict(validate=False), wide=wide)
     data: dict[str, list[dict[str, Any]]] = {name: list(rows) for name, rows in spec.pop("datasets", {}).items()}
     _extract_rows(spec, data)
-    return Chart(spec=spec, data=data, words=words)
+    return Chart(spec=spec, data=data, words=description)
 
 
 def apply_theme(spec: VegaSpec, *, wide: bool = True) -> VegaSpec:

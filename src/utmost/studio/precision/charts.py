@@ -42,10 +42,12 @@ def epsilon_chart(
     near_level = [(step, bound) for step, bound in finite if bound <= 4 * level] or finite
     point_rows = [] if point[1] is None else [{"step": float(point[0]), "epsilon": float(point[1])}]
     unbounded = len(points) - len(finite)
-    words = f"ε′ for {len(points)} rounding steps; the dashed line is ε = {level:g}. "
-    words += f"At {unbounded} of them nothing is promised." if unbounded else "At each of them something is promised."
+    description = f"ε′ for {len(points)} rounding steps; the dashed line is ε = {level:g}. "
+    description += (
+        f"At {unbounded} of them nothing is promised." if unbounded else "At each of them something is promised."
+    )
     rows = [{"step": step, "epsilon": bound} for step, bound in near_level]
-    return make_chart(_curve_spec(), words, curve=rows, asked=[{"epsilon": level}], here=point_rows)
+    return make_chart(_curve_spec(), description, curve=rows, asked=[{"epsilon": level}], here=point_rows)
 
 
 @cache

@@ -19,24 +19,24 @@ from utmost.studio.request_checks import _host_name
 from utmost.studio.sessions import ANONYMOUS, Sessions
 from utmost.studio.settings import Limits
 
-HEAD = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: b"  # it goes on
-PARTS = ["a", '"a"', "'a'", r'"\""', " a\t"]
+UNFINISHED_HEAD = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: b"  # it goes on
+KEY_PARTS = ["a", '"a"', "'a'", r'"\""', " a\t"]
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", KEY_PARTS)
 def test_a_key_of_very_many_parts_is_refused_before_it_is_read(part):
     """tomllib takes time as the square of the number of parts: 36000 of them are half a minute."""
-    began = time.monotonic()
+    started = time.monotonic()
     with pytest.raises(InputError, match="at most 100 parts"):
         plans.parse_plan("a" + f".{part}" * 100_000 + " = 1")
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - started < 2
 
 
 @pytest.mark.parametrize("text", ["a" * 500_000, ". " * 400_000, '."' * 400_000, ('."a' * 99 + "\n") * 2000])
 def test_looking_for_such_keys_takes_no_time_itself(text):
-    began = time.monotonic()
+    started = time.monotonic()
     LONG_KEY.search(text)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - started < 2
 
 
 def test_one_visitor_leaves_room_for_the_jobs_of_another(tmp_path, monkeypatch):
@@ -52,12 +52,12 @@ def test_one_visitor_leaves_room_for_the_jobs_of_another(tmp_path, monkeypatch):
 def test_a_copy_of_a_cookie_is_void_after_the_logout_also_for_the_next_process(tmp_path):
     sessions = Sessions(tmp_path)
     ann, bob = sessions.begin("ann", "curator"), sessions.begin("bob", "consumer")
-    copy = sessions.cookie_value(ann)
-    assert sessions.read_cookie(copy) is not None
+    cookie = sessions.cookie_value(ann)
+    assert sessions.read_cookie(cookie) is not None
     sessions.end(ann)
-    for again in (sessions, Sessions(tmp_path)):
-        assert again.read_cookie(copy) is None
-        assert again.read_cookie(again.cookie_value(bob)) is not None
+    for reader in (sessions, Sessions(tmp_path)):
+        assert reader.read_cookie(cookie) is None
+        assert reader.read_cookie(reader.cookie_value(bob)) is not None
     sessions.end(sessions.begin("", ANONYMOUS))  # whoever has no token leaves no trace
     assert len(list((tmp_path / "ended").iterdir())) == 1
 
@@ -76,38 +76,38 @@ def test_a_host_with_more_than_a_name_and_a_port_is_none(host):
 
 
 @pytest.fixture
-def impatient(settings):
+def short_timeout_address(settings):
     """The address of a studio that waits half a second for the head of a request."""
     import uvicorn
 
     from utmost.studio.app import make_app
     from utmost.studio.server import timeout_protocol
 
-    place = socket.create_server(("127.0.0.1", 0))
+    listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(make_app(settings), http=timeout_protocol(0.5), log_level="error")
     server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [place]})
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
-    yield place.getsockname()
+    yield listener.getsockname()
     server.should_exit = True
     thread.join()
-    place.close()
+    listener.close()
 
 
-@pytest.mark.parametrize("begun", [b"", HEAD])
-def test_a_connection_that_does_not_come_to_the_point_is_closed(impatient, begun):
-    with socket.create_connection(impatient, timeout=20) as client:
-        client.sendall(begun)
+@pytest.mark.parametrize("begun", [b"", UNFINISHED_HEAD])
+def test_a_connection_that_does_not_come_to_the_point_is_closed(short_timeout_address, first_bytes):
+    with socket.create_connection(short_timeout_address, timeout=20) as client:
+        client.sendall(first_bytes)
         assert client.recv(1000) == b""
 
 
-def test_one_that_does_may_be_silent_between_requests_but_not_within_one(impatient):
-    link = HTTPConnection(*impatient, timeout=20)
+def test_one_that_does_may_be_silent_between_requests_but_not_within_one(short_timeout_address):
+    connection = HTTPConnection(*short_timeout_address, timeout=20)
     for _ in range(2):
-        link.request("GET", "/health")
-        answer = link.getresponse()
+        connection.request("GET", "/health")
+        answer = connection.getresponse()
         assert (answer.status, answer.read()[:10]) == (200, b'{"status":')
         time.sleep(0.7)
-    link.sock.sendall(HEAD)
-    assert link.sock.recv(1000) == b""
-    link.close()
+    connection.sock.sendall(UNFINISHED_HEAD)
+    assert connection.sock.recv(1000) == b""
+    connection.close()
