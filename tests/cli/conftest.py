@@ -1,4 +1,4 @@
-"""Runs the command line in this process and keeps what it said."""
+"""Runs the command line in this process and keeps its output."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from utmost.cli import main
 
 
 @dataclass(frozen=True)
-class Said:
-    """What a command said and how it ended."""
+class CommandResult:
+    """The output of a command and its exit code."""
 
     code: int
     out: str
@@ -27,15 +27,17 @@ class Said:
 
 
 @pytest.fixture
-def utmost(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Callable[..., Said]:
+def utmost(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> Callable[..., CommandResult]:
     """`utmost("mechanism", "geometric", …)` in a directory of its own, on a terminal of 80 columns."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
 
-    def run(*arguments: object) -> Said:
-        with pytest.raises(SystemExit) as end:
+    def run(*arguments: object) -> CommandResult:
+        with pytest.raises(SystemExit) as exit_info:
             main([str(argument) for argument in arguments])
         captured = capsys.readouterr()
-        return Said(end.value.code, captured.out, captured.err)
+        return CommandResult(exit_info.value.code, captured.out, captured.err)
 
     return run

@@ -17,30 +17,35 @@ def module(tmp_path, request, monkeypatch):
     """A module of its own name in the current directory."""
     name = f"box_{abs(hash(request.node.nodeid))}"
 
-    def write(text: str) -> str:
+    def write_module(text: str) -> str:
         (tmp_path / f"{name}.py").write_text(text)
         return f"{name}:draw"
 
-    yield write
+    yield write_module
     sys.modules.pop(name, None)
 
 
 def test_a_channel_s_epsilon_is_exact_with_its_witness(utmost):
     utmost(*GEOMETRIC)
-    found = utmost("audit", "g.csv", "--epsilon", "0.1", "--json").document
-    assert list(found) == KEYS
-    assert (found["confidence"], found["samples"], found["verdict"], found["claimed"]) == ("1", 0, "refuted", "1/10")
-    assert found["witness"] == {"high": 0, "low": 1, "output": 0, "ratio": "2"}
-    assert found["event"] == "output 0"
-    said = utmost("audit", "g.csv", "--alpha", "1/2", "--secrets", "0,3", "--distance", "3")
-    assert "holds, decided" in said.out
+    document = utmost("audit", "g.csv", "--epsilon", "0.1", "--json").document
+    assert list(document) == KEYS
+    assert (document["confidence"], document["samples"], document["verdict"], document["claimed"]) == (
+        "1",
+        0,
+        "refuted",
+        "1/10",
+    )
+    assert document["witness"] == {"high": 0, "low": 1, "output": 0, "ratio": "2"}
+    assert document["event"] == "output 0"
+    result = utmost("audit", "g.csv", "--alpha", "1/2", "--secrets", "0,3", "--distance", "3")
+    assert "holds, decided" in result.out
     assert utmost("audit", "g.csv", "--space", "line:6", "--json").document["verdict"] is None
 
 
-def test_of_inputs_with_names_any_two_are_neighbours_and_it_is_said(utmost, tmp_path):
+def test_any_two_inputs_with_names_are_neighbours_and_the_text_says_so(utmost, tmp_path):
     (tmp_path / "rb.csv").write_text(COLOURS)
-    found = utmost("audit", "rb.csv", "--json").document
-    assert (found["neighbours"], found["witness"]["ratio"]) == ("any two inputs", "3")
+    document = utmost("audit", "rb.csv", "--json").document
+    assert (document["neighbours"], document["witness"]["ratio"]) == ("any two inputs", "3")
     assert "Any two inputs are neighbours" in utmost("audit", "rb.csv").out
     pairs = [utmost("audit", "rb.csv", "--secrets", s, "--json").document for s in ('"red","blue"', "red,blue")]
     assert pairs[0] == pairs[1]
@@ -69,46 +74,46 @@ def test_the_claim_is_exact_in_a_document_and_a_refuted_one_exits_with_0(utmost)
         ("--alpha", "2/3", "ln(3/2)"),
         ("--epsilon", "0.1", "1/10"),
     ):
-        said = utmost("audit", "g.csv", option, value, "--json")
-        assert (said.code, said.document["claimed"]) == (0, exact)
+        result = utmost("audit", "g.csv", option, value, "--json")
+        assert (result.code, result.document["claimed"]) == (0, exact)
     assert utmost("audit", "g.csv", "--alpha", "1", "--json").document["claimed"] == "0"
     assert utmost("audit", "g.csv", "--alpha", "0", "--json").document["claimed"] == "inf"
 
 
 def test_a_function_in_this_directory_is_audited(utmost, module):
     draw = module("print('hello')\ndef draw(secret):\n    print('noise')\n    return secret\n")
-    said = utmost("audit", draw, "--secrets", "0,1", "--epsilon", "1", "--samples", "1000", "--json")
-    assert list(said.document) == KEYS
-    assert said.document["lower"] > 4
-    assert (said.document["verdict"], said.document["confidence"]) == ("refuted", "99/100")
-    assert said.document["witness"]["draws"] == 500
-    assert "noise" in said.err
+    result = utmost("audit", draw, "--secrets", "0,1", "--epsilon", "1", "--samples", "1000", "--json")
+    assert list(result.document) == KEYS
+    assert result.document["lower"] > 4
+    assert (result.document["verdict"], result.document["confidence"]) == ("refuted", "99/100")
+    assert result.document["witness"]["draws"] == 500
+    assert "noise" in result.err
 
 
 def test_the_text_says_bound_confidence_event_and_verdict(utmost, module):
     draw = module("def draw(secret):\n    return secret\n")
-    words = " ".join(utmost("audit", draw, "--secrets", '"a","b"', "--epsilon", "1", "--samples", 1000).out.split())
-    assert "with 99 % confidence, from 1000 draws of each secret" in words
-    assert "Event: value = 'a'." in words or "Event: value = 'b'." in words
-    assert "REFUTED, at 99 % confidence" in words
+    text = " ".join(utmost("audit", draw, "--secrets", '"a","b"', "--epsilon", "1", "--samples", 1000).out.split())
+    assert "with 99 % confidence, from 1000 draws of each secret" in text
+    assert "Event: value = 'a'." in text or "Event: value = 'b'." in text
+    assert "REFUTED, at 99 % confidence" in text
     draw = module("def draw(secret):\n    return 0\n")
-    words = " ".join(utmost("audit", "math:isnan", "--secrets", "0,1", "--epsilon", "1", "--samples", 1000).out.split())
-    assert "no event told the secrets apart" in words
-    assert "not refuted, which does not prove it" in words
+    text = " ".join(utmost("audit", "math:isnan", "--secrets", "0,1", "--epsilon", "1", "--samples", 1000).out.split())
+    assert "no event told the secrets apart" in text
+    assert "not refuted, which does not prove it" in text
 
 
 def test_a_program_is_audited(utmost, tmp_path):
     (tmp_path / "program.py").write_text("import sys\nfor line in sys.stdin:\n    print(int(line) * 2)\n")
     line = f"{sys.executable} program.py"
-    found = utmost("audit", "--command", line, "--secrets", "0,1", "--samples", "1000", "--json").document
-    assert found["lower"] > 4
+    document = utmost("audit", "--command", line, "--secrets", "0,1", "--samples", "1000", "--json").document
+    assert document["lower"] > 4
 
 
 def test_a_slow_box_shows_its_progress(utmost, module):
     draw = module("import time\ndef draw(secret):\n    time.sleep(0.004)\n    return secret\n")
-    said = utmost("audit", draw, "--secrets", "0,1", "--samples", "200", "--json")
-    assert said.document["samples"] == 200
-    assert "drawn" in said.err
+    result = utmost("audit", draw, "--secrets", "0,1", "--samples", "200", "--json")
+    assert result.document["samples"] == 200
+    assert "drawn" in result.err
 
 
 def test_secrets_may_be_tables(utmost, module):
@@ -117,7 +122,7 @@ def test_secrets_may_be_tables(utmost, module):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "names"),
+    ("arguments", "expected"),
     [
         ((), "TARGET and --command"),
         (("math:floor", "--command", "cat"), "TARGET and --command"),
@@ -142,24 +147,24 @@ def test_secrets_may_be_tables(utmost, module):
     ],
     ids=lambda value: " ".join(map(str, value))[:60],
 )
-def test_bad_input_is_one_line_and_no_result(utmost, arguments, names):
+def test_bad_input_is_one_line_and_no_result(utmost, arguments, expected):
     utmost(*GEOMETRIC)
-    said = utmost("audit", *arguments)
-    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
-    assert names in said.err
+    result = utmost("audit", *arguments)
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert expected in result.err
 
 
 def test_a_function_that_fails_midway_leaves_no_result(utmost, module):
     draw = module("calls = []\ndef draw(secret):\n    calls.append(1)\n    return 1 // (900 - len(calls))\n")
-    said = utmost("audit", draw, "--secrets", "0,1", "--samples", "1000", "--json")
-    assert (said.code, said.out) == (2, "")
-    assert "raised ZeroDivisionError" in said.err
+    result = utmost("audit", draw, "--secrets", "0,1", "--samples", "1000", "--json")
+    assert (result.code, result.out) == (2, "")
+    assert "raised ZeroDivisionError" in result.err
 
 
 def test_the_help_has_examples(utmost):
-    said = utmost("audit", "--help")
-    assert "utmost audit" in said.out.split("Examples:")[1]
-    assert max(map(len, said.out.splitlines())) <= 80
+    result = utmost("audit", "--help")
+    assert "utmost audit" in result.out.split("Examples:")[1]
+    assert max(map(len, result.out.splitlines())) <= 80
 
 
 @pytest.mark.parametrize(
@@ -173,13 +178,13 @@ def test_the_help_has_examples(utmost):
     ],
 )
 def test_numbers_beyond_use_end_with_code_2_and_one_line(utmost, options):
-    said = utmost("audit", "math:floor", "--secrets", "0,1", *options)
-    assert said.code == 2
-    assert options[0].strip("-") in said.err
-    assert said.err.count("\n") == 1
+    result = utmost("audit", "math:floor", "--secrets", "0,1", *options)
+    assert result.code == 2
+    assert options[0].strip("-") in result.err
+    assert result.err.count("\n") == 1
 
 
 def test_half_a_character_is_no_line_for_a_program(utmost):
-    said = utmost("audit", "--command", "cat", "--secrets", '"\\ud800","a"')
-    assert said.code == 2
-    assert "half a character" in said.err
+    result = utmost("audit", "--command", "cat", "--secrets", '"\\ud800","a"')
+    assert result.code == 2
+    assert "half a character" in result.err

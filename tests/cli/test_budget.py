@@ -12,17 +12,17 @@ LEDGER = ("--ledger", "ledger.sqlite")
 
 
 def charge(*costs, budget="survey", part=None, fingerprint="f"):
-    with open_ledger("ledger.sqlite") as books:
-        made = tuple(QueryCost(query, Fraction(epsilon), "geometric", 2) for query, epsilon in costs)
-        asked = ReleaseCost(budget, "row", "replace", made, part, "0123456789abcdef" * 4, fingerprint)
-        entry = books.charge(asked)
-        books.keep(entry.id, "{}")
+    with open_ledger("ledger.sqlite") as ledger:
+        query_costs = tuple(QueryCost(query, Fraction(epsilon), "geometric", 2) for query, epsilon in costs)
+        release_cost = ReleaseCost(budget, "row", "replace", query_costs, part, "0123456789abcdef" * 4, fingerprint)
+        entry = ledger.charge(release_cost)
+        ledger.keep(entry.id, "{}")
 
 
 def test_a_budget_is_opened_shown_and_listed(utmost):
-    made = utmost("budget", "open", "survey", "--epsilon", "0.7", *LEDGER, "--json").document
-    assert made["opened"].endswith("Z")
-    assert made == {
+    document = utmost("budget", "open", "survey", "--epsilon", "0.7", *LEDGER, "--json").document
+    assert document["opened"].endswith("Z")
+    assert document == {
         "name": "survey",
         "epsilon": "7/10",
         "delta": "0",
@@ -30,33 +30,33 @@ def test_a_budget_is_opened_shown_and_listed(utmost):
         "unit": "row",
         "neighbours": "replace",
         "remember": True,
-        "opened": made["opened"],
+        "opened": document["opened"],
         "spent": "0",
         "left": "7/10",
         "charges": 0,
     }
-    assert utmost("budget", "show", "survey", *LEDGER, "--json").document == made
+    assert utmost("budget", "show", "survey", *LEDGER, "--json").document == document
     utmost("budget", "open", "people", "--epsilon", "1", "--unit", "person", "--no-remember", *LEDGER)
-    listed = utmost("budget", "list", *LEDGER, "--json").document["budgets"]
-    assert listed[0] == made
-    assert (listed[1]["unit"], listed[1]["remember"]) == ("person", False)
+    budgets = utmost("budget", "list", *LEDGER, "--json").document["budgets"]
+    assert budgets[0] == document
+    assert (budgets[1]["unit"], budgets[1]["remember"]) == ("person", False)
 
 
 def test_a_budget_of_loss_distributions_is_opened(utmost):
     pytest.importorskip("dp_accounting", reason="dp-accounting is not installed: make engines")
     arguments = ("--epsilon", "1", "--delta", "1e-6", "--composition", "pld", "--neighbours", "add-remove")
-    made = utmost("budget", "open", "panel", *arguments, *LEDGER, "--json").document
-    assert (made["delta"], made["composition"], made["neighbours"]) == ("1/1000000", "pld", "add-remove")
+    document = utmost("budget", "open", "panel", *arguments, *LEDGER, "--json").document
+    assert (document["delta"], document["composition"], document["neighbours"]) == ("1/1000000", "pld", "add-remove")
     assert "1 at δ = 0.000001, privacy-loss distributions" in utmost("budget", "show", "panel", *LEDGER).out
 
 
 def test_spent_and_left_are_shown_exactly(utmost):
     utmost("budget", "open", "survey", "--epsilon", "1", *LEDGER)
     charge(("votes", "1/10"), ("ages", "1/5"))
-    shown = utmost("budget", "show", "survey", *LEDGER)
-    assert shown.code == 0
-    assert "0.3 in 1 charge\n" in "\n".join(line.rstrip() + "\n" for line in shown.out.splitlines())
-    assert "0.7" in shown.out
+    result = utmost("budget", "show", "survey", *LEDGER)
+    assert result.code == 0
+    assert "0.3 in 1 charge\n" in "\n".join(line.rstrip() + "\n" for line in result.out.splitlines())
+    assert "0.7" in result.out
     charge(("votes", "1/3"))
     document = utmost("budget", "show", "survey", *LEDGER, "--json").document
     assert (document["spent"], document["left"], document["charges"]) == ("19/30", "11/30", 2)
@@ -90,7 +90,7 @@ def test_history_has_every_charge_with_its_costs(utmost):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "expected"),
     [
         (("show",), "NAME"),
         (("show", "survey"), "ledger ledger.sqlite must exist"),
@@ -113,31 +113,31 @@ def test_history_has_every_charge_with_its_costs(utmost):
     ],
     ids=lambda value: " ".join(value)[:60] if isinstance(value, tuple) else "",
 )
-def test_bad_input_is_one_line_and_code_2(utmost, tmp_path, arguments, words):
+def test_bad_input_is_one_line_and_code_2(utmost, tmp_path, arguments, expected):
     (tmp_path / "people.csv").write_text("name,age\nann,3\n")
-    with open_ledger("there.sqlite", tmp_path) as books:
-        books.open(Budget("there", Fraction(1)))
-    said = utmost("budget", *arguments)
-    assert (said.code, said.out) == (2, "")
-    assert said.err.startswith("utmost: ")
-    assert said.err.count("\n") == 1
-    assert words in said.err
-    assert "secret" not in said.err
-    assert "ann" not in said.err
+    with open_ledger("there.sqlite", tmp_path) as ledger:
+        ledger.open(Budget("there", Fraction(1)))
+    result = utmost("budget", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("utmost: ")
+    assert result.err.count("\n") == 1
+    assert expected in result.err
+    assert "secret" not in result.err
+    assert "ann" not in result.err
 
 
 def test_a_server_that_is_not_there_is_one_line_and_code_1(utmost):
     pytest.importorskip("psycopg", reason="psycopg is not installed: make engines")
-    said = utmost("budget", "list", "--ledger", "postgresql://ann:secret@127.0.0.1:1/ledger")
-    assert (said.code, said.out, said.err.count("\n")) == (1, "", 1)
-    assert "ledger postgresql://127.0.0.1:1/ledger cannot be reached" in said.err
-    assert "secret" not in said.err
+    result = utmost("budget", "list", "--ledger", "postgresql://ann:secret@127.0.0.1:1/ledger")
+    assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
+    assert "ledger postgresql://127.0.0.1:1/ledger cannot be reached" in result.err
+    assert "secret" not in result.err
 
 
 def test_the_group_shows_its_commands_and_each_its_examples(utmost):
-    said = utmost("budget")
-    assert said.code == 0
-    assert all(f"  {name} " in said.out for name in ("open", "show", "list", "history"))
+    result = utmost("budget")
+    assert result.code == 0
+    assert all(f"  {name} " in result.out for name in ("open", "show", "list", "history"))
     for name in ("open", "show", "list", "history"):
         page = utmost("budget", name, "--help")
         assert "--json" in page.out

@@ -17,45 +17,45 @@ GRID = ("--low", "18", "--high", "91", "--step", "1")
 
 
 def test_a_count_s_document_holds_both_verdicts(utmost):
-    found = utmost("calibrate", "count", "--error", "5", "--confidence", "0.95", "--json").document
-    assert found["epsilon"] == "0.538175"
-    assert found["below"]["epsilon"] == "0.538174"
+    document = utmost("calibrate", "count", "--error", "5", "--confidence", "0.95", "--json").document
+    assert document["epsilon"] == "0.538175"
+    assert document["below"]["epsilon"] == "0.538174"
     assert (
-        2 * tail_probability(6, epsilon(found["epsilon"]))
+        2 * tail_probability(6, epsilon(document["epsilon"]))
         <= Fraction(1, 20)
         < 2 * tail_probability(6, epsilon("0.538174"))
     )
-    assert found["reached"] >= 0.95 > found["below"]["reached"]
-    assert (found["kind"], found["target"], found["digits"]) == ("count", "19/20", 6)
+    assert document["reached"] >= 0.95 > document["below"]["reached"]
+    assert (document["kind"], document["target"], document["digits"]) == ("count", "19/20", 6)
 
 
 def test_the_text_shows_both_verdicts_and_how_they_were_reached(utmost):
-    said = utmost("calibrate", "count", "--error", "5")
-    words = " ".join(said.out.split())
-    assert "ε = 0.538175 is the least of 6 digits with which a count is off by at most 5 with probability 0.95" in words
-    assert "0.538175 0.9500002806 meets it" in words
-    assert "0.538174 0.9499999990 misses it" in words
-    assert "certain: decided in interval arithmetic" in words
-    assert max(map(len, said.out.splitlines())) <= 80
+    result = utmost("calibrate", "count", "--error", "5")
+    text = " ".join(result.out.split())
+    assert "ε = 0.538175 is the least of 6 digits with which a count is off by at most 5 with probability 0.95" in text
+    assert "0.538175 0.9500002806 meets it" in text
+    assert "0.538174 0.9499999990 misses it" in text
+    assert "certain: decided in interval arithmetic" in text
+    assert max(map(len, result.out.splitlines())) <= 80
 
 
 def test_an_expected_loss_is_met_by_the_best_remap_exactly(utmost):
     options = ("--size", "5", "--prior", "binomial:0.3", "--loss", "squared", "--expected-loss", "1/2", "--digits", "4")
-    found = utmost("calibrate", "count", *options, "--json").document
+    document = utmost("calibrate", "count", *options, "--json").document
     reader = Consumer(priors.binomial(6, "0.3"), losses.squared)
-    assert reader.expected_loss(geometric(5, epsilon(found["epsilon"]))) <= Fraction(1, 2)
-    assert reader.expected_loss(geometric(5, epsilon(found["below"]["epsilon"]))) > Fraction(1, 2)
+    assert reader.expected_loss(geometric(5, epsilon(document["epsilon"]))) <= Fraction(1, 2)
+    assert reader.expected_loss(geometric(5, epsilon(document["below"]["epsilon"]))) > Fraction(1, 2)
     assert "expected loss of at most 0.5" in " ".join(utmost("calibrate", "count", *options).out.split())
 
 
 def test_a_target_that_needs_no_answer_says_so(utmost):
-    said = utmost("calibrate", "count", "--size", "4", "--expected-loss", "2")
-    assert said.out.startswith("ε = 0:")
+    result = utmost("calibrate", "count", "--size", "4", "--expected-loss", "2")
+    assert result.out.startswith("ε = 0:")
     assert utmost("calibrate", "count", "--size", "4", "--expected-loss", "2", "--json").document["below"] is None
 
 
 @pytest.mark.parametrize(
-    ("arguments", "epsilon_"),
+    ("arguments", "least_epsilon"),
     [
         (("histogram", "--cells", "20", "--error", "10"), "0.568698"),
         (("histogram", "--cells", "20", "--error", "10", "--neighbours", "add-remove"), "0.284349"),
@@ -67,15 +67,15 @@ def test_a_target_that_needs_no_answer_says_so(utmost):
     ],
     ids=lambda value: " ".join(value)[:50] if isinstance(value, tuple) else value,
 )
-def test_every_kind_is_calibrated(utmost, arguments, epsilon_):
+def test_every_kind_is_calibrated(utmost, arguments, least_epsilon):
     """The numbers are those of this code; tests/publish/test_calibration.py decides each kind by a second method."""
-    found = utmost("calibrate", *arguments, "--json").document
-    assert found["epsilon"] == epsilon_
-    assert found["kind"] == arguments[0]
-    assert found["reached"] >= 0.95 > found["below"]["reached"]
-    said = utmost("calibrate", *arguments)
-    assert f"ε = {epsilon_} is the least" in said.out
-    assert max(map(len, said.out.splitlines())) <= 80
+    document = utmost("calibrate", *arguments, "--json").document
+    assert document["epsilon"] == least_epsilon
+    assert document["kind"] == arguments[0]
+    assert document["reached"] >= 0.95 > document["below"]["reached"]
+    result = utmost("calibrate", *arguments)
+    assert f"ε = {least_epsilon} is the least" in result.out
+    assert max(map(len, result.out.splitlines())) <= 80
 
 
 def test_negative_bounds_are_read(utmost):
@@ -109,25 +109,25 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "names"), BAD, ids=lambda value: " ".join(map(str, value))[:60])
-def test_bad_input_ends_with_code_2_and_one_line_that_names_it(utmost, arguments, names):
-    said = utmost("calibrate", *arguments)
-    assert said.code == 2
-    assert said.out == ""
-    assert said.err.count("\n") == 1
-    assert names in said.err
+@pytest.mark.parametrize(("arguments", "expected"), BAD, ids=lambda value: " ".join(map(str, value))[:60])
+def test_bad_input_ends_with_code_2_and_one_line_that_names_it(utmost, arguments, expected):
+    result = utmost("calibrate", *arguments)
+    assert result.code == 2
+    assert result.out == ""
+    assert result.err.count("\n") == 1
+    assert expected in result.err
 
 
 def test_the_group_and_each_command_explain_themselves(utmost):
     assert utmost("calibrate").out == utmost("calibrate", "--help").out
     for kind in ("count", "histogram", "sum", "mean", "quantile"):
-        said = utmost("calibrate", kind, "--help")
-        assert f"utmost calibrate {kind}" in said.out
-        assert "--json" in said.out
-        assert max(map(len, said.out.splitlines())) <= 80
+        result = utmost("calibrate", kind, "--help")
+        assert f"utmost calibrate {kind}" in result.out
+        assert "--json" in result.out
+        assert max(map(len, result.out.splitlines())) <= 80
 
 
-WORDS = st.one_of(
+OPTION_VALUES = st.one_of(
     st.sampled_from(["0", "-1", "1e999", "1e-999", "1/3", "nan", "5", "0.5", "x", "∞"]), st.text(max_size=6)
 )
 
@@ -140,13 +140,13 @@ WORDS = st.one_of(
             st.sampled_from(
                 ["--error", "--confidence", "--low", "--high", "--step", "--rows", "--cells", "--kept", "--digits"]
             ),
-            WORDS,
+            OPTION_VALUES,
         ),
         max_size=7,
         unique_by=lambda pair: pair[0],
     ),
 )
-def test_no_words_make_a_traceback(utmost, kind, options):
-    said = utmost("calibrate", kind, *(word for pair in options for word in pair))
-    assert said.code in (0, 2), said.err
-    assert "internal error" not in said.err
+def test_no_option_values_make_a_traceback(utmost, kind, options):
+    result = utmost("calibrate", kind, *(word for pair in options for word in pair))
+    assert result.code in (0, 2), result.err
+    assert "internal error" not in result.err

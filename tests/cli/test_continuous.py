@@ -12,58 +12,63 @@ MEAN = ("continuous", "grid", "--interval", "18,91", "--rows", "944", "--epsilon
 
 
 def test_the_coarsest_grid_comes_with_each_term_and_the_next_coarser_one(utmost):
-    said = utmost(*SUM, "--extra-loss", "0.01", "--json").document
-    assert (said["N"], said["step"], said["sensitivity_steps"], said["epsilon_a_step"]) == (6000, "1/60", 6, "1/6")
-    assert said["terms"]["best"] == pytest.approx(0.1)
-    assert said["terms"]["factor"] == pytest.approx(math.exp(1 / 12))
-    assert said["extra"] == said["terms"]["rounding"] == pytest.approx(0.1 * math.expm1(1 / 12))
-    assert said["terms"]["sensitivity"] == 0
-    assert said["coarser"]["N"] == 5000
-    assert said["coarser"]["extra"] > 0.01 >= said["extra"]
-    assert "whatever her prior, a reader with loss absolute loses at most 0.008691 more" in said["guarantee"]
+    result = utmost(*SUM, "--extra-loss", "0.01", "--json").document
+    assert (result["N"], result["step"], result["sensitivity_steps"], result["epsilon_a_step"]) == (
+        6000,
+        "1/60",
+        6,
+        "1/6",
+    )
+    assert result["terms"]["best"] == pytest.approx(0.1)
+    assert result["terms"]["factor"] == pytest.approx(math.exp(1 / 12))
+    assert result["extra"] == result["terms"]["rounding"] == pytest.approx(0.1 * math.expm1(1 / 12))
+    assert result["terms"]["sensitivity"] == 0
+    assert result["coarser"]["N"] == 5000
+    assert result["coarser"]["extra"] > 0.01 >= result["extra"]
+    assert "whatever her prior, a reader with loss absolute loses at most 0.008691 more" in result["guarantee"]
 
 
 def test_the_text_says_the_same(utmost):
-    said = utmost(*SUM, "--extra-loss", "0.01")
-    assert said.code == 0
-    assert said.out.startswith("N = 6000 steps of 1/60, from 0 to 100.")
-    for words in ("geometric noise of ε/6 = 1/6", "0.008691", "with 5000 steps it would be", "Guarantee: "):
-        assert words in said.out
-    assert max(map(len, said.out.splitlines())) <= 80
+    result = utmost(*SUM, "--extra-loss", "0.01")
+    assert result.code == 0
+    assert result.out.startswith("N = 6000 steps of 1/60, from 0 to 100.")
+    for expected in ("geometric noise of ε/6 = 1/6", "0.008691", "with 5000 steps it would be", "Guarantee: "):
+        assert expected in result.out
+    assert max(map(len, result.out.splitlines())) <= 80
 
 
 def test_a_mean_is_advised_the_step_that_its_plan_needs(utmost):
-    said = utmost(*MEAN, "--extra-loss", "0.1", "--json").document
-    step = Fraction(said["step"])
+    result = utmost(*MEAN, "--extra-loss", "0.1", "--json").document
+    step = Fraction(result["step"])
     assert (Fraction(18) / step).denominator == (Fraction(91) / step).denominator == 1
-    assert said["sensitivity"] == "73/944"
-    assert said["extra"] <= 0.1 < said["coarser"]["extra"]
+    assert result["sensitivity"] == "73/944"
+    assert result["extra"] <= 0.1 < result["coarser"]["extra"]
     assert f'in a plan: step = "{step}"' in utmost(*MEAN, "--extra-loss", "0.1").out
 
 
 def test_a_step_that_does_not_divide_the_sensitivity_is_priced(utmost):
-    said = utmost(*SUM, "--step", "0.03", "--json").document
-    assert (said["N"], said["high"], said["sensitivity_steps"], said["coarser"]) == (3334, "5001/50", 4, None)
-    assert said["terms"]["sensitivity"] == pytest.approx(6 * 0.02 * math.exp(1 / 8))
-    assert said["extra"] == said["terms"]["alone"]
+    result = utmost(*SUM, "--step", "0.03", "--json").document
+    assert (result["N"], result["high"], result["sensitivity_steps"], result["coarser"]) == (3334, "5001/50", 4, None)
+    assert result["terms"]["sensitivity"] == pytest.approx(6 * 0.02 * math.exp(1 / 8))
+    assert result["extra"] == result["terms"]["alone"]
     assert "noise for 4 steps, 0.12, for 0.1" in utmost(*SUM, "--step", "0.03").out
 
 
 def test_what_is_not_known_is_called_unknown(utmost):
-    said = utmost(*SUM, "--step", "0.03", "--loss", "step:0.01")
-    assert "unknown" in said.out
+    result = utmost(*SUM, "--step", "0.03", "--loss", "step:0.01")
+    assert "unknown" in result.out
     assert utmost(*SUM, "--step", "0.03", "--loss", "step:0.01", "--json").document["extra"] is None
 
 
 def test_it_explains_itself(utmost):
-    said = utmost("continuous", "grid", "--help")
-    assert said.code == 0
-    assert "utmost continuous grid" in said.out.split("Examples:")[1]
-    assert "--json" in said.out
+    result = utmost("continuous", "grid", "--help")
+    assert result.code == 0
+    assert "utmost continuous grid" in result.out.split("Examples:")[1]
+    assert "--json" in result.out
     assert "grid" in utmost("continuous").out
 
 
-@pytest.mark.parametrize(("arguments", "names"), [
+@pytest.mark.parametrize(("arguments", "expected"), [
     (SUM, "--extra-loss or --step must be given"),
     ((*SUM, "--extra-loss", "1", "--step", "1"), "--extra-loss or --step must be given"),
     ((*SUM, "--rows", "5", "--step", "1"), "--sensitivity or --rows must be given"),
@@ -79,9 +84,9 @@ def test_it_explains_itself(utmost):
     ((*MEAN[:5], "0", *MEAN[6:], "--step", "1"), "--rows must be from 1 to 10^12"),
     ((*MEAN, "--step", "1", "--loss", "step:1"), "loss must be Lipschitz where rows are rounded"),
 ], ids=lambda value: " ".join(map(str, value))[-50:])  # fmt: skip
-def test_bad_input_is_one_line_and_code_2(utmost, arguments, names):
-    said = utmost(*arguments)
-    assert (said.code, said.out) == (2, "")
-    assert said.err.startswith("utmost: ")
-    assert said.err.count("\n") == 1
-    assert names in said.err
+def test_bad_input_is_one_line_and_code_2(utmost, arguments, expected):
+    result = utmost(*arguments)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("utmost: ")
+    assert result.err.count("\n") == 1
+    assert expected in result.err

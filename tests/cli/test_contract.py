@@ -93,34 +93,34 @@ def files(tmp_path):
     (tmp_path / "folder.csv").mkdir()
 
 
-@pytest.mark.parametrize(("arguments", "names"), BAD, ids=lambda value: " ".join(map(str, value))[:60])
+@pytest.mark.parametrize(("arguments", "expected"), BAD, ids=lambda value: " ".join(map(str, value))[:60])
 @pytest.mark.usefixtures("files")
-def test_bad_input_ends_with_code_2_and_one_line_that_names_it(utmost, arguments, names):
-    said = utmost(*arguments)
-    assert said.code == 2
-    assert said.out == ""
-    assert said.err.startswith("utmost: ")
-    assert said.err.count("\n") == 1
-    assert len(said.err) < 450
-    assert names in said.err
-    assert "Traceback" not in said.err
+def test_bad_input_ends_with_code_2_and_one_line_that_names_it(utmost, arguments, expected):
+    result = utmost(*arguments)
+    assert result.code == 2
+    assert result.out == ""
+    assert result.err.startswith("utmost: ")
+    assert result.err.count("\n") == 1
+    assert len(result.err) < 450
+    assert expected in result.err
+    assert "Traceback" not in result.err
 
 
 @pytest.mark.parametrize("command", ["demo", "mechanism", "optimal", "check", "papers"])
 def test_each_command_explains_itself_with_examples(utmost, command):
-    said = utmost(command, "--help")
-    assert said.code == 0
-    assert "--json" in said.out
-    assert f"utmost {command}" in said.out.split("Examples:")[1]
-    assert max(map(len, said.out.splitlines())) <= 80
+    result = utmost(command, "--help")
+    assert result.code == 0
+    assert "--json" in result.out
+    assert f"utmost {command}" in result.out.split("Examples:")[1]
+    assert max(map(len, result.out.splitlines())) <= 80
 
 
 def test_no_command_shows_the_help_that_lists_them_all(utmost):
-    said = utmost()
-    assert said == utmost("--help")
-    listed = [line.split()[0] for line in said.out.split("Commands:\n")[1].split("\n\n")[0].splitlines()]
-    assert listed[:3] == ["demo", "release", "estimate"]
-    assert {"budget", "calibrate", "obfuscate", "recover", "mechanism", "optimal", "check", "papers"} < set(listed)
+    result = utmost()
+    assert result == utmost("--help")
+    commands = [line.split()[0] for line in result.out.split("Commands:\n")[1].split("\n\n")[0].splitlines()]
+    assert commands[:3] == ["demo", "release", "estimate"]
+    assert {"budget", "calibrate", "obfuscate", "recover", "mechanism", "optimal", "check", "papers"} < set(commands)
 
 
 def test_the_version_is_the_package_s(utmost):
@@ -130,33 +130,33 @@ def test_the_version_is_the_package_s(utmost):
 def test_floats_in_a_document_have_at_most_12_digits(utmost):
     floats: list[str] = []
     for command in (GEOMETRIC, FIGURE, ("demo",)):
-        said = utmost(*command, "--json")
-        json.loads(said.out, parse_float=lambda text: floats.append(text) or float(text))
+        result = utmost(*command, "--json")
+        json.loads(result.out, parse_float=lambda text: floats.append(text) or float(text))
     assert len(floats) >= 8
     assert all(len(re.sub(r"e.*|\D", "", text).lstrip("0")) <= 12 for text in floats)
 
 
 @pytest.mark.parametrize("problem", [RuntimeError("row of Ann: 393"), KeyError("393"), MemoryError(), RecursionError()])
 def test_a_bug_is_one_line_without_data(utmost, monkeypatch, problem):
-    def fails(*_):
+    def raise_problem(*_):
         raise problem
 
-    monkeypatch.setattr("utmost.mechanisms.geometric", fails)
-    said = utmost(*GEOMETRIC)
-    assert said.code == 1
-    assert said.err.startswith(f"utmost: internal error ({type(problem).__name__})")
-    assert said.err.count("\n") == 1
-    assert "393" not in said.err
+    monkeypatch.setattr("utmost.mechanisms.geometric", raise_problem)
+    result = utmost(*GEOMETRIC)
+    assert result.code == 1
+    assert result.err.startswith(f"utmost: internal error ({type(problem).__name__})")
+    assert result.err.count("\n") == 1
+    assert "393" not in result.err
 
 
 def test_an_interrupt_ends_with_code_130(utmost, monkeypatch):
-    def interrupted(*_):
+    def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("utmost.mechanisms.geometric", interrupted)
-    said = utmost(*GEOMETRIC)
-    assert (said.code, said.out) == (130, "")
-    assert "Traceback" not in said.err
+    monkeypatch.setattr("utmost.mechanisms.geometric", interrupt)
+    result = utmost(*GEOMETRIC)
+    assert (result.code, result.out) == (130, "")
+    assert "Traceback" not in result.err
 
 
 def test_a_reader_who_leaves_early_is_no_error():

@@ -24,65 +24,76 @@ BAD = [
 ]
 
 
-def read(document):
+def parse_channel(document):
     return channel(document["rows"], document["inputs"], document["outputs"])
 
 
-def events(made):
-    rows = [(made.rows[0, y], made.rows[1, y]) for y in range(len(made.outputs))]
+def events(mechanism):
+    rows = [(mechanism.rows[0, y], mechanism.rows[1, y]) for y in range(len(mechanism.outputs))]
     sums = [(Fraction(0), Fraction(0))]
     for a, b in rows:
         sums += [(c + a, d + b) for c, d in sums]
     return sums
 
 
-def meets(made):
-    return all(b <= 2 * a or b <= Fraction(1, 2) for a, b in events(made))
+def meets(mechanism):
+    return all(b <= 2 * a or b <= Fraction(1, 2) for a, b in events(mechanism))
 
 
 def test_a_failure_is_mechanisms_that_meet_the_definition_and_what_does_not(utmost):
-    found = utmost("definition", "check", GAP, "--json").document
-    assert (found["sound"], found["certain"], found["satisfiable"], found["pair"]) == (False, True, True, ["i1", "i2"])
-    post, mix = found["transformation"], found["choice"]
-    assert meets(read(post["mechanism"]))
-    assert read(post["mechanism"]).then(read(post["post"])) == read(post["result"])
-    assert not meets(read(post["result"]))
-    first, second, weight = read(mix["first"]), read(mix["second"]), Fraction(mix["weight"])
+    document = utmost("definition", "check", GAP, "--json").document
+    assert (document["sound"], document["certain"], document["satisfiable"], document["pair"]) == (
+        False,
+        True,
+        True,
+        ["i1", "i2"],
+    )
+    processing, mixture = document["transformation"], document["choice"]
+    assert meets(parse_channel(processing["mechanism"]))
+    assert parse_channel(processing["mechanism"]).then(parse_channel(processing["post"])) == parse_channel(
+        processing["result"]
+    )
+    assert not meets(parse_channel(processing["result"]))
+    first, second, weight = (
+        parse_channel(mixture["first"]),
+        parse_channel(mixture["second"]),
+        Fraction(mixture["weight"]),
+    )
     assert meets(first)
     assert meets(second)
-    assert (read(mix["result"]).rows == first.rows * weight + second.rows * (1 - weight)).all()
-    assert not meets(read(mix["result"]))
-    assert found["closure"][0]["points"] == [["0", "1/2"], ["1/2", "1"], ["1", "1"]]
+    assert (parse_channel(mixture["result"]).rows == first.rows * weight + second.rows * (1 - weight)).all()
+    assert not meets(parse_channel(mixture["result"]))
+    assert document["closure"][0]["points"] == [["0", "1/2"], ["1/2", "1"], ["1", "1"]]
 
 
 def test_a_failure_is_printed_as_small_matrices(utmost):
-    said = utmost("definition", "check", GAP)
-    words = " ".join(said.out.split())
-    assert said.code == 0
-    assert "Not sound. An event's probabilities may be (0, 1/2) and (1/2, 1), but not (1/4, 3/4) between them." in words
-    assert "i1 0 1/2 1/2 i2 1/2 1/2 0 With its outputs processed further by" in words
-    assert "The first with probability 1/2, else the second, does not" in words
-    assert "The least sound definition above it for (i1, i2): M through 0 1/2, 1/2 1, 1 1." in words
+    result = utmost("definition", "check", GAP)
+    text = " ".join(result.out.split())
+    assert result.code == 0
+    assert "Not sound. An event's probabilities may be (0, 1/2) and (1/2, 1), but not (1/4, 3/4) between them." in text
+    assert "i1 0 1/2 1/2 i2 1/2 1/2 0 With its outputs processed further by" in text
+    assert "The first with probability 1/2, else the second, does not" in text
+    assert "The least sound definition above it for (i1, i2): M through 0 1/2, 1/2 1, 1 1." in text
 
 
-@pytest.mark.parametrize("words", ["pure:1/10", "approximate:1,1e-6", "identity", "b <= 2*a", "subsampling:1/10"])
-def test_sound_definitions_are_called_so_with_their_bound(utmost, words):
-    said = utmost("definition", "check", words)
-    assert "Sound: what meets it still does" in said.out
-    assert "Its bound for (i1, i2): M through" in said.out
-    assert utmost("definition", "check", words, "--space", "line:3", "--json").document["sound"] is True
+@pytest.mark.parametrize("definition", ["pure:1/10", "approximate:1,1e-6", "identity", "b <= 2*a", "subsampling:1/10"])
+def test_sound_definitions_are_called_so_with_their_bound(utmost, definition):
+    result = utmost("definition", "check", definition)
+    assert "Sound: what meets it still does" in result.out
+    assert "Its bound for (i1, i2): M through" in result.out
+    assert utmost("definition", "check", definition, "--space", "line:3", "--json").document["sound"] is True
 
 
-def test_what_is_not_known_is_said(utmost):
+def test_what_is_not_decided_is_reported(utmost):
     assert "No mechanism meets it" in utmost("definition", "check", "a < b").out
     assert "proves nothing beyond it" in " ".join(utmost("definition", "check", "function:operator:le").out.split())
     half_open = utmost("definition", "check", "b < a + 1/10 or a = b")
     assert "Its bound, part of which it leaves out" in half_open.out
 
 
-def test_many_secrets_are_said_to_behave_like_two(utmost):
-    said = utmost("definition", "check", GAP, "--space", "line:40")
-    assert "(39 secrets behave like 0, 1 like 1)" in " ".join(said.out.split())
+def test_many_secrets_are_reported_to_behave_like_two(utmost):
+    result = utmost("definition", "check", GAP, "--space", "line:40")
+    assert "(39 secrets behave like 0, 1 like 1)" in " ".join(result.out.split())
     document = utmost("definition", "check", GAP, "--space", "line:40", "--json").document
     assert len(document["transformation"]["mechanism"]["rows"]) == 40
 
@@ -93,14 +104,14 @@ def test_pairs_that_fail_by_themselves_only_are_undecided(utmost, tmp_path):
         'pairs = [[1, 2], [2, 3], [3, 1]]\npredicate = "a = b"\n[[pair]]\nof = [1, 2]\n'
         'predicate = "b <= a or a = 1/4 and b = 1/2 or a = 1/2 and b = 3/4"\n'
     )
-    found = utmost("definition", "check", "ring.toml", "--json").document
-    assert (found["sound"], found["whole"]) == (None, False)
+    document = utmost("definition", "check", "ring.toml", "--json").document
+    assert (document["sound"], document["whole"]) == (None, False)
     assert "for all of them undecided" in " ".join(utmost("definition", "check", "ring.toml").out.split())
 
 
 def test_show_has_the_least_and_the_most_at_every_bend(utmost):
-    found = utmost("definition", "show", "b <= 2*a", "--space", "line:3", "--json").document
-    assert found["allowed"] == [
+    document = utmost("definition", "show", "b <= 2*a", "--space", "line:3", "--json").document
+    assert document["allowed"] == [
         {"pair": [0, 1], "ends": [["0", "0", "0"], ["1/3", "1/6", "2/3"], ["2/3", "1/3", "5/6"], ["1", "1", "1"]]}
     ]
     assert "M(a)" in utmost("definition", "show", "points:0 0,0 1/2,1 1").out
@@ -108,22 +119,22 @@ def test_show_has_the_least_and_the_most_at_every_bend(utmost):
     assert "none" in utmost("definition", "show", "a < b and b < 1/2").out
 
 
-@pytest.mark.parametrize("words", [GAP, "pure:1/10", "a = b or a = 1/4 and b = 3/4 or a = 3/4 and b = 1/4"])
-def test_pictures_are_drawn(utmost, tmp_path, words):
-    said = utmost("definition", "check", words, "--plot", "picture.svg")
-    assert "saved picture.svg" in said.err
+@pytest.mark.parametrize("definition", [GAP, "pure:1/10", "a = b or a = 1/4 and b = 3/4 or a = 3/4 and b = 1/4"])
+def test_pictures_are_drawn(utmost, tmp_path, definition):
+    result = utmost("definition", "check", definition, "--plot", "picture.svg")
+    assert "saved picture.svg" in result.err
     assert (tmp_path / "picture.svg").read_text(encoding="utf-8").startswith("<svg")
     utmost("definition", "show", "function:operator:le", "--plot", "grid.svg")
     assert (tmp_path / "grid.svg").exists()
 
 
-@pytest.mark.parametrize(("arguments", "problem"), BAD)
-def test_bad_input_is_one_line_and_exit_code_2(utmost, arguments, problem):
-    said = utmost(*arguments)
-    assert said.code == 2
-    assert problem in said.err
-    assert said.err.count("\n") == 1
-    assert "Traceback" not in said.err
+@pytest.mark.parametrize(("arguments", "expected"), BAD)
+def test_bad_input_is_one_line_and_exit_code_2(utmost, arguments, expected):
+    result = utmost(*arguments)
+    assert result.code == 2
+    assert expected in result.err
+    assert result.err.count("\n") == 1
+    assert "Traceback" not in result.err
 
 
 def test_a_channel_is_checked_against_a_file_and_against_a_predicate(utmost, tmp_path):
@@ -142,8 +153,8 @@ def test_a_bound_of_many_points_is_shortened_in_the_text_only(utmost, tmp_path):
         assert "101 in all" in " ".join(utmost("definition", "check", "smooth.toml").out.split())
         assert utmost("definition", "check", "smooth.toml", *extra).out.count("\n") < 16
         assert "…" in utmost("definition", "show", "smooth.toml", *extra).out
-    found = utmost("definition", "check", "smooth.toml", "--json").document
-    assert len(found["closure"][0]["points"]) == 101
+    document = utmost("definition", "check", "smooth.toml", "--json").document
+    assert len(document["closure"][0]["points"]) == 101
 
 
 def test_the_group_alone_prints_its_help(utmost):
@@ -151,8 +162,8 @@ def test_the_group_alone_prints_its_help(utmost):
 
 
 def test_a_policy_with_hundreds_of_pairs_of_their_own_is_judged_at_once(utmost, tmp_path):
-    own = "".join(f'[[pair]]\nof = [{k}, {k + 1}]\nbound = "variation:1/{k + 2}"\n' for k in range(500))
-    (tmp_path / "policy.toml").write_text(f'space = "line:501"\nbound = "pure:1/10"\n{own}')
-    said = utmost("definition", "check", "policy.toml")
-    assert said.out.count("Its bound for") == 12
-    assert "501 secrets, 1000 ordered pairs, 500 with rules of their own" in " ".join(said.out.split())
+    pair_rules = "".join(f'[[pair]]\nof = [{k}, {k + 1}]\nbound = "variation:1/{k + 2}"\n' for k in range(500))
+    (tmp_path / "policy.toml").write_text(f'space = "line:501"\nbound = "pure:1/10"\n{pair_rules}')
+    result = utmost("definition", "check", "policy.toml")
+    assert result.out.count("Its bound for") == 12
+    assert "501 secrets, 1000 ordered pairs, 500 with rules of their own" in " ".join(result.out.split())

@@ -14,51 +14,51 @@ from utmost.charts.reading import CellData, ReadingData, cell_chart, reading_cha
 from utmost.data.queries import Grid, Histogram, Sum
 from utmost.publish.reading import charts
 
-ALL = ["dole", "educ", "age", "age of dole voters", "years", "median"]
+QUERY_NAMES = ["dole", "educ", "age", "age of dole voters", "years", "median"]
 
 
 @pytest.fixture
-def closed(tmp_path):
+def closed_release(tmp_path):
     return write_release(tmp_path / "closed.json", survey())
 
 
 @pytest.fixture
-def open_(tmp_path):
+def open_release(tmp_path):
     return write_release(tmp_path / "open.json", survey(OPEN), OPEN)
 
 
 # --- what it says -----------------------------------------------------------------------------------------------------
 
 
-def test_one_answer_has_its_keys_at_the_top(utmost, closed):
-    found = utmost("estimate", closed, "--query", "dole", "--prior", "binomial:0.45", "--json").document
-    mine = count(404, "0.1").estimate("binomial:0.45", "absolute")
-    assert (found["value"], found["estimate"], found["unbiased"]) == (404, mine.estimate, 404)
-    assert tuple(found["interval"]) == mine.interval
-    assert found["loss"]["expected"] == pytest.approx(mine.loss.expected, rel=1e-11)
-    assert found["loss"]["face_value"] == pytest.approx(mine.loss.face_value, rel=1e-11)
-    assert found["loss"]["before"]["gain"] == pytest.approx(mine.before.gain, rel=1e-11)
-    assert (found["prior"], found["loss_function"], found["coverage"]) == ("binomial:9/20", "absolute", 0.95)
-    assert "GRS12 Thm 3.2" in found["optimal"]
-    assert [entry["name"] for entry in found["queries"]] == ["dole"]
+def test_one_answer_has_its_keys_at_the_top(utmost, closed_release):
+    document = utmost("estimate", closed_release, "--query", "dole", "--prior", "binomial:0.45", "--json").document
+    estimate = count(404, "0.1").estimate("binomial:0.45", "absolute")
+    assert (document["value"], document["estimate"], document["unbiased"]) == (404, estimate.estimate, 404)
+    assert tuple(document["interval"]) == estimate.interval
+    assert document["loss"]["expected"] == pytest.approx(estimate.loss.expected, rel=1e-11)
+    assert document["loss"]["face_value"] == pytest.approx(estimate.loss.face_value, rel=1e-11)
+    assert document["loss"]["before"]["gain"] == pytest.approx(estimate.before.gain, rel=1e-11)
+    assert (document["prior"], document["loss_function"], document["coverage"]) == ("binomial:9/20", "absolute", 0.95)
+    assert "GRS12 Thm 3.2" in document["optimal"]
+    assert [entry["name"] for entry in document["queries"]] == ["dole"]
 
 
-def test_without_a_query_every_answer_is_read(utmost, closed):
-    found = utmost("estimate", closed, "--json").document
-    assert [entry["name"] for entry in found["queries"]] == ALL
-    by_name = {entry["name"]: entry for entry in found["queries"]}
+def test_without_a_query_every_answer_is_read(utmost, closed_release):
+    document = utmost("estimate", closed_release, "--json").document
+    assert [entry["name"] for entry in document["queries"]] == QUERY_NAMES
+    by_name = {entry["name"]: entry for entry in document["queries"]}
     assert by_name["age"]["estimate_decimal"] == pytest.approx(47.1663, abs=1e-4)
     assert Fraction(by_name["age"]["estimate"]) == Fraction(18) + Fraction(27533, 944)
     assert by_name["median"]["interval"] is None
     assert by_name["median"]["rank"] == pytest.approx(146, abs=0.2)
     assert len(by_name["educ"]["cells"]) == 4
     assert by_name["educ"]["total"]["unbiased"] == pytest.approx(1234)  # one cell at each end: their shifts cancel
-    assert "problem" not in found["queries"][0]
+    assert "problem" not in document["queries"][0]
 
 
-def test_the_text_says_reading_losses_and_theorem_within_80_columns(utmost, closed):
-    said = utmost("estimate", closed)
-    words = " ".join(said.out.split())
+def test_the_text_says_reading_losses_and_theorem_within_80_columns(utmost, closed_release):
+    result = utmost("estimate", closed_release)
+    text = " ".join(result.out.split())
     for claim in (
         "Survey 1996: 6 answers, released with ε = 11/10 in all.",
         "dole: count where vote = 1, ε = 1/10",
@@ -70,21 +70,21 @@ def test_the_text_says_reading_losses_and_theorem_within_80_columns(utmost, clos
         "fewer than 146 rows lie on the wrong side",
         "Total of all cells 1234, unbiased",
     ):
-        assert claim in words
-    assert max(map(len, said.out.splitlines())) <= 80
-    assert said.err == ""
+        assert claim in text
+    assert max(map(len, result.out.splitlines())) <= 80
+    assert result.err == ""
 
 
-def test_the_end_of_a_histogram_is_told_how_to_add_up(utmost, closed):
-    said = utmost("estimate", closed, "--query", "educ")
-    rows = [line.split() for line in said.out.splitlines() if line[:1].isdigit()]
+def test_cells_at_their_ends_show_an_unbiased_value_to_add_up(utmost, closed_release):
+    result = utmost("estimate", closed_release, "--query", "educ")
+    rows = [line.split() for line in result.out.splitlines() if line[:1].isdigit()]
     assert [row[:3] for row in rows] == [
         ["1", "0", "-9.50833"],
         ["2", "40", "40"],
         ["3", "250", "250"],
         ["4", "944", "953.508"],
     ]
-    end = utmost("estimate", closed, "--query", "educ", "--cell", "1", "--json").document
+    end = utmost("estimate", closed_release, "--query", "educ", "--cell", "1", "--json").document
     assert end["estimate"] == [6]
     assert end["total"] is None
 
@@ -105,51 +105,51 @@ def test_an_answer_at_its_end_says_what_to_count_when_adding_up(utmost, tmp_path
 # --- no public end ----------------------------------------------------------------------------------------------------
 
 
-def test_a_range_is_asked_for_where_there_is_none(utmost, open_):
-    said = utmost("estimate", open_, "--query", "dole")
-    assert (said.code, said.out) == (2, "")
-    assert "--at-most N" in said.err
-    found = utmost("estimate", open_, "--query", "dole", "--at-most", "300", "--json").document
-    assert found["value"] == 404
-    assert 250 < found["estimate"] <= 300 == found["interval"][1]
+def test_a_range_is_asked_for_where_there_is_none(utmost, open_release):
+    result = utmost("estimate", open_release, "--query", "dole")
+    assert (result.code, result.out) == (2, "")
+    assert "--at-most N" in result.err
+    document = utmost("estimate", open_release, "--query", "dole", "--at-most", "300", "--json").document
+    assert document["value"] == 404
+    assert 250 < document["estimate"] <= 300 == document["interval"][1]
 
 
 def test_what_cannot_be_read_is_listed_and_the_rest_is_read(utmost, tmp_path):
     below = Sum("v", Grid(Fraction(-5), Fraction(5), Fraction(1)), None)
     answers = [*survey(OPEN), answer(below, 1, OPEN, "balance", value=Fraction(-3))]
     name = write_release(tmp_path / "open.json", answers, OPEN)
-    found = utmost("estimate", name, "--at-most", "1000", "--json").document
-    problems = {entry["name"]: entry["problem"] for entry in found["queries"] if "problem" in entry}
+    document = utmost("estimate", name, "--at-most", "1000", "--json").document
+    problems = {entry["name"]: entry["problem"] for entry in document["queries"] if "problem" in entry}
     assert list(problems) == ["balance"]
     assert "--at-least" in problems["balance"]
     assert "not read" in utmost("estimate", name, "--at-most", "1000").out
 
 
-def test_a_prior_that_fits_only_some_answers_says_so(utmost, tmp_path, closed):
+def test_a_prior_that_fits_only_some_answers_says_so(utmost, tmp_path, closed_release):
     (tmp_path / "prior.txt").write_text("\n".join(["1/945"] * 945))
-    found = utmost("estimate", closed, "--prior", "prior.txt", "--json").document
-    assert "problem" not in found["queries"][0]
+    document = utmost("estimate", closed_release, "--prior", "prior.txt", "--json").document
+    assert "problem" not in document["queries"][0]
     (tmp_path / "short.txt").write_text("1/2\n1/2")
-    found = utmost("estimate", closed, "--prior", "short.txt", "--json").document
-    assert "prior must have 945 weights" in found["queries"][0]["problem"]
-    assert found["queries"][2]["points"] == 2
+    document = utmost("estimate", closed_release, "--prior", "short.txt", "--json").document
+    assert "prior must have 945 weights" in document["queries"][0]["problem"]
+    assert document["queries"][2]["points"] == 2
 
 
 # --- pictures ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("query", ALL[:5])
-def test_a_picture_is_drawn_of_one_answer(utmost, closed, tmp_path, query):
-    said = utmost("estimate", closed, "--query", query, "--plot", "read.svg")
-    assert (said.code, said.err) == (0, "drew read.svg\n")
+@pytest.mark.parametrize("query", QUERY_NAMES[:5])
+def test_a_picture_is_drawn_of_one_answer(utmost, closed_release, tmp_path, query):
+    result = utmost("estimate", closed_release, "--query", query, "--plot", "read.svg")
+    assert (result.code, result.err) == (0, "drew read.svg\n")
     text = (tmp_path / "read.svg").read_text()
     assert text.startswith("<svg")
     assert query in text
 
 
 def test_the_curves_are_the_beliefs_around_the_answer_and_the_steps_the_remap():
-    found = count(404, "0.1").estimate("binomial:0.45", "absolute")
-    document = charts.estimate_chart(found).to_dict()
+    estimate = count(404, "0.1").estimate("binomial:0.45", "absolute")
+    document = charts.estimate_chart(estimate).to_dict()
     upper, lower = document["vconcat"]
     points = [p for data in document["datasets"].values() for p in data]
     after = {p["x"]: p["weight"] for p in points if p.get("name") == "posterior"}
@@ -164,15 +164,15 @@ def test_the_curves_are_the_beliefs_around_the_answer_and_the_steps_the_remap():
 
 @pytest.mark.parametrize(("size", "value"), [(1, 0), (2, 1), (10**5, 52_345)])
 def test_few_points_and_many_are_drawn(tmp_path, size, value):
-    found = count(value, "0.5", size).estimate("uniform", "squared")
-    document = charts.estimate_chart(found).to_dict()
+    estimate = count(value, "0.5", size).estimate("uniform", "squared")
+    document = charts.estimate_chart(estimate).to_dict()
     assert all(len(data) <= 1500 for data in document["datasets"].values())
 
 
-def test_an_answer_far_above_her_range_is_in_the_picture():
-    found = count(500, "0.5", None).estimate("uniform", "absolute", at_most=20)
-    shown = charts.estimate_chart(found).to_dict()
-    scale = shown["vconcat"][0]["layer"][0]["encoding"]["x"]["scale"]
+def test_an_answer_far_above_the_reader_s_range_is_in_the_picture():
+    estimate = count(500, "0.5", None).estimate("uniform", "absolute", at_most=20)
+    chart = charts.estimate_chart(estimate).to_dict()
+    scale = chart["vconcat"][0]["layer"][0]["encoding"]["x"]["scale"]
     assert scale["domain"] == [0, 500]
 
 
@@ -180,9 +180,9 @@ def test_a_spike_survives_the_thinning():
     x = tuple(float(k) for k in range(10_000))
     spike = tuple(0.5 if k == 7777 else 1e-5 for k in range(10_000))
     chart = reading_chart(ReadingData(x, spike, x, x, 5.0, 7.0, (4.0, 9.0)), "t").to_dict()
-    drawn_ = [p for data in chart["datasets"].values() for p in data if p.get("name") == "prior"]
-    assert len(drawn_) <= 500
-    assert max(p["weight"] for p in drawn_) == 0.5
+    prior_points = [p for data in chart["datasets"].values() for p in data if p.get("name") == "prior"]
+    assert len(prior_points) <= 500
+    assert max(p["weight"] for p in prior_points) == 0.5
 
 
 def test_cells_are_drawn_in_their_order_one_line_each():
@@ -224,8 +224,8 @@ BAD = [
 
 
 @pytest.fixture
-def files(tmp_path, closed):
-    good = (tmp_path / closed).read_text()
+def files(tmp_path, closed_release):
+    good = (tmp_path / closed_release).read_text()
     (tmp_path / "folder").mkdir()
     (tmp_path / "garbage.json").write_text("ε = 0.1")
     (tmp_path / "list.json").write_text("[1, 2]")
@@ -234,17 +234,17 @@ def files(tmp_path, closed):
     (tmp_path / "tampered.json").write_text(good.replace('"value": 404', '"value": 4040'))
 
 
-@pytest.mark.parametrize(("arguments", "names"), BAD, ids=lambda value: " ".join(map(str, value))[:60])
+@pytest.mark.parametrize(("arguments", "expected"), BAD, ids=lambda value: " ".join(map(str, value))[:60])
 @pytest.mark.usefixtures("files")
-def test_bad_input_ends_with_code_2_and_one_line_that_names_it(utmost, arguments, names):
-    said = utmost("estimate", *arguments)
-    assert said.code == 2
-    assert said.out == ""
-    assert said.err.count("\n") == 1
-    assert names in said.err
+def test_bad_input_ends_with_code_2_and_one_line_that_names_it(utmost, arguments, expected):
+    result = utmost("estimate", *arguments)
+    assert result.code == 2
+    assert result.out == ""
+    assert result.err.count("\n") == 1
+    assert expected in result.err
 
 
-WORDS = st.one_of(
+OPTION_VALUES = st.one_of(
     st.sampled_from(
         ["uniform", "zipf:1", "poisson:0", "1/2,1/2", "nan", "-1", "1e999", "0", "absolute", "power:0", "é"]
     ),
@@ -259,18 +259,18 @@ WORDS = st.one_of(
             st.sampled_from(
                 ["--prior", "--loss", "--coverage", "--at-least", "--at-most", "--grid", "--query", "--cell"]
             ),
-            WORDS,
+            OPTION_VALUES,
         ),
         max_size=3,
     ),
     st.sampled_from(["closed.json", "open.json"]),
 )
-@pytest.mark.usefixtures("files", "open_")
-def test_no_words_make_a_traceback(utmost, options, release):
-    said = utmost("estimate", release, *(word for pair in options for word in pair))
-    assert said.code in (0, 2), said.err
-    assert "Traceback" not in said.err
-    assert "internal error" not in said.err
+@pytest.mark.usefixtures("files", "open_release")
+def test_no_option_values_make_a_traceback(utmost, options, release):
+    result = utmost("estimate", release, *(word for pair in options for word in pair))
+    assert result.code in (0, 2), result.err
+    assert "Traceback" not in result.err
+    assert "internal error" not in result.err
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -278,11 +278,11 @@ def test_no_words_make_a_traceback(utmost, options, release):
 def test_no_tampering_makes_a_traceback(utmost, tmp_path, data):
     document = json.loads((tmp_path / write_release(tmp_path / "fresh.json", survey())).read_text())
     query = data.draw(st.sampled_from(document["queries"]))
-    place = data.draw(st.sampled_from([query, query["mechanism"], query["error"]]))
-    key = data.draw(st.sampled_from(sorted(place)))
+    entry = data.draw(st.sampled_from([query, query["mechanism"], query["error"]]))
+    key = data.draw(st.sampled_from(sorted(entry)))
     junk = st.sampled_from([None, -1, 0, 10**30, 1e308, "x", "1/0", "1e-9999", "1/3", [], {}, [[]], True, "nan"])
-    place[key] = data.draw(junk)
+    entry[key] = data.draw(junk)
     (tmp_path / "tampered.json").write_text(json.dumps(document))
-    said = utmost("estimate", "tampered.json")
-    assert said.code in (0, 2), (said.err, key, place[key])
-    assert "internal error" not in said.err
+    result = utmost("estimate", "tampered.json")
+    assert result.code in (0, 2), (result.err, key, entry[key])
+    assert "internal error" not in result.err

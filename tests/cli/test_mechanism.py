@@ -23,68 +23,68 @@ FIGURE_1B = [
 
 
 def test_the_document_is_figure_1b(utmost):
-    found = utmost("mechanism", "geometric", "--size", 5, "--alpha", "1/2", "--json").document
-    assert found["rows"] == [row.split() for row in FIGURE_1B]
-    assert found["inputs"] == found["outputs"] == [0, 1, 2, 3, 4, 5]
-    assert found["alpha"] == "1/2"
-    assert found["epsilon"] == pytest.approx(math.log(2), abs=1e-12)
+    document = utmost("mechanism", "geometric", "--size", 5, "--alpha", "1/2", "--json").document
+    assert document["rows"] == [row.split() for row in FIGURE_1B]
+    assert document["inputs"] == document["outputs"] == [0, 1, 2, 3, 4, 5]
+    assert document["alpha"] == "1/2"
+    assert document["epsilon"] == pytest.approx(math.log(2), abs=1e-12)
 
 
 def test_the_table_is_figure_1b(utmost):
-    said = utmost("mechanism", "geometric", "--size", 5, "--alpha", "1/2")
-    assert [line.split()[1:] for line in said.out.splitlines()[3:9]] == [row.split() for row in FIGURE_1B]
-    assert "ε ≈ 0.693147 (α = 1/2)" in said.out
+    result = utmost("mechanism", "geometric", "--size", 5, "--alpha", "1/2")
+    assert [line.split()[1:] for line in result.out.splitlines()[3:9]] == [row.split() for row in FIGURE_1B]
+    assert "ε ≈ 0.693147 (α = 1/2)" in result.out
 
 
 def test_irrational_entries_are_exact_text_and_read_back_equal(utmost):
-    found = utmost("mechanism", "geometric", "--size", 3, "--epsilon", "0.1", "--json").document
-    assert found["rows"][1][1] == "(1 - exp(-1/10))/(1 + exp(-1/10))"
-    assert [[number(cell) for cell in row] for row in found["rows"]] == geometric(
+    document = utmost("mechanism", "geometric", "--size", 3, "--epsilon", "0.1", "--json").document
+    assert document["rows"][1][1] == "(1 - exp(-1/10))/(1 + exp(-1/10))"
+    assert [[number(cell) for cell in row] for row in document["rows"]] == geometric(
         3, epsilon("0.1")
     ).channel().rows.tolist()
-    assert (found["epsilon"], found["alpha"]) == ("1/10", "exp(-1/10)")
+    assert (document["epsilon"], document["alpha"]) == ("1/10", "exp(-1/10)")
 
 
 def test_irrational_entries_are_decimals_in_the_table(utmost):
-    said = utmost("mechanism", "geometric", "--size", 3, "--epsilon", "0.1")
-    assert said.out.splitlines()[3].split() == ["0", "0.525", "0.0452", "0.0409", "0.3889"]
-    assert "ε = 1/10" in said.out
+    result = utmost("mechanism", "geometric", "--size", 3, "--epsilon", "0.1")
+    assert result.out.splitlines()[3].split() == ["0", "0.525", "0.0452", "0.0409", "0.3889"]
+    assert "ε = 1/10" in result.out
 
 
-@pytest.mark.parametrize(("level", "told"), [("0", "inf"), ("1", "0")])
-def test_the_ends_of_privacy_are_told_as_such(utmost, level, told):
-    found = utmost("mechanism", "geometric", "--size", 2, "--alpha", level, "--json").document
-    assert (found["epsilon"], found["alpha"]) == (told, level)
+@pytest.mark.parametrize(("level", "expected_epsilon"), [("0", "inf"), ("1", "0")])
+def test_the_extreme_levels_have_epsilon_inf_and_0(utmost, level, expected_epsilon):
+    document = utmost("mechanism", "geometric", "--size", 2, "--alpha", level, "--json").document
+    assert (document["epsilon"], document["alpha"]) == (expected_epsilon, level)
 
 
 def test_a_single_count_leaks_nothing(utmost):
-    found = utmost("mechanism", "geometric", "--size", 0, "--alpha", "1/2", "--json").document
-    assert (found["rows"], found["epsilon"]) == ([["1"]], "0")
+    document = utmost("mechanism", "geometric", "--size", 0, "--alpha", "1/2", "--json").document
+    assert (document["rows"], document["epsilon"]) == ([["1"]], "0")
 
 
 @pytest.mark.parametrize(("size", "level"), [(23, "1/2"), (60, "9/10"), (300, "1/2")])
 def test_a_table_never_exceeds_80_columns_and_says_what_it_leaves_out(utmost, size, level):
-    said = utmost("mechanism", "geometric", "--size", size, "--alpha", level)
-    assert said.code == 0
-    assert max(map(len, said.out.splitlines())) <= 80
-    assert f"of {size + 1} inputs and {size + 1} outputs" in " ".join(said.out.split())
+    result = utmost("mechanism", "geometric", "--size", size, "--alpha", level)
+    assert result.code == 0
+    assert max(map(len, result.out.splitlines())) <= 80
+    assert f"of {size + 1} inputs and {size + 1} outputs" in " ".join(result.out.split())
 
 
 @pytest.mark.parametrize("name", ["saved.csv", "saved.json"])
 @pytest.mark.parametrize("option", [("--alpha", "1/3"), ("--epsilon", "0.1")])
 def test_a_saved_mechanism_is_read_back_equal(utmost, tmp_path, name, option):
-    said = utmost("mechanism", "geometric", "--size", 4, *option, "--output", name)
-    assert said.err == f"saved {name}\n"
+    result = utmost("mechanism", "geometric", "--size", 4, *option, "--output", name)
+    assert result.err == f"saved {name}\n"
     level = alpha(option[1]) if option[0] == "--alpha" else epsilon(option[1])
     assert files.read_channel(tmp_path / name) == geometric(4, level).channel()
 
 
 @pytest.mark.parametrize("kind", ["svg", "png", "html"])
 def test_a_plot_is_written_and_named(utmost, tmp_path, kind):
-    said = utmost("mechanism", "geometric", "--size", 2, "--alpha", "1/2", "--plot", f"heat.{kind}", "--json")
-    assert said.err == f"drew heat.{kind}\n"
+    result = utmost("mechanism", "geometric", "--size", 2, "--alpha", "1/2", "--plot", f"heat.{kind}", "--json")
+    assert result.err == f"drew heat.{kind}\n"
     assert (tmp_path / f"heat.{kind}").stat().st_size > 1000
-    assert Fraction(said.document["rows"][0][0]) == Fraction(2, 3)
+    assert Fraction(result.document["rows"][0][0]) == Fraction(2, 3)
 
 
 GEOMETRIC = ("mechanism", "geometric", "--size", 5, "--alpha", "1/2")
@@ -101,45 +101,45 @@ SAMPLED = [
     (("mechanism", "exponential", "--scores", "1,2;2,1", "--alpha", "1/2", "--monotone", "--input", 1), range(2)),
     (("mechanism", "staircase", "--sensitivity", 3, "--size", 9, "--alpha", "1/2", "--input", 4), range(10)),
     (("mechanism", "staircase", "--sensitivity", 3, "--alpha", "1/2", "--input", -4), range(-(10**6), 10**6)),
-    (("mechanism", "kept.csv", "--input", "yes"), ["red", "green", 3]),
+    (("mechanism", "channel.csv", "--input", "yes"), ["red", "green", 3]),
 ]
 
 
 @pytest.fixture
-def kept(tmp_path):
-    (tmp_path / "kept.csv").write_text("in,red,green,3\nyes,1/2,1/4,1/4\nno,1/4,1/4,1/2\n")
+def channel_file(tmp_path):
+    (tmp_path / "channel.csv").write_text("in,red,green,3\nyes,1/2,1/4,1/4\nno,1/4,1/4,1/2\n")
 
 
-@pytest.mark.usefixtures("kept")
+@pytest.mark.usefixtures("channel_file")
 @pytest.mark.parametrize(("arguments", "answers"), SAMPLED, ids=[" ".join(map(str, a))[10:50] for a, _ in SAMPLED])
 def test_samples_are_answers_as_many_as_asked_for_in_both_forms(utmost, arguments, answers):
-    found = utmost(*arguments, "--sample", 40, "--json").document["samples"]
+    document = utmost(*arguments, "--sample", 40, "--json").document["samples"]
     lines = utmost(*arguments, "--sample", 40).out.splitlines()
-    assert len(found) == len(lines) == 40
-    assert all(sample in answers for sample in found)
-    assert {str(sample) for sample in found} & set(lines) or len(answers) > 40
+    assert len(document) == len(lines) == 40
+    assert all(sample in answers for sample in document)
+    assert {str(sample) for sample in document} & set(lines) or len(answers) > 40
 
 
 def test_places_are_sampled_on_the_lattice_and_in_the_box(utmost):
-    found = utmost(*PLANAR, "--sample", 50, "--input", "0.3,-1.7", "--json").document
-    assert (found["epsilon"], found["step"], len(found["samples"])) == ("2", "1/10", 50)
-    assert all((Fraction(c) * 10).denominator == 1 for place in found["samples"] for c in place)
-    boxed = utmost(*PLANAR, "--sample", 50, "--input", "0.3,-1.7", "--box", "0,-2,1/2,-1").out.split()
-    places = [[Fraction(c) for c in line.split(",")] for line in boxed]
-    assert all(0 <= x <= Fraction(1, 2) and -2 <= y <= -1 for x, y in places)
-    assert len({tuple(place) for place in places}) > 1
+    document = utmost(*PLANAR, "--sample", 50, "--input", "0.3,-1.7", "--json").document
+    assert (document["epsilon"], document["step"], len(document["samples"])) == ("2", "1/10", 50)
+    assert all((Fraction(c) * 10).denominator == 1 for point in document["samples"] for c in point)
+    lines = utmost(*PLANAR, "--sample", 50, "--input", "0.3,-1.7", "--box", "0,-2,1/2,-1").out.split()
+    points = [[Fraction(c) for c in line.split(",")] for line in lines]
+    assert all(0 <= x <= Fraction(1, 2) and -2 <= y <= -1 for x, y in points)
+    assert len({tuple(point) for point in points}) > 1
 
 
 def test_a_sampled_mechanism_tells_its_level_and_what_its_grid_costs(utmost):
-    found = utmost(*LAPLACE, "--epsilon", 1, "--input", 0, "--sample", 1, "--json").document
-    assert (found["epsilon"], found["alpha"]) == ("1", "exp(-1)")
-    assert found["cost"]["rounding"] == "1/8"
-    assert (found["cost"]["steps"], found["cost"]["stretch"]) == (2, "1")
-    assert found["cost"]["grid_error"] < found["cost"]["laplace_error"]
+    document = utmost(*LAPLACE, "--epsilon", 1, "--input", 0, "--sample", 1, "--json").document
+    assert (document["epsilon"], document["alpha"]) == ("1", "exp(-1)")
+    assert document["cost"]["rounding"] == "1/8"
+    assert (document["cost"]["steps"], document["cost"]["stretch"]) == (2, "1")
+    assert document["cost"]["grid_error"] < document["cost"]["laplace_error"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected_epsilon"),
     [
         ((*LAPLACE, "--epsilon", 1), "1"),
         (("mechanism", "laplace", "--range", "0,4", "--granularity", "2/3", "--epsilon", 1), "1"),
@@ -150,57 +150,61 @@ def test_a_sampled_mechanism_tells_its_level_and_what_its_grid_costs(utmost):
     ],
     ids=lambda value: " ".join(map(str, value))[10:50],
 )
-def test_the_epsilon_shown_is_recomputed_and_is_the_level_where_it_is_attained(utmost, arguments, told):
-    found = utmost(*arguments, "--json").document
-    assert found["epsilon"] == told
-    assert all(sum(map(number, row), Fraction(0)) == 1 for row in found["rows"])
-    assert f"ε = {told}" in " ".join(utmost(*arguments).out.split())
+def test_the_epsilon_shown_is_recomputed_and_is_the_level_where_it_is_attained(utmost, arguments, expected_epsilon):
+    document = utmost(*arguments, "--json").document
+    assert document["epsilon"] == expected_epsilon
+    assert all(sum(map(number, row), Fraction(0)) == 1 for row in document["rows"])
+    assert f"ε = {expected_epsilon}" in " ".join(utmost(*arguments).out.split())
 
 
-@pytest.mark.usefixtures("kept")
+@pytest.mark.usefixtures("channel_file")
 def test_a_channel_of_a_file_is_shown_with_its_epsilon_for_any_two_inputs(utmost):
-    found = utmost("mechanism", "kept.csv", "--json").document
-    assert (found["inputs"], found["outputs"], found["alpha"]) == (["yes", "no"], ["red", "green", 3], "1/2")
-    assert utmost("mechanism", "kept.csv", "--output", "copy.json").err == "saved copy.json\n"
-    assert utmost("mechanism", "copy.json", "--json").document == found
-    assert found["space"] == "discrete:2"
-    assert "Any two inputs were taken for neighbours" in " ".join(utmost("mechanism", "kept.csv").out.split())
+    document = utmost("mechanism", "channel.csv", "--json").document
+    assert (document["inputs"], document["outputs"], document["alpha"]) == (["yes", "no"], ["red", "green", 3], "1/2")
+    assert utmost("mechanism", "channel.csv", "--output", "copy.json").err == "saved copy.json\n"
+    assert utmost("mechanism", "copy.json", "--json").document == document
+    assert document["space"] == "discrete:2"
+    assert "Any two inputs were taken for neighbours" in " ".join(utmost("mechanism", "channel.csv").out.split())
 
 
 @pytest.mark.parametrize("inputs", [(0, 1, 2, 3), (3, 0, 2, 1)])
 def test_a_file_whose_inputs_are_counts_has_the_epsilon_that_check_finds(utmost, tmp_path, inputs):
     files.write_channel(geometric(3, alpha("1/2")).channel().restrict(inputs), tmp_path / "counts.csv")
-    found = utmost("mechanism", "counts.csv", "--json").document
-    checked = utmost("check", "counts.csv", "--json").document
-    assert (found["alpha"], found["space"]) == ("1/2", "line:4") == (checked["alpha"], checked["space"])
-    assert found["epsilon"] == checked["epsilon"]
-    said = " ".join(utmost("mechanism", "counts.csv").out.split())
-    assert "Inputs that differ by 1 were taken for neighbours" in said
+    document = utmost("mechanism", "counts.csv", "--json").document
+    check_document = utmost("check", "counts.csv", "--json").document
+    assert (
+        (document["alpha"], document["space"])
+        == ("1/2", "line:4")
+        == (check_document["alpha"], check_document["space"])
+    )
+    assert document["epsilon"] == check_document["epsilon"]
+    result = " ".join(utmost("mechanism", "counts.csv").out.split())
+    assert "Inputs that differ by 1 were taken for neighbours" in result
 
 
 def test_inputs_that_are_no_counts_from_0_on_are_all_neighbours(utmost, tmp_path):
-    made = geometric(3, alpha("1/2")).channel()
-    files.write_channel(channel(made.rows, (1, 2, 3, 4), made.outputs), tmp_path / "others.csv")
-    found = utmost("mechanism", "others.csv", "--json").document
-    assert (found["alpha"], found["space"]) == ("1/8", "discrete:4")
+    mechanism = geometric(3, alpha("1/2")).channel()
+    files.write_channel(channel(mechanism.rows, (1, 2, 3, 4), mechanism.outputs), tmp_path / "others.csv")
+    document = utmost("mechanism", "others.csv", "--json").document
+    assert (document["alpha"], document["space"]) == ("1/8", "discrete:4")
 
 
-@pytest.mark.parametrize("spelled", ["1/2", "0.5", "2/4", " 5e-1 "])
-def test_an_input_of_a_file_is_found_by_its_number(utmost, spelled):
+@pytest.mark.parametrize("spelling", ["1/2", "0.5", "2/4", " 5e-1 "])
+def test_an_input_of_a_file_is_found_by_its_number(utmost, spelling):
     """At ε = 40 a half, 20 a step, another answer than the input's or one beside it has probability below 1e-17."""
     assert utmost(*LAPLACE, "--epsilon", 40, "--output", "grid.csv").code == 0
-    assert utmost("mechanism", "grid.csv", "--sample", 1, "--input", spelled).out in {"1/2\n", "1/4\n", "3/4\n"}
+    assert utmost("mechanism", "grid.csv", "--sample", 1, "--input", spelling).out in {"1/2\n", "1/4\n", "3/4\n"}
 
 
 def test_a_spelling_comes_before_a_number_and_two_of_one_number_are_refused(utmost, tmp_path):
     (tmp_path / "twice.csv").write_text("in,a,b\n1/2,1,0\n0.5,0,1\n")
-    for spelled, answer in (("1/2", "a"), ("0.5", "b")):
-        assert utmost("mechanism", "twice.csv", "--sample", 1, "--input", spelled).out == f"{answer}\n"
+    for spelling, answer in (("1/2", "a"), ("0.5", "b")):
+        assert utmost("mechanism", "twice.csv", "--sample", 1, "--input", spelling).out == f"{answer}\n"
     assert "spelled as there" in utmost("mechanism", "twice.csv", "--sample", 1, "--input", "2/4").err
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told", "nothing"),
+    ("arguments", "truthful", "uninformative"),
     [
         (("geometric", "--size", 3, "--input", 2), {2}, {0}),
         (("response", "--size", 3, "--input", 2), {2}, {0, 1, 2}),
@@ -209,18 +213,18 @@ def test_a_spelling_comes_before_a_number_and_two_of_one_number_are_refused(utmo
     ],
     ids=lambda value: " ".join(map(str, value)),
 )
-def test_a_finite_mechanism_is_drawn_from_at_the_ends_of_privacy(utmost, arguments, told, nothing):
+def test_a_finite_mechanism_is_sampled_at_the_extreme_levels(utmost, arguments, truthful, uninformative):
     """300 draws miss one of k answers of equal probability with probability at most 3·(2/3)^300 < 1e-52."""
-    for level, answers in ((("--alpha", 0), told), (("--alpha", 1), nothing)):
-        found = utmost("mechanism", *arguments, *level, "--sample", 300, "--json").document
-        assert set(found["samples"]) == answers
+    for level, answers in ((("--alpha", 0), truthful), (("--alpha", 1), uninformative)):
+        document = utmost("mechanism", *arguments, *level, "--sample", 300, "--json").document
+        assert set(document["samples"]) == answers
 
 
-def test_the_level_asked_for_is_told_beside_the_epsilon_found(utmost):
-    row = ("mechanism", "exponential", "--scores", "0,2", "--epsilon", 1)
-    found = utmost(*row, "--json").document
-    assert (found["epsilon"], found["level"]) == ("0", {"epsilon": "1", "alpha": "exp(-1)"})
-    assert "It was made for ε = 1." in " ".join(utmost(*row).out.split())
+def test_the_level_asked_for_is_shown_beside_the_recomputed_epsilon(utmost):
+    arguments = ("mechanism", "exponential", "--scores", "0,2", "--epsilon", 1)
+    document = utmost(*arguments, "--json").document
+    assert (document["epsilon"], document["level"]) == ("0", {"epsilon": "1", "alpha": "exp(-1)"})
+    assert "It was made for ε = 1." in " ".join(utmost(*arguments).out.split())
     assert "made for" not in utmost(*GEOMETRIC).out
 
 
@@ -265,24 +269,24 @@ BAD = [
     (("mechanism", "exponential", "--scores", "1,2", "--sensitivity", 0, "--epsilon", 1), "sensitivity must be > 0"),
     (("mechanism", "staircase", "--sensitivity", "1/2", "--epsilon", 1), "sensitivity must be a whole number"),
     (("mechanism", "staircase", "--epsilon", 1), "--size must be given"),
-    (("mechanism", "kept.csv", "--epsilon", 1), "--epsilon must not be given for kept.csv"),
-    (("mechanism", "kept.csv", "--sample", 1, "--input", "maybe"), "--input must be an input"),
+    (("mechanism", "channel.csv", "--epsilon", 1), "--epsilon must not be given for channel.csv"),
+    (("mechanism", "channel.csv", "--sample", 1, "--input", "maybe"), "--input must be an input"),
     (("mechanism", "absent.json"), "cannot read channel file"),
 ]
 
 
-@pytest.mark.usefixtures("kept")
-@pytest.mark.parametrize(("arguments", "names"), BAD, ids=lambda value: " ".join(map(str, value))[10:70])
-def test_what_cannot_be_done_is_one_line_and_no_sample(utmost, arguments, names):
-    said = utmost(*arguments)
-    assert (said.code, said.out) == (2, "")
-    assert said.err.startswith("utmost: ")
-    assert said.err.count("\n") == 1
-    assert len(said.err) < 450
-    assert names in said.err
+@pytest.mark.usefixtures("channel_file")
+@pytest.mark.parametrize(("arguments", "expected"), BAD, ids=lambda value: " ".join(map(str, value))[10:70])
+def test_bad_input_is_one_line_and_no_sample(utmost, arguments, expected):
+    result = utmost(*arguments)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("utmost: ")
+    assert result.err.count("\n") == 1
+    assert len(result.err) < 450
+    assert expected in result.err
 
 
-@pytest.mark.usefixtures("kept")
+@pytest.mark.usefixtures("channel_file")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -291,31 +295,31 @@ def test_what_cannot_be_done_is_one_line_and_no_sample(utmost, arguments, names)
         (*LAPLACE, "--epsilon", 1, "--input", "77"),
         (*LAPLACE, "--epsilon", 1, "--input", "77..5"),
         (*PLANAR, "--input", "1,77x"),
-        ("mechanism", "kept.csv", "--input", "77"),
+        ("mechanism", "channel.csv", "--input", "77"),
         ("mechanism", "exponential", "--scores", "0,77x", "--epsilon", 1, "--input", 0),
         ("mechanism", "exponential", "--scores", "0,1;77..5,2", "--epsilon", 1, "--input", 0),
     ],
     ids=lambda value: " ".join(map(str, value))[10:50],
 )
 def test_an_input_is_data_and_is_not_repeated(utmost, arguments):
-    said = utmost(*arguments, "--sample", 2)
-    assert said.code == 2
-    assert "77" not in said.err
+    result = utmost(*arguments, "--sample", 2)
+    assert result.code == 2
+    assert "77" not in result.err
 
 
 def test_many_samples_are_counted_on_stderr_and_a_failure_prints_none(utmost, monkeypatch):
     monkeypatch.setattr("utmost.cli.mechanism.SAMPLES_PER_CHUNK", 3)
-    said = utmost(*GEOMETRIC, "--sample", 7, "--input", 2)
-    assert said.err.splitlines() == ["drawn 3 of 7", "drawn 6 of 7", "drawn 7 of 7"]
-    assert len(said.out.splitlines()) == 7
-    drawn, calls = Geometric.draw, []
+    result = utmost(*GEOMETRIC, "--sample", 7, "--input", 2)
+    assert result.err.splitlines() == ["drawn 3 of 7", "drawn 6 of 7", "drawn 7 of 7"]
+    assert len(result.out.splitlines()) == 7
+    original_draw, calls = Geometric.draw, []
 
-    def failing(mechanism, inputs):
+    def fail_on_second_call(mechanism, inputs):
         calls.append(len(inputs))
         if len(calls) == 2:
             raise MemoryError
-        return drawn(mechanism, inputs)
+        return original_draw(mechanism, inputs)
 
-    monkeypatch.setattr(Geometric, "draw", failing)
-    said = utmost(*GEOMETRIC, "--sample", 7, "--input", 2, "--json")
-    assert (said.code, said.out, calls) == (1, "", [3, 3])
+    monkeypatch.setattr(Geometric, "draw", fail_on_second_call)
+    result = utmost(*GEOMETRIC, "--sample", 7, "--input", 2, "--json")
+    assert (result.code, result.out, calls) == (1, "", [3, 3])

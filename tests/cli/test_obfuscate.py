@@ -29,39 +29,41 @@ def people(tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("people")
-def test_places_are_written_with_a_note_and_the_screen_says_what_it_costs(utmost):
-    said = utmost("obfuscate", "in.csv", "out.csv", *PLANAR)
-    assert (said.code, said.err) == (0, "")
-    words = " ".join(said.out.split())
-    assert "Wrote 200 rows of east and north to out.csv" in words
-    assert "e^(ε·(d + r))" in words
-    assert "ε = 1/2 per km, r = 1/100*2^(1/2) km (at most 0.0141422)" in words
-    assert "two runs on the same people cost twice as much" in words
+def test_places_are_written_with_metadata_and_the_text_says_what_it_costs(utmost):
+    result = utmost("obfuscate", "in.csv", "out.csv", *PLANAR)
+    assert (result.code, result.err) == (0, "")
+    text = " ".join(result.out.split())
+    assert "Wrote 200 rows of east and north to out.csv" in text
+    assert "e^(ε·(d + r))" in text
+    assert "ε = 1/2 per km, r = 1/100*2^(1/2) km (at most 0.0141422)" in text
+    assert "two runs on the same people cost twice as much" in text
     lines = Path("out.csv").read_text().splitlines()
     assert lines[0] == "east,north"
     assert len(lines) == 201
-    note = json.loads(Path("out.csv.json").read_text())
-    assert note["mechanism"]["step"] == "1/100"
-    assert note["guarantee"]["rounding"] == "1/100*2^(1/2)"
+    metadata = json.loads(Path("out.csv.json").read_text())
+    assert metadata["mechanism"]["step"] == "1/100"
+    assert metadata["guarantee"]["rounding"] == "1/100*2^(1/2)"
 
 
 @pytest.mark.usefixtures("people")
-def test_the_document_is_the_note_and_names_the_file(utmost):
-    found = utmost("obfuscate", "in.csv", "out.parquet", *DEGREES, *BOX, "--json").document
-    note = json.loads(Path("out.parquet.json").read_text())
-    assert found == note | {"output": "out.parquet"}
-    assert note["mechanism"]["coordinates"]["origin"] == ["47/20", "391/8"]  # the middle of the box
-    assert float(note["guarantee"]["stretch"].split("/")[0]) > 0
-    other = utmost("obfuscate", "in.csv", "out.parquet", *DEGREES, *BOX, "--origin", "2.3,48.9", "--json").document
-    assert other["mechanism"]["coordinates"]["origin"] == ["23/10", "489/10"]
+def test_the_document_is_the_metadata_and_names_the_file(utmost):
+    document = utmost("obfuscate", "in.csv", "out.parquet", *DEGREES, *BOX, "--json").document
+    metadata = json.loads(Path("out.parquet.json").read_text())
+    assert document == metadata | {"output": "out.parquet"}
+    assert metadata["mechanism"]["coordinates"]["origin"] == ["47/20", "391/8"]  # the middle of the box
+    assert float(metadata["guarantee"]["stretch"].split("/")[0]) > 0
+    with_origin = utmost(
+        "obfuscate", "in.csv", "out.parquet", *DEGREES, *BOX, "--origin", "2.3,48.9", "--json"
+    ).document
+    assert with_origin["mechanism"]["coordinates"]["origin"] == ["23/10", "489/10"]
 
 
 @pytest.mark.usefixtures("people")
 def test_kept_columns_and_a_kept_order_are_warned_of(utmost):
-    said = utmost("obfuscate", "in.csv", "out.csv", *RESPONSE, "--others", "none", "--keep", "name", "--in-order")
-    assert said.code == 0
-    assert "with no protection: name" in said.err
-    assert "kept the order of the rows" in said.err
+    result = utmost("obfuscate", "in.csv", "out.csv", *RESPONSE, "--others", "none", "--keep", "name", "--in-order")
+    assert result.code == 0
+    assert "with no protection: name" in result.err
+    assert "kept the order of the rows" in result.err
     assert Path("out.csv").read_text().splitlines()[:1] == ["name,vote"]
     assert [line.split('"')[1] for line in Path("out.csv").read_text().splitlines()[1:3]] == ["Ann0", "Ann1"]
 
@@ -69,41 +71,41 @@ def test_kept_columns_and_a_kept_order_are_warned_of(utmost):
 @pytest.mark.usefixtures("people")
 def test_frequencies_come_back(utmost):
     assert utmost("obfuscate", "in.csv", "out.csv", *RESPONSE, "--others", "none").code == 0
-    said = utmost("recover", "out.csv", "--output", "shares.csv")
-    assert said.code == 0
-    assert "hold all true shares at once" in " ".join(said.out.split())
-    assert said.err == "saved shares.csv\n"
+    result = utmost("recover", "out.csv", "--output", "shares.csv")
+    assert result.code == 0
+    assert "hold all true shares at once" in " ".join(result.out.split())
+    assert result.err == "saved shares.csv\n"
     assert Path("shares.csv").read_text().splitlines()[0] == "value,count,estimate,likeliest,standard_error,low,high"
-    found = utmost("recover", "out.csv", "--json", "--confidence", "0.9").document
-    assert found["values"] == ["0", "1", "none"]
-    assert sum(found["counts"]) == found["rows"] == 200
-    assert sum(found["estimate_decimal"]) == pytest.approx(1)
-    assert found["confidence"] == "9/10"
-    assert all("exp(-1)" in share for share in found["estimate"])
-    assert all(0 <= low <= high <= 1 for low, high in found["interval"])
+    document = utmost("recover", "out.csv", "--json", "--confidence", "0.9").document
+    assert document["values"] == ["0", "1", "none"]
+    assert sum(document["counts"]) == document["rows"] == 200
+    assert sum(document["estimate_decimal"]) == pytest.approx(1)
+    assert document["confidence"] == "9/10"
+    assert all("exp(-1)" in share for share in document["estimate"])
+    assert all(0 <= low <= high <= 1 for low, high in document["interval"])
 
 
 @pytest.mark.usefixtures("people")
 def test_places_come_back_as_guesses_and_a_map(utmost):
     assert utmost("obfuscate", "in.csv", "out.csv", *PLANAR, "--box", "0,0,10,5").code == 0
-    said = utmost("recover", "out.csv", "--output", "guesses.csv", "--cells", "5")
-    assert said.code == 0
-    assert "rounds of EM" in " ".join(said.out.split())
+    result = utmost("recover", "out.csv", "--output", "guesses.csv", "--cells", "5")
+    assert result.code == 0
+    assert "rounds of EM" in " ".join(result.out.split())
     lines = Path("guesses.csv").read_text().splitlines()
     assert lines[0] == "east,north"
     assert len(lines) == 201
-    found = utmost("recover", "out.csv", "--json", "--loss", "squared", "--cells", "4").document
-    assert found["prior"] == "estimated"
-    assert sum(weight for _, _, weight in found["cells"]) == pytest.approx(1)
-    assert found["rows"] == 200
+    document = utmost("recover", "out.csv", "--json", "--loss", "squared", "--cells", "4").document
+    assert document["prior"] == "estimated"
+    assert sum(weight for _, _, weight in document["cells"]) == pytest.approx(1)
+    assert document["rows"] == 200
     Path("map.csv").write_text("x,y,weight\n1,1,1\n5,3,1\n")
-    said = utmost("recover", "out.csv", "--prior", "map.csv", "--loss", "binary")
-    assert "2 places of the prior that was given" in " ".join(said.out.split())
-    assert "misses on average" in " ".join(said.out.split())
+    result = utmost("recover", "out.csv", "--prior", "map.csv", "--loss", "binary")
+    assert "2 places of the prior that was given" in " ".join(result.out.split())
+    assert "misses on average" in " ".join(result.out.split())
 
 
 def test_the_dual_and_alpha_are_taken(utmost, people):
-    found = utmost(
+    document = utmost(
         "obfuscate",
         "in.csv",
         "out.csv",
@@ -117,21 +119,21 @@ def test_the_dual_and_alpha_are_taken(utmost, people):
         "--dual",
         "--json",
     ).document
-    assert found["mechanism"]["name"] == "response-dual"
-    assert found["mechanism"]["truth"] == "1/4"
+    assert document["mechanism"]["name"] == "response-dual"
+    assert document["mechanism"]["truth"] == "1/4"
     assert utmost("recover", "out.csv", "--json").document["estimate_decimal"]
 
 
 @pytest.mark.usefixtures("people")
 def test_missing_places_by_each_policy(utmost):
     Path("gaps.csv").write_text("east,north\n1,2\n,3\n")
-    refused = utmost("obfuscate", "gaps.csv", "out.csv", *PLANAR)
-    assert refused.code == 2
+    refusal = utmost("obfuscate", "gaps.csv", "out.csv", *PLANAR)
+    assert refusal.code == 2
     assert not Path("out.csv").exists()
     assert utmost("obfuscate", "gaps.csv", "out.csv", *PLANAR, "--missing", "drop", "--json").document["rows"] == 1
-    found = utmost("obfuscate", "gaps.csv", "out.csv", *PLANAR, "--missing", "-1,1/3", "--json").document
-    assert found["rows"] == 2
-    assert found["mechanism"]["missing"] == ["-1", "1/3"]
+    document = utmost("obfuscate", "gaps.csv", "out.csv", *PLANAR, "--missing", "-1,1/3", "--json").document
+    assert document["rows"] == 2
+    assert document["mechanism"]["missing"] == ["-1", "1/3"]
 
 
 BAD = [
@@ -180,21 +182,21 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "words"), BAD, ids=lambda value: " ".join(map(str, value))[:70])
-def test_bad_input_is_one_line_and_leaves_no_file(utmost, people, arguments, words):
+@pytest.mark.parametrize(("arguments", "expected"), BAD, ids=lambda value: " ".join(map(str, value))[:70])
+def test_bad_input_is_one_line_and_leaves_no_file(utmost, people, arguments, expected):
     before = sorted(p.name for p in people.iterdir())
-    said = utmost("obfuscate", *arguments)
-    assert (said.code, said.out) == (2, "")
-    assert said.err.startswith("utmost: ")
-    assert said.err.count("\n") == 1
-    assert words in said.err
-    assert "secret," not in said.err
-    assert "got secret" not in said.err
+    result = utmost("obfuscate", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("utmost: ")
+    assert result.err.count("\n") == 1
+    assert expected in result.err
+    assert "secret," not in result.err
+    assert "got secret" not in result.err
     assert sorted(p.name for p in people.iterdir()) == before
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "expected"),
     [
         (("absent.csv",), "must lie beside the table"),
         (("in.csv",), "must lie beside the table"),
@@ -211,18 +213,18 @@ def test_bad_input_is_one_line_and_leaves_no_file(utmost, people, arguments, wor
         (("places.csv", "--output", "places.csv"), "--output must be another file than OUT"),
     ],
 )
-def test_bad_input_to_recover_is_one_line(utmost, people, arguments, words):
+def test_bad_input_to_recover_is_one_line(utmost, people, arguments, expected):
     assert utmost("obfuscate", "in.csv", "votes.csv", *RESPONSE).code == 0
     assert utmost("obfuscate", "in.csv", "places.csv", *PLANAR).code == 0
     before = {p.name: p.read_bytes() for p in people.iterdir()}
-    said = utmost("recover", *arguments)
-    assert (said.code, said.out) == (2, "")
-    assert said.err.count("\n") == 1
-    assert words in said.err
+    result = utmost("recover", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.count("\n") == 1
+    assert expected in result.err
     assert {p.name: p.read_bytes() for p in people.iterdir()} == before
 
 
-PIECES = [
+FILE_PIECES = [
     b"east,north,vote\n",
     b"1,2,0\n",
     b"1.5,",
@@ -245,7 +247,7 @@ OPTIONS = [
 
 
 @given(
-    st.lists(st.sampled_from(PIECES), max_size=8).map(b"".join),
+    st.lists(st.sampled_from(FILE_PIECES), max_size=8).map(b"".join),
     st.sampled_from(OPTIONS),
     st.sampled_from(["csv", "parquet"]),
 )
@@ -254,18 +256,18 @@ def test_no_file_makes_a_traceback_or_a_partial_file(capsys, tmp_path, content, 
     """Whatever IN holds: code 0 with two files whose rows agree, or code 2 with one line and no file."""
     folder = tmp_path / "run"
     folder.mkdir(exist_ok=True)
-    for old in folder.iterdir():
-        old.unlink()
+    for old_file in folder.iterdir():
+        old_file.unlink()
     (folder / f"in.{kind}").write_bytes(content)
     code = run(["obfuscate", str(folder / f"in.{kind}"), str(folder / "out.csv"), *options])
-    said = capsys.readouterr()
-    names = sorted(p.name for p in folder.iterdir())
+    captured = capsys.readouterr()
+    file_names = sorted(p.name for p in folder.iterdir())
     if code == 0:
-        assert names == [f"in.{kind}", "out.csv", "out.csv.json"]
+        assert file_names == [f"in.{kind}", "out.csv", "out.csv.json"]
     else:
-        assert (code, said.out, said.err.count("\n")) == (2, "", 1)
-        assert "internal error" not in said.err
-        assert names == [f"in.{kind}"]
+        assert (code, captured.out, captured.err.count("\n")) == (2, "", 1)
+        assert "internal error" not in captured.err
+        assert file_names == [f"in.{kind}"]
 
 
 def test_names_with_commas_stand_in_quotes():
@@ -286,8 +288,8 @@ def test_a_bar_is_shown_on_a_terminal_alone(monkeypatch):
 
 @pytest.mark.parametrize("command", ["obfuscate", "recover"])
 def test_the_commands_explain_themselves(utmost, command):
-    said = utmost(command, "--help")
-    assert said.code == 0
-    assert "--json" in said.out
-    assert f"utmost {command}" in said.out.split("Examples:")[1]
-    assert max(map(len, said.out.splitlines())) <= 80
+    result = utmost(command, "--help")
+    assert result.code == 0
+    assert "--json" in result.out
+    assert f"utmost {command}" in result.out.split("Examples:")[1]
+    assert max(map(len, result.out.splitlines())) <= 80

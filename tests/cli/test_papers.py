@@ -39,25 +39,25 @@ def sample(monkeypatch):
 
 
 def test_without_a_key_the_papers_are_listed(utmost):
-    found = utmost("papers", "--json").document
-    assert found["papers"] == [{"key": key, "title": title} for key, title in papers.KEYS.items()]
+    document = utmost("papers", "--json").document
+    assert document["papers"] == [{"key": key, "title": title} for key, title in papers.KEYS.items()]
     assert all(key in utmost("papers").out for key in papers.KEYS)
 
 
 @pytest.mark.usefixtures("sample")
 def test_published_stands_beside_computed_with_a_verdict(utmost):
-    said = utmost("papers", "GRS12")
-    assert "Figure 1: agrees. A mechanism." in said.out
-    assert "Example 2: DIFFERS. Two numbers." in said.out
-    assert "App. A: nothing published to compare with." in said.out
-    assert said.out.count("1/65536") == 8
-    assert "published = computed, in every cell" in said.out
-    assert any(line.split() == ["what", "published", "computed"] for line in said.out.splitlines())
-    assert any(line.split() == ["x", "1", "2"] for line in said.out.splitlines())
-    assert max(map(len, said.out.splitlines())) <= 80
-    assert any(line.split() == ["0", "2/3", "1/3", "0", "2/3", "1/3"] for line in said.out.splitlines())
+    result = utmost("papers", "GRS12")
+    assert "Figure 1: agrees. A mechanism." in result.out
+    assert "Example 2: DIFFERS. Two numbers." in result.out
+    assert "App. A: nothing published to compare with." in result.out
+    assert result.out.count("1/65536") == 8
+    assert "published = computed, in every cell" in result.out
+    assert any(line.split() == ["what", "published", "computed"] for line in result.out.splitlines())
+    assert any(line.split() == ["x", "1", "2"] for line in result.out.splitlines())
+    assert max(map(len, result.out.splitlines())) <= 80
+    assert any(line.split() == ["0", "2/3", "1/3", "0", "2/3", "1/3"] for line in result.out.splitlines())
     for text in ("They differ.", "a wrong sign", "an open question", "2 of 4 items with published values agree"):
-        assert text in said.out
+        assert text in result.out
 
 
 @pytest.mark.usefixtures("sample")
@@ -67,23 +67,23 @@ def test_the_document_is_the_report_s(utmost):
 
 @pytest.mark.usefixtures("sample")
 def test_mechanisms_and_curves_become_figures(utmost, tmp_path):
-    said = utmost("papers", "GRS12", "--output", "figures/new")
-    assert said.code == 0
+    result = utmost("papers", "GRS12", "--output", "figures/new")
+    assert result.code == 0
     assert sorted(path.name for path in (tmp_path / "figures/new").iterdir()) == [
         "grs12-app-a.svg",
         "grs12-figure-1.svg",
     ]
-    assert said.err.count("drew ") == 2
+    assert result.err.count("drew ") == 2
 
 
 def test_an_item_that_draws_itself_is_drawn_so(utmost, tmp_path, monkeypatch):
-    def drawn():
+    def draw_simplex():
         from utmost import charts
 
         return charts.simplex_chart("abc", "A claim of its own", prior=(0.2, 0.3, 0.5))
 
-    item = Item("Figure 2", "A region.", None, "no table", None, draw=drawn)
+    item = Item("Figure 2", "A region.", None, "no table", None, draw=draw_simplex)
     monkeypatch.setattr(papers, "report", lambda key: Report("FMPD23", "A sample", (item,), ()))
-    said = utmost("papers", "FMPD23", "--output", "figures")
-    assert said.code == 0
+    result = utmost("papers", "FMPD23", "--output", "figures")
+    assert result.code == 0
     assert "A claim of its own" in (tmp_path / "figures/fmpd23-figure-2.svg").read_text()

@@ -52,53 +52,53 @@ epsilon = 0.4
 def people(tmp_path, utmost):
     """Writes a table and a plan, and opens a budget of ε 2."""
 
-    def made(relation="replace", source=""):
+    def write_plan(relation="replace", source=""):
         (tmp_path / "people.csv").write_text("x\n" + "\n".join(str(k % 10) for k in range(200)) + "\n")
         (tmp_path / "plan.toml").write_text(PLAN.format(relation=relation, source=source))
-        said = utmost("budget", "open", "b", "--epsilon", "2", "--neighbours", relation, "--ledger", "ledger.sqlite")
-        assert said.code == 0, said.err
+        result = utmost("budget", "open", "b", "--epsilon", "2", "--neighbours", relation, "--ledger", "ledger.sqlite")
+        assert result.code == 0, result.err
         return tmp_path
 
-    return made
+    return write_plan
 
 
 def test_a_dry_run_shows_cost_and_accuracy_and_leaves_nothing_behind(utmost, people):
     folder = people()
-    said = utmost("release", "plan.toml", "--dry-run")
-    words = " ".join(said.out.split())
-    assert "Cost ε 1; budget b: ε 0 spent, ε 2 left, ε 1 after it" in words
-    assert "many count 1/10 1 9.983 30" in words
-    assert "divided by the number of rows in the mean" in words
+    result = utmost("release", "plan.toml", "--dry-run")
+    text = " ".join(result.out.split())
+    assert "Cost ε 1; budget b: ε 0 spent, ε 2 left, ε 1 after it" in text
+    assert "many count 1/10 1 9.983 30" in text
+    assert "divided by the number of rows in the mean" in text
     assert not list(folder.glob("*.json"))
     assert utmost("budget", "show", "b", "--ledger", "ledger.sqlite", "--json").document["spent"] == "0"
 
 
 def test_a_dry_run_as_a_document_has_every_query_with_its_law(utmost, people):
     people()
-    found = utmost("release", "plan.toml", "--dry-run", "--json").document
-    assert (found["dry_run"], found["cost"], found["units"]) == (True, "1", 200)
-    assert [q["sensitivity"] for q in found["queries"]] == [1, 2, 20, 2]
-    assert "value" not in found["queries"][0]
+    document = utmost("release", "plan.toml", "--dry-run", "--json").document
+    assert (document["dry_run"], document["cost"], document["units"]) == (True, "1", 200)
+    assert [q["sensitivity"] for q in document["queries"]] == [1, 2, 20, 2]
+    assert "value" not in document["queries"][0]
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 def test_a_release_writes_its_file_and_shows_values_guarantee_and_ledger(utmost, people, relation):
     folder = people(relation)
-    said = utmost("release", "plan.toml")
-    assert said.code == 0, said.err
-    made = release_file.read_release(folder / "plan.release.json")
-    words = " ".join(said.out.split())
-    assert f"many {made['many'].value} " in words
-    assert "Guarantee:" in words
-    assert "Ledger: entry 1, budget b, ε 1 left." in words
-    assert "wrote" in said.err
-    assert max(map(len, said.out.splitlines())) <= 80
+    result = utmost("release", "plan.toml")
+    assert result.code == 0, result.err
+    release = release_file.read_release(folder / "plan.release.json")
+    text = " ".join(result.out.split())
+    assert f"many {release['many'].value} " in text
+    assert "Guarantee:" in text
+    assert "Ledger: entry 1, budget b, ε 1 left." in text
+    assert "wrote" in result.err
+    assert max(map(len, result.out.splitlines())) <= 80
 
 
 def test_the_document_on_stdout_is_the_file(utmost, people):
     folder = people()
-    found = utmost("release", "plan.toml", "--json", "--output", "elsewhere.json").document
-    assert found == json.loads((folder / "elsewhere.json").read_text())
+    document = utmost("release", "plan.toml", "--json", "--output", "elsewhere.json").document
+    assert document == json.loads((folder / "elsewhere.json").read_text())
     assert not (folder / "plan.release.json").exists()
 
 
@@ -107,9 +107,9 @@ def test_the_third_release_finds_the_budget_empty_and_the_file_of_the_second_unt
     utmost("release", "plan.toml")
     utmost("release", "plan.toml")
     second = (folder / "plan.release.json").read_text()
-    said = utmost("release", "plan.toml")
-    assert said.code == 2
-    assert said.err == "utmost: budget 'b' has ε 0 left, this plan costs 1: lower its epsilons or open a new budget\n"
+    result = utmost("release", "plan.toml")
+    assert result.code == 2
+    assert result.err == "utmost: budget 'b' has ε 0 left, this plan costs 1: lower its epsilons or open a new budget\n"
     assert (folder / "plan.release.json").read_text() == second
 
 
@@ -117,13 +117,13 @@ def test_a_remembered_release_is_free_and_says_so(utmost, people):
     folder = people(source='fingerprint = "v1"')
     utmost("release", "plan.toml")
     first = (folder / "plan.release.json").read_text()
-    said = utmost("release", "plan.toml")
-    assert "the ledger remembers this release: nothing was spent" in said.err
+    result = utmost("release", "plan.toml")
+    assert "the ledger remembers this release: nothing was spent" in result.err
     assert (folder / "plan.release.json").read_text() == first
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("old", "new", "expected"),
     [
         ("epsilon = 0.1", "epsilo = 0.1", 'query "many": epsilon is missing: is "epsilo" a misspelling of it?'),
         ("low = 0\nhigh = 10", "low = 10\nhigh = 0", 'query "typical": low must be below high'),
@@ -132,19 +132,19 @@ def test_a_remembered_release_is_free_and_says_so(utmost, people):
         ('budget = "b"', 'budget = "c"', "budget 'c' must be in the ledger"),
     ],
 )
-def test_a_slip_is_one_line_with_exit_code_2(utmost, people, old, new, words):
+def test_a_mistake_in_a_plan_is_one_line_with_exit_code_2(utmost, people, old, new, expected):
     folder = people()
     text = (folder / "plan.toml").read_text()
     (folder / "plan.toml").write_text(text.replace(old, new, 1))
-    said = utmost("release", "plan.toml")
-    assert said.code == 2
-    assert words in said.err
-    assert said.err.startswith("utmost: ")
-    assert said.err.count("\n") == 1
+    result = utmost("release", "plan.toml")
+    assert result.code == 2
+    assert expected in result.err
+    assert result.err.startswith("utmost: ")
+    assert result.err.count("\n") == 1
     assert not (folder / "plan.release.json").exists()
 
 
-def test_a_plan_that_is_not_there_is_told(utmost):
-    said = utmost("release", "nobody.toml")
-    assert said.code == 2
-    assert said.err == "utmost: plan must name a readable text file, got nobody.toml: no such file or directory\n"
+def test_a_plan_that_is_not_there_is_refused(utmost):
+    result = utmost("release", "nobody.toml")
+    assert result.code == 2
+    assert result.err == "utmost: plan must name a readable text file, got nobody.toml: no such file or directory\n"
