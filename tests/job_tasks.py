@@ -1,4 +1,4 @@
-"""Work for the tests of jobs; a job's process imports it by its name."""
+"""Tasks for the tests of jobs; a job's process imports this module by its name."""
 
 from __future__ import annotations
 

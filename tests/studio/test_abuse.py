@@ -1,4 +1,4 @@
-"""What a stranger with a token, or without one, tried: taking all the room, keeping a cookie, holding connections."""
+"""What somebody with a token, or without one, may try: taking all the room, keeping a cookie, holding connections."""
 
 from __future__ import annotations
 

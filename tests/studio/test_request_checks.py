@@ -1,4 +1,4 @@
-"""Attacks on the door, each of which must fail, and what every response must carry."""
+"""Attacks on the guard, each of which must fail, and what every response must carry."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_change_from_another_origin_is_turned_away_even_with_the_token(studio,
     assert studio.post(f"/api/jobs/{JOB_ID}/cancel", headers={"Origin": origin}).status_code == 403
 
 
-def test_a_change_from_our_own_origin_passes_the_door(studio):
+def test_a_change_from_our_own_origin_passes_the_guard(studio):
     assert studio.post(f"/api/jobs/{JOB_ID}/cancel", headers={"Origin": "http://127.0.0.1"}).status_code == 404
 
 

@@ -86,7 +86,7 @@ class Sessions:
         return visitor if time.time() < expires and not self._ended_path(session).exists() else None
 
     def end(self, visitor: Visitor) -> None:
-        """No copy of this visitor's cookie is worth anything from now on; that of a nobody never was."""
+        """No copy of this visitor's cookie is valid from now on; an anonymous visitor's gave no rights before."""
         if visitor.role == ANONYMOUS or not visitor.session:
             return
         for path in self._ended_folder.iterdir():

@@ -1,4 +1,4 @@
-"""Is it well, and how it does: for machines that watch it. And the script that draws charts."""
+"""Health and metrics, for machines that watch the studio; and the script that draws charts."""
 
 from __future__ import annotations
 

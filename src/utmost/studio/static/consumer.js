@@ -1,4 +1,4 @@
-// The consumer's page: pictures and numbers follow the form, which is also the address; bars and points are dragged.
+// The consumer's page: charts and numbers follow the form, which is also the address; bars and points are dragged.
 "use strict";
 
 const studioConsumer = (() => {
