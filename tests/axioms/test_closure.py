@@ -19,7 +19,7 @@ from utmost.axioms import (
     soundness,
     variation,
 )
-from utmost.axioms.closure import _hull
+from utmost.axioms.closure import _region_closure
 from utmost.axioms.predicate import AllOf, Predicate, from_curve
 from utmost.axioms.regions import region
 from utmost.axioms.rules import AllowedPairs, permits
@@ -31,31 +31,38 @@ ZERO = Fraction(0)
 @settings(max_examples=40)
 @given(predicates())
 def test_the_closure_is_sound_and_allows_all_that_the_rule_allows(rule):
-    found = closure(rule)
-    check_bound(found.bound)
-    assert soundness(found.bound).sound
-    allowed = AllowedPairs(rule)
-    if allowed(ZERO, ZERO):
-        assert all(permits(found.bound, a, b) for a in GRID for b in GRID if allowed(a, b))
+    rule_closure = closure(rule)
+    check_bound(rule_closure.bound)
+    assert soundness(rule_closure.bound).sound
+    allowed_pairs = AllowedPairs(rule)
+    if allowed_pairs(ZERO, ZERO):
+        assert all(permits(rule_closure.bound, a, b) for a in GRID for b in GRID if allowed_pairs(a, b))
 
 
 @settings(max_examples=40)
 @given(predicates())
 def test_each_corner_of_the_closure_is_an_event_of_an_allowed_mechanism_or_a_limit_of_such(rule):
     """Hence each of its points is an event of a mixture, and no smaller definition is sound."""
-    allowed = AllowedPairs(rule)
-    assume(allowed(ZERO, ZERO))
-    found = closure(rule)
-    corners = [(ZERO, found.bound.at_zero), *found.bound.points[1:]]
-    attained = [allowed(*corner) for corner in corners]
-    assert not found.attained or all(attained)
-    cut = region(rule)
-    for (a, b), yes in zip(found.bound.points, [*attained], strict=True):
-        if not yes or (a == 0 and b != found.bound.at_zero):
-            limits = [cut.limits(k) for k in range(1, len(cut.columns), 2) if cut.columns[k].top is not None]
-            column = cut.column(a)
-            ends = {value for pair in limits for value in pair} | {a, *([column.top.value] if column.top else [])}
-            assert b in ends
+    allowed_pairs = AllowedPairs(rule)
+    assume(allowed_pairs(ZERO, ZERO))
+    rule_closure = closure(rule)
+    corners = [(ZERO, rule_closure.bound.at_zero), *rule_closure.bound.points[1:]]
+    attained = [allowed_pairs(*corner) for corner in corners]
+    assert not rule_closure.attained or all(attained)
+    rule_region = region(rule)
+    for (a, b), is_attained in zip(rule_closure.bound.points, [*attained], strict=True):
+        if not is_attained or (a == 0 and b != rule_closure.bound.at_zero):
+            limits = [
+                rule_region.limits(k)
+                for k in range(1, len(rule_region.columns), 2)
+                if rule_region.columns[k].top is not None
+            ]
+            column = rule_region.column(a)
+            possible_heights = {value for pair in limits for value in pair} | {
+                a,
+                *([column.top.value] if column.top else []),
+            }
+            assert b in possible_heights
 
 
 @settings(max_examples=40)
@@ -63,17 +70,17 @@ def test_each_corner_of_the_closure_is_an_event_of_an_allowed_mechanism_or_a_lim
 def test_what_a_sound_bound_allows_has_a_closure_below_that_bound(rule, lines):
     bound = curve_from_lines(lines)
     both = Predicate("both", AllOf((rule.tree, from_curve(bound).tree)))
-    found = closure(both).bound.below(bound)
-    assert found.amount <= 0
+    excess = closure(both).bound.below(bound)
+    assert excess.amount <= 0
 
 
 @settings(max_examples=40)
-@given(curves(whole=True))
+@given(curves(ends_at_one=True))
 def test_the_closure_of_a_curve_is_the_same_as_of_its_region_and_changes_nothing_twice(curve):
-    found = closure(curve)
-    assert found == _hull(region(curve))
-    again = closure(found.bound)
-    assert again.bound == found.bound
+    rule_closure = closure(curve)
+    assert rule_closure == _region_closure(region(curve))
+    again = closure(rule_closure.bound)
+    assert again.bound == rule_closure.bound
     assert again.attained
 
 
@@ -103,12 +110,12 @@ def test_closures_in_closed_form():
 
 
 def test_the_closure_of_a_function_is_what_its_grid_shows():
-    found = closure(SampledPredicate(lambda a, b: b <= 2 * a, steps=8))
-    assert (found.bound, found.certain) == (parse_bound("points:0 0,1/2 1,1 1"), False)
+    rule_closure = closure(SampledPredicate(lambda a, b: b <= 2 * a, steps=8))
+    assert (rule_closure.bound, rule_closure.certain) == (parse_bound("points:0 0,1/2 1,1 1"), False)
 
 
 def test_two_bounds_for_a_pair_and_its_reverse_close_to_their_minimum():
-    forth, back = variation("1/5"), parse_bound("subsampling:1/10")
-    assert closure(forth, back).bound == pointwise_minimum([forth, back.reversed])
-    cut = _hull(region(forth, back))
-    assert (cut.bound, cut.attained) == (pointwise_minimum([forth, back.reversed]), True)
+    forward, backward = variation("1/5"), parse_bound("subsampling:1/10")
+    assert closure(forward, backward).bound == pointwise_minimum([forward, backward.reversed])
+    region_closure = _region_closure(region(forward, backward))
+    assert (region_closure.bound, region_closure.attained) == (pointwise_minimum([forward, backward.reversed]), True)

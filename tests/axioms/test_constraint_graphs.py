@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from axioms.private import mechanisms, relations
+from axioms.private_mechanisms import mechanisms, relations
 from strategies import legal_consumers, levels, rational_levels
 from utmost.axioms.constraint_graphs import parts_of, privacy_constraints, row_graphs
 from utmost.axioms.relation import Relation, parse_relation, relation_from_pairs, relation_from_space
@@ -29,14 +29,16 @@ def test_an_edge_is_a_pair_whose_likelihoods_differ_as_much_as_is_allowed(data):
     source = data.draw(mechanisms(relation, level))
     for y, graph in enumerate(row_graphs(source, relation, level)):
         column = source.rows[:, y]
-        for x, other in relation.edges:
+        for first, second in relation.edges:
             tight = {
                 (high, low)
-                for high, low in ((x, other), (other, x))
+                for high, low in ((first, second), (second, first))
                 if column[high] and column[low] == level.alpha * column[high]
             }
-            assert tight == {edge for edge in graph.edges if set(edge) == {x, other}}
-        assert sorted(x for part in graph.parts for x in part) == [x for x in range(len(column)) if column[x]]
+            assert tight == {edge for edge in graph.edges if set(edge) == {first, second}}
+        assert sorted(first for component in graph.parts for first in component) == [
+            first for first in range(len(column)) if column[first]
+        ]
 
 
 @settings(max_examples=60)
@@ -45,8 +47,8 @@ def test_a_connected_graph_determines_the_likelihood_function(data):
     level, relation = data.draw(levels()), data.draw(relations())
     source = data.draw(mechanisms(relation, level))
     for y, graph in enumerate(row_graphs(source, relation, level)):
-        assert len(graph.tree) == sum(len(part) - 1 for part in graph.parts)
-        assert parts_of([x for part in graph.parts for x in part], graph.tree) == graph.parts
+        assert len(graph.tree) == sum(len(component) - 1 for component in graph.parts)
+        assert parts_of([x for component in graph.parts for x in component], graph.tree) == graph.parts
         if graph.connected and graph.parts:
             heights = dict(graph.heights)
             top = next(x for x, k in heights.items() if k == 0)
@@ -62,13 +64,15 @@ def test_signatures_are_row_graphs_of_the_line(data):
     source = reader.induced(geometric(reader.prior.size - 1, level))
     signs = signature(source, level)
     for j, graph in enumerate(row_graphs(source, line(len(source.inputs)), level)):
-        spelled = "".join(row[j] for row in signs)
-        arrows = {(i, i + 1): "↓" for i in range(len(spelled))} | {(i + 1, i): "↑" for i in range(len(spelled))}
-        found = ["S" if graph.parts else "0"] * len(spelled)
+        column_signs = "".join(row[j] for row in signs)
+        arrows = {(i, i + 1): "↓" for i in range(len(column_signs))} | {
+            (i + 1, i): "↑" for i in range(len(column_signs))
+        }
+        graph_signs = ["S" if graph.parts else "0"] * len(column_signs)
         for edge in graph.edges:
-            found[min(edge)] = arrows[edge]
-        assert "".join(found) == spelled
-        assert graph.connected == ("S" not in spelled)
+            graph_signs[min(edge)] = arrows[edge]
+        assert "".join(graph_signs) == column_signs
+        assert graph.connected == ("S" not in column_signs)
 
 
 def test_an_undirected_tree_does_not_name_an_output():
@@ -103,8 +107,8 @@ def test_distances_of_a_space_are_the_heights():
 
 
 def test_the_ends_of_the_levels():
-    told = row_graphs(identity(range(3)), line(3), alpha(0))
-    assert [graph.parts for graph in told] == [((x,),) for x in range(3)]
+    graphs = row_graphs(identity(range(3)), line(3), alpha(0))
+    assert [graph.parts for graph in graphs] == [((x,),) for x in range(3)]
     assert row_graphs(channel([[1]] * 3), line(3), alpha(0))[0].parts == ((0,), (1,), (2,))
     assert row_graphs(channel([[1]] * 3), line(3), alpha(1))[0].parts == ((0, 1, 2),)
 

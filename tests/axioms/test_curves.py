@@ -17,28 +17,28 @@ GRID = [Fraction(k, 24) for k in range(25)]
 
 
 @given(curves(), UNIT)
-def test_a_curve_is_linear_between_its_points_and_has_its_own_values_at_the_ends(curve, place):
-    if place in (0, 1):
-        assert curve(place) == (curve.at_zero if place == 0 else curve.at_one)
+def test_a_curve_is_linear_between_its_points_and_has_its_own_values_at_the_ends(curve, a):
+    if a in (0, 1):
+        assert curve(a) == (curve.at_zero if a == 0 else curve.at_one)
         return
-    (left, low), (right, high) = next((p, q) for p, q in pairwise(curve.points) if p[0] <= place <= q[0])
-    assert curve(place) * (right - left) == low * (right - place) + high * (place - left)
+    (left, low), (right, high) = next((p, q) for p, q in pairwise(curve.points) if p[0] <= a <= q[0])
+    assert curve(a) * (right - left) == low * (right - a) + high * (a - left)
     slope, start = curve.lines[[p[0] for p in curve.points].index(left)]
-    assert slope * place + start == curve(place)
+    assert slope * a + start == curve(a)
 
 
 @given(curves())
 def test_equal_functions_are_equal_curves_whatever_points_lie_on_their_lines(curve):
-    every = sorted({*GRID, *(a for a, _ in curve.points)})
-    assert curve_from_points([(a, curve.inside(a)) for a in every], curve.at_zero, curve.at_one) == curve
+    arguments = sorted({*GRID, *(a for a, _ in curve.points)})
+    assert curve_from_points([(a, curve.inside(a)) for a in arguments], curve.at_zero, curve.at_one) == curve
 
 
 @given(curves())
 def test_a_dent_is_three_points_of_the_curve_below_a_chord_and_without_one_every_chord_is_below(curve):
     dent = curve.dent
     if dent is not None:
-        for place, value in (dent.left, dent.middle, dent.right):
-            assert curve(place) == value
+        for a, value in (dent.left, dent.middle, dent.right):
+            assert curve(a) == value
         assert dent.left[0] < dent.middle[0] < dent.right[0]
         assert dent.depth > 0
         assert dent.weight * dent.left[0] + (1 - dent.weight) * dent.right[0] == dent.middle[0]
@@ -79,8 +79,8 @@ def test_the_hull_is_concave_nowhere_below_and_touches_the_curve_where_it_bends(
     assert hull.concave
     assert curve.below(hull).amount <= 0
     assert (hull.at_zero, hull.at_one) == (curve.at_zero, curve.at_one)
-    for place, value in hull.points:
-        assert value in (curve.inside(place), curve(place))
+    for a, value in hull.points:
+        assert value in (curve.inside(a), curve(a))
 
 
 @given(curves(), st.fractions(-3, 3, max_denominator=6))
@@ -96,9 +96,9 @@ def test_reflecting_twice_changes_nothing(curve):
 
 
 @given(st.lists(curves(), min_size=1, max_size=3))
-def test_the_minimum_is_the_least_value_everywhere(some):
-    least = pointwise_minimum(some)
-    assert all(least(a) == min(curve(a) for curve in some) for a in GRID)
+def test_the_minimum_is_the_least_value_everywhere(curve_list):
+    minimum = pointwise_minimum(curve_list)
+    assert all(minimum(a) == min(curve(a) for curve in curve_list) for a in GRID)
 
 
 @given(st.lists(st.tuples(st.fractions(0, 4, max_denominator=6), UNIT), max_size=4))
@@ -113,20 +113,20 @@ def test_reversing_a_bound_gives_the_largest_first_probability_for_each_second(l
     curve = pointwise_minimum(
         [curve_from_lines(lines), curve_from_points([(0, 0 if steep else 1), ("1/3", 1), (1, 1)])]
     )
-    back = curve.reversed
+    reverse = curve.reversed
     lower = curve.reflected
     for b in GRID:
-        a = back(b)
+        a = reverse(b)
         assert lower(a) <= b
         assert a == 1 or lower(min(a + Fraction(1, 10**9), 1)) > b
-    assert back.reversed == curve
+    assert reverse.reversed == curve
 
 
 def test_curves_of_irrational_levels_are_exact():
     alpha = epsilon("0.1").alpha
     pure = curve_from_lines([(1 / alpha, 0), (alpha, 1 - alpha)])
-    place, value = pure.points[1]
-    assert place == alpha / (1 + alpha)
+    a, value = pure.points[1]
+    assert a == alpha / (1 + alpha)
     assert value == 1 / (1 + alpha)
     assert pure.reversed == pure
     assert pure.below(pure).amount == 0

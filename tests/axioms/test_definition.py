@@ -31,11 +31,13 @@ UNIT = st.fractions(min_value=0, max_value=1, max_denominator=24)
 GRID = [Fraction(k, 24) for k in range(25)]
 
 
-def events(made: Channel, x: int, other: int) -> list[tuple[Fraction, Fraction]]:
+def events(mechanism: Channel, first: int, second: int) -> list[tuple[Fraction, Fraction]]:
     """(P(O|x), P(O|other)) for every event O."""
-    columns = range(len(made.outputs))
-    chosen = [some for size in range(len(made.outputs) + 1) for some in combinations(columns, size)]
-    return [tuple(sum((made.rows[k, y] for y in some), Fraction(0)) for k in (x, other)) for some in chosen]
+    columns = range(len(mechanism.outputs))
+    subsets = [subset for size in range(len(mechanism.outputs) + 1) for subset in combinations(columns, size)]
+    return [
+        tuple(sum((mechanism.rows[k, y] for y in subset), Fraction(0)) for k in (first, second)) for subset in subsets
+    ]
 
 
 @given(st.fractions(min_value="1/24", max_value=1, max_denominator=24), UNIT)
@@ -61,37 +63,37 @@ def test_the_named_bounds_are_bounds_and_special_cases_of_each_other(share):
 
 def test_the_bound_of_an_irrational_level_is_exact():
     bound = pure(epsilon(1))
-    place, value = bound.points[1]
-    assert value == bound(place) == 1 - place
+    a, value = bound.points[1]
+    assert value == bound(a) == 1 - a
     assert str(value) == "1/(1 + exp(-1))"
     assert parse_bound("approximate:1,1e-6")(0) == Fraction(1, 10**6)
 
 
 @given(st.integers(1, 3), UNIT)
-def test_a_random_subset_meets_subsampling_and_no_smaller_bound_from_fewer_records_to_more(size, kept):
+def test_a_random_subset_meets_subsampling_and_no_smaller_bound_from_fewer_records_to_more(size, rate):
     """The outputs are the subsets of `size` records; the inputs are all records, and all but the last."""
-    subsets = [frozenset(some) for k in range(size + 1) for some in combinations(range(size), k)]
+    subsets = [frozenset(members) for k in range(size + 1) for members in combinations(range(size), k)]
     rows = [
-        [kept ** len(s) * (1 - kept) ** (n - len(s)) if max(s, default=-1) < n else Fraction(0) for s in subsets]
+        [rate ** len(s) * (1 - rate) ** (n - len(s)) if max(s, default=-1) < n else Fraction(0) for s in subsets]
         for n in (size - 1, size)
     ]
-    made = channel(np.array(rows, dtype=object).tolist())
-    pairs, bound = events(made, 0, 1), subsampling(kept)
+    mechanism = channel(np.array(rows, dtype=object).tolist())
+    pairs, bound = events(mechanism, 0, 1), subsampling(rate)
     assert all(bound.reflected(a) <= b <= bound(a) for a, b in pairs)
     assert all(bound.reversed.reflected(b) <= a <= bound.reversed(b) for a, b in pairs)
     assert {a: max(b for c, b in pairs if c == a) for a, _ in pairs} == {a: bound(a) for a, _ in pairs}
 
 
 @given(st.integers(1, 5), UNIT)
-def test_a_count_of_a_random_subset_meets_the_subsampling_definition_on_the_line(size, kept):
+def test_a_count_of_a_random_subset_meets_the_subsampling_definition_on_the_line(size, rate):
     rows = [
-        [comb(n, k) * kept**k * (1 - kept) ** (n - k) if k <= n else Fraction(0) for k in range(size + 1)]
+        [comb(n, k) * rate**k * (1 - rate) ** (n - k) if k <= n else Fraction(0) for k in range(size + 1)]
         for n in range(size + 1)
     ]
-    made, definition = channel(rows), definition_of(f"subsampling:{kept}", relation_from_space(line(size + 1)))
-    for x, other in definition.relation.pairs:
-        bound = definition.bound(x, other)
-        assert all(b <= bound(a) for a, b in events(made, x, other))
+    mechanism, definition = channel(rows), definition_of(f"subsampling:{rate}", relation_from_space(line(size + 1)))
+    for first, second in definition.relation.pairs:
+        bound = definition.bound(first, second)
+        assert all(b <= bound(a) for a, b in events(mechanism, first, second))
 
 
 def test_some_pairs_may_have_bounds_of_their_own():
@@ -106,7 +108,7 @@ def test_some_pairs_may_have_bounds_of_their_own():
 
 
 @pytest.mark.parametrize(
-    ("words", "problem"),
+    ("text", "problem"),
     [
         ("points:0 0,1/2 2,1 1", "bound M must be <= 1"),
         ("points:0 -1/2,1 1", "bound M must be >= 0"),
@@ -116,14 +118,14 @@ def test_some_pairs_may_have_bounds_of_their_own():
         ("points:0 0,1/2 1/4,1 1", "bound M must be concave, got a dent at 0.5 between 0 and 1"),
     ],
 )
-def test_a_curve_that_is_no_bound_is_refused_with_what_it_must_be(words, problem):
-    with pytest.raises(InputError, match=problem) as refused:
-        definition_of(words)
-    assert "\n" not in str(refused.value)
+def test_a_curve_that_is_no_bound_is_refused_with_what_it_must_be(text, problem):
+    with pytest.raises(InputError, match=problem) as error:
+        definition_of(text)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    "words",
+    "text",
     [
         *("", "pure", "pure:", "pure:x", "pure:-1", "pure:1e9", "identity:1", "approximate:1", "approximate:1,2"),
         *("alpha:2", "variation:-1", "subsampling:3/2", "points:", "points:0,1", "points:0 0 0", "points:0 0"),
@@ -131,11 +133,11 @@ def test_a_curve_that_is_no_bound_is_refused_with_what_it_must_be(words, problem
         *("pure:" + "1" * 200_000, "points:" + "0 0," * 40_000),
     ],
 )
-def test_words_that_mean_no_bound_are_refused_in_one_short_line(words):
-    with pytest.raises(InputError) as refused:
-        definition_of(words)
-    assert "\n" not in str(refused.value)
-    assert len(str(refused.value)) < 300
+def test_words_that_mean_no_bound_are_refused_in_one_short_line(text):
+    with pytest.raises(InputError) as error:
+        definition_of(text)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 300
 
 
 def test_a_jump_at_0_is_written_as_two_points_and_read_back():

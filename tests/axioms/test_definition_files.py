@@ -32,7 +32,7 @@ bound = "variation:1/100"
 
 
 @pytest.fixture
-def filed(tmp_path):
+def write_file(tmp_path):
     def write(text, name="policy.toml"):
         path = tmp_path / name
         path.write_text(text, encoding="utf-8")
@@ -41,39 +41,42 @@ def filed(tmp_path):
     return write
 
 
-def test_a_file_has_a_relation_a_bound_for_all_and_bounds_for_some(filed):
-    made = parse_definition(filed(POLICY))
-    assert made.relation == relation_from_pairs([("ann", "bob"), ("bob", "cyd"), ("bob", "ann"), ("cyd", "bob")])
-    assert made.bound(0, 1) == variation("1/100")
-    assert made.bound(1, 0) == made.bound(2, 1) == pure(epsilon("1/10"))
+def test_a_file_has_a_relation_a_bound_for_all_and_bounds_for_some(write_file):
+    definition = parse_definition(write_file(POLICY))
+    assert definition.relation == relation_from_pairs([("ann", "bob"), ("bob", "cyd"), ("bob", "ann"), ("cyd", "bob")])
+    assert definition.bound(0, 1) == variation("1/100")
+    assert definition.bound(1, 0) == definition.bound(2, 1) == pure(epsilon("1/10"))
 
 
-def test_a_relation_is_a_space_a_file_of_pairs_or_given_beside(filed):
-    filed("a,b\n", "pairs.csv")
-    assert parse_definition(filed('relation = "pairs:pairs.csv"\nbound = "identity"')).relation == relation_from_pairs(
-        [("a", "b")]
-    )
-    spaced = parse_definition(filed('space = "line:4"\nbound = "identity"'))
-    assert spaced.relation == relation_from_space(line(4))
-    assert parse_definition("identity", relation_from_space(line(4))).relation == spaced.relation
-    assert parse_definition(filed('bound = "identity"'), relation_from_space(line(4))).relation == spaced.relation
+def test_a_relation_is_a_space_a_file_of_pairs_or_given_beside(write_file):
+    write_file("a,b\n", "pairs.csv")
     assert parse_definition(
-        filed('space = "line:3"\nbound = "identity"'), relation_from_space(line(4))
+        write_file('relation = "pairs:pairs.csv"\nbound = "identity"')
+    ).relation == relation_from_pairs([("a", "b")])
+    definition = parse_definition(write_file('space = "line:4"\nbound = "identity"'))
+    assert definition.relation == relation_from_space(line(4))
+    assert parse_definition("identity", relation_from_space(line(4))).relation == definition.relation
+    assert (
+        parse_definition(write_file('bound = "identity"'), relation_from_space(line(4))).relation == definition.relation
+    )
+    assert parse_definition(
+        write_file('space = "line:3"\nbound = "identity"'), relation_from_space(line(4))
     ).relation == relation_from_space(line(3))
     with pytest.raises(InputError, match="given once"):
-        parse_candidate(filed('space = "line:4"\nbound = "identity"'), relation_from_space(line(4)))
+        parse_candidate(write_file('space = "line:4"\nbound = "identity"'), relation_from_space(line(4)))
 
 
-def test_a_file_has_a_space_its_own_or_steps_along_its_pairs(filed):
-    found = parse_definition_space(filed(POLICY))
-    assert (found.labels, found.distance(0, 2), found.name) == (("ann", "bob", "cyd"), 2, "policy.toml")
+def test_a_file_has_a_space_its_own_or_steps_along_its_pairs(write_file):
+    space = parse_definition_space(write_file(POLICY))
+    assert (space.labels, space.distance(0, 2), space.name) == (("ann", "bob", "cyd"), 2, "policy.toml")
     assert (
-        parse_definition_space(filed('space = "grid:2x2"\nbound = "identity"')).edges == parse_space("grid:2x2").edges
+        parse_definition_space(write_file('space = "grid:2x2"\nbound = "identity"')).edges
+        == parse_space("grid:2x2").edges
     )
-    assert parse_definition_space(filed('bound = "identity"')) is None
+    assert parse_definition_space(write_file('bound = "identity"')) is None
     assert parse_definition_space("pure:1/10") is None
     with pytest.raises(InputError, match="do not connect"):
-        parse_definition_space(filed('pairs = [["a", "b"], ["c", "d"]]\nbound = "identity"'))
+        parse_definition_space(write_file('pairs = [["a", "b"], ["c", "d"]]\nbound = "identity"'))
 
 
 def test_a_predicate_that_is_sound_and_closed_is_a_definition():
@@ -88,13 +91,13 @@ def test_a_predicate_that_is_sound_and_closed_is_a_definition():
         parse_definition("points:0 0,1/2 1/4,1 1")
 
 
-def test_subsampling_has_its_reverse_from_the_later_secret_to_the_earlier(filed):
-    for made in (
+def test_subsampling_has_its_reverse_from_the_later_secret_to_the_earlier(write_file):
+    for definition in (
         parse_definition("subsampling:1/4", relation_from_space(line(3))),
-        parse_definition(filed('space="line:3"\nbound="subsampling:1/4"')),
+        parse_definition(write_file('space="line:3"\nbound="subsampling:1/4"')),
     ):
-        assert made.bound(0, 1) == made.bound(1, 2) == subsampling("1/4")
-        assert made.bound(1, 0) == made.bound(2, 1) == subsampling("1/4").reversed
+        assert definition.bound(0, 1) == definition.bound(1, 2) == subsampling("1/4")
+        assert definition.bound(1, 0) == definition.bound(2, 1) == subsampling("1/4").reversed
     assert soundness(parse_candidate("subsampling:1/4", relation_from_space(line(3)))).sound
 
 
@@ -140,8 +143,8 @@ def test_words_are_bounds_predicates_or_functions():
         ('bound = "identity"\npairs = [["a", ""]]', "printable"),
     ],
 )
-def test_a_file_that_means_no_definition_is_refused_in_one_line(filed, text, problem):
-    with pytest.raises(InputError) as refused:
-        parse_candidate(filed(text))
-    assert problem in str(refused.value)
-    assert "\n" not in str(refused.value)
+def test_a_file_that_means_no_definition_is_refused_in_one_line(write_file, text, problem):
+    with pytest.raises(InputError) as error:
+        parse_candidate(write_file(text))
+    assert problem in str(error.value)
+    assert "\n" not in str(error.value)

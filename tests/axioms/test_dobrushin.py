@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from axioms.private import mechanisms, relations
+from axioms.private_mechanisms import mechanisms, relations
 from strategies import channels, levels, rational_levels
 from utmost.axioms.constraint_graphs import privacy_constraints
 from utmost.axioms.dobrushin import (
@@ -42,18 +42,18 @@ def test_the_coefficient_is_the_largest_difference_over_all_events(source):
         for z in range(len(rows))
         for event in events
     ]
-    found = ergodicity(source)
-    assert 1 + found.value == max(gaps)
-    x, z = (source.inputs.index(label) for label in found.pair)
-    assert -found.value == sum(min(a, b) for a, b in zip(rows[x], rows[z], strict=True))
+    best = ergodicity(source)
+    assert 1 + best.value == max(gaps)
+    x, z = (source.inputs.index(label) for label in best.pair)
+    assert -best.value == sum(min(a, b) for a, b in zip(rows[x], rows[z], strict=True))
 
 
 @settings(max_examples=25, deadline=None)
 @given(relations(5, connected=True), rational_levels())
 def test_the_closed_form_is_the_optimum_of_certified_programs_over_all_pairs(relation, level):
     programs = [least_overlap(relation, level, x, z) for x, z in combinations(relation.labels, 2)]
-    assert all(found.exact for found in programs)
-    assert -best_coefficient(relation, level) == min((found.upper for found in programs), default=1)
+    assert all(program.exact for program in programs)
+    assert -best_coefficient(relation, level) == min((program.upper for program in programs), default=1)
 
 
 @settings(max_examples=25, deadline=None)
@@ -61,18 +61,18 @@ def test_the_closed_form_is_the_optimum_of_certified_programs_over_all_pairs(rel
 def test_for_a_pair_the_program_gives_the_closed_form_of_its_distance(relation, level, data):
     """So only pairs at the diameter can attain the best value (KL10 Lemma 3.3.7)."""
     x, z = data.draw(st.integers(0, len(relation) - 1)), data.draw(st.integers(0, len(relation) - 1))
-    apart = relation.distances(x)[z]
+    distance = relation.distances(x)[z]
     program = least_overlap(relation, level, relation.labels[x], relation.labels[z])
-    assert program.upper == program.lower == -best_coefficient(parse_relation(f"line:{apart + 1}"), level)
+    assert program.upper == program.lower == -best_coefficient(parse_relation(f"line:{distance + 1}"), level)
 
 
 @settings(max_examples=40, deadline=None)
 @given(relations(6), levels())
 def test_the_best_mechanism_is_private_and_best(relation, level):
-    made = best_mechanism(relation, level)
-    privacy_constraints(relation, level).channel(made)
-    assert ergodicity(made).value == best_coefficient(relation, level)
-    assert is_dobrushin_optimal(made, relation, level)
+    mechanism = best_mechanism(relation, level)
+    privacy_constraints(relation, level).channel(mechanism)
+    assert ergodicity(mechanism).value == best_coefficient(relation, level)
+    assert is_dobrushin_optimal(mechanism, relation, level)
 
 
 @given(levels())
@@ -95,12 +95,12 @@ def test_lemma_3_3_8_put_right_decides_who_is_best(data):
     source = data.draw(st.one_of(mechanisms(relation, level), st.just(best_mechanism(relation, level))))
     if data.draw(st.booleans()):
         source = generalize(source, relation, level).channel
-    found = steepest_path(source, relation, level)
-    assert (found is not None) == is_dobrushin_optimal(source, relation, level)
-    if found is not None:
-        ends = [relation.labels.index(label) for label in (found.path[0], found.path[-1])]
-        assert relation.distances(ends[0])[ends[1]] == relation.diameter == len(found.path) - 1
-        assert len(found.rising) + len(found.falling) == len(source.outputs)
+    steepest = steepest_path(source, relation, level)
+    assert (steepest is not None) == is_dobrushin_optimal(source, relation, level)
+    if steepest is not None:
+        end_positions = [relation.labels.index(label) for label in (steepest.path[0], steepest.path[-1])]
+        assert relation.distances(end_positions[0])[end_positions[1]] == relation.diameter == len(steepest.path) - 1
+        assert len(steepest.rising) + len(steepest.falling) == len(source.outputs)
 
 
 @settings(max_examples=40, deadline=None)
@@ -110,8 +110,8 @@ def test_nobody_exceeds_the_best_and_generalizing_keeps_it(data):
     relation, level = data.draw(relations(5)), data.draw(levels())
     source = data.draw(mechanisms(relation, level))
     best = best_coefficient(relation, level)
-    more = ergodicity(generalize(source, relation, level).channel).value
-    assert ergodicity(source).value <= more <= best
+    general_value = ergodicity(generalize(source, relation, level).channel).value
+    assert ergodicity(source).value <= general_value <= best
 
 
 @pytest.mark.parametrize("size", range(1, 7))
@@ -129,7 +129,7 @@ def test_randomised_response_is_best_for_two_secrets_only():
     assert ergodicity(response(3, HALF)).value == Fraction(-3, 4)
 
 
-def printed_lemma(source, path, rate):
+def meets_printed_lemma(source, path, rate):
     """KL10 Lemma 3.3.8 as it is printed, with j from 2 and d where Lemma 3.3.5 has n."""
     d = len(path) - 1
 
@@ -145,18 +145,21 @@ def printed_lemma(source, path, rate):
 
 
 def test_the_printed_indices_of_lemma_3_3_8_are_wrong_both_ways():
-    silent = channel([[1], [1]])
-    assert printed_lemma(silent, (0, 1), Fraction(2))  # d = 1: no condition is left, and every mechanism passes
-    assert ergodicity(silent).value == -1 < best_coefficient(parse_relation("line:2"), HALF) == Fraction(-2, 3)
-    late = channel([["1/3", "2/3"], ["1/3", "2/3"], ["2/3", "1/3"]])
-    assert printed_lemma(late, (0, 1, 2), Fraction(2))  # d = 2: only the second step is looked at
+    constant = channel([[1], [1]])
+    assert meets_printed_lemma(constant, (0, 1), Fraction(2))  # d = 1: no condition is left, and every mechanism passes
+    assert ergodicity(constant).value == -1 < best_coefficient(parse_relation("line:2"), HALF) == Fraction(-2, 3)
+    late_rise = channel([["1/3", "2/3"], ["1/3", "2/3"], ["2/3", "1/3"]])
+    assert meets_printed_lemma(late_rise, (0, 1, 2), Fraction(2))  # d = 2: only the second step is looked at
     assert (
-        ergodicity(late).value == Fraction(-2, 3) < best_coefficient(parse_relation("line:3"), HALF) == Fraction(-1, 2)
+        ergodicity(late_rise).value
+        == Fraction(-2, 3)
+        < best_coefficient(parse_relation("line:3"), HALF)
+        == Fraction(-1, 2)
     )
     best = channel([["1/4", "3/4"], ["1/2", "1/2"], ["3/4", "1/4"]])
     assert is_dobrushin_optimal(best, parse_relation("line:3"), HALF)
-    assert not any(printed_lemma(best, path, Fraction(2)) for path in ((0, 1, 2), (2, 1, 0)))
-    assert steepest_path(late, parse_relation("line:3"), HALF) is None
+    assert not any(meets_printed_lemma(best, path, Fraction(2)) for path in ((0, 1, 2), (2, 1, 0)))
+    assert steepest_path(late_rise, parse_relation("line:3"), HALF) is None
     assert steepest_path(best, parse_relation("line:3"), HALF).path == (0, 1, 2)
 
 
@@ -166,11 +169,11 @@ def test_a_best_mechanism_need_not_be_maximally_general():
 
 
 def test_unrelated_secrets_can_be_told_apart_for_sure():
-    apart = Relation(("a", "b", "c"), ((0, 1), (1, 0)))
-    assert best_coefficient(apart, HALF) == 0
-    assert best_mechanism(apart, HALF).rows.tolist() == [[0, 1], [0, 1], [1, 0]]
+    relation = Relation(("a", "b", "c"), ((0, 1), (1, 0)))
+    assert best_coefficient(relation, HALF) == 0
+    assert best_mechanism(relation, HALF).rows.tolist() == [[0, 1], [0, 1], [1, 0]]
     with pytest.raises(InputError, match="connected"):
-        steepest_path(best_mechanism(apart, HALF), apart, HALF)
+        steepest_path(best_mechanism(relation, HALF), relation, HALF)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])

@@ -30,8 +30,8 @@ PYTHON = {
 
 @pytest.mark.parametrize("text", PYTHON)
 def test_a_predicate_means_what_the_same_text_means_in_python(text):
-    read = predicate(text)
-    assert all(read(a, b) == PYTHON[text](a, b) for a in GRID for b in GRID)
+    rule = predicate(text)
+    assert all(rule(a, b) == PYTHON[text](a, b) for a in GRID for b in GRID)
 
 
 @given(st.sampled_from(sorted(PYTHON)), st.sampled_from(GRID), st.sampled_from(GRID))
@@ -43,19 +43,19 @@ def test_negation_complement_and_reversal_are_those_of_the_answer(text, a, b):
 
 
 def test_coefficients_are_exact_even_if_irrational():
-    read = predicate("b <= exp(1/10)*a + sqrt(2) - 7/5")
-    (form,) = linear_forms(read.tree)
+    rule = predicate("b <= exp(1/10)*a + sqrt(2) - 7/5")
+    (form,) = linear_forms(rule.tree)
     assert str(form.across) == "-exp(1/10)"
-    assert read(Fraction(0), Fraction(14142, 10**6))
-    assert not read(Fraction(0), Fraction(14214, 10**6))
+    assert rule(Fraction(0), Fraction(14142, 10**6))
+    assert not rule(Fraction(0), Fraction(14214, 10**6))
 
 
-@pytest.mark.parametrize("words", ["0 0,1/4 3/4,1 1", "0 1/2,1/2 1/4,1 1", "0 0,0 1/2,1/2 1/2,1 1", "0 1/2,1/3 2,1 1"])
-def test_a_curve_is_the_predicate_below_it_with_its_jumps(words):
-    curve = parse_bound(f"points:{words}")
+@pytest.mark.parametrize("points", ["0 0,1/4 3/4,1 1", "0 1/2,1/2 1/4,1 1", "0 0,0 1/2,1/2 1/2,1 1", "0 1/2,1/3 2,1 1"])
+def test_a_curve_is_the_predicate_below_it_with_its_jumps(points):
+    curve = parse_bound(f"points:{points}")
     assert all(from_curve(curve)(a, b) == (b <= curve(a)) for a in GRID for b in GRID)
-    ends = curve_from_points([(0, "1/2"), (1, "1/2")], at_zero="1/4", at_one=1)
-    assert all(from_curve(ends)(a, b) == (b <= ends(a)) for a in GRID for b in GRID)
+    jump_curve = curve_from_points([(0, "1/2"), (1, "1/2")], at_zero="1/4", at_one=1)
+    assert all(from_curve(jump_curve)(a, b) == (b <= jump_curve(a)) for a in GRID for b in GRID)
 
 
 @pytest.mark.parametrize(
@@ -91,18 +91,18 @@ def test_a_curve_is_the_predicate_below_it_with_its_jumps(words):
     ],
 )
 def test_what_is_no_predicate_is_refused_in_one_short_line(text, problem):
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as error:
         predicate(text)
-    message = str(refused.value)
+    message = str(error.value)
     assert problem in message
     assert "\n" not in message
     assert len(message) < 200
 
 
-WORDS = ["a", "b", "1/2", "2", "+", "-", "*", "/", "(", ")", "<", "<=", "=", "and", "or", "not", "exp", "sqrt"]
+TOKENS = ["a", "b", "1/2", "2", "+", "-", "*", "/", "(", ")", "<", "<=", "=", "and", "or", "not", "exp", "sqrt"]
 
 
-@given(st.one_of(st.text(max_size=40), st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)))
+@given(st.one_of(st.text(max_size=40), st.lists(st.sampled_from(TOKENS), max_size=14).map(" ".join)))
 def test_any_text_is_read_or_refused(text):
     message = ""
     try:

@@ -24,9 +24,9 @@ from utmost.qif import refinement
 
 def events(source: Channel) -> list[tuple[Fraction, Fraction]]:
     """(P(O|0), P(O|1)) for every event O of a channel on inputs 0 and 1."""
-    places = range(len(source.outputs))
-    chosen = [list(some) for size in range(len(places) + 1) for some in combinations(places, size)]
-    return [tuple(sum(source.rows[x, some], Fraction(0)) for x in (0, 1)) for some in chosen]
+    positions = range(len(source.outputs))
+    subsets = [list(subset) for size in range(len(positions) + 1) for subset in combinations(positions, size)]
+    return [tuple(sum(source.rows[x, subset], Fraction(0)) for x in (0, 1)) for subset in subsets]
 
 
 def pairs() -> st.SearchStrategy[Channel]:
@@ -36,22 +36,22 @@ def pairs() -> st.SearchStrategy[Channel]:
 
 @given(pairs())
 def test_no_event_is_above_the_profile_and_its_breakpoints_are_events(source):
-    found = profile(source, (0, 1))
-    every = events(source)
-    assert all(b <= found.curve(a) for a, b in every)
-    assert set(found.curve.points) <= set(every)
-    assert found.curve.concave
-    assert not found.curve.jumps
+    pair_profile = profile(source, (0, 1))
+    event_points = events(source)
+    assert all(b <= pair_profile.curve(a) for a, b in event_points)
+    assert set(pair_profile.curve.points) <= set(event_points)
+    assert pair_profile.curve.concave
+    assert not pair_profile.curve.jumps
 
 
 @given(pairs())
 def test_the_event_of_a_breakpoint_has_its_probabilities(source):
-    found = profile(source, (0, 1))
-    for k, point in enumerate(found.curve.points):
-        chosen = list(found.event(k))
-        assert point == tuple(sum(source.rows[x, chosen], Fraction(0)) for x in (0, 1))
-    listed = [y for group in found.order for y in group]
-    assert sorted(listed) == [y for y in source.outputs if source.column(y).any()]
+    pair_profile = profile(source, (0, 1))
+    for k, point in enumerate(pair_profile.curve.points):
+        event = list(pair_profile.event(k))
+        assert point == tuple(sum(source.rows[x, event], Fraction(0)) for x in (0, 1))
+    outputs = [y for group in pair_profile.order for y in group]
+    assert sorted(outputs) == [y for y in source.outputs if source.column(y).any()]
 
 
 @given(pairs(), st.fractions(0, 1, max_denominator=60))
@@ -76,30 +76,30 @@ def test_the_reversed_profile_is_the_profile_of_the_reversed_pair(source):
 
 @given(pairs(), st.one_of(levels(), st.sampled_from([alpha(0), alpha(1)])))
 def test_delta_is_the_largest_excess_of_any_event_and_the_sum_of_positive_parts(source, level):
-    found = profile(source, (0, 1)).delta(level)
+    delta = profile(source, (0, 1)).delta(level)
     if not level.alpha:
-        assert found == sum((q for p, q in source.rows.T if not p), Fraction(0))
+        assert delta == sum((q for p, q in source.rows.T if not p), Fraction(0))
         return
     ratio = 1 / level.alpha
-    assert found == max((b - ratio * a for a, b in events(source)), key=lambda value: value)
-    parts = [q - ratio * p for p, q in source.rows.T]
-    assert found == sum((part for part in parts if part > 0), Fraction(0))
+    assert delta == max((b - ratio * a for a, b in events(source)), key=lambda value: value)
+    excesses = [q - ratio * p for p, q in source.rows.T]
+    assert delta == sum((excess for excess in excesses if excess > 0), Fraction(0))
 
 
 @given(pairs(), fractions(0, 1))
-def test_the_least_level_at_delta_is_the_least_one(source, share):
-    found = profile(source, (0, 1))
-    level = found.least_level(share)
-    assert found.delta(level) <= share or not level.alpha  # no ε is enough where δ(∞) > δ
+def test_the_least_level_at_delta_is_the_least_one(source, delta):
+    pair_profile = profile(source, (0, 1))
+    level = pair_profile.least_level(delta)
+    assert pair_profile.delta(level) <= delta or not level.alpha  # no ε is enough where δ(∞) > δ
     if level.alpha != 1:
-        slightly = alpha(level.alpha + (1 - level.alpha) / 1000)
-        assert found.delta(slightly) > share
+        stricter = alpha(level.alpha + (1 - level.alpha) / 1000)
+        assert pair_profile.delta(stricter) > delta
 
 
 @given(pairs())
 def test_total_variation_is_half_the_sum_of_the_differences(source):
-    found = profile(source, (0, 1)).variation
-    assert found == sum(abs(p - q) for p, q in source.rows.T) / 2
+    variation = profile(source, (0, 1)).variation
+    assert variation == sum(abs(p - q) for p, q in source.rows.T) / 2
 
 
 @settings(max_examples=40)
@@ -112,33 +112,33 @@ def test_one_profile_is_above_another_exactly_when_the_channel_can_be_processed_
 @pytest.mark.parametrize("level", [alpha("1/2"), epsilon("0.1")])
 def test_neighbours_under_the_geometric_mechanism_are_told_apart_as_by_randomised_response(level):
     # ratios are 1/α above the true count and α below it, so every neighbouring pair has the profile of response(2)
-    wanted = profile(response(2, level), (0, 1)).curve
-    for found in profiles(geometric(4, level), pairwise(range(5))):
-        assert found.curve == wanted
-        assert found.least_level().alpha == level.alpha
+    expected = profile(response(2, level), (0, 1)).curve
+    for pair_profile in profiles(geometric(4, level), pairwise(range(5))):
+        assert pair_profile.curve == expected
+        assert pair_profile.least_level().alpha == level.alpha
 
 
 def test_an_epsilon_is_remembered_where_it_is_rational():
-    found = profile(response(3, epsilon("0.1")), (0, 2))
-    assert found.least_level() == epsilon("1/10")
+    pair_profile = profile(response(3, epsilon("0.1")), (0, 2))
+    assert pair_profile.least_level() == epsilon("1/10")
     # e^ε/(e^ε + 2) − 1/(e^ε + 2)
-    grown = exponential(Fraction(1, 10))
-    assert found.variation == (grown - 1) / (grown + 2)
+    e_tenth = exponential(Fraction(1, 10))
+    assert pair_profile.variation == (e_tenth - 1) / (e_tenth + 2)
 
 
 def test_an_output_that_one_secret_cannot_give_is_a_leap_at_zero():
-    found = profile(channel([["1/2", "1/2", 0, 0], [0, "1/2", "1/4", "1/4"]], outputs="abcd"), (0, 1))
-    assert found.leaps
-    assert found.order == (("c", "d"), ("b",), ("a",))
-    assert found.curve.points == ((0, Fraction(1, 2)), (Fraction(1, 2), 1), (1, 1))
-    assert found.least_level("1/3").alpha == 0
-    assert found.least_level("1/2").alpha == 1
+    pair_profile = profile(channel([["1/2", "1/2", 0, 0], [0, "1/2", "1/4", "1/4"]], outputs="abcd"), (0, 1))
+    assert pair_profile.leaps
+    assert pair_profile.order == (("c", "d"), ("b",), ("a",))
+    assert pair_profile.curve.points == ((0, Fraction(1, 2)), (Fraction(1, 2), 1), (1, 1))
+    assert pair_profile.least_level("1/3").alpha == 0
+    assert pair_profile.least_level("1/2").alpha == 1
 
 
 def test_laws_without_a_common_output_are_told_apart_for_sure():
-    found = profile(channel([[1, 0], [0, 1]]), (0, 1))
-    assert found.curve.points == ((0, 1), (1, 1))
-    assert found.reversed == profile(channel([[1, 0], [0, 1]]), (1, 0))
+    pair_profile = profile(channel([[1, 0], [0, 1]]), (0, 1))
+    assert pair_profile.curve.points == ((0, 1), (1, 1))
+    assert pair_profile.reversed == profile(channel([[1, 0], [0, 1]]), (1, 0))
 
 
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=40), st.integers(1, 10**400))
@@ -148,23 +148,23 @@ def test_ratios_that_doubles_cannot_tell_apart_are_told_apart(exponents, huge):
         huge += 10**20
     first = prepare_law([Fraction(huge, 10**500)] * len(exponents))
     second = prepare_law([Fraction(huge + k, 10**500) for k in exponents])
-    parts = group_by_ratio(first, second).parts()
-    assert [{exponents[y] for y in part} for part in parts] == [{k} for k in sorted(set(exponents), reverse=True)]
+    groups = group_by_ratio(first, second).parts()
+    assert [{exponents[y] for y in group} for group in groups] == [{k} for k in sorted(set(exponents), reverse=True)]
 
 
 def test_reals_that_are_equal_in_other_words_have_one_ratio():
-    grown = exponential(Fraction(1, 3))
-    law = [grown / (1 + grown) / 2, 1 / (1 + grown) / 2, Fraction(1, 2)]
-    twice = [1 / (1 + 1 / grown) / 2, 1 / (1 + grown) / 2, Fraction(1, 2)]
+    e_third = exponential(Fraction(1, 3))
+    law = [e_third / (1 + e_third) / 2, 1 / (1 + e_third) / 2, Fraction(1, 2)]
+    same_law = [1 / (1 + 1 / e_third) / 2, 1 / (1 + e_third) / 2, Fraction(1, 2)]
     assert isinstance(law[0], Real)
-    assert group_by_ratio(prepare_law(law), prepare_law(twice)).parts() == [[0, 1, 2]]
+    assert group_by_ratio(prepare_law(law), prepare_law(same_law)).parts() == [[0, 1, 2]]
 
 
 def test_floats_are_taken_as_the_doubles_they_are_and_said_to_be_floats():
-    found = profile(channel([[0.1, 0.9], [0.3, 0.7]]), (0, 1))
-    assert not found.exact
-    assert found.curve.points[-1] == (1, 1)
-    assert float(found.variation) == pytest.approx(0.2, abs=1e-12)
+    pair_profile = profile(channel([[0.1, 0.9], [0.3, 0.7]]), (0, 1))
+    assert not pair_profile.exact
+    assert pair_profile.curve.points[-1] == (1, 1)
+    assert float(pair_profile.variation) == pytest.approx(0.2, abs=1e-12)
 
 
 @pytest.mark.parametrize("pair", [(0, 0), (0, 7), (0,), "ab"])
@@ -194,8 +194,8 @@ def test_the_farthest_point_is_found_between_any_two_breakpoints(source, low, sl
 
 
 def test_rows_are_whole_numbers_over_one_denominator():
-    ready = prepare_law([Fraction(1, 4), Fraction(1, 6), Fraction(7, 12)])
-    assert isinstance(ready, PreparedLaw)
-    assert ready.values.tolist() == [3, 2, 7]
-    assert ready.scale == 12
-    assert ready.logs.tolist() == pytest.approx([math.log(3), math.log(2), math.log(7)])
+    law = prepare_law([Fraction(1, 4), Fraction(1, 6), Fraction(7, 12)])
+    assert isinstance(law, PreparedLaw)
+    assert law.values.tolist() == [3, 2, 7]
+    assert law.scale == 12
+    assert law.logs.tolist() == pytest.approx([math.log(3), math.log(2), math.log(7)])

@@ -41,30 +41,30 @@ def test_common_factors_cancel(value, factor):
 
 @given(st.lists(quotients(), min_size=1, max_size=6))
 def test_numbers_over_one_polynomial_are_what_they_were(values):
-    made = common_unit(values)
-    if made is None:
+    unit = common_unit(values)
+    if unit is None:
         return
-    above, below = over_common_denominator(values, made)
-    assert [made.number(one, below) for one in above] == values
+    numerators, denominator = over_common_denominator(values, unit)
+    assert [unit.number(numerator, denominator) for numerator in numerators] == values
 
 
 def test_profiles_by_polynomials_are_those_by_reals():
     source = geometric(4, epsilon("1/3")).channel()
-    made = common_unit(source.rows.flat)
-    found = []
-    for kind in (None, made):
-        rows = [prepare_law(source.rows[x], kind) for x in (1, 2)]
-        found.append(profile_curve(*rows, group_by_ratio(*rows)))
-    assert found[0] == found[1]
+    unit = common_unit(source.rows.flat)
+    curves = []
+    for law_unit in (None, unit):
+        rows = [prepare_law(source.rows[x], law_unit) for x in (1, 2)]
+        curves.append(profile_curve(*rows, group_by_ratio(*rows)))
+    assert curves[0] == curves[1]
     assert group_by_ratio(*rows).parts() == [[2, 3, 4], [0, 1]]
 
 
 def test_ratios_too_near_for_doubles_are_ordered_in_powers_too():
-    grown = exponential(Fraction(1, 7))
-    first = [grown / 4, grown / 4, 1 - grown / 2]
-    second = [grown / 4 + Fraction(1, 10**30), grown / 4 - Fraction(1, 10**30), 1 - grown / 2]
-    made = common_unit(first)
-    assert group_by_ratio(prepare_law(first, made), prepare_law(second, made)).parts() == [[0], [2], [1]]
+    e_seventh = exponential(Fraction(1, 7))
+    first = [e_seventh / 4, e_seventh / 4, 1 - e_seventh / 2]
+    second = [e_seventh / 4 + Fraction(1, 10**30), e_seventh / 4 - Fraction(1, 10**30), 1 - e_seventh / 2]
+    unit = common_unit(first)
+    assert group_by_ratio(prepare_law(first, unit), prepare_law(second, unit)).parts() == [[0], [2], [1]]
 
 
 def test_numbers_that_are_no_such_quotients_have_no_unit():

@@ -15,27 +15,27 @@ from utmost.spaces import cycle, discrete, grid, hamming, line
 
 
 @st.composite
-def relations(draw, largest=7):
+def relations(draw, max_size=7):
     """Any relation of a few secrets."""
-    size = draw(st.integers(1, largest))
-    every = [(x, other) for x in range(size) for other in range(size) if x != other]
-    chosen = draw(st.lists(st.sampled_from(every), unique=True)) if every else []
-    return Relation(tuple(range(size)), tuple(chosen))
+    size = draw(st.integers(1, max_size))
+    all_pairs = [(first, second) for first in range(size) for second in range(size) if first != second]
+    pairs = draw(st.lists(st.sampled_from(all_pairs), unique=True)) if all_pairs else []
+    return Relation(tuple(range(size)), tuple(pairs))
 
 
-def matrix(relation):
-    made = np.zeros((len(relation), len(relation)))
+def adjacency_matrix(relation):
+    adjacency = np.zeros((len(relation), len(relation)))
     for pair in relation.pairs:
-        made[pair] = 1
-    return made
+        adjacency[pair] = 1
+    return adjacency
 
 
 @given(relations())
 def test_components_distances_and_diameter_are_those_of_scipy(relation):
-    table = shortest_path(matrix(relation), directed=False, unweighted=True)
+    table = shortest_path(adjacency_matrix(relation), directed=False, unweighted=True)
     for x in range(len(relation)):
         assert relation.distances(x) == tuple(None if np.isinf(d) else int(d) for d in table[x])
-    assert len(relation.components) == connected_components(matrix(relation), directed=False)[0]
+    assert len(relation.components) == connected_components(adjacency_matrix(relation), directed=False)[0]
     assert relation.connected == bool(np.isfinite(table).all())
     assert relation.diameter == (int(table.max()) if relation.connected else None)
 
@@ -52,11 +52,11 @@ def test_a_path_is_shortest_and_walks_along_pairs(relation, data):
     assert all((min(step), max(step)) in relation.edges for step in pairwise(path))
 
 
-@given(relations(largest=5))
+@given(relations(max_size=5))
 def test_spanning_trees_are_counted_as_by_trying_every_set_of_edges(relation):
     trees = 0
-    for chosen in combinations(relation.edges, len(relation) - 1):
-        trees += Relation(relation.labels, chosen).connected
+    for edges in combinations(relation.edges, len(relation) - 1):
+        trees += Relation(relation.labels, edges).connected
     assert relation.spanning_trees == trees
 
 
@@ -64,7 +64,7 @@ def test_spanning_trees_are_counted_as_by_trying_every_set_of_edges(relation):
 def test_both_ways_is_the_least_symmetric_relation_above(relation):
     both = relation.both_ways
     assert both.symmetric
-    assert set(both.pairs) == {pair for x, other in relation.pairs for pair in ((x, other), (other, x))}
+    assert set(both.pairs) == {pair for first, second in relation.pairs for pair in ((first, second), (second, first))}
 
 
 @pytest.mark.parametrize("space", [line(6), discrete(4), cycle(5), hamming(3), grid(2, 3, "manhattan")])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from axioms.private import mechanisms, relations
+from axioms.private_mechanisms import mechanisms, relations
 from strategies import channels, fractions, levels, rational_levels, weights
 from utmost.axioms.constraint_graphs import privacy_constraints
 from utmost.axioms.dobrushin import ergodicity
@@ -36,9 +36,9 @@ HALF = alpha("1/2")
 @given(st.integers(1, 5).flatmap(lambda n: st.tuples(channels(n, n), channels(n, n))))
 def test_the_determinant_respects_generality(pair):
     source, post = pair
-    processed = absolute_determinant(source.then(post))
-    assert processed == absolute_determinant(source) * absolute_determinant(post)
-    assert processed <= absolute_determinant(source) <= 1
+    determinant = absolute_determinant(source.then(post))
+    assert determinant == absolute_determinant(source) * absolute_determinant(post)
+    assert determinant <= absolute_determinant(source) <= 1
 
 
 @given(st.data())
@@ -80,11 +80,11 @@ def losses_over(draw, size):
 def test_the_expected_loss_of_answers_as_they_are_is_refuted_whenever_it_depends_on_them(data):
     relation, level = data.draw(relations(4)), data.draw(levels())
     loss = data.draw(losses_over(len(relation)))
-    found = rename_counterexample(loss, relation, level)
-    assert (found is None) == all(len(set(row)) == 1 for row in loss)
-    if found is not None:
-        privacy_constraints(relation, level).channel(found.mechanism)
-        assert found.holds(negative_expected_loss(loss))
+    refutation = rename_counterexample(loss, relation, level)
+    assert (refutation is None) == all(len(set(row)) == 1 for row in loss)
+    if refutation is not None:
+        privacy_constraints(relation, level).channel(refutation.mechanism)
+        assert refutation.holds(negative_expected_loss(loss))
 
 
 @settings(max_examples=40, deadline=None)
@@ -93,21 +93,24 @@ def test_where_everything_must_be_the_same_only_sums_over_components_count(data)
     """At α = 1 a private mechanism is constant on each component."""
     relation = data.draw(relations(4))
     loss = data.draw(losses_over(len(relation)))
-    found = rename_counterexample(loss, relation, alpha(1))
-    sums = [{sum((loss[x][w] for x in part), Fraction(0)) for w in range(len(loss[0]))} for part in relation.components]
-    assert (found is None) == all(len(values) == 1 for values in sums)
-    if found is not None:
-        privacy_constraints(relation, alpha(1)).channel(found.mechanism)
-        assert found.holds(negative_expected_loss(loss))
+    refutation = rename_counterexample(loss, relation, alpha(1))
+    sums = [
+        {sum((loss[x][w] for x in component), Fraction(0)) for w in range(len(loss[0]))}
+        for component in relation.components
+    ]
+    assert (refutation is None) == all(len(values) == 1 for values in sums)
+    if refutation is not None:
+        privacy_constraints(relation, alpha(1)).channel(refutation.mechanism)
+        assert refutation.holds(negative_expected_loss(loss))
 
 
 def test_the_geometric_mechanism_loses_less_once_it_is_read():
     """KL10 Example 3.2.1, after GRS12: prior (1/8, 3/4, 1/8), absolute loss; at face value 5/8, read as 1 only 1/4."""
     reader = Consumer(priors.parse("1/8,3/4,1/8", 3), losses.absolute)
-    found = remap_counterexample(geometric(2, HALF), reader)
-    assert (found.before, found.after) == (Fraction(-5, 8), Fraction(-1, 4))
-    assert found.after == -reader.expected_loss(geometric(2, HALF))
-    assert found.holds(negative_expected_loss(reader.costs()))
+    refutation = remap_counterexample(geometric(2, HALF), reader)
+    assert (refutation.before, refutation.after) == (Fraction(-5, 8), Fraction(-1, 4))
+    assert refutation.after == -reader.expected_loss(geometric(2, HALF))
+    assert refutation.holds(negative_expected_loss(reader.costs()))
     assert remap_counterexample(identity(range(3)), reader) is None
 
 
@@ -116,41 +119,41 @@ def test_the_geometric_mechanism_loses_less_once_it_is_read():
 def test_the_trial_refutes_the_loss_and_not_the_others(data):
     relation, level = data.draw(relations(3)), data.draw(rational_levels())
     for measure in (dobrushin, absolute_determinant):
-        found = check_measure(measure, relation, level)
-        assert found.refutation is None
-        assert found.tried > 0 or len(relation) == 1
+        trial = check_measure(measure, relation, level)
+        assert trial.refutation is None
+        assert trial.tried > 0 or len(relation) == 1
     loss = data.draw(losses_over(len(relation)))
     assume(len(loss[0]) > 1)
-    found = check_measure(negative_expected_loss(loss), relation, level, width=len(loss[0])).refutation
-    assert found is None or found.holds(negative_expected_loss(loss))
+    refutation = check_measure(negative_expected_loss(loss), relation, level, width=len(loss[0])).refutation
+    assert refutation is None or refutation.holds(negative_expected_loss(loss))
     if len({sum(row[w] for row in loss) for w in range(len(loss[0]))}) > 1:
-        assert found is not None
+        assert refutation is not None
 
 
 def test_the_trial_finds_what_a_user_s_measure_does_wrong():
     def first_answer(source):
         return source.rows[:, 0].sum()
 
-    found = check_measure(first_answer, line(6), HALF)
-    assert found.refutation.holds(first_answer)
-    privacy_constraints(line(6), HALF).channel(found.refutation.mechanism)
-    apart = Relation(("a", "b"), ())
-    assert check_measure(dobrushin, apart, alpha(1)).refutation is None
+    trial = check_measure(first_answer, line(6), HALF)
+    assert trial.refutation.holds(first_answer)
+    privacy_constraints(line(6), HALF).channel(trial.refutation.mechanism)
+    relation = Relation(("a", "b"), ())
+    assert check_measure(dobrushin, relation, alpha(1)).refutation is None
 
 
 def test_a_volume_instead_of_the_determinant_is_refuted_by_an_output_told_as_halves():
     """√det(M·Mᵀ) extends |det M| to other shapes; squared, it is 1/2 before the halves are merged and 1 after."""
-    halved = channel([["1/2", "1/2", 0], [0, 0, 1]])
-    merged = halved.then(channel([[1, 0], [1, 0], [0, 1]]))
+    halves = channel([["1/2", "1/2", 0], [0, 0, 1]])
+    whole = halves.then(channel([[1, 0], [1, 0], [0, 1]]))
 
     def squared_volume(source):
         gram = source.rows.dot(source.rows.T)
         return gram[0, 0] * gram[1, 1] - gram[0, 1] * gram[1, 0]
 
-    assert (squared_volume(halved), squared_volume(merged)) == (Fraction(1, 2), 1)
-    assert absolute_determinant(merged) == 1
+    assert (squared_volume(halves), squared_volume(whole)) == (Fraction(1, 2), 1)
+    assert absolute_determinant(whole) == 1
     with pytest.raises(InputError, match="2 inputs and 3 outputs"):
-        absolute_determinant(halved)
+        absolute_determinant(halves)
 
 
 @pytest.mark.parametrize("level", [HALF, epsilon(1)])

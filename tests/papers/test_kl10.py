@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from axioms.private import mechanisms, relations
+from axioms.private_mechanisms import mechanisms, relations
 from strategies import channels, rational_levels
 from utmost import papers
 from utmost.axioms import (
@@ -50,10 +50,10 @@ from utmost.papers.kl10 import (
     utility,
 )
 from utmost.papers.kl10 import (
-    ergodicity as lemmas_of,
+    ergodicity as ergodicity_items,
 )
 from utmost.papers.kl10 import (
-    odds_bounds as moves,
+    odds_bounds as odds_items,
 )
 
 HALF = alpha("1/2")
@@ -92,7 +92,7 @@ def test_everything_published_is_computed_again_but_for_the_errata(report: Repor
 
 def test_every_result_of_the_paper_has_its_item(report: Report) -> None:
     names = " ".join(item.name for item in report.items)
-    wanted = (
+    expected_names = (
         *("Definition 2.1.3", "Axiom 2.1.1", "Axiom 2.1.2", "Proposition 2.1.4", "Proposition 2.2.2"),
         *("Proposition 2.2.3", "Proposition 2.2.4", "Theorem 2.2.5", "Theorem 2.3.1", "Definition 3.1.2"),
         *(
@@ -106,7 +106,7 @@ def test_every_result_of_the_paper_has_its_item(report: Report) -> None:
         *("Theorem 3.3.3", "Lemma 3.3.4", "Lemma 3.3.5", "Lemma 3.3.7", "Lemma 3.3.8"),
         *(f"Appendix {letter}" for letter in "ABCE"),
     )
-    for name in wanted:
+    for name in expected_names:
         assert name in names
     assert len({item.name for item in report.items}) == len(report.items)
 
@@ -124,10 +124,10 @@ def test_the_report_is_json_and_its_errata_say_what_kind_they_are(report: Report
 
 
 def test_profile_region_row_graphs_and_overlaps_are_drawn(report: Report) -> None:
-    drawn = {item.name: figure(item) for item in report.items if item.draw or item.series}
-    assert {"Definition 2.1.3", "Axiom 2.1.1, up to one half", "Definition 3.3.2"} < set(drawn)
-    assert len(drawn) >= 5
-    assert all(chart is not None and chart.to_dict() for chart in drawn.values())
+    charts = {item.name: figure(item) for item in report.items if item.draw or item.series}
+    assert {"Definition 2.1.3", "Axiom 2.1.1, up to one half", "Definition 3.3.2"} < set(charts)
+    assert len(charts) >= 5
+    assert all(chart is not None and chart.to_dict() for chart in charts.values())
 
 
 # Section 2: the bounds M, and what they mean for an attacker
@@ -156,18 +156,20 @@ def test_in_one_direction_another_bound_holds() -> None:
 def test_in_one_direction_a_mechanism_beats_the_lemma(size: int, level: Level) -> None:
     """p_j = 1 − α^(j−1): P(O|j) ≤ e^ε·P(O|j+1) for every O, and the overlap of 1 and n is α^(n−1)."""
     assume(0 < level.alpha < 1)
-    made = lemma_conditions.two_rows([1 - level.alpha**j for j in range(size)])
+    mechanism = lemma_conditions.two_rows([1 - level.alpha**j for j in range(size)])
     for j in range(size - 1):
-        assert all(level.alpha * a <= b for a, b in matrices.events(made, j, j + 1))
+        assert all(level.alpha * a <= b for a, b in matrices.events(mechanism, j, j + 1))
     assert (
-        -ergodicity(made).value == level.alpha ** (size - 1) < -best_coefficient(parse_relation(f"line:{size}"), level)
+        -ergodicity(mechanism).value
+        == level.alpha ** (size - 1)
+        < -best_coefficient(parse_relation(f"line:{size}"), level)
     )
 
 
 def test_with_or_for_and_telling_the_input_is_private() -> None:
-    told = list(matrices.events(identity("ab"), 0, 1))
-    assert all(a <= 2 * b or b <= 2 * a for a, b in told)
-    assert not all(a <= 2 * b and b <= 2 * a for a, b in told)
+    event_points = list(matrices.events(identity("ab"), 0, 1))
+    assert all(a <= 2 * b or b <= 2 * a for a, b in event_points)
+    assert not all(a <= 2 * b and b <= 2 * a for a, b in event_points)
 
 
 @given(st.integers(0, 3), st.integers(1, 9))
@@ -177,20 +179,20 @@ def test_a_random_subset_tells_what_its_bound_says(records: int, tenths: int) ->
     subsets = [(bits, len(f"{bits:b}".replace("0", ""))) for bits in range(2 ** (records + 1))]
     fewer = [p**k * (1 - p) ** (records - k) if bits < 2**records else Fraction(0) for bits, k in subsets]
     more = [p**k * (1 - p) ** (records + 1 - k) for _, k in subsets]
-    made = profile(channel([fewer, more]), (0, 1))
-    assert made.curve == parse_bound(f"subsampling:{p}")
-    assert made.reversed.curve == parse_bound(f"subsampling:{p}").reversed
+    subset_profile = profile(channel([fewer, more]), (0, 1))
+    assert subset_profile.curve == parse_bound(f"subsampling:{p}")
+    assert subset_profile.reversed.curve == parse_bound(f"subsampling:{p}").reversed
 
 
 @given(channels(), rational_levels())
 def test_the_moves_are_those_of_the_outputs_and_within_the_profile_s_own_bounds(source, level: Level) -> None:
     assume(level.alpha < 1 and len(source.inputs) > 1)
-    two = source.restrict(source.inputs[:2])
-    curve = profile(two, two.inputs).curve
-    true, most = moves.true_moves(two, level), odds_bounds(curve, level)
-    assert (true.rise, true.fall) == (odds_tails(curve, level).rise, odds_tails(curve, level).fall)
-    assert true.rise <= most.rise
-    assert true.fall <= most.fall
+    pair_channel = source.restrict(source.inputs[:2])
+    curve = profile(pair_channel, pair_channel.inputs).curve
+    tails, limits = odds_items.true_moves(pair_channel, level), odds_bounds(curve, level)
+    assert (tails.rise, tails.fall) == (odds_tails(curve, level).rise, odds_tails(curve, level).fall)
+    assert tails.rise <= limits.rise
+    assert tails.fall <= limits.fall
 
 
 # Section 2.2 and 2.3: predicates
@@ -228,20 +230,20 @@ def test_the_families_are_sound_and_not() -> None:
     assert all(soundness(predicate(text)).sound is False for text in predicates.UNSOUND)
 
 
-@pytest.mark.parametrize("name", theorems.BROKEN)
+@pytest.mark.parametrize("name", theorems.UNSOUND_BY_NAME)
 def test_a_broken_predicate_is_refuted_by_what_is_shown(name: str) -> None:
     """The matrices in the item, read back from their text, are what they are said to be: over all events."""
-    rule = predicate(theorems.BROKEN[name])
+    rule = predicate(theorems.UNSOUND_BY_NAME[name])
     for axiom in ("2.1.1", "2.1.2"):
         rows = [[cell for cell in row[2:] if cell] for row in theorems.failing(name, axiom).computed.rows]
         if axiom == "2.1.1":
             meeting, post, last = channel(rows[:2]), rows[2:-2], channel(rows[-2:])
             assert meeting.then(channel(post, meeting.outputs)) == last
-            parts = [meeting]
+            sources = [meeting]
         else:
-            parts, last = [channel(rows[:2]), channel(rows[2:4])], channel(rows[4:])
-        for part in parts:
-            assert all(permits(rule, a, b) for a, b in matrices.events(part, 0, 1))
+            sources, last = [channel(rows[:2]), channel(rows[2:4])], channel(rows[4:])
+        for source in sources:
+            assert all(permits(rule, a, b) for a, b in matrices.events(source, 0, 1))
         assert not all(permits(rule, a, b) for a, b in matrices.events(last, 0, 1))
 
 
@@ -254,26 +256,29 @@ def test_m_never_decreases(lines) -> None:
 
 
 def test_the_bound_of_an_open_predicate_is_not_attained() -> None:
-    rule, closed = predicates.closing()
-    made = matrices.witness(Fraction(1, 4), Fraction(7, 20))
-    assert [all(permits(q, a, b) for a, b in matrices.events(made, 0, 1)) for q in (rule, closed)] == [False, True]
+    rule, closed_rule = predicates.closing()
+    mechanism = matrices.witness(Fraction(1, 4), Fraction(7, 20))
+    assert [all(permits(q, a, b) for a, b in matrices.events(mechanism, 0, 1)) for q in (rule, closed_rule)] == [
+        False,
+        True,
+    ]
 
 
 @given(st.fractions(0, 1, max_denominator=30))
 def test_a_concave_bound_that_ends_at_one_does_not_jump_there(limit) -> None:
-    made = curve_from_points([(0, 0), (1, limit)], at_one=1)
-    assert made.concave == (limit == 1)
+    curve = curve_from_points([(0, 0), (1, limit)], at_one=1)
+    assert curve.concave == (limit == 1)
 
 
 def test_an_integral_of_one_is_no_indicator() -> None:
-    made = theorems.indicator231()
-    assert [row[1] for row in made.computed.rows] == ["1", "no", "yes"]
+    item = theorems.indicator231()
+    assert [row[1] for row in item.computed.rows] == ["1", "no", "yes"]
 
 
-@given(st.sampled_from(theorems.WORDS))
-def test_the_tightest_mechanism_has_the_bound_as_its_profile(words: str) -> None:
-    made = theorems.tightest(parse_bound(words))
-    assert profile(made, (0, 1)).curve == parse_bound(words)
+@given(st.sampled_from(theorems.BOUND_TEXTS))
+def test_the_tightest_mechanism_has_the_bound_as_its_profile(text: str) -> None:
+    mechanism = theorems.tightest(parse_bound(text))
+    assert profile(mechanism, (0, 1)).curve == parse_bound(text)
 
 
 # Section 3: generality and measures
@@ -284,14 +289,14 @@ def test_the_tightest_mechanism_has_the_bound_as_its_profile(words: str) -> None
 def test_where_the_bound_jumps_every_mechanism_has_a_strictly_more_general_one(source) -> None:
     """Whoever meets M(0) = 0, M = 1 has likelihood ratios below some k, and M_k is strictly more general."""
     assume(len(source.inputs) > 1)
-    two = source.restrict(source.inputs[:2])
+    pair_channel = source.restrict(source.inputs[:2])
     jump = curve_from_points([(0, 1), (1, 1)], at_zero=0)
-    assume(all(permits(jump, a, b) for a, b in matrices.events(two, 0, 1)))
-    largest = max(b / a for a, b in zip(*two.rows.tolist(), strict=True) if a)
-    above = matrices.witness(1 / (largest + 1), Fraction(1))
-    above = channel(above.rows.tolist(), two.inputs)
-    assert at_least_as_general(two, above).refines
-    assert not at_least_as_general(above, two).refines
+    assume(all(permits(jump, a, b) for a, b in matrices.events(pair_channel, 0, 1)))
+    max_ratio = max(b / a for a, b in zip(*pair_channel.rows.tolist(), strict=True) if a)
+    general_channel = matrices.witness(1 / (max_ratio + 1), Fraction(1))
+    general_channel = channel(general_channel.rows.tolist(), pair_channel.inputs)
+    assert at_least_as_general(pair_channel, general_channel).refines
+    assert not at_least_as_general(general_channel, pair_channel).refines
 
 
 def test_not_every_optimum_comes_from_the_geometric_mechanism() -> None:
@@ -313,16 +318,16 @@ def test_telling_halves_keeps_the_coefficient_and_cannot_be_undone() -> None:
 
 @given(st.integers(1, 5))
 def test_the_geometric_mechanism_sums_to_its_definition(i: int) -> None:
-    assume(i <= graphs.LAST)
-    assert sum(graphs.selected(i, z) for z in range(1, graphs.LAST + 1)) == 1
+    assume(i <= graphs.LAST_INPUT)
+    assert sum(graphs.selected(i, z) for z in range(1, graphs.LAST_INPUT + 1)) == 1
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_connected_row_graphs_are_columns_that_are_listed_as_vertices(data) -> None:
     space = data.draw(st.sampled_from([space for _, space in graphs.examples().values()]))
-    made = data.draw(mechanisms(parse_relation(space.name), HALF))
-    assert bool(maximally_general(made, space, HALF)) == graphs.is_made_of_vertices(made, space)
+    mechanism = data.draw(mechanisms(parse_relation(space.name), HALF))
+    assert bool(maximally_general(mechanism, space, HALF)) == graphs.is_made_of_vertices(mechanism, space)
 
 
 def test_printed_ratios_divide_by_zero_and_related_ones_do_not() -> None:
@@ -388,25 +393,28 @@ def test_lemma_3_3_8_as_printed_is_wrong_both_ways() -> None:
 @given(st.data())
 def test_lemma_3_3_8_put_right(data) -> None:
     relation = data.draw(relations(5, connected=True))
-    made = data.draw(st.one_of(mechanisms(relation, HALF), st.just(best_mechanism(relation, HALF))))
-    assert lemma_conditions.corrected338(made, relation) == is_dobrushin_optimal(made, relation, HALF)
+    mechanism = data.draw(st.one_of(mechanisms(relation, HALF), st.just(best_mechanism(relation, HALF))))
+    assert lemma_conditions.corrected338(mechanism, relation) == is_dobrushin_optimal(mechanism, relation, HALF)
 
 
 @given(st.integers(2, 8))
 def test_optimal_row_graphs_share_a_step_exactly_for_odd_diameters(size: int) -> None:
     relation = parse_relation(f"line:{size}")
-    made = row_graphs(best_mechanism(relation, HALF), relation, HALF)
-    shared = set.intersection(*({frozenset(edge) for edge in graph.edges} for graph in made))
-    assert len(shared) == (size - 1) % 2
+    row_graph_list = row_graphs(best_mechanism(relation, HALF), relation, HALF)
+    common_edges = set.intersection(*({frozenset(edge) for edge in graph.edges} for graph in row_graph_list))
+    assert len(common_edges) == (size - 1) % 2
 
 
 def test_generalizing_an_optimum_keeps_its_coefficient() -> None:
-    assert [row[1:] for row in lemmas_of.still_best().computed.rows] == [("2", "no", "-1/2"), ("3", "yes", "-1/2")]
+    assert [row[1:] for row in ergodicity_items.still_best().computed.rows] == [
+        ("2", "no", "-1/2"),
+        ("3", "yes", "-1/2"),
+    ]
     relation = parse_relation("line:3")
     assert maximally_general(generalize(best_mechanism(relation, HALF), relation, HALF).channel, relation, HALF)
 
 
 def test_the_items_of_single_values_show_both_sides() -> None:
-    item: Item = lemmas_of.appendix_c()
+    item: Item = ergodicity_items.appendix_c()
     assert [row[1] for row in item.published.rows] == ["2/3", "-1"]
     assert [row[1] for row in item.computed.rows] == ["2/3", "1/3"]

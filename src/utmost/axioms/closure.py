@@ -37,7 +37,7 @@ class Closure:
     certain: bool
 
 
-def closure(rule: Rule, back: Rule | None = None) -> Closure:
+def closure(rule: Rule, reverse_rule: Rule | None = None) -> Closure:
     """The closure of what a rule, and one for the reversed pair, allow. Of nothing, it is M(a) = a: constants only.
 
     >>> str(closure(curve_from_points([(0, 0), ("1/2", "1/4"), (1, 1)])).bound)
@@ -45,57 +45,57 @@ def closure(rule: Rule, back: Rule | None = None) -> Closure:
     >>> str(closure(curve_from_points([(0, "1/2"), ("1/4", "1/2"), ("1/2", 1), (1, 1)])).bound)
     '0 1/2, 1/2 1, 1 1'
     """
-    allowed = AllowedPairs(rule, back)
-    if not allowed(ZERO, ZERO):
+    allowed_pairs = AllowedPairs(rule, reverse_rule)
+    if not allowed_pairs(ZERO, ZERO):
         return Closure(DIAGONAL, True, True)
-    if not allowed.certain:
-        return Closure(allowed.grid.closure(), False, False)
-    if (bound := allowed.bound) is not None:
+    if not allowed_pairs.certain:
+        return Closure(allowed_pairs.grid.closure(), False, False)
+    if (bound := allowed_pairs.bound) is not None:
         return Closure(bound, True, True)
-    if isinstance(rule, Curve) and back is None and DIAGONAL.below(rule).amount <= 0:
-        return _above(pointwise_minimum([rule, FLAT]))
-    return _hull(allowed.region)
+    if isinstance(rule, Curve) and reverse_rule is None and DIAGONAL.below(rule).amount <= 0:
+        return _curve_closure(pointwise_minimum([rule, FLAT]))
+    return _region_closure(allowed_pairs.region)
 
 
-def _above(curve: Curve) -> Closure:
+def _curve_closure(curve: Curve) -> Closure:
     """The closure of b ≤ M(a) where a ≤ M(a) ≤ 1: the hull of M. M attains its corners, but perhaps not at a jump."""
     bound = curve.hull
-    whole = bound.at_zero == bound.points[0][1] or bound.lines[0] == curve.lines[0]
-    return Closure(bound, whole, True)
+    attained = bound.at_zero == bound.points[0][1] or bound.lines[0] == curve.lines[0]
+    return Closure(bound, attained, True)
 
 
-def _hull(region: Region) -> Closure:
+def _region_closure(region: Region) -> Closure:
     """The least concave function above the upper end, and is each of its corners attained."""
     columns = region.columns
-    highest = [max(_highest(region, k)) for k in range(0, len(columns), 2)]
-    start = _top(columns[0])
-    limit = max([start, *_limit(region, 1, 0)])
-    rough = curve_from_points([(ZERO, limit), *zip(region.places[1:], highest[1:], strict=True)], start, ONE)
-    bound = rough.hull
+    highest = [max(_upper_values(region, k)) for k in range(0, len(columns), 2)]
+    start = _column_top(columns[0])
+    limit = max([start, *_strip_limit(region, 1, 0)])
+    outline = curve_from_points([(ZERO, limit), *zip(region.places[1:], highest[1:], strict=True)], start, ONE)
+    bound = outline.hull
     corners = [(ZERO, start), *bound.points[1:]]
-    return Closure(bound, all(region(*corner) for corner in corners) and _meets_jump(region, bound), True)
+    return Closure(bound, all(region(*corner) for corner in corners) and _is_jump_attained(region, bound), True)
 
 
-def _highest(region: Region, k: int) -> list[Number]:
+def _upper_values(region: Region, k: int) -> list[Number]:
     """The upper end at the even column k, and its limits from both sides; the place itself, which the hull contains."""
-    return [_top(region.columns[k]), *_limit(region, k - 1, 1), *_limit(region, k + 1, 0)]
+    return [_column_top(region.columns[k]), *_strip_limit(region, k - 1, 1), *_strip_limit(region, k + 1, 0)]
 
 
-def _top(column: Column) -> Number:
+def _column_top(column: Column) -> Number:
     return column.place if column.top is None else max(column.place, column.top.value)
 
 
-def _limit(region: Region, k: int, side: int) -> list[Number]:
+def _strip_limit(region: Region, k: int, side: int) -> list[Number]:
     """The limit of the upper end at one side of the open strip k, if there is such a strip and it allows anything."""
-    inside = 0 < k < len(region.columns) and region.columns[k].top is not None
-    return [region.limits(k)[side]] if inside else []
+    has_limit = 0 < k < len(region.columns) and region.columns[k].top is not None
+    return [region.limits(k)[side]] if has_limit else []
 
 
-def _meets_jump(region: Region, bound: Curve) -> bool:
+def _is_jump_attained(region: Region, bound: Curve) -> bool:
     """Where the bound jumps at 0: is its first straight piece allowed all the way to 0."""
     first: Point = bound.points[0]
     if bound.at_zero == first[1]:
         return True
-    top, strip = region.columns[1].top, region.limits(1)
-    slope = (strip[1] - strip[0]) / region.places[1]
-    return top is not None and top.attained and strip[0] == first[1] and slope == bound.lines[0][0]
+    top, limits = region.columns[1].top, region.limits(1)
+    slope = (limits[1] - limits[0]) / region.places[1]
+    return top is not None and top.attained and limits[0] == first[1] and slope == bound.lines[0][0]

@@ -29,7 +29,7 @@ from utmost.axioms.likelihood_ratio import (
 from utmost.errors import InputError
 from utmost.exact import integer, sign
 
-MOST_PRODUCTS = 1_000_000  # of likelihood ratios that are multiplied in one step
+MAX_PRODUCTS = 1_000_000  # of likelihood ratios that are multiplied in one step
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,15 +47,15 @@ class Law:
 
     def curve(self) -> Curve:
         """The profile that has this law."""
-        places = np.arange(len(self))
-        return profile_curve(self.first, self.second, Grouping(places, places))
+        positions = np.arange(len(self))
+        return profile_curve(self.first, self.second, Grouping(positions, positions))
 
 
 def law(profile: Curve) -> Law:
     """The law of the likelihood ratio of a profile, or of a bound M: for each piece its width and its height.
 
-    >>> found = law(curve_from_points([(0, "1/4"), ("1/2", "3/4"), (1, 1)]))
-    >>> found.first.values.tolist(), found.second.values.tolist()
+    >>> ratio_law = law(curve_from_points([(0, "1/4"), ("1/2", "3/4"), (1, 1)]))
+    >>> ratio_law.first.values.tolist(), ratio_law.second.values.tolist()
     ([0, 1, 1], [1, 2, 1])
     """
     if profile.jumps or not profile.concave or profile.at_one != 1 or sign(profile.at_zero) < 0:
@@ -74,10 +74,10 @@ def compose_profiles(profiles: Iterable[Curve]) -> Curve:
     >>> [(str(a), str(b)) for a, b in compose_profiles([response, response]).points]
     [('0', '0'), ('1/9', '4/9'), ('5/9', '8/9'), ('1', '1')]
     """
-    found: Law | None = None
-    for part in profiles:
-        found = law(part) if found is None else _product(found, law(part))
-    return _silence() if found is None else found.curve()
+    product_law: Law | None = None
+    for profile in profiles:
+        product_law = law(profile) if product_law is None else _product(product_law, law(profile))
+    return _constant_profile() if product_law is None else product_law.curve()
 
 
 def compose_repeated(profile: Curve, times: object) -> Curve:
@@ -87,42 +87,45 @@ def compose_repeated(profile: Curve, times: object) -> Curve:
     >>> compose_repeated(response, 100).points[1] == (Fraction(1, 3)**100, Fraction(2, 3)**100)
     True
     """
-    count, once = integer(times, "times"), law(profile)
+    count, base_law = integer(times, "times"), law(profile)
     if count < 0:
         raise InputError(f"times must be a whole number >= 0, got {count}")
-    found: Law | None = None
+    product_law: Law | None = None
     for digit in f"{count:b}":
-        found = None if found is None else _product(found, found)
+        product_law = None if product_law is None else _product(product_law, product_law)
         if digit == "1":
-            found = once if found is None else _product(found, once)
-    return _silence() if found is None else found.curve()
+            product_law = base_law if product_law is None else _product(product_law, base_law)
+    return _constant_profile() if product_law is None else product_law.curve()
 
 
-def _silence() -> Curve:
+def _constant_profile() -> Curve:
     return curve_from_points([(0, 0), (1, 1)])
 
 
-def _product(one: Law, other: Law) -> Law:
+def _product(left: Law, right: Law) -> Law:
     """The law of the product of two independent ratios, equal ratios merged."""
-    if len(one) * len(other) > MOST_PRODUCTS:
+    if len(left) * len(right) > MAX_PRODUCTS:
         raise InputError(
-            f"a composition must have at most {MOST_PRODUCTS} products of likelihood ratios in a step, "
-            f"got {len(one) * len(other)}: compose fewer releases, or merge outputs whose ratios are near first"
+            f"a composition must have at most {MAX_PRODUCTS} products of likelihood ratios in a step, "
+            f"got {len(left) * len(right)}: compose fewer releases, or merge outputs whose ratios are near first"
         )
-    first, second = _times(one.first, other.first), _times(one.second, other.second)
-    grouped = group_by_ratio(first, second)
-    return Law(_merged(first, grouped), _merged(second, grouped))
+    first, second = _multiply_probabilities(left.first, right.first), _multiply_probabilities(left.second, right.second)
+    grouping = group_by_ratio(first, second)
+    return Law(_merge_groups(first, grouping), _merge_groups(second, grouping))
 
 
-def _times(one: PreparedLaw, other: PreparedLaw) -> PreparedLaw:
-    both = one.rational and other.rational
-    parts = [
-        side.values if both else object_array([side.over(value) for value in side.values]) for side in (one, other)
+def _multiply_probabilities(left: PreparedLaw, right: PreparedLaw) -> PreparedLaw:
+    both_rational = left.rational and right.rational
+    factors = [
+        side.values if both_rational else object_array([side.over(value) for value in side.values])
+        for side in (left, right)
     ]
-    logs = np.add.outer(one.logs, other.logs)
-    return PreparedLaw(np.multiply.outer(*parts).ravel(), one.scale * other.scale if both else 1, logs.ravel())
+    logs = np.add.outer(left.logs, right.logs)
+    return PreparedLaw(
+        np.multiply.outer(*factors).ravel(), left.scale * right.scale if both_rational else 1, logs.ravel()
+    )
 
 
-def _merged(source: PreparedLaw, grouped: Grouping) -> PreparedLaw:
-    totals = source.totals(grouped)
-    return PreparedLaw(object_array(totals), source.scale, logarithms(totals))
+def _merge_groups(law: PreparedLaw, grouping: Grouping) -> PreparedLaw:
+    totals = law.totals(grouping)
+    return PreparedLaw(object_array(totals), law.scale, logarithms(totals))

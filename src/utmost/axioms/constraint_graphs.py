@@ -31,8 +31,8 @@ Secrets: TypeAlias = Relation | Space
 Column: TypeAlias = tuple[Number, ...]
 Edge: TypeAlias = tuple[int, int]  # (high, low): from the likelier secret to the other
 ONE = Fraction(1)
-MARGIN = 1e-9  # by how much a slack ratio of doubles must be seen to be slack
-TINY = 1e-290  # doubles below this may have lost digits
+SLACK_MARGIN = 1e-9  # by how much a slack ratio of doubles must be seen to be slack
+MIN_PRECISE_DOUBLE = 1e-290  # doubles below this may have lost digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class PrivacyConstraints:
 
     def components(self) -> tuple[tuple[int, ...], ...]:
         """The secrets that constraints connect, least first: between two such sets everything may be told."""
-        return parts_of(range(len(self.labels)), [(bound.low, bound.high) for bound in self.constraints])
+        return parts_of(range(len(self.labels)), [(constraint.low, constraint.high) for constraint in self.constraints])
 
     def channel(self, mechanism: Channel | Mechanism) -> Channel:
         """The exact channel of a mechanism with its inputs in the order of the labels; refused if it is not private."""
@@ -63,23 +63,23 @@ class PrivacyConstraints:
     def tight(self, column: Sequence[Number], output: Label) -> list[int]:
         """Which constraints hold with equality for one column; refused if one is broken.
 
-        Doubles only leave out constraints that are proved slack: they are off by less than `MARGIN` if not tiny.
+        Doubles only leave out constraints that are proved slack: they are off by less than `SLACK_MARGIN` if not tiny.
         """
         doubles = [float(value) for value in column]
-        found = []
-        for k, bound in enumerate(self.constraints):
-            least = self.factors[k] * doubles[bound.high]
-            if least > TINY and doubles[bound.low] > (1 + MARGIN) * least:
+        tight_indices = []
+        for k, constraint in enumerate(self.constraints):
+            lower_limit = self.factors[k] * doubles[constraint.high]
+            if lower_limit > MIN_PRECISE_DOUBLE and doubles[constraint.low] > (1 + SLACK_MARGIN) * lower_limit:
                 continue
-            slack = sign(bound.slack(column))
+            slack = sign(constraint.slack(column))
             if slack < 0:
-                raise InputError(self._told_apart(bound, output))
+                raise InputError(self._violation_text(constraint, output))
             if slack == 0:
-                found.append(k)
-        return found
+                tight_indices.append(k)
+        return tight_indices
 
-    def _told_apart(self, broken: Constraint, output: Label) -> str:
-        high, low = (label_text(self.labels[x]) for x in (broken.high, broken.low))
+    def _violation_text(self, constraint: Constraint, output: Label) -> str:
+        high, low = (label_text(self.labels[x]) for x in (constraint.high, constraint.low))
         return (
             f"the mechanism must be private at this level, got inputs {high} and {low} told apart by more at output "
             f"{label_text(output)}: give the level it has"
@@ -90,13 +90,13 @@ class PrivacyConstraints:
         if isinstance(self.secrets, Space):
             return align_exact_inputs(mechanism, self.secrets)
         source = exact_channel(mechanism)
-        names = {str(label): label for label in source.inputs}
-        if len(source.inputs) != len(self.labels) or names.keys() != {str(label) for label in self.labels}:
+        label_by_text = {str(label): label for label in source.inputs}
+        if len(source.inputs) != len(self.labels) or label_by_text.keys() != {str(label) for label in self.labels}:
             raise InputError(
                 f"the channel's inputs must be the {len(self.labels)} secrets of the relation, in any order, got "
                 f"{len(source.inputs)} inputs: rename them, or name the relation whose secrets they are"
             )
-        return source.restrict(names[str(label)] for label in self.labels)
+        return source.restrict(label_by_text[str(label)] for label in self.labels)
 
 
 def privacy_constraints(secrets: Secrets, level: Level) -> PrivacyConstraints:
@@ -107,16 +107,18 @@ def privacy_constraints(secrets: Secrets, level: Level) -> PrivacyConstraints:
     >>> [(bound.low, bound.high, str(bound.factor)) for bound in privacy_constraints(line(2), alpha("1/2")).constraints]
     [(0, 1, '1/2'), (1, 0, '1/2')]
     """
-    pairs = _pairs(secrets)
+    pairs = _pair_distances(secrets)
     if level.alpha == 0:
         return PrivacyConstraints(secrets, level, tuple(secrets.labels), (), (), ())
-    both = [(a, b, level.power(d), d) for x, y, d in pairs for a, b in ((x, y), (y, x))]
-    bounds = tuple(Constraint(low, high, factor) for low, high, factor, _ in both)
-    doubles = tuple(float(factor) for _, _, factor, _ in both)
-    return PrivacyConstraints(secrets, level, tuple(secrets.labels), bounds, tuple(d for *_, d in both), doubles)
+    directed = [(a, b, level.power(d), d) for x, y, d in pairs for a, b in ((x, y), (y, x))]
+    constraints = tuple(Constraint(low, high, factor) for low, high, factor, _ in directed)
+    doubles = tuple(float(factor) for _, _, factor, _ in directed)
+    return PrivacyConstraints(
+        secrets, level, tuple(secrets.labels), constraints, tuple(d for *_, d in directed), doubles
+    )
 
 
-def _pairs(secrets: Secrets) -> list[tuple[int, int, Number]]:
+def _pair_distances(secrets: Secrets) -> list[tuple[int, int, Number]]:
     """Which secrets are related, each pair once, and how far apart they are."""
     if isinstance(secrets, Space):
         return [(x, y, secrets.distance(x, y)) for x, y in secrets.edges]
@@ -158,26 +160,26 @@ class RowGraph:
         """
         if not self.connected:
             return None
-        heights: dict[int, Number] = {x: Fraction(0) for part in self.parts for x in part[:1]}
+        heights: dict[int, Number] = {x: Fraction(0) for component in self.parts for x in component[:1]}
         for x, (high, low), length in self._steps():
             heights[x] = heights[high] + length if x == low else heights[low] - length
-        least = min(heights.values(), default=Fraction(0))
-        return tuple((x, heights[x] - least) for x in sorted(heights))
+        min_height = min(heights.values(), default=Fraction(0))
+        return tuple((x, heights[x] - min_height) for x in sorted(heights))
 
     def _steps(self) -> Iterator[tuple[int, Edge, Number]]:
         """(newly reached secret, edge, its length), from the first secret of each part outwards."""
-        near: dict[int, list[tuple[int, Edge, Number]]] = {}
+        incident_edges: dict[int, list[tuple[int, Edge, Number]]] = {}
         for edge, length in zip(self.edges, self.lengths, strict=True):
-            for x, other in (edge, edge[::-1]):
-                near.setdefault(x, []).append((other, edge, length))
-        for part in self.parts:
-            reached, fresh = {part[0]}, [part[0]]
-            for x in fresh:
-                for other, edge, length in near.get(x, []):
-                    if other not in reached:
-                        reached.add(other)
-                        fresh.append(other)
-                        yield other, edge, length
+            for x, neighbour in (edge, edge[::-1]):
+                incident_edges.setdefault(x, []).append((neighbour, edge, length))
+        for component in self.parts:
+            visited, queue = {component[0]}, [component[0]]
+            for x in queue:
+                for neighbour, edge, length in incident_edges.get(x, []):
+                    if neighbour not in visited:
+                        visited.add(neighbour)
+                        queue.append(neighbour)
+                        yield neighbour, edge, length
 
 
 def row_graphs(mechanism: Channel | Mechanism, secrets: Secrets, level: Level) -> tuple[RowGraph, ...]:
@@ -190,40 +192,40 @@ def row_graphs(mechanism: Channel | Mechanism, secrets: Secrets, level: Level) -
     >>> [(graph.edges, graph.parts) for graph in row_graphs(padded, line(3), alpha("1/2"))]
     [(((0, 1),), ((0, 1), (2,))), ((), ((0,), (1,), (2,)))]
     """
-    asked = privacy_constraints(secrets, level)
-    source = asked.aligned(mechanism)
-    return tuple(row_graph(source.rows[:, y].tolist(), asked, output) for y, output in enumerate(source.outputs))
+    privacy = privacy_constraints(secrets, level)
+    source = privacy.aligned(mechanism)
+    return tuple(row_graph(source.rows[:, y].tolist(), privacy, output) for y, output in enumerate(source.outputs))
 
 
-def row_graph(column: Sequence[Number], asked: PrivacyConstraints, output: Label) -> RowGraph:
+def row_graph(column: Sequence[Number], privacy: PrivacyConstraints, output: Label) -> RowGraph:
     """The graph of one column; refused if it breaks a constraint."""
-    found: dict[Edge, tuple[Edge, Number]] = {}
-    for k in asked.tight(column, output):
-        bound = asked.constraints[k]
-        if column[bound.low]:
-            pair = (min(bound.low, bound.high), max(bound.low, bound.high))
-            found.setdefault(pair, ((bound.high, bound.low), asked.lengths[k]))
-    edges = [edge for edge, _ in found.values()]
+    tight_edges: dict[Edge, tuple[Edge, Number]] = {}
+    for k in privacy.tight(column, output):
+        constraint = privacy.constraints[k]
+        if column[constraint.low]:
+            pair = (min(constraint.low, constraint.high), max(constraint.low, constraint.high))
+            tight_edges.setdefault(pair, ((constraint.high, constraint.low), privacy.lengths[k]))
+    edges = [edge for edge, _ in tight_edges.values()]
     support = [x for x, value in enumerate(column) if value]
-    return RowGraph(output, tuple(edges), tuple(length for _, length in found.values()), parts_of(support, edges))
+    return RowGraph(output, tuple(edges), tuple(length for _, length in tight_edges.values()), parts_of(support, edges))
 
 
 def parts_of(nodes: Sequence[int], edges: Sequence[Edge]) -> tuple[tuple[int, ...], ...]:
     """The connected components of a graph, each sorted, in order of their least node."""
-    near: dict[int, list[int]] = {x: [] for x in nodes}
-    for x, other in edges:
-        near[x].append(other)
-        near[other].append(x)
-    seen: set[int] = set()
-    found = []
-    for start in sorted(near):
-        if start in seen:
+    adjacency: dict[int, list[int]] = {x: [] for x in nodes}
+    for x, neighbour in edges:
+        adjacency[x].append(neighbour)
+        adjacency[neighbour].append(x)
+    visited: set[int] = set()
+    components = []
+    for start in sorted(adjacency):
+        if start in visited:
             continue
-        part, fresh = {start}, [start]
-        for x in fresh:
-            new = [other for other in dict.fromkeys(near[x]) if other not in part]
-            part.update(new)
-            fresh += new
-        seen |= part
-        found.append(tuple(sorted(part)))
-    return tuple(found)
+        component, queue = {start}, [start]
+        for x in queue:
+            unvisited = [neighbour for neighbour in dict.fromkeys(adjacency[x]) if neighbour not in component]
+            component.update(unvisited)
+            queue += unvisited
+        visited |= component
+        components.append(tuple(sorted(component)))
+    return tuple(components)

@@ -45,32 +45,32 @@ def convexity_gap(region: Region) -> ConvexityGap | None:
         missing = column.gap
         if missing is not None:
             lowest, highest = column.furthest
-            far = highest if missing > column.diagonal else lowest
-            ends = (column.place, column.place), (column.place, column.height(far))
-            return ConvexityGap(*ends, (column.place, column.height(missing)))
-    return _edge_gap(region) if _is_concave(region) else _deepest(region) or _dent(region)
+            extreme = highest if missing > column.diagonal else lowest
+            end_points = (column.place, column.place), (column.place, column.height(extreme))
+            return ConvexityGap(*end_points, (column.place, column.height(missing)))
+    return _edge_gap(region) if _is_concave(region) else _deepest_dent(region) or _find_dent(region)
 
 
 def bound(region: Region) -> Curve:
     """KL10's M of a convex region: sup{b : (a, b) allowed}, with its jump at 0 if it has one. Prop. 2.2.3."""
     limits = [region.limits(k) for k in range(1, len(region.columns), 2)]
     values = [left for left, _ in limits] + [limits[-1][1]]
-    return Curve(tuple(zip(region.places, values, strict=True)), _top(region, 0).value, ONE)
+    return Curve(tuple(zip(region.places, values, strict=True)), _upper_end(region, 0).value, ONE)
 
 
-def _top(region: Region, k: int) -> End:
-    found = region.columns[k].top
-    assert found is not None  # the diagonal is allowed
-    return found
+def _upper_end(region: Region, k: int) -> End:
+    top = region.columns[k].top
+    assert top is not None  # the diagonal is allowed
+    return top
 
 
 def _slopes(region: Region) -> list[Number]:
     """The slopes of the upper end in the open strips."""
-    found = []
+    slopes = []
     for k in range(1, len(region.columns), 2):
         left, right = region.limits(k)
-        found.append((right - left) / (region.columns[k + 1].place - region.columns[k - 1].place))
-    return found
+        slopes.append((right - left) / (region.columns[k + 1].place - region.columns[k - 1].place))
+    return slopes
 
 
 def _is_concave(region: Region) -> bool:
@@ -79,34 +79,39 @@ def _is_concave(region: Region) -> bool:
     if any(right > left for left, right in pairwise(slopes)):
         return False
     for k in range(2, last, 2):
-        if not region.limits(k - 1)[1] == _top(region, k).value == region.limits(k + 1)[0]:
+        if not region.limits(k - 1)[1] == _upper_end(region, k).value == region.limits(k + 1)[0]:
             return False
-    return _top(region, 0).value <= region.limits(1)[0] and _top(region, last).value <= region.limits(last - 1)[1]
+    return (
+        _upper_end(region, 0).value <= region.limits(1)[0]
+        and _upper_end(region, last).value <= region.limits(last - 1)[1]
+    )
 
 
-def _deepest(region: Region) -> ConvexityGap | None:
+def _deepest_dent(region: Region) -> ConvexityGap | None:
     """The deepest dent below a chord of ends that are allowed, at places where lines meet; None if there is none."""
     tops = [(column.place, column.top) for column in region.columns[::2]]
-    spots = [(place, top.value) for place, top in tops if top is not None and top.attained]
-    found: list[tuple[Number, ConvexityGap]] = []
-    for left, right in _chords(spots):
+    attained_points = [(a, top.value) for a, top in tops if top is not None and top.attained]
+    candidates: list[tuple[Number, ConvexityGap]] = []
+    for left, right in _hull_edges(attained_points):
         for k, column in enumerate(region.columns):
             if left[0] < column.place < right[0]:
                 share = (column.place - left[0]) / (right[0] - left[0])
                 height = left[1] + share * (right[1] - left[1])
-                if height > _top(region, k).value:
-                    found.append((height - _top(region, k).value, ConvexityGap(left, right, (column.place, height))))
-    return max(found, key=lambda pair: pair[0])[1] if found else None
+                if height > _upper_end(region, k).value:
+                    candidates.append(
+                        (height - _upper_end(region, k).value, ConvexityGap(left, right, (column.place, height)))
+                    )
+    return max(candidates, key=lambda pair: pair[0])[1] if candidates else None
 
 
-def _chords(spots: list[Point]) -> Iterator[tuple[Point, Point]]:
+def _hull_edges(points: list[Point]) -> Iterator[tuple[Point, Point]]:
     """The edges of the least concave function that is nowhere below some points, given from left to right."""
-    kept: list[Point] = []
-    for point in spots:
-        while len(kept) > 1 and _turns_left(kept[-2], kept[-1], point):
-            kept.pop()
-        kept.append(point)
-    return pairwise(kept)
+    hull: list[Point] = []
+    for point in points:
+        while len(hull) > 1 and _turns_left(hull[-2], hull[-1], point):
+            hull.pop()
+        hull.append(point)
+    return pairwise(hull)
 
 
 def _turns_left(first: Point, second: Point, third: Point) -> bool:
@@ -115,7 +120,7 @@ def _turns_left(first: Point, second: Point, third: Point) -> bool:
     return (second[1] - first[1]) * run <= rise * (second[0] - first[0])
 
 
-def _dent(region: Region) -> ConvexityGap:
+def _find_dent(region: Region) -> ConvexityGap:
     """Three points in a row of which the middle one is above what is allowed, where the upper end is not concave.
 
     Points of Q near the upper end, at each place and beside it at a distance of t strips, and t² below it where the end
@@ -124,8 +129,8 @@ def _dent(region: Region) -> ConvexityGap:
     """
     step = Fraction(1, 4)
     while True:
-        near = list(_near(region, step))
-        for left, middle, right in zip(near, near[1:], near[2:], strict=False):
+        samples = list(_points_near_upper_end(region, step))
+        for left, middle, right in zip(samples, samples[1:], samples[2:], strict=False):
             share = (middle[0] - left[0]) / (right[0] - left[0])
             height = left[1] + share * (right[1] - left[1])
             if middle[1] < height <= 1 and not region(middle[0], height):
@@ -133,39 +138,39 @@ def _dent(region: Region) -> ConvexityGap:
         step /= 2
 
 
-def _near(region: Region, step: Fraction) -> Iterator[Point]:
+def _points_near_upper_end(region: Region, step: Fraction) -> Iterator[Point]:
     """Allowed points near the upper end, from left to right."""
     for k, column in enumerate(region.columns):
-        end = _top(region, k)
-        spots = [(column.place, end.value)]
+        end = _upper_end(region, k)
+        points = [(column.place, end.value)]
         if k % 2:
             (low, high), start = region.limits(k), region.columns[k - 1].place
             width = region.columns[k + 1].place - start
-            spots = [(start + share * width, low + share * (high - low)) for share in (step, 1 - step)]
-        for place, value in spots:
-            yield place, value if end.attained else value - step**2 * (value - place)
+            points = [(start + share * width, low + share * (high - low)) for share in (step, 1 - step)]
+        for a, value in points:
+            yield a, value if end.attained else value - step**2 * (value - a)
 
 
 def _edge_gap(region: Region) -> ConvexityGap | None:
     """Two allowed points on a straight piece of the upper end with one between them that is not allowed."""
-    for edge in _edges(region):
-        allowed = [k for k, (_, attained) in enumerate(edge) if attained]
-        for k in range(allowed[0], allowed[-1]) if allowed else ():
+    for edge in _straight_pieces(region):
+        attained_indices = [k for k, (_, attained) in enumerate(edge) if attained]
+        for k in range(attained_indices[0], attained_indices[-1]) if attained_indices else ():
             if not edge[k][1]:
-                return ConvexityGap(edge[allowed[0]][0], edge[allowed[-1]][0], edge[k][0])
+                return ConvexityGap(edge[attained_indices[0]][0], edge[attained_indices[-1]][0], edge[k][0])
     return None
 
 
-def _edges(region: Region) -> Iterator[list[tuple[Point, bool]]]:
+def _straight_pieces(region: Region) -> Iterator[list[tuple[Point, bool]]]:
     """The straight pieces of a concave upper end, as long as possible: a point in each face, and is it allowed."""
     slopes = _slopes(region)
     edge: list[tuple[Point, bool]] = []
     for k, column in enumerate(region.columns):
-        end = _top(region, k)
-        spot = (column.place, end.value), end.attained
+        end = _upper_end(region, k)
+        marked_point = (column.place, end.value), end.attained
         if k > 0 or end.value == region.limits(1)[0]:
-            edge.append(spot)
+            edge.append(marked_point)
         if k % 2 == 0 and 0 < k < len(region.columns) - 1 and slopes[k // 2 - 1] != slopes[k // 2]:
             yield edge
-            edge = [spot]
+            edge = [marked_point]
     yield edge

@@ -39,9 +39,9 @@ from utmost.spaces.space import Label
 Holds: TypeAlias = Callable[[Number, Number], bool]
 Names: TypeAlias = tuple[Label, Label]
 ZERO, ONE = Fraction(0), Fraction(1)
-CERTAIN: Point = (ONE, ONE)
-UNSTEADY = "predicate must give one answer for each (a, b), got another one when asked again"
-Shown = TypeVar("Shown", "Processing", "Mixture")
+CERTAIN_EVENT: Point = (ONE, ONE)
+INCONSISTENT_PREDICATE = "predicate must give one answer for each (a, b), got another one when asked again"
+FailureT = TypeVar("FailureT", "Processing", "Mixture")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,30 +90,30 @@ Failure: TypeAlias = Processing | Mixture
 
 def mixture_counterexample(gap: ConvexityGap, holds: Holds, names: Names = ("i1", "i2")) -> Mixture:
     """Two mechanisms with two outputs and their mixture, whose first output has the missing probabilities."""
-    first, second = (_pair(spot, names) for spot in (gap.first, gap.second))
-    return _verified(Mixture(first, second, gap.weight), holds)
+    first, second = (_two_output_mechanism(point, names) for point in (gap.first, gap.second))
+    return _verify_failure(Mixture(first, second, gap.weight), holds)
 
 
-def _pair(spot: Point, names: Names) -> Channel:
-    """The mechanism whose outputs o1 and o2 have probabilities `spot` and the rest, be it none."""
-    return channel([[share, 1 - share] for share in spot], names, ["o1", "o2"])
+def _two_output_mechanism(point: Point, names: Names) -> Channel:
+    """The mechanism whose outputs o1 and o2 have probabilities `point` and the rest, be it none."""
+    return channel([[share, 1 - share] for share in point], names, ["o1", "o2"])
 
 
 def processing_counterexample(gap: ConvexityGap, holds: Holds, names: Names = ("i1", "i2")) -> Processing:
     """A mechanism with one to three outputs and a post-processing to two, whose first has probabilities not allowed."""
     for steps, target in _candidates(gap):
-        kept = _kept(steps, target)
-        if kept is not None and not holds(*target) and _allowed(steps, holds):
-            return _verified(Processing(_mechanism(steps, names), _post(kept)), holds)
-    raise InputError(UNSTEADY)
+        probabilities = _pass_probabilities(steps, target)
+        if probabilities is not None and not holds(*target) and _is_allowed(steps, holds):
+            return _verify_failure(Processing(_mechanism(steps, names), _post_processing(probabilities)), holds)
+    raise InputError(INCONSISTENT_PREDICATE)
 
 
-def forbidden_event(made: Channel, x: int, other: int, holds: Holds) -> tuple[Label, ...] | None:
+def forbidden_event(mechanism: Channel, first: int, second: int, holds: Holds) -> tuple[Label, ...] | None:
     """An event whose probabilities under two inputs are not allowed; None if all 2^outputs are."""
-    for some in _subsets(len(made.outputs)):
-        a, b = (sum((made.rows[k, y] for y in some), ZERO) for k in (x, other))
+    for subset in _subsets(len(mechanism.outputs)):
+        a, b = (sum((mechanism.rows[k, y] for y in subset), ZERO) for k in (first, second))
         if not holds(a, b):
-            return tuple(made.outputs[y] for y in some)
+            return tuple(mechanism.outputs[y] for y in subset)
     return None
 
 
@@ -126,57 +126,64 @@ def allowed_range(a: Number, b: Number) -> tuple[Number, Number]:
     >>> allowed_range(Fraction(1, 4), Fraction(3, 4))
     (Fraction(1, 12), Fraction(3, 4))
     """
-    far = (1 - b) * a / (1 - a) if 2 * a <= 1 else 1 - b * (1 - a) / a
-    return min(b, far), max(b, far)
+    opposite = (1 - b) * a / (1 - a) if 2 * a <= 1 else 1 - b * (1 - a) / a
+    return min(b, opposite), max(b, opposite)
 
 
 def _candidates(gap: ConvexityGap) -> Iterator[tuple[list[Point], Point]]:
     """Mechanisms, by the steps from one event to the next, and the point that a post-processing of each should make."""
-    left, right, missing = _above(gap)
-    yield from (([CERTAIN], spot) for spot in (missing, left, right) if spot[0] == spot[1])
-    yield from (([spot], missing) for spot in (left, right))
-    (a, b), (later, top) = left, right
-    x, y = later - a, top - b
+    left, right, missing = _orient_gap(gap)
+    yield from (([CERTAIN_EVENT], point) for point in (missing, left, right) if point[0] == point[1])
+    yield from (([point], missing) for point in (left, right))
+    (a, b), (right_a, right_b) = left, right
+    x, y = right_a - a, right_b - b
     if x:
-        high, low = (x, x * top / later), (x, x * (1 - b) / (1 - a))
+        high, low = (x, x * right_b / right_a), (x, x * (1 - b) / (1 - a))
         yield [left, (x, y)], missing
         yield from (([right], high), ([left], low), ([high], (x, y)), ([low], (x, y)))
 
 
-def _above(gap: ConvexityGap) -> tuple[Point, Point, Point]:
+def _orient_gap(gap: ConvexityGap) -> tuple[Point, Point, Point]:
     """The gap turned so that its missing point is above the diagonal, cut off there, its ends from left to right."""
     points = [gap.first, gap.second, gap.missing]
     if gap.missing[1] < gap.missing[0]:
         points = [(1 - a, 1 - b) for a, b in points]
     first, second, missing = points
-    first, second = _cut(first, missing), _cut(second, missing)
+    first, second = _clip_to_diagonal(first, missing), _clip_to_diagonal(second, missing)
     return (first, second, missing) if first[0] <= second[0] else (second, first, missing)
 
 
-def _cut(end: Point, inner: Point) -> Point:
+def _clip_to_diagonal(end: Point, inner: Point) -> Point:
     """The end, or if it is below the diagonal the point where the segment from it to `inner` crosses that."""
     below, above = end[0] - end[1], inner[1] - inner[0]
     if sign(below) <= 0:
         return end
     share = below / (below + above)
-    spot = end[0] + share * (inner[0] - end[0])
-    return spot, spot
+    crossing = end[0] + share * (inner[0] - end[0])
+    return crossing, crossing
 
 
-def _kept(steps: Sequence[Point], target: Point) -> list[Number] | None:
+def _pass_probabilities(steps: Sequence[Point], target: Point) -> list[Number] | None:
     """With what probability each output is passed on as the first one, so that it gets the target's probabilities.
 
     None if there are no such probabilities, or if a mechanism with fewer outputs has them.
     """
     (a, b), area = steps[0], steps[0][0] - steps[0][1]
     if len(steps) == 2:
-        kept: list[Number] = [ONE, (target[0] - a) / steps[1][0], ZERO]
+        probabilities: list[Number] = [ONE, (target[0] - a) / steps[1][0], ZERO]
     elif area:
-        kept = [(target[0] * (1 - b) - target[1] * (1 - a)) / area, (a * target[1] - b * target[0]) / area]
+        probabilities = [(target[0] * (1 - b) - target[1] * (1 - a)) / area, (a * target[1] - b * target[0]) / area]
     else:
-        kept = [target[0]]
-    made = [sum((k * output[axis] for k, output in zip(kept, _outputs(steps), strict=False)), ZERO) for axis in (0, 1)]
-    return kept if (made[0], made[1]) == target and all(sign(k) >= 0 and k <= 1 for k in kept) else None
+        probabilities = [target[0]]
+    event = [
+        sum((k * output[axis] for k, output in zip(probabilities, _outputs(steps), strict=False)), ZERO)
+        for axis in (0, 1)
+    ]
+    return (
+        probabilities
+        if (event[0], event[1]) == target and all(sign(k) >= 0 and k <= 1 for k in probabilities)
+        else None
+    )
 
 
 def _outputs(steps: Sequence[Point]) -> list[Point]:
@@ -185,7 +192,7 @@ def _outputs(steps: Sequence[Point]) -> list[Point]:
     return [*steps, rest] if any(rest) else [*steps]
 
 
-def _allowed(steps: Sequence[Point], holds: Holds) -> bool:
+def _is_allowed(steps: Sequence[Point], holds: Holds) -> bool:
     """Are the outputs' probabilities probabilities, and those of all events allowed."""
     outputs = _outputs(steps)
     possible = all(sign(value) >= 0 for output in outputs for value in output)
@@ -203,14 +210,14 @@ def _mechanism(steps: Sequence[Point], names: Names) -> Channel:
     return channel(rows, names, [f"o{k + 1}" for k in range(len(outputs))])
 
 
-def _post(kept: Sequence[Number]) -> Channel:
-    rows = [[share, 1 - share] for share in kept]
+def _post_processing(probabilities: Sequence[Number]) -> Channel:
+    rows = [[share, 1 - share] for share in probabilities]
     return channel(rows, [f"o{k + 1}" for k in range(len(rows))], ["yes", "no"])
 
 
-def _verified(made: Shown, holds: Holds) -> Shown:
+def _verify_failure(failure: FailureT, holds: Holds) -> FailureT:
     """The failure, tried on all events: its parts meet the predicate, its result does not."""
-    fair = all(forbidden_event(part, 0, 1, holds) is None for part in made.parts)
-    if not fair or forbidden_event(made.result, 0, 1, holds) is None:
-        raise InputError(UNSTEADY)
-    return made
+    parts_allowed = all(forbidden_event(mechanism, 0, 1, holds) is None for mechanism in failure.parts)
+    if not parts_allowed or forbidden_event(failure.result, 0, 1, holds) is None:
+        raise InputError(INCONSISTENT_PREDICATE)
+    return failure

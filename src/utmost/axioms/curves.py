@@ -67,18 +67,23 @@ class Curve:
 
     def __post_init__(self) -> None:
         """Refuse places that are not 0 < … < 1."""
-        places = [a for a, _ in self.points]
-        if len(places) < 2 or places[0] != 0 or places[-1] != 1 or any(b <= a for a, b in pairwise(places)):
+        breakpoints = [a for a, _ in self.points]
+        if (
+            len(breakpoints) < 2
+            or breakpoints[0] != 0
+            or breakpoints[-1] != 1
+            or any(b <= a for a, b in pairwise(breakpoints))
+        ):
             raise InputError("points of a curve must have places that increase from 0 to 1: give both ends, each once")
-        object.__setattr__(self, "points", _without_straight(self.points))
+        object.__setattr__(self, "points", _drop_collinear(self.points))
 
     @classmethod
     def trusted(cls, points: tuple[Point, ...], at_zero: Number, at_one: Number) -> Curve:
         """A curve whose points are in order, and none straight, by construction: nothing is checked again."""
-        made = object.__new__(cls)
+        curve = object.__new__(cls)
         for name, value in (("points", points), ("at_zero", at_zero), ("at_one", at_one)):
-            object.__setattr__(made, name, value)
-        return made
+            object.__setattr__(curve, name, value)
+        return curve
 
     def __call__(self, place: object) -> Number:
         """The value at a place in [0, 1], exact.
@@ -97,7 +102,7 @@ class Curve:
     def inside(self, place: Number) -> Number:
         """The value of the continuous part, which at 0 and at 1 is the limit."""
         k = max(bisect_left(self.points, place, key=lambda point: point[0]), 1)
-        return _along(self.points[k - 1], self.points[k], place)
+        return _interpolate(self.points[k - 1], self.points[k], place)
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -126,11 +131,11 @@ class Curve:
             inner = _middle(self.points[-2], self.points[-1])
             return ConcavityGap(inner, _middle(inner, self.points[-1]), (ONE, self.at_one))
         for left, middle, right in zip(self.points, self.points[1:], self.points[2:], strict=False):
-            if middle[1] < _along(left, right, middle[0]):
-                return self._reached(ConcavityGap(left, middle, right))
+            if middle[1] < _interpolate(left, right, middle[0]):
+                return self._move_limits_inwards(ConcavityGap(left, middle, right))
         return None
 
-    def _reached(self, dent: ConcavityGap) -> ConcavityGap:
+    def _move_limits_inwards(self, dent: ConcavityGap) -> ConcavityGap:
         """The same dent between points of the curve itself: an end that is only a limit is moved halfway inwards."""
         left, right = dent.left, dent.right
         if left[1] != self(left[0]):
@@ -158,19 +163,19 @@ class Curve:
 
     def _near_zero(self) -> Point:
         """A point of the curve so near to 0 that it is below the value there, which is above the limit."""
-        (_, limit), (place, value) = self.points[0], self.points[1]
+        (_, limit), (a, value) = self.points[0], self.points[1]
         if value <= self.at_zero:
             return _middle(self.points[0], self.points[1])
         share = (self.at_zero - limit) / (2 * (value - limit))
-        return place * share, limit + (value - limit) * share
+        return a * share, limit + (value - limit) * share
 
     def _near_one(self) -> Point:
         """A point of the curve so near to 1 that it is above the value there, which is below the limit."""
-        (place, value), (_, limit) = self.points[-2], self.points[-1]
+        (a, value), (_, limit) = self.points[-2], self.points[-1]
         if value >= self.at_one:
             return _middle(self.points[-2], self.points[-1])
         share = (limit - self.at_one) / (2 * (limit - value))
-        return 1 - (1 - place) * share, limit - (limit - value) * share
+        return 1 - (1 - a) * share, limit - (limit - value) * share
 
     def below(self, other: Curve) -> CurveExcess:
         """The supremum of this curve minus the other one, and where: ≤ 0 exactly when this one is nowhere above.
@@ -178,9 +183,9 @@ class Curve:
         The difference is linear in pieces, so its supremum is at a breakpoint of either, at an end or a limit there.
         """
         values = (self.at_zero - other.at_zero, self.at_one - other.at_one)
-        found = [CurveExcess(values[0], ZERO, True), CurveExcess(values[1], ONE, True)]
-        found += [CurveExcess(self.inside(a) - other.inside(a), a, 0 < a < 1) for a in _places([self, other])]
-        return max(found, key=lambda excess: (excess.amount, excess.attained))
+        excesses = [CurveExcess(values[0], ZERO, True), CurveExcess(values[1], ONE, True)]
+        excesses += [CurveExcess(self.inside(a) - other.inside(a), a, 0 < a < 1) for a in _breakpoints([self, other])]
+        return max(excesses, key=lambda excess: (excess.amount, excess.attained))
 
     @property
     def hull(self) -> Curve:
@@ -190,12 +195,12 @@ class Curve:
         (Fraction(3, 4), Fraction(7, 8))
         """
         first, last = max(self.at_zero, self.points[0][1]), max(self.at_one, self.points[-1][1])
-        kept: list[Point] = []
+        corners: list[Point] = []
         for point in [(ZERO, first), *self.points[1:-1], (ONE, last)]:
-            while len(kept) > 1 and kept[-1][1] <= _along(kept[-2], point, kept[-1][0]):
-                kept.pop()
-            kept.append(point)
-        return Curve.trusted(tuple(kept), self.at_zero, self.at_one)
+            while len(corners) > 1 and corners[-1][1] <= _interpolate(corners[-2], point, corners[-1][0]):
+                corners.pop()
+            corners.append(point)
+        return Curve.trusted(tuple(corners), self.at_zero, self.at_one)
 
     @property
     def reflected(self) -> Curve:
@@ -216,16 +221,16 @@ class Curve:
         """
         if not self.concave or self.at_one != 1 or self.points[-1][1] != 1:
             raise InputError("a curve that is reversed must be concave with value 1 at 1")
-        turned = [(value, a) for a, value in self.reflected.points]
-        rising = [turned[0], *(right for left, right in pairwise(turned) if right[0] > left[0])]
-        start = max(a for value, a in turned if value == 0)
+        inverse_points = [(value, a) for a, value in self.reflected.points]
+        rising = [inverse_points[0], *(right for left, right in pairwise(inverse_points) if right[0] > left[0])]
+        start = max(a for value, a in inverse_points if value == 0)
         rising[0] = (ZERO, start)
         return curve_from_points([*rising, (ONE, ONE)] if rising[-1][0] < 1 else rising)
 
     def __str__(self) -> str:
         """Its points, as `points:…` reads them."""
-        ends = [*([] if self.at_zero == self.points[0][1] else [(ZERO, self.at_zero)]), *self.points]
-        return ", ".join(f"{a} {value}" for a, value in ends)
+        points = [*([] if self.at_zero == self.points[0][1] else [(ZERO, self.at_zero)]), *self.points]
+        return ", ".join(f"{a} {value}" for a, value in points)
 
 
 def curve_from_points(points: Iterable[Sequence[object]], at_zero: object = None, at_one: object = None) -> Curve:
@@ -234,12 +239,12 @@ def curve_from_points(points: Iterable[Sequence[object]], at_zero: object = None
     >>> curve_from_points([(0, "1/4"), (1, 1)], at_zero=0)("1/2"), curve_from_points([(0, "1/4"), (1, 1)], at_zero=0)(0)
     (Fraction(5, 8), Fraction(0, 1))
     """
-    made = tuple((number(a, "place on a curve"), number(value, "value of a curve")) for a, value in points)
-    if not made:
+    exact_points = tuple((number(a, "place on a curve"), number(value, "value of a curve")) for a, value in points)
+    if not exact_points:
         raise InputError("points of a curve must be at least two, got none")
-    first = made[0][1] if at_zero is None else number(at_zero, "value of a curve at 0")
-    last = made[-1][1] if at_one is None else number(at_one, "value of a curve at 1")
-    return Curve(made, first, last)
+    first = exact_points[0][1] if at_zero is None else number(at_zero, "value of a curve at 0")
+    last = exact_points[-1][1] if at_one is None else number(at_one, "value of a curve at 1")
+    return Curve(exact_points, first, last)
 
 
 def curve_from_lines(lines: Iterable[tuple[object, object]]) -> Curve:
@@ -248,63 +253,65 @@ def curve_from_lines(lines: Iterable[tuple[object, object]]) -> Curve:
     >>> curve_from_lines([(2, 0), ("1/2", "1/2")]).points[1]
     (Fraction(1, 3), Fraction(2, 3))
     """
-    made = [(number(slope, "slope of a curve"), number(start, "intercept of a curve")) for slope, start in lines]
+    exact_lines = [(number(slope, "slope of a curve"), number(start, "intercept of a curve")) for slope, start in lines]
     flat = curve_from_points([(0, 1), (1, 1)])
-    return pointwise_minimum([flat, *(curve_from_points([(0, start), (1, slope + start)]) for slope, start in made)])
+    return pointwise_minimum(
+        [flat, *(curve_from_points([(0, start), (1, slope + start)]) for slope, start in exact_lines)]
+    )
 
 
 def pointwise_minimum(curves: Iterable[Curve]) -> Curve:
     """The pointwise least of some curves, at the ends too."""
-    listed = list(curves)
-    if not listed:
+    curve_list = list(curves)
+    if not curve_list:
         raise InputError("a minimum of curves must be of at least one curve, got none")
-    found = listed[0]
-    for other in listed[1:]:
-        found = _lower(found, other)
-    return found
+    minimum = curve_list[0]
+    for curve in curve_list[1:]:
+        minimum = _minimum_of_two(minimum, curve)
+    return minimum
 
 
-def _lower(first: Curve, second: Curve) -> Curve:
+def _minimum_of_two(first: Curve, second: Curve) -> Curve:
     points: list[Point] = []
-    for place in _places([first, second]):
-        here = first.inside(place), second.inside(place)
+    for a in _breakpoints([first, second]):
+        values = first.inside(a), second.inside(a)
         if points:
-            points += _crossing(points[-1][0], place, first, second)
-        points.append((place, min(here)))
+            points += _crossing(points[-1][0], a, first, second)
+        points.append((a, min(values)))
     return Curve(tuple(points), min(first.at_zero, second.at_zero), min(first.at_one, second.at_one))
 
 
 def _crossing(start: Number, end: Number, first: Curve, second: Curve) -> list[Point]:
     """The point strictly between two neighbouring breakpoints where the curves cross, if there is one."""
-    gap, later = first.inside(start) - second.inside(start), first.inside(end) - second.inside(end)
-    if sign(gap) * sign(later) >= 0:
+    start_gap, end_gap = first.inside(start) - second.inside(start), first.inside(end) - second.inside(end)
+    if sign(start_gap) * sign(end_gap) >= 0:
         return []
-    place = start + (end - start) * gap / (gap - later)
-    return [(place, first.inside(place))]
+    a = start + (end - start) * start_gap / (start_gap - end_gap)
+    return [(a, first.inside(a))]
 
 
-def _places(curves: Sequence[Curve]) -> list[Number]:
+def _breakpoints(curves: Sequence[Curve]) -> list[Number]:
     """Every breakpoint, once, in order."""
-    ordered = sorted(a for curve in curves for a, _ in curve.points)
-    return [a for k, a in enumerate(ordered) if k == 0 or a != ordered[k - 1]]
+    sorted_breakpoints = sorted(a for curve in curves for a, _ in curve.points)
+    return [a for k, a in enumerate(sorted_breakpoints) if k == 0 or a != sorted_breakpoints[k - 1]]
 
 
-def _along(left: Point, right: Point, place: Number) -> Number:
+def _interpolate(left: Point, right: Point, a: Number) -> Number:
     """The value at a place of the line through two points."""
-    if place == left[0] or left[1] == right[1]:
+    if a == left[0] or left[1] == right[1]:
         return left[1]
-    return left[1] + (right[1] - left[1]) * (place - left[0]) / (right[0] - left[0])
+    return left[1] + (right[1] - left[1]) * (a - left[0]) / (right[0] - left[0])
 
 
 def _middle(left: Point, right: Point) -> Point:
     return (left[0] + right[0]) / 2, (left[1] + right[1]) / 2
 
 
-def _without_straight(points: Sequence[Point]) -> tuple[Point, ...]:
+def _drop_collinear(points: Sequence[Point]) -> tuple[Point, ...]:
     """The same without inner points on the line through their neighbours."""
-    kept: list[Point] = []
+    corners: list[Point] = []
     for point in points:
-        while len(kept) > 1 and kept[-1][1] == _along(kept[-2], point, kept[-1][0]):
-            kept.pop()
-        kept.append(point)
-    return tuple(kept)
+        while len(corners) > 1 and corners[-1][1] == _interpolate(corners[-2], point, corners[-1][0]):
+            corners.pop()
+        corners.append(point)
+    return tuple(corners)

@@ -40,12 +40,12 @@ class Definition:
     def __post_init__(self) -> None:
         """Refuse a bound that is not one, and a pair that the relation does not hold."""
         check_bound(self.default)
-        known = set(self.relation.pairs)
+        related_pairs = set(self.relation.pairs)
         for pair, curve in self.others.items():
-            if pair not in known:
+            if pair not in related_pairs:
                 raise InputError("a bound of its own must be for a pair of the relation, got another pair")
-            x, other = (label_text(self.relation.labels[k]) for k in pair)
-            check_bound(curve, f"bound for ({x}, {other})")
+            first, second = (label_text(self.relation.labels[k]) for k in pair)
+            check_bound(curve, f"bound for ({first}, {second})")
 
     def __repr__(self) -> str:
         return f"<Definition: {self.relation!r}, {len({self.default, *self.others.values()})} bounds>"
@@ -70,9 +70,10 @@ def bound_fault(curve: Curve) -> str | None:
         return f"must never decrease, got less at {decimal(right)} than at {decimal(left)}"
     dent = curve.dent
     if dent is not None:
-        ends = f"{decimal(dent.left[0])} and {decimal(dent.right[0])}"
+        interval = f"{decimal(dent.left[0])} and {decimal(dent.right[0])}"
         return (
-            f"must be concave, got a dent at {decimal(dent.middle[0])} between {ends}: ask `definition check` for more"
+            f"must be concave, got a dent at {decimal(dent.middle[0])} between {interval}: "
+            "ask `definition check` for more"
         )
     return None
 
@@ -128,16 +129,16 @@ def subsampling(probability: object) -> Curve:
     >>> str(subsampling("1/4")), str(subsampling("1/4").reversed)
     ('0 1/4, 1 1', '0 0, 3/4 1, 1 1')
     """
-    kept = share(probability, "subsampling")
-    return curve_from_points([(0, kept), (1, 1)])
+    rate = share(probability, "subsampling")
+    return curve_from_points([(0, rate), (1, 1)])
 
 
 def share(value: object, name: str) -> Number:
     """A number in [0, 1]."""
-    found = number(value, name)
-    if sign(found) < 0 or found > 1:
-        raise InputError(f"{name} must be in [0, 1], got {decimal(found)}")
-    return found
+    exact_value = number(value, name)
+    if sign(exact_value) < 0 or exact_value > 1:
+        raise InputError(f"{name} must be in [0, 1], got {decimal(exact_value)}")
+    return exact_value
 
 
 def points(text: str) -> Curve:
@@ -146,30 +147,30 @@ def points(text: str) -> Curve:
     >>> points("0 0, 0 1/2, 1 1").at_zero, points("0 0,1/2 1,1 1")("1/4")
     (Fraction(0, 1), Fraction(1, 2))
     """
-    pairs = [part.split() for part in text.split(",")]
+    pairs = [entry.split() for entry in text.split(",")]
     if any(len(pair) != 2 for pair in pairs):
         raise InputError('points of a bound must be pairs "a value" parted by commas, such as 0 0,1/4 3/4,1 1')
-    made = [(number(a, "place of a bound"), number(value, "value of a bound")) for a, value in pairs]
-    jumps = len(made) > 1 and made[0][0] == 0 == made[1][0]
-    return curve_from_points(made[1:], at_zero=made[0][1]) if jumps else curve_from_points(made)
+    exact_points = [(number(a, "place of a bound"), number(value, "value of a bound")) for a, value in pairs]
+    jumps = len(exact_points) > 1 and exact_points[0][0] == 0 == exact_points[1][0]
+    return curve_from_points(exact_points[1:], at_zero=exact_points[0][1]) if jumps else curve_from_points(exact_points)
 
 
-def parse_bound(words: str) -> Curve:
-    """The curve that a bound's words mean, not yet known to be a bound: see FORMS.
+def parse_bound(text: str) -> Curve:
+    """The curve that a bound's text means, not yet known to be a bound: see DEFINITION_FORMS.
 
     >>> parse_bound("alpha:1/2") == pure(alpha("1/2")), parse_bound("variation:1/10")("1/2")
     (True, Fraction(3, 5))
     """
-    kind, _, rest = words.strip().partition(":")
-    if len(words) > MAX_BOUND_CHARS or kind not in NAMED or bool(rest) != (kind != "identity"):
-        got = f"{len(words)} characters" if len(words) > MAX_BOUND_CHARS else label_text(words) or "nothing"
+    kind, _, argument = text.strip().partition(":")
+    if len(text) > MAX_BOUND_CHARS or kind not in BOUND_PARSERS or bool(argument) != (kind != "identity"):
+        got = f"{len(text)} characters" if len(text) > MAX_BOUND_CHARS else label_text(text) or "nothing"
         raise InputError(f"bound must be {DEFINITION_FORMS}, got {got}")
-    return NAMED[kind](rest)
+    return BOUND_PARSERS[kind](argument)
 
 
-def is_bound_text(words: str) -> bool:
-    """Do the words begin like those of a bound."""
-    return words.strip().partition(":")[0] in NAMED
+def is_bound_text(text: str) -> bool:
+    """Does the text begin like that of a bound."""
+    return text.strip().partition(":")[0] in BOUND_PARSERS
 
 
 def definition_of(words: str, relation: Relation = TWO_SECRETS) -> Definition:
@@ -184,17 +185,17 @@ def definition_of(words: str, relation: Relation = TWO_SECRETS) -> Definition:
     return Definition(relation, curve)
 
 
-def _pair_of(text: str) -> Curve:
+def _parse_approximate(text: str) -> Curve:
     first, comma, second = text.partition(",")
     if not comma:
         raise InputError("approximate must be approximate:EPSILON,DELTA such as approximate:1,1e-6, got one number")
     return approximate(epsilon(rational(first, "epsilon")), second)
 
 
-NAMED: Mapping[str, Callable[[str], Curve]] = {
+BOUND_PARSERS: Mapping[str, Callable[[str], Curve]] = {
     "pure": lambda text: pure(epsilon(text)),
     "alpha": lambda text: pure(alpha(text)),
-    "approximate": _pair_of,
+    "approximate": _parse_approximate,
     "variation": variation,
     "identity": lambda _: identity(),
     "subsampling": subsampling,

@@ -14,26 +14,27 @@ from utmost.axioms.curves import Curve
 from utmost.errors import InputError
 from utmost.exact import Level, Number, Real, decimal, number, sign
 
-NEAR = 1e-13  # doubles of four exact numbers and two products are wrong by less than a hundredth of this part of them
-SMALLEST = 1e-290  # far above the doubles with fewer digits
+RELATIVE_ERROR = 1e-13  # doubles of four exact numbers and two products are off by less than a hundredth of this part
+MIN_PRECISE_DOUBLE = 1e-290  # far above the doubles with fewer digits
 
 
 def farthest_breakpoint(
-    curve: Curve, across: Number | int, up: Number | int = 1, low: int = 0, high: int | None = None
+    curve: Curve, a_weight: Number | int, f_weight: Number | int = 1, low: int = 0, high: int | None = None
 ) -> int:
-    """The first breakpoint, from `low` to `high`, at which up·f(a) − across·a is largest; f concave, both weights ≥ 0.
+    """The first breakpoint, from `low` to `high`, at which v·f(a) − w·a is largest: v = f_weight, w = a_weight.
 
-    up·f(a) − across·a rises up to there and falls after it, so the largest among some neighbours is the nearest to it.
+    f is concave and both weights are ≥ 0, so v·f(a) − w·a rises up to there and falls after it: the largest among
+    some neighbours is the nearest to it.
     Doubles decide where their errors cannot matter; the rest is decided exactly.
     """
-    points, weights = curve.points, (nearest_double(up), nearest_double(across))
+    points, weights = curve.points, (nearest_double(f_weight), nearest_double(a_weight))
 
     def falls(k: int) -> bool:
         rise, run = points[k + 1][1] - points[k][1], points[k + 1][0] - points[k][0]
         gain, cost = weights[0] * nearest_double(rise), weights[1] * nearest_double(run)
-        if min(gain, cost) > SMALLEST and abs(gain - cost) > NEAR * (gain + cost):
+        if min(gain, cost) > MIN_PRECISE_DOUBLE and abs(gain - cost) > RELATIVE_ERROR * (gain + cost):
             return gain < cost
-        return sign(up * rise - across * run) <= 0
+        return sign(f_weight * rise - a_weight * run) <= 0
 
     last = len(points) - 1 if high is None else high
     return bisect_left(range(low, last), True, key=falls) + low
@@ -60,18 +61,18 @@ def delta_at_epsilon(curve: Curve, level: Level) -> Number:
     if not level.alpha:
         return curve.points[0][1]
     slope = 1 / level.alpha
-    place, value = curve.points[farthest_breakpoint(curve, slope)]
-    return value - slope * place
+    a, value = curve.points[farthest_breakpoint(curve, slope)]
+    return value - slope * a
 
 
 def total_variation(curve: Curve) -> Number:
     """The total variation distance of the two laws: δ at ε = 0, the largest f(a) − a."""
-    place, value = curve.points[farthest_breakpoint(curve, 1)]
-    return value - place
+    a, value = curve.points[farthest_breakpoint(curve, 1)]
+    return value - a
 
 
-def epsilon_at_delta(curve: Curve, share: object) -> Level:
-    """The least ε with P(O|i₂) ≤ e^ε·P(O|i₁) + δ for every event O, as an exact level; δ = `share`.
+def epsilon_at_delta(curve: Curve, delta: object) -> Level:
+    """The least ε with P(O|i₂) ≤ e^ε·P(O|i₁) + δ for every event O, as an exact level.
 
     e^ε is the slope of the steepest line from (0, δ) to the curve: the largest (f(a) − δ)/a over breakpoints, at least
     1, and ∞ (α = 0) where f(0) > δ.
@@ -81,12 +82,12 @@ def epsilon_at_delta(curve: Curve, share: object) -> Level:
     >>> epsilon_at_delta(bend, 0).alpha, epsilon_at_delta(bend, "1/4").alpha, epsilon_at_delta(bend, "1/2").alpha
     (Fraction(1, 3), Fraction(1, 2), Fraction(1, 1))
     """
-    allowed = number(share, "delta")
-    if sign(allowed) < 0 or allowed > 1:
-        raise InputError(f"delta must be in [0, 1], got {decimal(allowed)}")
-    if curve.points[0][1] > allowed:
+    exact_delta = number(delta, "delta")
+    if sign(exact_delta) < 0 or exact_delta > 1:
+        raise InputError(f"delta must be in [0, 1], got {decimal(exact_delta)}")
+    if curve.points[0][1] > exact_delta:
         return Level(Fraction(0))
-    slopes = [(value - allowed) / place for place, value in curve.points[1:]]
+    slopes = [(value - exact_delta) / a for a, value in curve.points[1:]]
     return _level(1 / max([Fraction(1), *slopes]))
 
 

@@ -33,7 +33,7 @@ from utmost.exact import Level, Number, rational
 from utmost.lp import Certificate, LinearProgram, certified_optimum
 from utmost.qif.input_checks import exact_channel
 
-MARGIN = 1e-9  # an overlap of doubles is nearer to the exact one than this for fewer than 10^6 outputs
+OVERLAP_MARGIN = 1e-9  # an overlap of doubles is nearer to the exact one than this for fewer than 10^6 outputs
 ONE = Fraction(1)
 
 
@@ -57,10 +57,10 @@ def ergodicity(mechanism: Channel | Mechanism) -> Ergodicity:
     """
     source = exact_channel(mechanism)
     best = Ergodicity(-ONE, (source.inputs[0], source.inputs[0]))
-    for x, other in _candidates(source.floats()):
-        value = -overlap(source.rows[x], source.rows[other])
+    for first, second in _candidates(source.floats()):
+        value = -overlap(source.rows[first], source.rows[second])
         if value > best.value or (value == best.value and best.pair[0] == best.pair[1]):
-            best = Ergodicity(value, (source.inputs[x], source.inputs[other]))
+            best = Ergodicity(value, (source.inputs[first], source.inputs[second]))
     return best
 
 
@@ -71,10 +71,10 @@ def overlap(first: Matrix, second: Matrix) -> Number:
 
 def _candidates(rows: Matrix) -> Iterator[tuple[int, int]]:
     """The pairs whose overlap may be the least."""
-    shared = [np.minimum(rows[x], rows[x + 1 :]).sum(axis=1) for x in range(len(rows) - 1)]
-    least = min((row.min() for row in shared), default=1.0)
-    for x, row in enumerate(shared):
-        yield from ((x, x + 1 + int(k)) for k in np.flatnonzero(row <= least + MARGIN))
+    overlaps = [np.minimum(rows[x], rows[x + 1 :]).sum(axis=1) for x in range(len(rows) - 1)]
+    min_overlap = min((row.min() for row in overlaps), default=1.0)
+    for x, row in enumerate(overlaps):
+        yield from ((x, x + 1 + int(k)) for k in np.flatnonzero(row <= min_overlap + OVERLAP_MARGIN))
 
 
 def best_coefficient(relation: Relation, level: Level) -> Number:
@@ -106,17 +106,17 @@ def best_mechanism(relation: Relation, level: Level) -> Channel:
     privacy_constraints(relation, level)
     d = relation.diameter
     if d is None:
-        far: list[Number] = [Fraction(step is None) for step in relation.distances(0)]
+        far_probabilities: list[Number] = [Fraction(step is None) for step in relation.distances(0)]
     else:
-        law = _along(d, level)
+        far_by_step = _far_by_step(d, level)
         start = next(x for x in range(len(relation)) if d in relation.distances(x))
-        far = [law[step] for step in relation.distances(start) if step is not None]
+        far_probabilities = [far_by_step[step] for step in relation.distances(start) if step is not None]
     rows = np.empty((len(relation), 2), dtype=object)
-    rows[:] = [[p, 1 - p] for p in far]
+    rows[:] = [[p, 1 - p] for p in far_probabilities]
     return trusted_channel(relation.labels, ("far", "near"), rows)
 
 
-def _along(d: int, level: Level) -> list[Number]:
+def _far_by_step(d: int, level: Level) -> list[Number]:
     """P(far) at 0, …, d steps: α^(h−t) times 1/2, or 1/(1+α), up to the middle; then 1 minus its mirror image."""
     half = (d + 1) // 2
     middle = Fraction(1, 2) if d % 2 == 0 else 1 / (1 + level.alpha)
@@ -167,26 +167,26 @@ def steepest_path(mechanism: Channel | Mechanism, relation: Relation, level: Lev
     for start in range(len(relation)):
         for end, step in enumerate(relation.distances(start)):
             path = relation.path(start, end) if step == d else None
-            found = None if path is None else _steep(source, path, level.alpha)
-            if found is not None:
-                return found
+            steepest = None if path is None else _steepest_on_path(source, path, level.alpha)
+            if steepest is not None:
+                return steepest
     return None
 
 
-def _steep(source: Channel, path: tuple[int, ...], alpha: Number) -> SteepestPath | None:
+def _steepest_on_path(source: Channel, path: tuple[int, ...], alpha: Number) -> SteepestPath | None:
     """The condition of Lemma 3.3.8 along one path."""
     steps = list(pairwise(path))
     half = (len(steps) + 1) // 2
     rising, falling = [], []
     for y, output in enumerate(source.outputs):
         column = source.rows[:, y]
-        if all(column[x] == alpha * column[other] for x, other in steps[:half]):
+        if all(column[before] == alpha * column[after] for before, after in steps[:half]):
             rising.append(output)
-        elif all(column[other] == alpha * column[x] for x, other in steps[len(steps) - half :]):
+        elif all(column[after] == alpha * column[before] for before, after in steps[len(steps) - half :]):
             falling.append(output)
         else:
             return None
-    return SteepestPath(tuple(source.inputs[x] for x in path), tuple(rising), tuple(falling))
+    return SteepestPath(tuple(source.inputs[before] for before in path), tuple(rising), tuple(falling))
 
 
 def least_overlap(relation: Relation, level: Level, first: Label, second: Label) -> Certificate:
@@ -195,21 +195,21 @@ def least_overlap(relation: Relation, level: Level, first: Label, second: Label)
     Two outputs are enough: merge those that are likelier under the second secret, and the others. Variables: P(O|x)
     for each secret x, then P(not O|x); cost: P(O|first) + P(not O|second).
     """
-    asked = privacy_constraints(relation, level)
-    size, (u, v) = len(relation), (_place(relation, first), _place(relation, second))
+    privacy = privacy_constraints(relation, level)
+    size, (u, v) = len(relation), (_label_position(relation, first), _label_position(relation, second))
     rate = rational(level.alpha, "alpha of a program")
-    bounds = [(shift + b.low, shift + b.high) for shift in (0, size) for b in asked.constraints]
+    bounds = [(shift + b.low, shift + b.high) for shift in (0, size) for b in privacy.constraints]
     pairs = np.array([*bounds, *((x, size + x) for x in range(size))], dtype=np.int64)
     values = np.array([[ONE, -rate]] * len(bounds) + [[ONE, ONE]] * size, dtype=object)
     equality = np.arange(len(pairs)) >= len(bounds)
     cost = [Fraction(k in (u, size + v)) for k in range(2 * size)]
-    rhs = [Fraction(int(whole)) for whole in equality]
+    rhs = [Fraction(int(is_equality)) for is_equality in equality]
     return certified_optimum(
         LinearProgram(cost, np.repeat(np.arange(len(pairs)), 2), pairs.ravel(), values.ravel(), rhs, equality)
     )
 
 
-def _place(relation: Relation, label: Label) -> int:
+def _label_position(relation: Relation, label: Label) -> int:
     if label not in relation.labels:
         raise InputError(f"{str(label)[:40]!r} is no secret of the relation: name one of its labels")
     return relation.labels.index(label)

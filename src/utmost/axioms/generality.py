@@ -48,8 +48,8 @@ from utmost.qif import Refinement, refinement
 from utmost.qif.input_checks import exact_channel
 from utmost.qif.proportional_columns import bundle_columns
 
-MOST_OUTPUTS = 4096  # of a mechanism that `generalize` may make
-LONGEST_LABEL = 12  # characters of a merged output's label
+MAX_OUTPUTS = 4096  # of a mechanism that `generalize` may make
+MAX_LABEL_CHARS = 12  # characters of a merged output's label
 Split: TypeAlias = Callable[[Column, RowGraph, PrivacyConstraints], tuple[Column, Column]]
 
 
@@ -82,11 +82,11 @@ def canonical(mechanism: Channel | Mechanism) -> Channel:
     1  1/3  2/3
     """
     source = exact_channel(mechanism)
-    columns = sorted((group.column for group in bundle_columns(source.rows)), key=cmp_to_key(_compared))
+    columns = sorted((group.column for group in bundle_columns(source.rows)), key=cmp_to_key(_compare_columns))
     return trusted_channel(source.inputs, range(len(columns)), np.stack(columns, axis=1))
 
 
-def _compared(left: Matrix, right: Matrix) -> int:
+def _compare_columns(left: Matrix, right: Matrix) -> int:
     """Which of two columns comes first: that with the larger share of its sum at the first secret where they differ."""
     totals = left.sum(), right.sum()
     return next((order for a, b in zip(left, right, strict=True) if (order := sign(b * totals[0] - a * totals[1]))), 0)
@@ -94,10 +94,10 @@ def _compared(left: Matrix, right: Matrix) -> int:
 
 def equivalent(first: Channel | Mechanism, second: Channel | Mechanism) -> bool:
     """Is each at least as general as the other: are their canonical forms equal. Inputs may be in any order."""
-    one, other = canonical(first), exact_channel(second)
-    if set(one.inputs) != set(other.inputs):
+    first_form, second_channel = canonical(first), exact_channel(second)
+    if set(first_form.inputs) != set(second_channel.inputs):
         raise InputError("mechanisms that are compared must have the same inputs: rename the inputs")
-    return one == canonical(other.restrict(one.inputs))
+    return first_form == canonical(second_channel.restrict(first_form.inputs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +116,8 @@ class Maximality:
         """Why (not), in words."""
         if self.holds:
             return "the row graph of every output is connected"
-        shown = " | ".join(", ".join(str(x) for x in part) for part in self.parts)
-        return f"the row graph of output {self.output} falls apart: {shown}"
+        parts_text = " | ".join(", ".join(str(x) for x in part) for part in self.parts)
+        return f"the row graph of output {self.output} falls apart: {parts_text}"
 
 
 def maximally_general(mechanism: Channel | Mechanism, secrets: Secrets, level: Level) -> Maximality:
@@ -141,10 +141,10 @@ def maximally_general(mechanism: Channel | Mechanism, secrets: Secrets, level: L
 
 def maximality(graphs: Sequence[RowGraph], labels: Sequence[Label]) -> Maximality:
     """The same from the row graphs of a private mechanism."""
-    loose = next((graph for graph in graphs if not graph.connected), None)
-    if loose is None:
+    disconnected = next((graph for graph in graphs if not graph.connected), None)
+    if disconnected is None:
         return Maximality(True, None, ())
-    return Maximality(False, loose.output, tuple(tuple(labels[x] for x in part) for part in loose.parts))
+    return Maximality(False, disconnected.output, tuple(tuple(labels[x] for x in part) for part in disconnected.parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +171,12 @@ class Generalization:
 
     def stages(self) -> Iterator[Channel]:
         """The mechanism before the first step and after each, every one strictly more general than the one before."""
-        columns: dict[Label, Column] = dict(_occurring(self.source))
-        yield _assembled(self.source, columns)
+        columns: dict[Label, Column] = dict(_occurring_columns(self.source))
+        yield _channel_of_columns(self.source, columns)
         for step in self.steps:
             columns.pop(step.output)
             columns |= zip(step.names, step.columns, strict=True)
-            yield _assembled(self.source, columns)
+            yield _channel_of_columns(self.source, columns)
 
 
 def generalize(
@@ -184,11 +184,11 @@ def generalize(
 ) -> Generalization:
     """A maximally general mechanism that is at least as general, of the same definition: KL10 Appendix B, repeated.
 
-    `split` is `split_output` (KL10's, if left out) or `peeled`, and tells an output whose row graph has k > 1 parts as
-    two whose graphs contain it. `split_output` joins parts in both, so a column with k parts ends as at most 2^(k−1);
-    `peeled` joins all in one and some in the other, so it ends as at most k. Hence it ends; beyond 4096 outputs it is
-    refused. KL10 bounds the steps by the number of spanning trees; a silent output on a line of 3 takes 3, and the line
-    has 1.
+    `split` is `split_output` (KL10's, if left out) or `peel_extreme_ray`, and tells an output whose row graph has
+    k > 1 parts as two whose graphs contain it. `split_output` joins parts in both, so a column with k parts ends as at
+    most 2^(k−1); `peel_extreme_ray` joins all in one and some in the other, so it ends as at most k. Hence it ends;
+    beyond 4096 outputs it is refused. KL10 bounds the steps by the number of spanning trees; an output of constant
+    likelihood on a line of 3 takes 3, and the line has 1.
 
     >>> from utmost.channel import channel
     >>> from utmost.exact import alpha
@@ -199,91 +199,93 @@ def generalize(
     0  2/3  1/3
     1  1/3  2/3
     """
-    asked = privacy_constraints(secrets, level)
-    source = asked.aligned(mechanism)
-    used = split_output if split is None else split
-    taken = {str(output) for output in source.outputs}
+    privacy = privacy_constraints(secrets, level)
+    source = privacy.aligned(mechanism)
+    splitter = split_output if split is None else split
+    used_labels = {str(output) for output in source.outputs}
     steps: list[Step] = []
     leaves: list[tuple[int, Label, Column]] = []
     for y, output in enumerate(source.outputs):
-        found, ends = _split(source.rows[:, y].tolist(), output, asked, used, taken)
-        steps += found
-        leaves += [(y, name, column) for name, column in ends]
-        if len(leaves) > MOST_OUTPUTS:
-            raise InputError(_too_many(used))
-    return _merged(source, steps, leaves)
+        output_steps, output_leaves = _split_to_rays(source.rows[:, y].tolist(), output, privacy, splitter, used_labels)
+        steps += output_steps
+        leaves += [(y, name, column) for name, column in output_leaves]
+        if len(leaves) > MAX_OUTPUTS:
+            raise InputError(_output_limit_text(splitter))
+    return _merge_proportional(source, steps, leaves)
 
 
-def _split(
-    values: Sequence[Number], output: Label, asked: PrivacyConstraints, split: Split, taken: set[str]
+def _split_to_rays(
+    values: Sequence[Number], output: Label, privacy: PrivacyConstraints, split: Split, used_labels: set[str]
 ) -> tuple[list[Step], list[tuple[Label, Column]]]:
     """The steps from one output to extreme rays, and these."""
     steps: list[Step] = []
     leaves: list[tuple[Label, Column]] = []
-    waiting = [(output, tuple(values))] if any(values) else []
-    while waiting:
-        name, column = waiting.pop()
-        graph = row_graph(column, asked, name)
+    pending = [(output, tuple(values))] if any(values) else []
+    while pending:
+        name, column = pending.pop()
+        graph = row_graph(column, privacy, name)
         if graph.connected:
             leaves.append((name, column))
             continue
-        if len(leaves) + len(waiting) > MOST_OUTPUTS:
-            raise InputError(_too_many(split))
-        columns = split(column, graph, asked)
-        names = _fresh(f"{name}.1", taken), _fresh(f"{name}.2", taken)
+        if len(leaves) + len(pending) > MAX_OUTPUTS:
+            raise InputError(_output_limit_text(split))
+        columns = split(column, graph, privacy)
+        names = _claim_label(f"{name}.1", used_labels), _claim_label(f"{name}.2", used_labels)
         steps.append(Step(name, names, columns))
-        waiting += [(names[1], columns[1]), (names[0], columns[0])]
+        pending += [(names[1], columns[1]), (names[0], columns[0])]
     return steps, leaves
 
 
-def _too_many(split: Split) -> str:
+def _output_limit_text(split: Split) -> str:
     advice = (
         "peeled makes at most one output for each part of a row graph"
         if split is split_output
         else "take fewer secrets"
     )
-    return f"a generalized mechanism must have at most {MOST_OUTPUTS} outputs, got more: {advice}"
+    return f"a generalized mechanism must have at most {MAX_OUTPUTS} outputs, got more: {advice}"
 
 
-def _fresh(label: str, taken: set[str]) -> str:
-    while label in taken:
+def _claim_label(label: str, used_labels: set[str]) -> str:
+    while label in used_labels:
         label += "'"
-    taken.add(label)
+    used_labels.add(label)
     return label
 
 
-def _merged(source: Channel, steps: Sequence[Step], leaves: Sequence[tuple[int, Label, Column]]) -> Generalization:
+def _merge_proportional(
+    source: Channel, steps: Sequence[Step], leaves: Sequence[tuple[int, Label, Column]]
+) -> Generalization:
     """Proportional leaves as one output each, and the way back from them."""
     rows = np.empty((len(source.inputs), len(leaves)), dtype=object)
     rows[:] = list(zip(*(column for _, _, column in leaves), strict=True))
     groups = bundle_columns(rows)
-    names = _names([[leaves[k][1] for k in group.members] for group in groups])
-    back = np.full((len(groups), len(source.outputs)), Fraction(0), dtype=object)
+    names = _merged_labels([[leaves[k][1] for k in group.members] for group in groups])
+    back_rows = np.full((len(groups), len(source.outputs)), Fraction(0), dtype=object)
     for g, group in enumerate(groups):
         for k, share in zip(group.members, group.shares, strict=True):
-            back[g, leaves[k][0]] += share
-    made = trusted_channel(source.inputs, names, np.stack([group.column for group in groups], axis=1))
-    return Generalization(source, tuple(steps), made, trusted_channel(names, source.outputs, back))
+            back_rows[g, leaves[k][0]] += share
+    channel = trusted_channel(source.inputs, names, np.stack([group.column for group in groups], axis=1))
+    return Generalization(source, tuple(steps), channel, trusted_channel(names, source.outputs, back_rows))
 
 
-def _names(groups: Sequence[Sequence[Label]]) -> list[Label]:
+def _merged_labels(groups: Sequence[Sequence[Label]]) -> list[Label]:
     """Of one label itself, of several their sum, cut short; none twice."""
-    taken = {str(group[0]) for group in groups if len(group) == 1}
+    used_labels = {str(group[0]) for group in groups if len(group) == 1}
     names: list[Label] = []
     for group in groups:
-        whole = "+".join(str(label) for label in group)
-        short = whole if len(whole) <= LONGEST_LABEL else f"{group[0]}+{len(group) - 1} more"
-        names.append(group[0] if len(group) == 1 else _fresh(short, taken))
+        full_label = "+".join(str(label) for label in group)
+        short_label = full_label if len(full_label) <= MAX_LABEL_CHARS else f"{group[0]}+{len(group) - 1} more"
+        names.append(group[0] if len(group) == 1 else _claim_label(short_label, used_labels))
     return names
 
 
-def _occurring(source: Channel) -> Iterator[tuple[Label, Column]]:
+def _occurring_columns(source: Channel) -> Iterator[tuple[Label, Column]]:
     for y, output in enumerate(source.outputs):
         if any(source.rows[:, y]):
             yield output, tuple(source.rows[:, y].tolist())
 
 
-def _assembled(source: Channel, columns: dict[Label, Column]) -> Channel:
+def _channel_of_columns(source: Channel, columns: dict[Label, Column]) -> Channel:
     rows = np.empty((len(source.inputs), len(columns)), dtype=object)
     rows[:] = list(zip(*columns.values(), strict=True))
     return trusted_channel(source.inputs, columns, rows)

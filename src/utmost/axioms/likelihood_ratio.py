@@ -23,7 +23,7 @@ from utmost.exact import Number, Real, ball, refine_double, sign
 
 Positions: TypeAlias = npt.NDArray[np.int64]
 Values: TypeAlias = npt.NDArray[Any]
-MARGIN = 1e-12  # of a difference of logarithms, for each unit of their size; their errors are a few 1e-16 of it
+LOG_MARGIN = 1e-12  # of a difference of logarithms, for each unit of their size; their errors are a few 1e-16 of it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,8 +35,8 @@ class Grouping:
 
     def parts(self) -> list[list[int]]:
         """The groups, each as positions of outputs."""
-        listed, cuts = self.positions.tolist(), [*self.starts.tolist(), len(self.positions)]
-        return [listed[start:end] for start, end in pairwise(cuts)]
+        positions, limits = self.positions.tolist(), [*self.starts.tolist(), len(self.positions)]
+        return [positions[start:end] for start, end in pairwise(limits)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,20 +64,20 @@ class PreparedLaw:
             return self.unit.number(total, self.scale)
         return Fraction(total, self.scale) if self.rational else total
 
-    def totals(self, grouped: Grouping) -> list[Any]:
+    def totals(self, grouping: Grouping) -> list[Any]:
         """The sum of the values of each group, undivided; reals are added by halves, so that their sums stay short."""
         if self.rational:
-            found: list[Any] = np.add.reduceat(self.values[grouped.positions], grouped.starts).tolist()
-            return found
+            sums: list[Any] = np.add.reduceat(self.values[grouping.positions], grouping.starts).tolist()
+            return sums
         add = sum if self.unit is not None else pairwise_sum
-        return [add(self.values[part].tolist()) for part in grouped.parts()]
+        return [add(self.values[group].tolist()) for group in grouping.parts()]
 
-    def running(self, grouped: Grouping) -> list[Number]:
+    def running(self, grouping: Grouping) -> list[Number]:
         """The probability of the first k groups together, for k = 1, 2, …"""
-        return [self.over(total) for total in accumulate(self.totals(grouped))]
+        return [self.over(total) for total in accumulate(self.totals(grouping))]
 
 
-def prepare_law(law: Iterable[Number], made: Unit | None = None) -> PreparedLaw:
+def prepare_law(law: Iterable[Number], unit: Unit | None = None) -> PreparedLaw:
     """A law made ready: over one denominator, with logarithms; in powers of a unit if one is given.
 
     >>> ready = prepare_law([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
@@ -85,23 +85,23 @@ def prepare_law(law: Iterable[Number], made: Unit | None = None) -> PreparedLaw:
     ([3, 2, 1], 6)
     """
     numbers = list(law)
-    if made is not None:
-        values, scale = over_common_denominator(numbers, made)
-        return PreparedLaw(object_array(values), scale, logarithms(numbers), made)
+    if unit is not None:
+        values, scale = over_common_denominator(numbers, unit)
+        return PreparedLaw(object_array(values), scale, logarithms(numbers), unit)
     entries = [value for value in numbers if not isinstance(value, Real)]
     if len(entries) < len(numbers):
         return PreparedLaw(object_array(numbers), 1, logarithms(numbers))
-    return _whole(entries)
+    return _integer_law(entries)
 
 
-def _whole(entries: list[Fraction]) -> PreparedLaw:
+def _integer_law(entries: list[Fraction]) -> PreparedLaw:
     """A rational law in whole numbers."""
     common = 1
     for denominator in sorted({value.denominator for value in entries}, reverse=True):
         if common % denominator:
             common = math.lcm(common, denominator)
-    whole = [value.numerator * (common // value.denominator) for value in entries]
-    return PreparedLaw(object_array(whole), common, logarithms(whole))
+    numerators = [value.numerator * (common // value.denominator) for value in entries]
+    return PreparedLaw(object_array(numerators), common, logarithms(numerators))
 
 
 def logarithms(values: Sequence[Number | int]) -> npt.NDArray[np.float64]:
@@ -119,10 +119,10 @@ def _logarithm(value: Number | int) -> float:
 
 def object_array(values: Sequence[Any]) -> Values:
     """An array of objects, whatever they are."""
-    made = np.empty(len(values), dtype=object)
+    array = np.empty(len(values), dtype=object)
     for k, value in enumerate(values):
-        made[k] = value
-    return made
+        array[k] = value
+    return array
 
 
 def group_by_ratio(first: PreparedLaw, second: PreparedLaw) -> Grouping:
@@ -134,34 +134,36 @@ def group_by_ratio(first: PreparedLaw, second: PreparedLaw) -> Grouping:
     >>> group_by_ratio(*rows).parts()
     [[3], [1], [0, 2]]
     """
-    reached, wanted = first.logs > -math.inf, second.logs > -math.inf
-    new, lost, both = (np.flatnonzero(mask) for mask in (wanted & ~reached, reached & ~wanted, reached & wanted))
-    positions, starts = _settled(both, first, second) if both.size else (both, both)
+    first_possible, second_possible = first.logs > -math.inf, second.logs > -math.inf
+    only_second = np.flatnonzero(second_possible & ~first_possible)
+    only_first = np.flatnonzero(first_possible & ~second_possible)
+    both = np.flatnonzero(first_possible & second_possible)
+    positions, starts = _sort_by_ratio(both, first, second) if both.size else (both, both)
     heads = [
-        np.zeros(min(new.size, 1), dtype=np.int64), starts + new.size,
-        np.full(min(lost.size, 1), new.size + both.size, dtype=np.int64),
+        np.zeros(min(only_second.size, 1), dtype=np.int64), starts + only_second.size,
+        np.full(min(only_first.size, 1), only_second.size + both.size, dtype=np.int64),
     ]  # fmt: skip
-    return Grouping(np.concatenate([new, positions, lost]), np.concatenate(heads))
+    return Grouping(np.concatenate([only_second, positions, only_first]), np.concatenate(heads))
 
 
-def _settled(both: Positions, first: PreparedLaw, second: PreparedLaw) -> tuple[Positions, Positions]:
+def _sort_by_ratio(both: Positions, first: PreparedLaw, second: PreparedLaw) -> tuple[Positions, Positions]:
     """Outputs that are possible under both, by ratio: as doubles order them, and exactly where those are too near."""
     keys = second.logs[both] - first.logs[both]
-    largest = max(np.abs(one.logs[both]).max() for one in (first, second))
+    max_log = max(np.abs(law.logs[both]).max() for law in (first, second))
     order = np.argsort(-keys, kind="stable")
     positions = both[order]
-    apart = np.flatnonzero(-np.diff(keys[order]) > MARGIN * (1 + largest)) + 1
-    starts = np.concatenate([[0], apart]).astype(np.int64)
-    ends = np.append(apart, both.size)
-    more: list[int] = []
-    for k in np.flatnonzero(ends - starts > 1):
-        parts = _tied(positions[starts[k] : ends[k]].tolist(), first, second)
-        positions[starts[k] : ends[k]] = [y for part in parts for y in part]
-        more += [int(starts[k]) + cut for cut in accumulate(len(part) for part in parts[:-1])]
-    return positions, np.sort(np.concatenate([starts, np.array(more, dtype=np.int64)]))
+    cuts = np.flatnonzero(-np.diff(keys[order]) > LOG_MARGIN * (1 + max_log)) + 1
+    starts = np.concatenate([[0], cuts]).astype(np.int64)
+    stops = np.append(cuts, both.size)
+    extra_starts: list[int] = []
+    for k in np.flatnonzero(stops - starts > 1):
+        groups = _group_tied(positions[starts[k] : stops[k]].tolist(), first, second)
+        positions[starts[k] : stops[k]] = [y for group in groups for y in group]
+        extra_starts += [int(starts[k]) + offset for offset in accumulate(len(group) for group in groups[:-1])]
+    return positions, np.sort(np.concatenate([starts, np.array(extra_starts, dtype=np.int64)]))
 
 
-def _tied(run: list[int], first: PreparedLaw, second: PreparedLaw) -> list[list[int]]:
+def _group_tied(run: list[int], first: PreparedLaw, second: PreparedLaw) -> list[list[int]]:
     """Outputs whose ratios doubles cannot tell apart, in groups of equal ratio, decreasing."""
     below, above = first.values, second.values
     p, q = below[run[0]], above[run[0]]
@@ -173,16 +175,16 @@ def _tied(run: list[int], first: PreparedLaw, second: PreparedLaw) -> list[list[
         return sign(gap) if first.unit is None else sign(first.unit.number(gap, gap * 0 + 1)) if gap else 0
 
     key = cmp_to_key(order)
-    return [sorted(same) for _, same in groupby(sorted(run, key=key), key=key)]
+    return [sorted(group) for _, group in groupby(sorted(run, key=key), key=key)]
 
 
-def profile_curve(first: PreparedLaw, second: PreparedLaw, grouped: Grouping) -> Curve:
+def profile_curve(first: PreparedLaw, second: PreparedLaw, grouping: Grouping) -> Curve:
     """The curve through the probabilities of the events that take the groups one after another.
 
     Concave from (0, P(impossible under first)) to (1, 1), since the slopes are the ratios, decreasing; no three points
     are on a line, since ratios of different groups differ.
     """
-    points: list[Point] = list(zip(first.running(grouped), second.running(grouped), strict=True))
+    points: list[Point] = list(zip(first.running(grouping), second.running(grouping), strict=True))
     if points[0][0]:
         points.insert(0, (Fraction(0), Fraction(0)))
     return Curve.trusted(tuple(points), points[0][1], points[-1][1])

@@ -14,7 +14,7 @@ from utmost.exact import Number, Real
 from utmost.qif.rational_functions import common_field
 
 
-def split_output(column: Column, graph: RowGraph, asked: PrivacyConstraints) -> tuple[Column, Column]:
+def split_output(column: Column, graph: RowGraph, privacy: PrivacyConstraints) -> tuple[Column, Column]:
     """c₁ and c₂ of KL10 Appendix B for a column whose graph has two parts or more.
 
     With C₁ the first part and C₂ the others, and E₁ > 1 the largest factor by which C₁ may be raised against C₂ (E₂
@@ -23,56 +23,65 @@ def split_output(column: Column, graph: RowGraph, asked: PrivacyConstraints) -> 
     in both columns a constraint between C₁ and C₂ is tight now. Where no related pair leads across, c₁ is c on C₁ and 0
     elsewhere, c₂ the rest: they are the limits E₁, E₂ → ∞.
     """
-    inside = set(graph.parts[0])
-    up, down = raisable(column, inside, asked), raisable(column, _others(graph, inside), asked)
-    if up is None or down is None:
-        return _times(column, inside, 1, 0), _times(column, inside, 0, 1)
-    total = up * down - 1
-    first, second = reduced([(down - 1) / total, (up - 1) / total])
-    return _times(column, inside, first * up, first), _times(column, inside, second, second * down)
+    first_part = set(graph.parts[0])
+    first_factor, second_factor = (
+        raisable(column, first_part, privacy),
+        raisable(column, _secrets_outside(graph, first_part), privacy),
+    )
+    if first_factor is None or second_factor is None:
+        return _scale(column, first_part, 1, 0), _scale(column, first_part, 0, 1)
+    total = first_factor * second_factor - 1
+    first_weight, second_weight = reduced([(second_factor - 1) / total, (first_factor - 1) / total])
+    return _scale(column, first_part, first_weight * first_factor, first_weight), _scale(
+        column, first_part, second_weight, second_weight * second_factor
+    )
 
 
-def peel_extreme_ray(column: Column, graph: RowGraph, asked: PrivacyConstraints) -> tuple[Column, Column]:
+def peel_extreme_ray(column: Column, graph: RowGraph, privacy: PrivacyConstraints) -> tuple[Column, Column]:
     """A multiple of an extreme ray, as large as leaves the rest private, and that rest.
 
     The ray is reached by raising the first part until a constraint joins it to another, and so on until all that
     constraints can join is joined. Its tight constraints include the column's; the rest keeps these too, and since
     no more could be taken off, it has another: at most k columns come of one with k parts (Carathéodory).
     """
-    ray, loose = column, graph
-    while not loose.connected:
-        inside = set(loose.parts[0])
-        up = raisable(ray, inside, asked)
-        ray = _times(ray, inside, 1, 0) if up is None else _times(ray, inside, up, 1)
-        loose = row_graph(ray, asked, graph.output)
-    share = min(_most(column, ray, asked))
-    first = reduced([share * value for value in ray])
-    return first, reduced([a - b for a, b in zip(column, first, strict=True)])
+    ray, ray_graph = column, graph
+    while not ray_graph.connected:
+        first_part = set(ray_graph.parts[0])
+        factor = raisable(ray, first_part, privacy)
+        ray = _scale(ray, first_part, 1, 0) if factor is None else _scale(ray, first_part, factor, 1)
+        ray_graph = row_graph(ray, privacy, graph.output)
+    share = min(_removable_shares(column, ray, privacy))
+    peeled = reduced([share * value for value in ray])
+    return peeled, reduced([a - b for a, b in zip(column, peeled, strict=True)])
 
 
-def raisable(column: Sequence[Number], inside: Collection[int], asked: PrivacyConstraints) -> Number | None:
+def raisable(column: Sequence[Number], raised: Collection[int], privacy: PrivacyConstraints) -> Number | None:
     """The largest factor by which the secrets inside may be raised against the others; None if nothing limits it."""
-    leaving = [b for b in asked.constraints if b.high in inside and b.low not in inside and column[b.low]]
+    leaving = [b for b in privacy.constraints if b.high in raised and b.low not in raised and column[b.low]]
     return min(reduced([column[b.low] / (b.factor * column[b.high]) for b in leaving]), default=None)
 
 
 def reduced(values: Sequence[Number]) -> Column:
     """The same numbers; quotients of irrational ones without the common factors that pile up step by step."""
-    over = common_field(values) if any(isinstance(value, Real) for value in values) else None
-    return tuple(values if over is None else [over.number(over.ratio(value)) for value in values])
+    field = common_field(values) if any(isinstance(value, Real) for value in values) else None
+    return tuple(values if field is None else [field.number(field.ratio(value)) for value in values])
 
 
-def _others(graph: RowGraph, inside: Collection[int]) -> set[int]:
-    return {x for part in graph.parts for x in part if x not in inside}
+def _secrets_outside(graph: RowGraph, first_part: Collection[int]) -> set[int]:
+    return {x for part in graph.parts for x in part if x not in first_part}
 
 
-def _times(column: Column, inside: Collection[int], factor: Number | int, other: Number | int) -> Column:
+def _scale(
+    column: Column, secrets: Collection[int], inside_factor: Number | int, outside_factor: Number | int
+) -> Column:
     """The column with the secrets inside times one factor and the rest times another."""
-    return reduced([value * factor if x in inside else value * other for x, value in enumerate(column)])
+    return reduced(
+        [value * inside_factor if x in secrets else value * outside_factor for x, value in enumerate(column)]
+    )
 
 
-def _most(column: Column, ray: Column, asked: PrivacyConstraints) -> Column:
+def _removable_shares(column: Column, ray: Column, privacy: PrivacyConstraints) -> Column:
     """By each constraint of the column, how much of the ray can be taken off."""
-    above = [value / part for value, part in zip(column, ray, strict=True) if part]
-    slacks = [bound.slack(column) / slack for bound in asked.constraints if (slack := bound.slack(ray))]
-    return reduced(above + slacks)
+    ratios = [value / entry for value, entry in zip(column, ray, strict=True) if entry]
+    slacks = [bound.slack(column) / slack for bound in privacy.constraints if (slack := bound.slack(ray))]
+    return reduced(ratios + slacks)

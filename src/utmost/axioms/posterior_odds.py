@@ -40,14 +40,14 @@ def odds_bounds(bound: Curve, level: Level) -> Odds:
 
     >>> from utmost.axioms.curves import curve_from_lines
     >>> from utmost.exact import alpha
-    >>> found = odds_bounds(curve_from_lines([(2, 0), ("1/2", "1/2")]), alpha("1/2"))
-    >>> found.rise, found.fall
+    >>> bounds = odds_bounds(curve_from_lines([(2, 0), ("1/2", "1/2")]), alpha("1/2"))
+    >>> bounds.rise, bounds.fall
     (Fraction(1, 3), Fraction(2, 3))
     """
-    _checked(bound, level)
+    _check_curve(bound, level)
     lower = bound.reflected
-    rise = lowest_terms(_last([(a, level.alpha * value - a) for a, value in bound.points]))
-    fall = lowest_terms(_last([(a, level.alpha * a - value) for a, value in lower.points]))
+    rise = lowest_terms(_last_nonnegative([(a, level.alpha * value - a) for a, value in bound.points]))
+    fall = lowest_terms(_last_nonnegative([(a, level.alpha * a - value) for a, value in lower.points]))
     return Odds(rise, fall, (True, bool(fall != 1 or lower.at_one <= level.alpha)))
 
 
@@ -64,21 +64,21 @@ def odds_law(profile: Curve) -> tuple[tuple[Number, Number], ...]:
 
 def odds_tails(profile: Curve, level: Level) -> Odds:
     """P(Δ ≥ ε | i₁) and P(Δ ≤ −ε | i₁) for a channel and a pair, from its profile."""
-    _checked(profile, level)
+    _check_curve(profile, level)
     ratios = odds_law(profile)
     rise = sum((chance for ratio, chance in ratios if level.alpha * ratio >= 1), Fraction(0))
     fall = sum((chance for ratio, chance in ratios if ratio <= level.alpha), Fraction(0))
     return Odds(rise, fall)
 
 
-def _checked(curve: Curve, level: Level) -> None:
+def _check_curve(curve: Curve, level: Level) -> None:
     if level.alpha == 1:
         raise InputError("epsilon of a move of the odds must be > 0, got 0: every answer moves them by 0 or more")
     if not curve.concave or curve.points[-1][1] != 1 or curve.at_one != 1 or sign(curve.at_zero) < 0:
         raise InputError("a bound on events must be concave, at least 0 at 0 and equal to 1 at 1")
 
 
-def _last(points: list[Point]) -> Number:
+def _last_nonnegative(points: list[Point]) -> Number:
     """The largest place where a concave function that starts at or above 0 is not below 0."""
     k = max(k for k, (_, value) in enumerate(points) if sign(value) >= 0)
     if k + 1 == len(points):

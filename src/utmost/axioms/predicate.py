@@ -145,21 +145,21 @@ def swap_arguments(tree: Tree) -> Tree:
     return type(tree)(tuple(swap_arguments(part) for part in tree.parts))
 
 
-def fix_first_argument(tree: Tree, place: Number) -> Tree | bool:
+def fix_first_argument(tree: Tree, a: Number) -> Tree | bool:
     """The tree at one place a, as a tree in b alone, or its answer where that does not depend on b."""
     if isinstance(tree, Comparison):
-        rest = tree.form.across * place + tree.form.shift
+        rest = tree.form.across * a + tree.form.shift
         if not tree.form.up:
             return sign(rest) in tree.signs
         return Comparison(Linear(ZERO, tree.form.up, rest), tree.signs)
     decisive = isinstance(tree, AnyOf)
     parts: list[Tree] = []
     for part in tree.parts:
-        found = fix_first_argument(part, place)
-        if found is decisive:
+        restricted = fix_first_argument(part, a)
+        if restricted is decisive:
             return decisive
-        if not isinstance(found, bool):
-            parts.append(found)
+        if not isinstance(restricted, bool):
+            parts.append(restricted)
     if len(parts) <= 1:
         return parts[0] if parts else not decisive
     return type(tree)(tuple(parts))
@@ -173,22 +173,22 @@ def symmetrise(tree: Tree) -> Tree:
 def from_curve(curve: Curve) -> Predicate:
     """b ≤ M(a) for any curve M, piece by piece."""
     pieces = [
-        AllOf((_from(left[0], strict=left[0] == 0), _until(right[0], strict=right[0] == 1), _below(line)))
+        AllOf((_a_at_least(left[0], strict=left[0] == 0), _a_at_most(right[0], strict=right[0] == 1), _b_at_most(line)))
         for (left, right), line in zip(pairwise(curve.points), curve.lines, strict=True)
     ]
-    ends = [(ZERO, curve.at_zero), (ONE, curve.at_one)]
-    points = [AllOf((Comparison(Linear(ONE, ZERO, -a), EQUAL), _below((ZERO, value)))) for a, value in ends]
+    end_values = [(ZERO, curve.at_zero), (ONE, curve.at_one)]
+    points = [AllOf((Comparison(Linear(ONE, ZERO, -a), EQUAL), _b_at_most((ZERO, value)))) for a, value in end_values]
     return Predicate(f"points:{curve}", AnyOf((*pieces, *points)))
 
 
-def _from(place: Number, *, strict: bool) -> Comparison:
-    return Comparison(Linear(-ONE, ZERO, place), LESS if strict else LESS_OR_EQUAL)
+def _a_at_least(limit: Number, *, strict: bool) -> Comparison:
+    return Comparison(Linear(-ONE, ZERO, limit), LESS if strict else LESS_OR_EQUAL)
 
 
-def _until(place: Number, *, strict: bool) -> Comparison:
-    return Comparison(Linear(ONE, ZERO, -place), LESS if strict else LESS_OR_EQUAL)
+def _a_at_most(limit: Number, *, strict: bool) -> Comparison:
+    return Comparison(Linear(ONE, ZERO, -limit), LESS if strict else LESS_OR_EQUAL)
 
 
-def _below(line: tuple[Number, Number]) -> Comparison:
+def _b_at_most(line: tuple[Number, Number]) -> Comparison:
     slope, start = line
     return Comparison(Linear(-slope, ONE, -start), LESS_OR_EQUAL)

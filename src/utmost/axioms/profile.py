@@ -71,8 +71,8 @@ class Profile:
         """The event with this probability under `first` that has the largest one under `second` (Neyman–Pearson).
 
         >>> from utmost.channel import channel
-        >>> found = profile(channel([["1/2", "1/4", "1/4"], ["1/4", "1/4", "1/2"]]), (0, 1)).best("1/3")
-        >>> found.surely, found.sometimes, found.share, found.second
+        >>> test = profile(channel([["1/2", "1/4", "1/4"], ["1/4", "1/4", "1/2"]]), (0, 1)).best("1/3")
+        >>> test.surely, test.sometimes, test.share, test.second
         ((2,), (1,), Fraction(1, 3), Fraction(7, 12))
         """
         a = number(probability, "probability of an event")
@@ -102,11 +102,13 @@ class Profile:
     def reversed(self) -> Profile:
         """The profile of (second, first): its best events are the complements, so points (a, b) become (1−b, 1−a)."""
         points = [(1 - b, 1 - a) for a, b in reversed(self.curve.points)]
-        turned = [point for k, point in enumerate(points) if k + 1 == len(points) or points[k + 1][0] != point[0]]
-        if turned[-1][0] != 1:
-            turned.append((Fraction(1), Fraction(1)))
-        mirrored = Curve.trusted(tuple(turned), turned[0][1], turned[-1][1])
-        return Profile(self.second, self.first, mirrored, self.order[::-1], self.exact)
+        mirror_points = [
+            point for k, point in enumerate(points) if k + 1 == len(points) or points[k + 1][0] != point[0]
+        ]
+        if mirror_points[-1][0] != 1:
+            mirror_points.append((Fraction(1), Fraction(1)))
+        mirror_curve = Curve.trusted(tuple(mirror_points), mirror_points[0][1], mirror_points[-1][1])
+        return Profile(self.second, self.first, mirror_curve, self.order[::-1], self.exact)
 
 
 def profile(mechanism: Channel | Mechanism, pair: Sequence[Label]) -> Profile:
@@ -114,8 +116,8 @@ def profile(mechanism: Channel | Mechanism, pair: Sequence[Label]) -> Profile:
 
     >>> from utmost.exact import alpha
     >>> from utmost.mechanisms import geometric
-    >>> found = profile(geometric(3, alpha("1/2")), (1, 2))
-    >>> [(str(a), str(b)) for a, b in found.curve.points], found.order
+    >>> geometric_profile = profile(geometric(3, alpha("1/2")), (1, 2))
+    >>> [(str(a), str(b)) for a, b in geometric_profile.curve.points], geometric_profile.order
     ([('0', '0'), ('1/3', '2/3'), ('1', '1')], ((2, 3), (0, 1)))
     """
     return next(profiles(mechanism, [pair]))
@@ -124,21 +126,21 @@ def profile(mechanism: Channel | Mechanism, pair: Sequence[Label]) -> Profile:
 def profiles(mechanism: Channel | Mechanism, pairs: Iterable[Sequence[Label]]) -> Iterator[Profile]:
     """The profiles of a channel for some ordered pairs of its inputs, one after another; each row is read once."""
     source = channel_of(mechanism)
-    places = {label: k for k, label in enumerate(source.inputs)}
-    made = common_unit(source.rows.flat) if source.exact else None
-    ready: dict[int, PreparedLaw] = {}
+    positions = {label: k for k, label in enumerate(source.inputs)}
+    unit = common_unit(source.rows.flat) if source.exact else None
+    laws: dict[int, PreparedLaw] = {}
     for pair in pairs:
-        first, second = _checked(pair, places)
+        first, second = _pair_positions(pair, positions)
         for x in (first, second):
-            if x not in ready:
-                ready[x] = prepare_law(_law(source, x), made)
-        yield _profile(source, (first, second), ready)
+            if x not in laws:
+                laws[x] = prepare_law(_law(source, x), unit)
+        yield _profile(source, (first, second), laws)
 
 
-def _checked(pair: Sequence[Label], places: dict[Label, int]) -> tuple[int, int]:
-    if len(pair) != 2 or pair[0] == pair[1] or not all(label in places for label in pair):
+def _pair_positions(pair: Sequence[Label], positions: dict[Label, int]) -> tuple[int, int]:
+    if len(pair) != 2 or pair[0] == pair[1] or not all(label in positions for label in pair):
         raise InputError("pair must be two different inputs of the channel, the first is the one that is true")
-    return places[pair[0]], places[pair[1]]
+    return positions[pair[0]], positions[pair[1]]
 
 
 def _law(source: Channel, x: int) -> Iterable[Number]:
@@ -151,9 +153,9 @@ def _law(source: Channel, x: int) -> Iterable[Number]:
     return [value / total for value in entries]
 
 
-def _profile(source: Channel, places: tuple[int, int], ready: dict[int, PreparedLaw]) -> Profile:
-    first, second = (ready[x] for x in places)
-    grouped = group_by_ratio(first, second)
-    order = tuple(tuple(source.outputs[y] for y in part) for part in grouped.parts())
-    labels = [source.inputs[x] for x in places]
-    return Profile(labels[0], labels[1], profile_curve(first, second, grouped), order, source.exact)
+def _profile(source: Channel, pair: tuple[int, int], laws: dict[int, PreparedLaw]) -> Profile:
+    first, second = (laws[x] for x in pair)
+    grouping = group_by_ratio(first, second)
+    order = tuple(tuple(source.outputs[y] for y in group) for group in grouping.parts())
+    labels = [source.inputs[x] for x in pair]
+    return Profile(labels[0], labels[1], profile_curve(first, second, grouping), order, source.exact)

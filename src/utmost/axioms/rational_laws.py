@@ -34,18 +34,21 @@ class Unit:
         """A sum of powers of e as a polynomial in x, times x^−least."""
         from flint import fmpq, fmpq_poly
 
-        places = {int(Fraction(exponent) * self.steps) - self.least: c for (exponent, _), c in terms.items()}  # type: ignore[arg-type]
-        coefficients = [fmpq(0)] * (max(places, default=-1) + 1)
-        for place, c in places.items():
-            coefficients[place] = fmpq(c.numerator, c.denominator)
+        coefficient_by_power = {
+            int(Fraction(exponent) * self.steps) - self.least: c  # type: ignore[arg-type]
+            for (exponent, _), c in terms.items()
+        }
+        coefficients = [fmpq(0)] * (max(coefficient_by_power, default=-1) + 1)
+        for power, c in coefficient_by_power.items():
+            coefficients[power] = fmpq(c.numerator, c.denominator)
         return fmpq_poly(coefficients)
 
-    def number(self, above: fmpq_poly, below: fmpq_poly) -> Number:
+    def number(self, numerator: fmpq_poly, denominator: fmpq_poly) -> Number:
         """The quotient of two polynomials at x, in lowest terms."""
-        common = above.gcd(below)
-        return self._value(above // common) / self._value(below // common)
+        common = numerator.gcd(denominator)
+        return self._evaluate(numerator // common) / self._evaluate(denominator // common)
 
-    def _value(self, polynomial: fmpq_poly) -> Number:
+    def _evaluate(self, polynomial: fmpq_poly) -> Number:
         terms = [
             Fraction(int(c.p), int(c.q)) * exponential(Fraction(k, self.steps))
             for k, c in enumerate(polynomial.coeffs())
@@ -76,36 +79,38 @@ def common_unit(numbers: Iterable[Number]) -> Unit | None:
                     return None
                 exponents.add(exponent)
     steps = math.lcm(*(exponent.denominator for exponent in exponents))
-    places = {0, *(int(exponent * steps) for exponent in exponents)}
-    return Unit(steps, min(places)) if exponents and max(places) - min(places) <= MAX_DEGREE else None
+    powers = {0, *(int(exponent * steps) for exponent in exponents)}
+    return Unit(steps, min(powers)) if exponents and max(powers) - min(powers) <= MAX_DEGREE else None
 
 
 def lowest_terms(value: Number) -> Number:
     """The same number in lowest terms, where it is rational in a power of e; others as they are.
 
-    >>> grown = exponential(1)
+    >>> e = exponential(1)
     >>> (
-    ...     str((grown + 2) * (grown - 1) / ((grown + 2) * (grown + 1))),
-    ...     str(lowest_terms((grown + 2) / ((grown + 2) * grown))),
+    ...     str((e + 2) * (e - 1) / ((e + 2) * (e + 1))),
+    ...     str(lowest_terms((e + 2) / ((e + 2) * e))),
     ... )
     ('(1 + exp(-1) - 2*exp(-2))/(1 + 3*exp(-1) + 2*exp(-2))', 'exp(-1)')
     """
-    made = common_unit([value])
-    if made is None or not isinstance(value, Real):
+    unit = common_unit([value])
+    if unit is None or not isinstance(value, Real):
         return value
-    above, below = (made.polynomial(terms) for terms in value.terms())
-    return made.number(above, below)
+    numerator, denominator = (unit.polynomial(terms) for terms in value.terms())
+    return unit.number(numerator, denominator)
 
 
-def over_common_denominator(numbers: Sequence[Number], made: Unit) -> tuple[list[fmpq_poly], fmpq_poly]:
+def over_common_denominator(numbers: Sequence[Number], unit: Unit) -> tuple[list[fmpq_poly], fmpq_poly]:
     """Polynomials whose quotients by one polynomial are these numbers."""
-    one: Terms = {ONE: Fraction(1)}
-    parts = [value.terms() if isinstance(value, Real) else ({ONE: value}, one) for value in numbers]
-    below: dict[frozenset[tuple[Monomial, Fraction]], fmpq_poly] = {}
-    keys = [frozenset(terms.items()) for _, terms in parts]
-    for key, (_, terms) in zip(keys, parts, strict=True):
-        if key not in below:
-            below[key] = made.polynomial(terms)
-    scale = math.prod(below.values(), start=made.polynomial(one) // made.polynomial(one))
-    others = {key: scale // part for key, part in below.items()}
-    return [made.polynomial(above) * others[key] for key, (above, _) in zip(keys, parts, strict=True)], scale
+    one_terms: Terms = {ONE: Fraction(1)}
+    quotients = [value.terms() if isinstance(value, Real) else ({ONE: value}, one_terms) for value in numbers]
+    denominators: dict[frozenset[tuple[Monomial, Fraction]], fmpq_poly] = {}
+    keys = [frozenset(terms.items()) for _, terms in quotients]
+    for key, (_, terms) in zip(keys, quotients, strict=True):
+        if key not in denominators:
+            denominators[key] = unit.polynomial(terms)
+    scale = math.prod(denominators.values(), start=unit.polynomial(one_terms) // unit.polynomial(one_terms))
+    cofactors = {key: scale // denominator for key, denominator in denominators.items()}
+    return [
+        unit.polynomial(numerator) * cofactors[key] for key, (numerator, _) in zip(keys, quotients, strict=True)
+    ], scale

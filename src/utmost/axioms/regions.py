@@ -29,7 +29,7 @@ from utmost.errors import InputError
 from utmost.exact import Number, sign
 
 ZERO, ONE = Fraction(0), Fraction(1)
-MOST_LINES = 100  # complements counted; columns grow with the square of it
+MAX_LINES = 100  # complements counted; columns grow with the square of it
 FRAME = (Linear(ZERO, ONE, ZERO), Linear(ZERO, ONE, -ONE), Linear(-ONE, ONE, ZERO))  # b = 0, b = 1, b = a
 
 
@@ -57,12 +57,12 @@ class Column:
     @property
     def top(self) -> End | None:
         """sup{b : (a, b) allowed}; None if nothing is. KL10's M_q(a)."""
-        return self._end([face for face, yes in enumerate(self.allowed) if yes][-1:], 1)
+        return self._end([face for face, is_allowed in enumerate(self.allowed) if is_allowed][-1:], 1)
 
     @property
     def bottom(self) -> End | None:
         """inf{b : (a, b) allowed}; None if nothing is. KL10's m_q(a)."""
-        return self._end([face for face, yes in enumerate(self.allowed) if yes][:1], 0)
+        return self._end([face for face, is_allowed in enumerate(self.allowed) if is_allowed][:1], 0)
 
     def _end(self, faces: Sequence[int], above: int) -> End | None:
         if not faces:
@@ -89,7 +89,7 @@ class Column:
     @property
     def furthest(self) -> tuple[int, int]:
         """The lowest and the highest face that is allowed."""
-        faces = [face for face, yes in enumerate(self.allowed) if yes]
+        faces = [face for face, is_allowed in enumerate(self.allowed) if is_allowed]
         return faces[0], faces[-1]
 
 
@@ -110,41 +110,41 @@ class Region:
     @cached_property
     def lines(self) -> tuple[Linear, ...]:
         """The lines that can part the allowed from the rest, the diagonal and the sides among them."""
-        found: list[Linear] = []
+        distinct: list[Linear] = []
         for line in (*FRAME, *linear_forms(self.tree)):
-            if not any(_same(line, other) for other in found):
-                found.append(line)
-        if len(found) > MOST_LINES:
-            most = f"at most {MOST_LINES} lines, those of complements and of the reversed pair counted"
-            raise InputError(f"rule must have {most}, got {len(found)}: take fewer comparisons or points")
-        return tuple(found)
+            if not any(_is_same_line(line, known_line) for known_line in distinct):
+                distinct.append(line)
+        if len(distinct) > MAX_LINES:
+            limit_text = f"at most {MAX_LINES} lines, those of complements and of the reversed pair counted"
+            raise InputError(f"rule must have {limit_text}, got {len(distinct)}: take fewer comparisons or points")
+        return tuple(distinct)
 
-    def column(self, place: Number) -> Column:
+    def column(self, a: Number) -> Column:
         """What is allowed at one place a in [0, 1], exact."""
-        rest = fix_first_argument(self.tree, place)
-        heights = [ZERO, place, ONE] if isinstance(rest, bool) else [ZERO, place, ONE, *_roots(rest)]
+        restricted = fix_first_argument(self.tree, a)
+        heights = [ZERO, a, ONE] if isinstance(restricted, bool) else [ZERO, a, ONE, *_roots(restricted)]
         levels = _distinct(b for b in heights if 0 <= b <= 1)
-        between = [(low + high) / 2 for low, high in pairwise(levels)]
-        faces = [b for pair in zip(levels, between, strict=False) for b in pair] + levels[-1:]
-        allowed = [rest if isinstance(rest, bool) else rest(ZERO, b) for b in faces]
-        return Column(place, tuple(levels), tuple(allowed))
+        midpoints = [(low + high) / 2 for low, high in pairwise(levels)]
+        faces = [b for pair in zip(levels, midpoints, strict=False) for b in pair] + levels[-1:]
+        allowed = [restricted if isinstance(restricted, bool) else restricted(ZERO, b) for b in faces]
+        return Column(a, tuple(levels), tuple(allowed))
 
     @cached_property
     def places(self) -> tuple[Number, ...]:
         """The places in [0, 1], both ends included, where two lines meet or one stands upright, in order."""
-        found: list[Number] = [ZERO, ONE]
+        breakpoints: list[Number] = [ZERO, ONE]
         for k, line in enumerate(self.lines):
             if not line.up:
-                found.append(-line.shift / line.across)
-            found += [a for other in self.lines[:k] if (a := _meeting(line, other)) is not None]
-        return tuple(_distinct(a for a in found if 0 <= a <= 1))
+                breakpoints.append(-line.shift / line.across)
+            breakpoints += [a for earlier in self.lines[:k] if (a := _crossing(line, earlier)) is not None]
+        return tuple(_distinct(a for a in breakpoints if 0 <= a <= 1))
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """At each of `places`, and in the middle between each two, in order: even ones are the places themselves."""
-        between = [(left + right) / 2 for left, right in pairwise(self.places)]
-        every = [a for pair in zip(self.places, between, strict=False) for a in pair] + [self.places[-1]]
-        return tuple(self.column(a) for a in every)
+        midpoints = [(left + right) / 2 for left, right in pairwise(self.places)]
+        arguments = [a for pair in zip(self.places, midpoints, strict=False) for a in pair] + [self.places[-1]]
+        return tuple(self.column(a) for a in arguments)
 
     def limits(self, k: int) -> tuple[Number, Number]:
         """The limits of the upper end at the two sides of the open strip whose middle is the odd column k."""
@@ -153,14 +153,14 @@ class Region:
         left, right = (self.along(column, column.top.value, self.columns[side].place) for side in (k - 1, k + 1))
         return left, right
 
-    def along(self, column: Column, height: Number, place: Number) -> Number:
+    def along(self, column: Column, height: Number, a: Number) -> Number:
         """The height at a place of the line through one of the heights of a column."""
         line = next(line for line in self.lines if line.up and not line(column.place, height))
-        return -line(place, ZERO) / line.up
+        return -line(a, ZERO) / line.up
 
 
-def region(rule: Predicate | Curve, back: Predicate | Curve | None = None) -> Region:
-    """What a rule for (i₁, i₂) allows, and what `back`, a rule for (i₂, i₁), allows as well.
+def region(rule: Predicate | Curve, reverse_rule: Predicate | Curve | None = None) -> Region:
+    """What a rule for (i₁, i₂) allows, and what `reverse_rule`, a rule for (i₂, i₁), allows as well.
 
     A curve M allows b ≤ M(a). Both rules hold for complements too. KL10 Ass. 2.2.1.
 
@@ -168,11 +168,11 @@ def region(rule: Predicate | Curve, back: Predicate | Curve | None = None) -> Re
     >>> region(parse_privacy_predicate("b <= 2*a")).column(Fraction(3, 4)).bottom.value
     Fraction(1, 2)
     """
-    forth = rule if isinstance(rule, Predicate) else from_curve(rule)
-    if back is None:
-        return Region(symmetrise(forth.tree), forth.text)
-    other = back if isinstance(back, Predicate) else from_curve(back)
-    return Region(symmetrise(AllOf((forth.tree, swap_arguments(other.tree)))), forth.text)
+    forward = rule if isinstance(rule, Predicate) else from_curve(rule)
+    if reverse_rule is None:
+        return Region(symmetrise(forward.tree), forward.text)
+    reverse = reverse_rule if isinstance(reverse_rule, Predicate) else from_curve(reverse_rule)
+    return Region(symmetrise(AllOf((forward.tree, swap_arguments(reverse.tree)))), forward.text)
 
 
 def _roots(tree: Tree) -> list[Number]:
@@ -182,21 +182,21 @@ def _roots(tree: Tree) -> list[Number]:
 
 def _distinct(values: Iterable[Number]) -> list[Number]:
     """Each value once, in order."""
-    ordered = sorted(values)
-    return [value for k, value in enumerate(ordered) if k == 0 or value != ordered[k - 1]]
+    sorted_values = sorted(values)
+    return [value for k, value in enumerate(sorted_values) if k == 0 or value != sorted_values[k - 1]]
 
 
-def _same(line: Linear, other: Linear) -> bool:
+def _is_same_line(first: Linear, second: Linear) -> bool:
     """Are two functions zero on the same line."""
-    crossed = (
-        line.across * other.up - line.up * other.across,
-        line.across * other.shift - line.shift * other.across,
-        line.up * other.shift - line.shift * other.up,
+    minors = (
+        first.across * second.up - first.up * second.across,
+        first.across * second.shift - first.shift * second.across,
+        first.up * second.shift - first.shift * second.up,
     )
-    return not any(sign(value) for value in crossed)
+    return not any(sign(value) for value in minors)
 
 
-def _meeting(line: Linear, other: Linear) -> Number | None:
+def _crossing(first: Linear, second: Linear) -> Number | None:
     """The place where two lines cross, None if they are parallel."""
-    below = line.across * other.up - line.up * other.across
-    return None if not below else (line.up * other.shift - line.shift * other.up) / below
+    determinant = first.across * second.up - first.up * second.across
+    return None if not determinant else (first.up * second.shift - first.shift * second.up) / determinant

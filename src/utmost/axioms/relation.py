@@ -18,8 +18,8 @@ from utmost.errors import InputError
 from utmost.spaces import Space, parse_space
 from utmost.spaces.space import MAX_TABLE_POINTS, Label, Pair, label_text
 
-LONGEST_LABEL = 200  # characters
-MOST_DIGITS = 18  # of a label that is read as a whole number
+MAX_LABEL_CHARS = 200  # characters
+MAX_LABEL_DIGITS = 18  # of a label that is read as a whole number
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class Relation:
         if not 1 <= size <= MAX_TABLE_POINTS or distinct != size:
             got = size if distinct == size else f"{size} of which {distinct} are written differently"
             raise InputError(f"a relation must have 1 to {MAX_TABLE_POINTS} distinct labels, got {got}")
-        for x, other in self.pairs:
-            if not (0 <= x < size and 0 <= other < size):
+        for first, second in self.pairs:
+            if not (0 <= first < size and 0 <= second < size):
                 raise InputError(f"a pair of a relation must be two positions below {size}, got another number")
-            if x == other:
-                name = label_text(self.labels[x])
+            if first == second:
+                name = label_text(self.labels[first])
                 raise InputError(f"a relation must be irreflexive, got a pair of {name} with itself: leave it out")
         object.__setattr__(self, "pairs", tuple(sorted(set(self.pairs))))
 
@@ -57,8 +57,8 @@ class Relation:
     @cached_property
     def symmetric(self) -> bool:
         """Does it hold both directions of each of its pairs."""
-        known = set(self.pairs)
-        return all((other, x) in known for x, other in self.pairs)
+        pair_set = set(self.pairs)
+        return all((second, first) in pair_set for first, second in self.pairs)
 
     @property
     def both_ways(self) -> Relation:
@@ -73,23 +73,23 @@ class Relation:
     @cached_property
     def neighbours(self) -> tuple[tuple[int, ...], ...]:
         """For each secret the secrets it is related to, in either direction, in order."""
-        near: list[set[int]] = [set() for _ in self.labels]
-        for x, other in self.pairs:
-            near[x].add(other)
-            near[other].add(x)
-        return tuple(tuple(sorted(some)) for some in near)
+        neighbour_sets: list[set[int]] = [set() for _ in self.labels]
+        for first, second in self.pairs:
+            neighbour_sets[first].add(second)
+            neighbour_sets[second].add(first)
+        return tuple(tuple(sorted(members)) for members in neighbour_sets)
 
     @cached_property
     def components(self) -> tuple[tuple[int, ...], ...]:
         """The connected parts, each in order, by their first secrets."""
-        parts: list[tuple[int, ...]] = []
-        seen: set[int] = set()
+        component_list: list[tuple[int, ...]] = []
+        visited: set[int] = set()
         for start in range(len(self)):
-            if start not in seen:
-                part = tuple(sorted(self._tree(start)))
-                seen.update(part)
-                parts.append(part)
-        return tuple(parts)
+            if start not in visited:
+                component = tuple(sorted(self._tree(start)))
+                visited.update(component)
+                component_list.append(component)
+        return tuple(component_list)
 
     @property
     def connected(self) -> bool:
@@ -98,23 +98,23 @@ class Relation:
 
     def _tree(self, start: int) -> dict[int, int]:
         """For each secret that can be reached the one before it on a shortest path from `start`; nearest first."""
-        before = {start: start}
+        predecessor = {start: start}
         layer = [start]
         while layer:
-            found = []
+            next_layer = []
             for x in layer:
-                for other in self.neighbours[x]:
-                    if other not in before:
-                        before[other] = x
-                        found.append(other)
-            layer = found
-        return before
+                for neighbour in self.neighbours[x]:
+                    if neighbour not in predecessor:
+                        predecessor[neighbour] = x
+                        next_layer.append(neighbour)
+            layer = next_layer
+        return predecessor
 
     def distances(self, start: int) -> tuple[int | None, ...]:
         """d_R(start, x), the fewest steps along pairs, for every secret x; None where there is no path."""
         steps = {start: 0}
-        for x, before in self._tree(start).items():
-            steps.setdefault(x, steps[before] + 1)
+        for x, predecessor in self._tree(start).items():
+            steps.setdefault(x, steps[predecessor] + 1)
         return tuple(steps.get(x) for x in range(len(self)))
 
     def path(self, start: int, end: int) -> tuple[int, ...] | None:
@@ -123,12 +123,12 @@ class Relation:
         >>> relation_from_space(parse_space("cycle:5")).path(0, 3)
         (0, 4, 3)
         """
-        before, found = self._tree(start), [end]
-        if end not in before:
+        predecessor, reversed_path = self._tree(start), [end]
+        if end not in predecessor:
             return None
-        while found[-1] != start:
-            found.append(before[found[-1]])
-        return tuple(reversed(found))
+        while reversed_path[-1] != start:
+            reversed_path.append(predecessor[reversed_path[-1]])
+        return tuple(reversed(reversed_path))
 
     @cached_property
     def diameter(self) -> int | None:
@@ -151,17 +151,17 @@ class Relation:
 
         size = len(self) - 1
         laplacian = [[0] * size for _ in range(size)]
-        for x, near in enumerate(self.neighbours[:size]):
-            laplacian[x][x] = len(near)
-            for other in near:
-                if other < size:
-                    laplacian[x][other] = -1
+        for x, neighbours in enumerate(self.neighbours[:size]):
+            laplacian[x][x] = len(neighbours)
+            for neighbour in neighbours:
+                if neighbour < size:
+                    laplacian[x][neighbour] = -1
         return int(fmpz_mat(size, size, [entry for row in laplacian for entry in row]).det())
 
 
 def relation_from_space(space: Space) -> Relation:
     """The neighbours of a space: its edges, in both directions; line:n gives KL10's R_n, discrete:n all pairs."""
-    return Relation(space.labels, (*space.edges, *((other, x) for x, other in space.edges)))
+    return Relation(space.labels, (*space.edges, *((second, first) for first, second in space.edges)))
 
 
 def relation_from_pairs(pairs: Iterable[Sequence[Label]], labels: Iterable[Label] | None = None) -> Relation:
@@ -170,35 +170,36 @@ def relation_from_pairs(pairs: Iterable[Sequence[Label]], labels: Iterable[Label
     >>> relation_from_pairs([("a", "b"), ("b", "c")]).symmetric
     False
     """
-    listed = [_pair(pair) for pair in pairs]
-    names = tuple(labels) if labels is not None else tuple(dict.fromkeys(end for pair in listed for end in pair))
-    places = {label: k for k, label in enumerate(names)}
+    label_pairs = [_check_pair(pair) for pair in pairs]
+    names = tuple(labels) if labels is not None else tuple(dict.fromkeys(end for pair in label_pairs for end in pair))
+    positions = {label: k for k, label in enumerate(names)}
     return Relation(
-        names, tuple((label_position(places, first), label_position(places, second)) for first, second in listed)
+        names,
+        tuple((label_position(positions, first), label_position(positions, second)) for first, second in label_pairs),
     )
 
 
-def label_position(places: Mapping[Label, int], label: Label) -> int:
+def label_position(positions: Mapping[Label, int], label: Label) -> int:
     """Where a label stands, or an error that names it."""
-    if label not in places:
+    if label not in positions:
         raise InputError(f"a pair of a relation must be of its labels, got {label_text(label)}: add it to them")
-    return places[label]
+    return positions[label]
 
 
-def _pair(pair: Sequence[Label]) -> tuple[Label, Label]:
-    ends = list(pair) if isinstance(pair, list | tuple) else []
-    if len(ends) != 2 or not all(isinstance(end, str | int) and not isinstance(end, bool) for end in ends):
+def _check_pair(pair: Sequence[Label]) -> tuple[Label, Label]:
+    labels = list(pair) if isinstance(pair, list | tuple) else []
+    if len(labels) != 2 or not all(isinstance(label, str | int) and not isinstance(label, bool) for label in labels):
         raise InputError('a pair of a relation must be two labels such as ["a", "b"]')
-    return ends[0], ends[1]
+    return labels[0], labels[1]
 
 
-def parse_relation(words: str) -> Relation:
+def parse_relation(text: str) -> Relation:
     """The relation that the command line or a file means: `pairs:FILE` (CSV lines i1,i2), or a space such as line:6."""
-    kind, _, path = words.partition(":")
-    return _from_file(Path(path)) if kind == "pairs" and path else relation_from_space(parse_space(words))
+    kind, _, path = text.partition(":")
+    return _read_relation(Path(path)) if kind == "pairs" and path else relation_from_space(parse_space(text))
 
 
-def _from_file(path: Path) -> Relation:
+def _read_relation(path: Path) -> Relation:
     text = read_text(path, "relation")
     try:
         rows = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
@@ -209,24 +210,24 @@ def _from_file(path: Path) -> Relation:
     for k, row in enumerate(rows, start=1):
         if len(row) != 2:
             raise InputError(f"relation must be a CSV file of lines i1,i2, got {len(row)} cells in row {k}")
-    return relation_from_pairs([[_label(cell, k) for cell in row] for k, row in enumerate(rows, start=1)])
+    return relation_from_pairs([[_parse_label(cell, k) for cell in row] for k, row in enumerate(rows, start=1)])
 
 
 def check_printable(relation: Relation) -> Relation:
     """The relation, if its labels can be printed."""
-    if not all(_printable(str(label)) for label in relation.labels):
-        raise InputError(f"a relation must have labels of 1 to {LONGEST_LABEL} printable characters, got another one")
+    if not all(_is_printable(str(label)) for label in relation.labels):
+        raise InputError(f"a relation must have labels of 1 to {MAX_LABEL_CHARS} printable characters, got another one")
     return relation
 
 
-def _printable(text: str) -> bool:
-    return 1 <= len(text) <= LONGEST_LABEL and text.isprintable()
+def _is_printable(text: str) -> bool:
+    return 1 <= len(text) <= MAX_LABEL_CHARS and text.isprintable()
 
 
-def _label(cell: str, row: int) -> Label:
+def _parse_label(cell: str, row: int) -> Label:
     """A label as written: a whole number if it is one, else short text that can be printed."""
     text = cell.strip()
-    if not _printable(text):
-        raise InputError(f"relation must have labels of 1 to {LONGEST_LABEL} printable characters: see row {row}")
-    whole = text.isascii() and text.lstrip("-").isdigit() and len(text) <= MOST_DIGITS
-    return int(text) if whole and str(int(text)) == text else text
+    if not _is_printable(text):
+        raise InputError(f"relation must have labels of 1 to {MAX_LABEL_CHARS} printable characters: see row {row}")
+    is_integer = text.isascii() and text.lstrip("-").isdigit() and len(text) <= MAX_LABEL_DIGITS
+    return int(text) if is_integer and str(int(text)) == text else text

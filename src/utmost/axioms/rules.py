@@ -74,8 +74,8 @@ class AllowedPairs:
     @property
     def region(self) -> Region:
         """The same, cut by lines; of exact rules."""
-        exact = [rule for rule in self.rules if not isinstance(rule, SampledPredicate)]
-        return region(*exact)
+        exact_rules = [rule for rule in self.rules if not isinstance(rule, SampledPredicate)]
+        return region(*exact_rules)
 
     def gap(self) -> ConvexityGap | None:
         """Two allowed points with one between them that is not; None if the allowed are convex, or the grid shows none.
@@ -87,27 +87,27 @@ class AllowedPairs:
         if self.bounds:
             return None
         if isinstance(self.rule, Curve) and self.back is None:
-            return _under(self.rule)
+            return _curve_gap(self.rule)
         return convexity.convexity_gap(self.region)
 
 
-def _under(curve: Curve) -> ConvexityGap | None:
+def _curve_gap(curve: Curve) -> ConvexityGap | None:
     """For b ≤ M(a) and its complement: a place with M(a) < a, or else a dent of min(M, 1)."""
-    low = DIAGONAL.below(curve)
-    if low.amount > 0:
-        place = low.at if low.attained else _beside(curve, low.at)
-        return ConvexityGap((ZERO, ZERO), (ONE, ONE), (place, place))
+    excess = DIAGONAL.below(curve)
+    if excess.amount > 0:
+        a = excess.at if excess.attained else _find_below_diagonal(curve, excess.at)
+        return ConvexityGap((ZERO, ZERO), (ONE, ONE), (a, a))
     dent = pointwise_minimum([curve, FLAT]).dent
     if dent is None:
         return None
     return ConvexityGap(dent.left, dent.right, (dent.middle[0], dent.middle[1] + dent.depth))
 
 
-def _beside(curve: Curve, end: Number) -> Number:
+def _find_below_diagonal(curve: Curve, end: Number) -> Number:
     """A place with M(a) < a near an end where the limit of M is below the end's place."""
     step = Fraction(1, 2)
     while True:
-        place = step if end == 0 else 1 - step
-        if curve(place) < place:
-            return place
+        a = step if end == 0 else 1 - step
+        if curve(a) < a:
+            return a
         step /= 2

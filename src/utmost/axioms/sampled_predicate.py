@@ -17,7 +17,7 @@ from utmost.errors import InputError, UtmostError
 from utmost.exact import Number
 
 DEFAULT_GRID_STEPS = 24
-MOST_STEPS = 200
+MAX_GRID_STEPS = 200
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
@@ -34,21 +34,21 @@ class SampledPredicate:
 
     def __post_init__(self) -> None:
         """Refuse a grid that is none or takes for ever."""
-        if not 2 <= self.steps <= MOST_STEPS:
-            raise InputError(f"steps of a grid must be from 2 to {MOST_STEPS}, got {self.steps}")
+        if not 2 <= self.steps <= MAX_GRID_STEPS:
+            raise InputError(f"steps of a grid must be from 2 to {MAX_GRID_STEPS}, got {self.steps}")
 
     def __call__(self, a: Number, b: Number) -> bool:
         """q(a, b) as the function answers."""
         try:
-            found = self.function(a, b)
+            answer = self.function(a, b)
         except UtmostError:
             raise
         except Exception as problem:
             kind = type(problem).__name__
             raise InputError(f"predicate must answer for all fractions in [0, 1], it raised {kind}") from None
-        if found is not True and found is not False:
-            raise InputError(f"predicate must answer True or False, got {type(found).__name__}")
-        return found
+        if answer is not True and answer is not False:
+            raise InputError(f"predicate must answer True or False, got {type(answer).__name__}")
+        return answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ class PredicateGrid:
     @property
     def tops(self) -> list[Point]:
         """The highest allowed point of the grid at each of its places."""
-        found = [(a, [b for b in self.marks if self(a, b)]) for a in self.marks]
-        return [(a, heights[-1]) for a, heights in found if heights]
+        columns = [(a, [b for b in self.marks if self(a, b)]) for a in self.marks]
+        return [(a, heights[-1]) for a, heights in columns if heights]
 
     def gap(self) -> ConvexityGap | None:
         """Two allowed points with one between them that is not: on the diagonal, upright, or along chords of tops."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from utmost.axioms.curves import ZERO, Curve, Line
 from utmost.axioms.definition import Definition
-from utmost.axioms.divergence import NEAR, SMALLEST, farthest_breakpoint, nearest_double
+from utmost.axioms.divergence import MIN_PRECISE_DOUBLE, RELATIVE_ERROR, farthest_breakpoint, nearest_double
 from utmost.axioms.profile import Profile, profiles
 from utmost.axioms.rational_laws import lowest_terms
 from utmost.axioms.relation import Relation
@@ -79,8 +79,8 @@ def satisfaction(mechanism: Channel | Mechanism, definition: Definition) -> Sati
     >>> from utmost.axioms.relation import parse_relation
     >>> from utmost.exact import alpha
     >>> from utmost.mechanisms import geometric
-    >>> found = satisfaction(geometric(2, alpha("1/2")), definition_of("alpha:2/3", parse_relation("line:3")))
-    >>> found.holds, found.excess, found.witness.pair, found.witness.event
+    >>> verdict = satisfaction(geometric(2, alpha("1/2")), definition_of("alpha:2/3", parse_relation("line:3")))
+    >>> verdict.holds, verdict.excess, verdict.witness.pair, verdict.witness.event
     (False, Fraction(1, 6), (0, 1), (1, 2))
     """
     source = related(mechanism, definition.relation)
@@ -93,25 +93,25 @@ def satisfaction(mechanism: Channel | Mechanism, definition: Definition) -> Sati
 def related(mechanism: Channel | Mechanism, relation: Relation) -> Channel:
     """The channel with its inputs in the order of the relation's secrets, which they must be, in any order."""
     source = channel_of(mechanism)
-    names = {str(label): label for label in source.inputs}
-    wanted = [str(label) for label in relation.labels]
-    if len(source.inputs) != len(wanted):
+    label_by_text = {str(label): label for label in source.inputs}
+    secret_texts = [str(label) for label in relation.labels]
+    if len(source.inputs) != len(secret_texts):
         raise InputError(
-            f"the channel must have the {len(wanted)} secrets of the definition's relation as inputs, "
+            f"the channel must have the {len(secret_texts)} secrets of the definition's relation as inputs, "
             f"got {len(source.inputs)} inputs: name the space or the relation of these secrets"
         )
-    strange = next((label for label in wanted if label not in names), None)
-    if strange is not None:
+    missing = next((label for label in secret_texts if label not in label_by_text), None)
+    if missing is not None:
         raise InputError(
             f"the channel's inputs must be the secrets of the definition's relation, got none called "
-            f"{label_text(strange)}: name the space or the relation of these secrets"
+            f"{label_text(missing)}: name the space or the relation of these secrets"
         )
-    return source.restrict(names[label] for label in wanted)
+    return source.restrict(label_by_text[label] for label in secret_texts)
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """An event at a breakpoint of a profile, or where `mirrored` its complement, with P(O|i₁) and P(O|i₂).
+    """An event at a breakpoint of a profile, or where `is_reversed` its complement, with P(O|i₁) and P(O|i₂).
 
     `line` is one of M's, so the `excess` over it is at most that over M, and the largest of all is the largest over M;
     at 0, where M may jump, it is M's value there.
@@ -123,7 +123,7 @@ class _Candidate:
     profile: Profile
     breakpoint: int
     bound: Curve
-    mirrored: bool
+    is_reversed: bool
 
     @property
     def excess(self) -> Number:
@@ -131,71 +131,73 @@ class _Candidate:
         return self.second - self.line[0] * self.first - self.line[1]
 
     @property
-    def enclosed(self) -> tuple[float, float]:
+    def excess_interval(self) -> tuple[float, float]:
         """Doubles below and above the excess; not a number where they cannot tell."""
-        parts = (
+        terms = (
             nearest_double(self.second),
             nearest_double(self.line[0]) * nearest_double(self.first),
             nearest_double(self.line[1]),
         )
-        middle, error = parts[0] - parts[1] - parts[2], NEAR * sum(map(abs, parts)) + SMALLEST
+        middle, error = terms[0] - terms[1] - terms[2], RELATIVE_ERROR * sum(map(abs, terms)) + MIN_PRECISE_DOUBLE
         return middle - error, middle + error
 
 
-def _largest(found: Iterable[_Candidate]) -> _Candidate | None:
+def _largest(candidates: Iterable[_Candidate]) -> _Candidate | None:
     """The first with the largest excess: exact, where doubles do not prove that one is below another."""
     best, low = None, math.nan
-    for one in found:
-        below, above = one.enclosed
-        if best is None or (not above < low and one.excess > best.excess):
-            best, low = one, below
+    for candidate in candidates:
+        below, above = candidate.excess_interval
+        if best is None or (not above < low and candidate.excess > best.excess):
+            best, low = candidate, below
     return best
 
 
 def _candidates(source: Channel, definition: Definition) -> Iterator[_Candidate]:
     """Events of every related pair, the worst of each among them; of two directions one profile serves both."""
     relation = definition.relation
-    known = set(relation.pairs)
+    related_pairs = set(relation.pairs)
     lines = {id(curve): curve.lines for curve in (definition.default, *definition.others.values())}
-    labels = ((source.inputs[x], source.inputs[other]) for x, other in relation.edges)
-    for edge, found in zip(relation.edges, profiles(source, labels), strict=True):
-        for pair, mirrored in ((edge, False), (edge[::-1], True)):
-            if pair in known:
+    labels = ((source.inputs[first], source.inputs[second]) for first, second in relation.edges)
+    for edge, profile in zip(relation.edges, profiles(source, labels), strict=True):
+        for pair, is_reversed in ((edge, False), (edge[::-1], True)):
+            if pair in related_pairs:
                 bound = definition.bound(*pair)
-                events = _backward if mirrored else _forward
-                for k, line in events(found, bound, lines[id(bound)]):
-                    a, b = found.curve.points[k]
-                    ends = (1 - b, 1 - a) if mirrored else (a, b)
-                    yield _Candidate(*ends, line, found, k, bound, mirrored)
+                events = _backward if is_reversed else _forward
+                for k, line in events(profile, bound, lines[id(bound)]):
+                    a, b = profile.curve.points[k]
+                    probabilities = (1 - b, 1 - a) if is_reversed else (a, b)
+                    yield _Candidate(*probabilities, line, profile, k, bound, is_reversed)
 
 
-def _forward(found: Profile, bound: Curve, lines: tuple[Line, ...]) -> Iterator[tuple[int, Line]]:
+def _forward(profile: Profile, bound: Curve, lines: tuple[Line, ...]) -> Iterator[tuple[int, Line]]:
     """Breakpoints of f and a line of M each: the largest excess over the line; the largest of these is over M.
 
     M is the least of its lines, but at 0, where it may jump, its value counts. Nothing and everything are left out.
     """
-    last = len(found.curve.points) - 2
-    if found.leaps:
+    last = len(profile.curve.points) - 2
+    if profile.leaps:
         yield 0, (ZERO, bound.at_zero)
     for line in lines if last >= 1 else ():
-        yield farthest_breakpoint(found.curve, line[0], 1, 1, last), line
+        yield farthest_breakpoint(profile.curve, line[0], 1, 1, last), line
 
 
-def _backward(found: Profile, bound: Curve, lines: tuple[Line, ...]) -> Iterator[tuple[int, Line]]:
+def _backward(profile: Profile, bound: Curve, lines: tuple[Line, ...]) -> Iterator[tuple[int, Line]]:
     """The same for the pair (i₂, i₁), whose best events are the complements: (a, b) stands for (1−b, 1−a)."""
-    points, last, low = found.curve.points, len(found.curve.points) - 2, 0 if found.leaps else 1
+    points, last, low = profile.curve.points, len(profile.curve.points) - 2, 0 if profile.leaps else 1
     if last >= low and points[last][1] == 1:
         yield last, (ZERO, bound.at_zero)
         last -= 1
     for line in lines if last >= low else ():
-        yield farthest_breakpoint(found.curve, 1, line[0], low, last), line
+        yield farthest_breakpoint(profile.curve, 1, line[0], low, last), line
 
 
 def _witness(source: Channel, worst: _Candidate) -> Witness:
-    chosen = set(worst.profile.event(worst.breakpoint))
-    inside, outside = ([y for y in source.outputs if (y in chosen) is side] for side in (True, False))
-    if worst.mirrored:
-        inside, outside = outside, inside
-    found = worst.profile.reversed if worst.mirrored else worst.profile
+    event_outputs = set(worst.profile.event(worst.breakpoint))
+    event, complement = ([y for y in source.outputs if (y in event_outputs) is side] for side in (True, False))
+    if worst.is_reversed:
+        event, complement = complement, event
+    profile = worst.profile.reversed if worst.is_reversed else worst.profile
     first, second = worst.first, worst.second
-    return Witness(found, worst.bound, tuple(inside), tuple(outside), first, second, lowest_terms(worst.bound(first)))
+    return Witness(
+        profile, worst.bound, tuple(event), tuple(complement), first, second, lowest_terms(worst.bound(first))
+    )

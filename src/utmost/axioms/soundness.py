@@ -61,12 +61,15 @@ class Candidate:
     @cached_property
     def cases(self) -> tuple[tuple[Pair, AllowedPairs], ...]:
         """What is allowed, for one pair of each kind: with the same rule, and the same rule for the reversed pair."""
-        known = set(self.relation.pairs)
-        found: dict[tuple[int, int], tuple[Pair, AllowedPairs]] = {}
-        for x, other in self.relation.pairs:
-            rule, back = self.rule(x, other), self.rule(other, x) if (other, x) in known else None
-            found.setdefault((id(rule), id(back)), ((x, other), AllowedPairs(rule, back)))
-        return tuple(found.values())
+        related_pairs = set(self.relation.pairs)
+        distinct_cases: dict[tuple[int, int], tuple[Pair, AllowedPairs]] = {}
+        for first, second in self.relation.pairs:
+            rule, reverse_rule = (
+                self.rule(first, second),
+                self.rule(second, first) if (second, first) in related_pairs else None,
+            )
+            distinct_cases.setdefault((id(rule), id(reverse_rule)), ((first, second), AllowedPairs(rule, reverse_rule)))
+        return tuple(distinct_cases.values())
 
     @property
     def definition(self) -> Definition | None:
@@ -109,35 +112,41 @@ def soundness(candidate: Candidate | Rule) -> Verdict:
     >>> soundness(curve_from_points([(0, 0), ("1/2", "3/4"), (1, 1)])).sound
     True
     """
-    made = candidate if isinstance(candidate, Candidate) else Candidate(TWO_SECRETS, candidate)
-    if not all(allowed(ZERO, ZERO) for _, allowed in made.cases):
+    full_candidate = candidate if isinstance(candidate, Candidate) else Candidate(TWO_SECRETS, candidate)
+    if not all(allowed_pairs(ZERO, ZERO) for _, allowed_pairs in full_candidate.cases):
         return Verdict(True, True, False)
     partial = None
-    for pair, allowed in made.cases:
-        gap = allowed.gap()
+    for pair, allowed_pairs in full_candidate.cases:
+        gap = allowed_pairs.gap()
         if gap is not None:
-            verdict = _refuted(made, pair, allowed, gap)
+            verdict = _refute(full_candidate, pair, allowed_pairs, gap)
             if verdict.sound is False:
                 return verdict
             partial = partial or verdict
-    return partial or Verdict(True, all(allowed.certain for _, allowed in made.cases), True)
+    return partial or Verdict(True, all(allowed_pairs.certain for _, allowed_pairs in full_candidate.cases), True)
 
 
-def _refuted(candidate: Candidate, pair: Pair, allowed: AllowedPairs, gap: ConvexityGap) -> Verdict:
+def _refute(candidate: Candidate, pair: Pair, allowed_pairs: AllowedPairs, gap: ConvexityGap) -> Verdict:
     """The failures of both axioms at a gap, on all secrets if they can be continued to them."""
     relation = candidate.relation
     names = (relation.labels[pair[0]], relation.labels[pair[1]])
-    post, mix = processing_counterexample(gap, allowed, names), mixture_counterexample(gap, allowed, names)
-    for later in _sides(relation, pair):
-        order = [k in later for k in range(len(relation))]
-        wide = [_continued(part, relation, order) for part in (post.mechanism, mix.first, mix.second)]
-        if all(_meets(part, order, candidate) for part in wide):
-            failures = Processing(wide[0], post.post), Mixture(wide[1], wide[2], mix.weight)
+    processing, mixture = (
+        processing_counterexample(gap, allowed_pairs, names),
+        mixture_counterexample(gap, allowed_pairs, names),
+    )
+    for second_side in _second_sides(relation, pair):
+        like_second = [k in second_side for k in range(len(relation))]
+        extended = [
+            _extend_mechanism(mechanism, relation, like_second)
+            for mechanism in (processing.mechanism, mixture.first, mixture.second)
+        ]
+        if all(_meets_definition(mechanism, like_second, candidate) for mechanism in extended):
+            failures = Processing(extended[0], processing.post), Mixture(extended[1], extended[2], mixture.weight)
             return Verdict(False, True, True, pair, gap, *failures)
-    return Verdict(None, True, True, pair, gap, post, mix, whole=False)
+    return Verdict(None, True, True, pair, gap, processing, mixture, whole=False)
 
 
-def _sides(relation: Relation, pair: Pair) -> Iterator[frozenset[int]]:
+def _second_sides(relation: Relation, pair: Pair) -> Iterator[frozenset[int]]:
     """Sets of secrets, with the second of a pair and without the first, that may behave like the second.
 
     From the last one, all that can be reached from the second, no pair leads out.
@@ -145,24 +154,29 @@ def _sides(relation: Relation, pair: Pair) -> Iterator[frozenset[int]]:
     first, second = pair
     yield frozenset({second})
     yield frozenset(range(len(relation))) - {first}
-    onwards: dict[int, set[int]] = {}
-    for x, other in relation.pairs:
-        onwards.setdefault(x, set()).add(other)
-    reached, stack = {second}, [second]
+    successors: dict[int, set[int]] = {}
+    for source, target in relation.pairs:
+        successors.setdefault(source, set()).add(target)
+    reachable, stack = {second}, [second]
     while stack:
-        fresh = onwards.get(stack.pop(), set()) - reached
-        reached |= fresh
-        stack += fresh
-    if first not in reached:
-        yield frozenset(reached)
+        new = successors.get(stack.pop(), set()) - reachable
+        reachable |= new
+        stack += new
+    if first not in reachable:
+        yield frozenset(reachable)
 
 
-def _continued(part: Channel, relation: Relation, order: list[bool]) -> Channel:
-    """A mechanism of two secrets on all of them: each behaves like the second if `order` says so, else the first."""
-    return Channel(relation.labels, part.outputs, part.rows[[int(later) for later in order]])
+def _extend_mechanism(mechanism: Channel, relation: Relation, like_second: list[bool]) -> Channel:
+    """A mechanism of two secrets on all of them: each like the second where `like_second` is true, else the first."""
+    return Channel(relation.labels, mechanism.outputs, mechanism.rows[[int(is_second) for is_second in like_second]])
 
 
-def _meets(part: Channel, order: list[bool], candidate: Candidate) -> bool:
+def _meets_definition(mechanism: Channel, like_second: list[bool], candidate: Candidate) -> bool:
     """Does a channel in which secrets behave in two ways meet the definition: every event, each kind of pair once."""
-    tried = {(id(candidate.rule(x, y)), order[x], order[y]): (x, y) for x, y in candidate.relation.pairs}
-    return all(forbidden_event(part, x, y, AllowedPairs(candidate.rule(x, y))) is None for x, y in tried.values())
+    representative_pairs = {
+        (id(candidate.rule(x, y)), like_second[x], like_second[y]): (x, y) for x, y in candidate.relation.pairs
+    }
+    return all(
+        forbidden_event(mechanism, x, y, AllowedPairs(candidate.rule(x, y))) is None
+        for x, y in representative_pairs.values()
+    )

@@ -77,23 +77,23 @@ def _determinant(rows: Matrix) -> Number:
     from flint import fmpq, fmpq_mat
 
     if not any(isinstance(value, Real) for value in rows.flat):
-        found = fmpq_mat([[fmpq(v.numerator, v.denominator) for v in row] for row in rows]).det()
-        return Fraction(int(found.p), int(found.q))
-    over = common_field(rows.flat)
-    if over is None:
+        determinant = fmpq_mat([[fmpq(v.numerator, v.denominator) for v in row] for row in rows]).det()
+        return Fraction(int(determinant.p), int(determinant.q))
+    field = common_field(rows.flat)
+    if field is None:
         return exact_determinant(rows.tolist())
-    value = _eliminated([[over.ratio(v) for v in row] for row in rows])
-    return Fraction(0) if value is None else over.number(value)
+    value = _eliminate([[field.ratio(v) for v in row] for row in rows])
+    return Fraction(0) if value is None else field.number(value)
 
 
-def _eliminated(rows: list[list[Ratio]]) -> Ratio | None:
+def _eliminate(rows: list[list[Ratio]]) -> Ratio | None:
     """The determinant of rational functions, up to its sign; None if it is 0."""
     value: Ratio | None = None
     for k in range(len(rows)):
-        place = next((r for r in range(k, len(rows)) if rows[r][k]), None)
-        if place is None:
+        pivot_row = next((r for r in range(k, len(rows)) if rows[r][k]), None)
+        if pivot_row is None:
             return None
-        rows[k], rows[place] = rows[place], rows[k]
+        rows[k], rows[pivot_row] = rows[pivot_row], rows[k]
         pivot = rows[k]
         value = pivot[k] if value is None else value * pivot[k]
         for r in range(k + 1, len(rows)):
@@ -133,54 +133,61 @@ def rename_counterexample(loss: TableLike, secrets: Secrets, level: Level) -> Re
 
     >>> from utmost.exact import alpha
     >>> from utmost.spaces import line
-    >>> found = rename_counterexample([[0, 1], [1, 0]], line(2), alpha("1/2"))
-    >>> print(found.mechanism, found.before, found.after)
+    >>> refutation = rename_counterexample([[0, 1], [1, 0]], line(2), alpha("1/2"))
+    >>> print(refutation.mechanism, refutation.before, refutation.after)
          0    1
     0  1/3  2/3
     1  2/3  1/3 -4/3 -2/3
     """
-    asked = privacy_constraints(secrets, level)
-    costs = check_table(loss, len(asked.labels), "loss")
+    privacy = privacy_constraints(secrets, level)
+    costs = check_table(loss, len(privacy.labels), "loss")
     measure, width = negative_expected_loss(costs), costs.shape[1]
     for w, other in permutations(range(width), 2):
-        dear = _where_dear(costs[:, w] - costs[:, other], asked)
-        mechanism = None if dear is None else _cut(asked, dear, (w, other), width)
+        dear = _dear_secrets(costs[:, w] - costs[:, other], privacy)
+        mechanism = None if dear is None else _two_answer_mechanism(privacy, dear, (w, other), width)
         if mechanism is not None:
-            return _compared(mechanism, _exchanged(w, other, width), measure)
+            return _refutation(mechanism, _swap_outputs(w, other, width), measure)
     return None
 
 
-def _where_dear(difference: Matrix, asked: PrivacyConstraints) -> set[int] | None:
+def _dear_secrets(difference: Matrix, privacy: PrivacyConstraints) -> set[int] | None:
     """Where to say w, so that exchanging it with w′ saves something; None if nothing can be saved."""
     total = sign(sum(difference, Fraction(0)))
     if total:
         return set(range(len(difference))) if total > 0 else None
-    kept = asked.components() if asked.level.alpha == 1 else [(x,) for x in range(len(difference))]
-    dear = {x for part in kept if sign(sum((difference[x] for x in part), Fraction(0))) > 0 for x in part}
+    components = privacy.components() if privacy.level.alpha == 1 else [(x,) for x in range(len(difference))]
+    dear = {
+        x
+        for component in components
+        if sign(sum((difference[x] for x in component), Fraction(0))) > 0
+        for x in component
+    }
     return dear or None
 
 
-def _cut(asked: PrivacyConstraints, inside: set[int], names: tuple[int, int], width: int) -> Channel:
+def _two_answer_mechanism(
+    privacy: PrivacyConstraints, likely_secrets: set[int], names: tuple[int, int], width: int
+) -> Channel:
     """Says names[0] with the larger of two probabilities inside a set of secrets and the smaller outside.
 
     Always, if the set is all; else as far apart as privacy allows between any two related secrets.
     """
-    size = len(asked.labels)
-    whole = len(inside) == size or asked.level.alpha == 1
-    factor: Number = Fraction(0) if whole else max((b.factor for b in asked.constraints), default=Fraction(0))
+    size = len(privacy.labels)
+    is_unlimited = len(likely_secrets) == size or privacy.level.alpha == 1
+    factor: Number = Fraction(0) if is_unlimited else max((b.factor for b in privacy.constraints), default=Fraction(0))
     rows = np.full((size, width), Fraction(0), dtype=object)
     for x in range(size):
-        likely = 1 / (1 + factor) if x in inside else factor / (1 + factor)
+        likely = 1 / (1 + factor) if x in likely_secrets else factor / (1 + factor)
         rows[x, names[0]], rows[x, names[1]] = likely, 1 - likely
-    return trusted_channel(asked.labels, range(width), rows)
+    return trusted_channel(privacy.labels, range(width), rows)
 
 
-def _exchanged(first: int, second: int, width: int) -> Channel:
+def _swap_outputs(first: int, second: int, width: int) -> Channel:
     swap = {first: second, second: first}
     return deterministic([swap.get(w, w) for w in range(width)], range(width), range(width))
 
 
-def _compared(mechanism: Channel, post: Channel, measure: Measure) -> Refutation | None:
+def _refutation(mechanism: Channel, post: Channel, measure: Measure) -> Refutation | None:
     before, after = measure(mechanism), measure(mechanism.then(post))
     return Refutation(mechanism, post, before, after) if before < after else None
 
@@ -194,14 +201,14 @@ def remap_counterexample(mechanism: Channel | Mechanism, consumer: Consumer) -> 
     >>> from utmost.exact import alpha
     >>> from utmost.mechanisms import geometric
     >>> reader = Consumer(priors.parse("1/8,3/4,1/8", 3), losses.absolute)
-    >>> found = remap_counterexample(geometric(2, alpha("1/2")), reader)
-    >>> found.before, found.after
+    >>> refutation = remap_counterexample(geometric(2, alpha("1/2")), reader)
+    >>> refutation.before, refutation.after
     (Fraction(-5, 8), Fraction(-1, 4))
     """
     source = exact_channel(channel_of(mechanism))
     mapping = [source.outputs[w] for w in consumer.remap(source)]
     post = deterministic(mapping, source.outputs, source.outputs)
-    return _compared(source, post, negative_expected_loss(consumer.costs()))
+    return _refutation(source, post, negative_expected_loss(consumer.costs()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,29 +226,29 @@ def check_measure(measure: Measure, secrets: Secrets, level: Level, width: int |
     apart as privacy allows between a secret and the others, and randomised response. Up to 4 outputs all
     deterministic processings are tried, beyond that those that rename or merge one.
     """
-    asked = privacy_constraints(secrets, level)
-    wide = len(asked.labels) if width is None else width
+    privacy = privacy_constraints(secrets, level)
+    output_count = len(privacy.labels) if width is None else width
     count = 0
-    for mechanism in _family(asked, wide):
-        for post in _processings(wide):
+    for mechanism in _test_mechanisms(privacy, output_count):
+        for post in _processings(output_count):
             count += 1
-            found = _compared(mechanism, post, measure)
-            if found is not None:
-                return Trial(count, found)
+            refutation = _refutation(mechanism, post, measure)
+            if refutation is not None:
+                return Trial(count, refutation)
     return Trial(count, None)
 
 
-def _family(asked: PrivacyConstraints, width: int) -> Iterator[Channel]:
-    size = len(asked.labels)
-    if width == size and asked.level.alpha < 1:
-        factor: Number = max((b.factor for b in asked.constraints), default=Fraction(0))
+def _test_mechanisms(privacy: PrivacyConstraints, width: int) -> Iterator[Channel]:
+    size = len(privacy.labels)
+    if width == size and privacy.level.alpha < 1:
+        factor: Number = max((b.factor for b in privacy.constraints), default=Fraction(0))
         rows = np.full((size, size), factor / (1 + (size - 1) * factor), dtype=object)
         rows[np.diag_indices(size)] = 1 / (1 + (size - 1) * factor)
-        yield trusted_channel(asked.labels, range(size), rows)
+        yield trusted_channel(privacy.labels, range(size), rows)
     for names in permutations(range(width), 2):
-        yield _cut(asked, set(range(size)), names, width)
-        parts = asked.components() if asked.level.alpha == 1 else [(x,) for x in range(size)]
-        yield from (_cut(asked, set(part), names, width) for part in parts)
+        yield _two_answer_mechanism(privacy, set(range(size)), names, width)
+        components = privacy.components() if privacy.level.alpha == 1 else [(x,) for x in range(size)]
+        yield from (_two_answer_mechanism(privacy, set(component), names, width) for component in components)
 
 
 def _processings(width: int) -> Iterator[Channel]:

@@ -28,5 +28,5 @@ def report(key: str) -> Report:
     """
     if key.upper() not in KEYS:
         raise InputError(f"paper must be one of {', '.join(KEYS)}, got {key[:20]!r}: see the list of keys")
-    made: Report = import_module(f"utmost.papers.{key.lower()}").report()
-    return made
+    paper_report: Report = import_module(f"utmost.papers.{key.lower()}").report()
+    return paper_report

@@ -19,8 +19,8 @@ def figure(item: Item) -> alt.TopLevelMixin | None:
     from utmost import charts
 
     if item.draw is not None:
-        made: alt.TopLevelMixin = item.draw()
-        return made
+        chart: alt.TopLevelMixin = item.draw()
+        return chart
     if item.series:
         lines = [charts.ChartLine(s.name, s.x, s.y, s.stems, s.colour, s.filled) for s in item.series]
         title, below = (item.claim, f"{item.name}: {item.caption}") if item.claim else (item.name, item.caption)

@@ -14,7 +14,7 @@ from utmost.exact import Number
 
 Value: TypeAlias = Number | int | bool | str
 Claim: TypeAlias = tuple[str, Value, Value]  # what, published, computed
-DIGITS = 12  # significant digits of a float in a document
+FLOAT_DIGITS = 12  # significant digits of a float in a document
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +94,12 @@ def compared(name: str, caption: str, published: Grid, computed: Sequence[Sequen
     >>> compared("Table 1", "", grid, ((Fraction(1, 2), Fraction(2, 4)),)).agrees
     True
     """
-    found = Grid(published.corner, published.columns, published.labels, [list(row) for row in computed])
-    agrees = len(found.cells) == len(published.cells) and all(
+    computed_grid = Grid(published.corner, published.columns, published.labels, [list(row) for row in computed])
+    agrees = len(computed_grid.cells) == len(published.cells) and all(
         len(ours) == len(theirs) and all(a == b for a, b in zip(ours, theirs, strict=True))
-        for ours, theirs in zip(found.cells, published.cells, strict=True)
+        for ours, theirs in zip(computed_grid.cells, published.cells, strict=True)
     )
-    return Item(name, caption, published.table(), found.table(), agrees, note)
+    return Item(name, caption, published.table(), computed_grid.table(), agrees, note)
 
 
 def claims(name: str, caption: str, lines: Iterable[Claim], note: str = "") -> Item:
@@ -151,30 +151,30 @@ def document(report: Report) -> dict[str, Any]:
     return {
         "key": report.key,
         "title": report.title,
-        "items": [_item(item) for item in report.items],
+        "items": [_item_document(item) for item in report.items],
         "errata": list(report.errata),
         "remarks": list(report.remarks),
     }
 
 
-def _item(item: Item) -> dict[str, Any]:
+def _item_document(item: Item) -> dict[str, Any]:
     return {
         "name": item.name,
         "caption": item.caption,
-        "published": _side(item.published),
-        "computed": _side(item.computed),
+        "published": _side_document(item.published),
+        "computed": _side_document(item.computed),
         "agrees": item.agrees,
         "note": item.note,
-        "series": [_series(line) for line in item.series],
+        "series": [_series_document(line) for line in item.series],
     }
 
 
-def _side(side: Table | str | None) -> Any:
+def _side_document(side: Table | str | None) -> Any:
     if not isinstance(side, Table):
         return side
     return {"header": list(side.header), "rows": [list(row) for row in side.rows]}
 
 
-def _series(line: Series) -> dict[str, Any]:
-    x, y = ([float(f"{value:.{DIGITS}g}") for value in values] for values in (line.x, line.y))
+def _series_document(line: Series) -> dict[str, Any]:
+    x, y = ([float(f"{value:.{FLOAT_DIGITS}g}") for value in values] for values in (line.x, line.y))
     return {"name": line.name, "x_name": line.x_name, "y_name": line.y_name, "x": x, "y": y}

@@ -10,6 +10,6 @@ __all__ = ["report"]
 
 def report() -> Report:
     """All items, computed now, in the order of the paper; each appendix with what it proves."""
-    parts = (bounds, odds_bounds, predicates, theorems, utility, graphs, output_splits, ergodicity)
-    items = tuple(item for part in parts for item in part.items())
+    modules = (bounds, odds_bounds, predicates, theorems, utility, graphs, output_splits, ergodicity)
+    items = tuple(item for module in modules for item in module.items())
     return Report("KL10", KEYS["KL10"], items, ERRATA, REMARKS)

@@ -18,11 +18,11 @@ from utmost.mechanisms import geometric, response
 from utmost.papers.items import Claim, Grid, Item, Value, claims, compared, found, statement
 from utmost.papers.kl10.matrices import events
 
-PLACES = tuple(Fraction(k, 8) for k in range(9))
+A_VALUES = tuple(Fraction(k, 8) for k in range(9))
 RATES = (Fraction(2), Fraction(3, 2), Fraction(10))  # e^ε
 DELTAS = (Fraction(1, 10), Fraction(1, 4), Fraction(9, 10))
-KEPT = Fraction(1, 4)
-WORDS = ("alpha:1/2", "alpha:2/3", "variation:1/4", "points:0 1/8,1/3 5/8,1 1", "identity")
+KEEP_PROBABILITY = Fraction(1, 4)
+BOUND_TEXTS = ("alpha:1/2", "alpha:2/3", "variation:1/4", "points:0 1/8,1/3 5/8,1 1", "identity")
 
 
 def items() -> tuple[Item, ...]:
@@ -33,16 +33,18 @@ def items() -> tuple[Item, ...]:
 def definition213() -> Item:
     """Generic differential privacy, decided from profiles and by looking at every event."""
     half = alpha("1/2")
-    made = {"line:4": geometric(3, half).channel(), "discrete:3": response(3, half).channel()}
+    mechanisms = {"line:4": geometric(3, half).channel(), "discrete:3": response(3, half).channel()}
     rows: list[list[Value]] = []
-    for name, source in made.items():
-        related = parse_relation(name)
-        for words in WORDS:
-            decided = satisfaction(source, definition_of(words, related)).holds
-            curve = parse_bound(words)
-            every = all(permits(curve, a, b) for pair in related.pairs for a, b in events(source, *pair))
-            rows.append([words, decided, every])
-    labels = [f"{kind}, {name}" for kind, name in (("geometric", "line:4"), ("response", "discrete:3")) for _ in WORDS]
+    for name, source in mechanisms.items():
+        relation = parse_relation(name)
+        for bound_text in BOUND_TEXTS:
+            met_by_profiles = satisfaction(source, definition_of(bound_text, relation)).holds
+            curve = parse_bound(bound_text)
+            met_by_events = all(permits(curve, a, b) for pair in relation.pairs for a, b in events(source, *pair))
+            rows.append([bound_text, met_by_profiles, met_by_events])
+    labels = [
+        f"{kind}, {name}" for kind, name in (("geometric", "line:4"), ("response", "discrete:3")) for _ in BOUND_TEXTS
+    ]
     item = statement(
         "Definition 2.1.3",
         "generic differential privacy: which of these mechanisms (α = 1/2) meet which definitions",
@@ -51,41 +53,41 @@ def definition213() -> Item:
         all(row[1] == row[2] for row in rows),
         "the condition on complements is implied: the complement of an event is an event",
     )
-    return replace(item, draw=_drawn)
+    return replace(item, draw=_profile_figure)
 
 
-def _drawn() -> Any:
+def _profile_figure() -> Any:
     """A profile under a bound that it touches."""
     from utmost.charts.profile import profile_chart
 
-    shown = profile(response(3, alpha("1/2")), (0, 1))
+    response_profile = profile(response(3, alpha("1/2")), (0, 1))
     bound = parse_bound("points:0 1/8,7/20 13/20,7/8 1,1 1")
     title = "A mechanism meets a definition when no event is above M"
     below = "KL10 Def. 2.1.3: randomised response on three secrets, α = 1/2, under (ε, δ) = (ln 3/2, 1/8)"
-    return profile_chart(shown, bound, (), title, below)
+    return profile_chart(response_profile, bound, (), title, below)
 
 
-def top(text: str, place: Fraction) -> Number:
+def top(text: str, a: Fraction) -> Number:
     """M_q(a), the largest b that a predicate allows for an event and its complement."""
-    end = region(predicate(text)).column(place).top
+    end = region(predicate(text)).column(a).top
     assert end is not None
     return end.value
 
 
 def pure() -> Item:
     """M of ε-differential privacy against the two inequalities it stands for."""
-    published = [[min(rate * a, 1 - (1 - a) / rate) for a in PLACES] for rate in RATES]
-    computed = [[top(f"b <= {rate}*a and a <= {rate}*b", a) for a in PLACES] for rate in RATES]
-    grid = Grid("e^ε", [f"a = {a}" for a in PLACES], RATES, published)
+    published = [[min(rate * a, 1 - (1 - a) / rate) for a in A_VALUES] for rate in RATES]
+    computed = [[top(f"b <= {rate}*a and a <= {rate}*b", a) for a in A_VALUES] for rate in RATES]
+    grid = Grid("e^ε", [f"a = {a}" for a in A_VALUES], RATES, published)
     note = "computed: the largest b with b ≤ e^ε·a and a ≤ e^ε·b, for an event and its complement"
     return compared("§2.1, differential privacy", "M(a) = min(e^ε·a, 1 − e^−ε·(1−a))", grid, computed, note)
 
 
 def one_direction() -> Item:
     """What M would be if only (i₁, i₂) were related."""
-    published = [[min(rate * a, 1 - (1 - a) / rate) for a in PLACES] for rate in RATES]
-    computed = [[top(f"a <= {rate}*b", a) for a in PLACES] for rate in RATES]
-    grid = Grid("e^ε", [f"a = {a}" for a in PLACES], RATES, published)
+    published = [[min(rate * a, 1 - (1 - a) / rate) for a in A_VALUES] for rate in RATES]
+    computed = [[top(f"a <= {rate}*b", a) for a in A_VALUES] for rate in RATES]
+    grid = Grid("e^ε", [f"a = {a}" for a in A_VALUES], RATES, published)
     note = (
         "statement: §2 asks P(O|i₁) ≤ e^ε·P(O|i₂) for (i₁, i₂) in R. For one ordered pair this is another M, "
         "1 − e^−ε·(1−a); the printed one needs R symmetric. Def. 3.3.1 and R_n have one direction only: see Lemma 3.3.5"
@@ -98,13 +100,13 @@ def approximate() -> Item:
     """M of (ε, δ) against the two inequalities; the printed d is δ."""
     cases = list(zip(RATES, DELTAS, strict=True))
     published = [
-        [min(Fraction(1), rate * a + delta, 1 - (1 - a - delta) / rate) for a in PLACES] for rate, delta in cases
+        [min(Fraction(1), rate * a + delta, 1 - (1 - a - delta) / rate) for a in A_VALUES] for rate, delta in cases
     ]
     computed = [
-        [top(f"b <= {rate}*a + {delta} and a <= {rate}*b + {delta}", a) for a in PLACES] for rate, delta in cases
+        [top(f"b <= {rate}*a + {delta} and a <= {rate}*b + {delta}", a) for a in A_VALUES] for rate, delta in cases
     ]
     labels = [f"{rate}, {delta}" for rate, delta in cases]
-    grid = Grid("e^ε, δ", [f"a = {a}" for a in PLACES], labels, published)
+    grid = Grid("e^ε, δ", [f"a = {a}" for a in A_VALUES], labels, published)
     note = "misprint: d in the formula is δ, and M has one argument, not (a, b)"
     caption = "M(a) = min(1, e^ε·a + δ, 1 − e^−ε·(1−a−d)), read with d = δ"
     return compared("§2.1, (ε, δ)", caption, grid, computed, note)
@@ -112,42 +114,42 @@ def approximate() -> Item:
 
 def lax() -> Item:
     """M = 1 allows the mechanism that tells its input, and nothing less does."""
-    told, related = identity((0, 1)), parse_relation("discrete:2")
+    identity_channel, relation = identity((0, 1)), parse_relation("discrete:2")
 
-    def allowed(words: str) -> bool:
-        return satisfaction(told, definition_of(words, related)).holds
+    def is_met(text: str) -> bool:
+        return satisfaction(identity_channel, definition_of(text, relation)).holds
 
     lines: list[Claim] = [
-        ("M = 1 allows it", True, allowed("identity")),
+        ("M = 1 allows it", True, is_met("identity")),
         (
             "its profile is M = 1, so no smaller M allows it",
             True,
-            profile(told, (0, 1)).curve == parse_bound("identity"),
+            profile(identity_channel, (0, 1)).curve == parse_bound("identity"),
         ),
-        ("M(a) = min(1, a + 99/100) allows it", False, allowed("variation:99/100")),
-        ("differential privacy with e^ε = 100 allows it", False, allowed("alpha:1/100")),
+        ("M(a) = min(1, a + 99/100) allows it", False, is_met("variation:99/100")),
+        ("differential privacy with e^ε = 100 allows it", False, is_met("alpha:1/100")),
     ]
     return claims("§2.1, identity", "the mechanism that outputs its input", lines)
 
 
 def sampled() -> Channel:
     """Random subsets of {x, y} and of {x, y, z}, each record kept with probability 1/4."""
-    subsets = [frozenset(some) for size in range(4) for some in combinations("xyz", size)]
-    rows = [[_chance(frozenset(records), kept) for kept in subsets] for records in ("xy", "xyz")]
-    return channel(rows, ["xy", "xyz"], ["".join(sorted(kept)) or "{}" for kept in subsets])
+    subsets = [frozenset(members) for size in range(4) for members in combinations("xyz", size)]
+    rows = [[_subset_probability(frozenset(records), subset) for subset in subsets] for records in ("xy", "xyz")]
+    return channel(rows, ["xy", "xyz"], ["".join(sorted(subset)) or "{}" for subset in subsets])
 
 
-def _chance(records: frozenset[str], kept: frozenset[str]) -> Fraction:
-    if not kept <= records:
+def _subset_probability(records: frozenset[str], subset: frozenset[str]) -> Fraction:
+    if not subset <= records:
         return Fraction(0)
-    return KEPT ** len(kept) * (1 - KEPT) ** (len(records) - len(kept))
+    return KEEP_PROBABILITY ** len(subset) * (1 - KEEP_PROBABILITY) ** (len(records) - len(subset))
 
 
 def subsets() -> Item:
     """The M that subsampling needs, from the channel of all subsets."""
-    forth, back = (profile(sampled(), pair).curve for pair in (("xy", "xyz"), ("xyz", "xy")))
-    derived = subsampling(KEPT)
-    rows: list[list[Value]] = [[str(derived), str(forth)], [str(derived.reversed), str(back)]]
+    forward, backward = (profile(sampled(), pair).curve for pair in (("xy", "xyz"), ("xyz", "xy")))
+    bound = subsampling(KEEP_PROBABILITY)
+    rows: list[list[Value]] = [[str(bound), str(forward)], [str(bound.reversed), str(backward)]]
     return found(
         "§2.1, subsampling",
         "a random subset, each record kept with p = 1/4: M(a) = p + (1−p)·a; back min(1, a/(1−p))",
@@ -158,9 +160,9 @@ def subsets() -> Item:
 
 def either() -> Item:
     """§3.3's constraint with "or" excludes nothing."""
-    telling, rate = identity(["i1", "i2"]), Fraction(2)
-    weak = all(a <= rate * b or b <= rate * a for a, b in events(telling, 0, 1))
-    strong = all(a <= rate * b and b <= rate * a for a, b in events(telling, 0, 1))
+    identity_channel, rate = identity(["i1", "i2"]), Fraction(2)
+    weak = all(a <= rate * b or b <= rate * a for a, b in events(identity_channel, 0, 1))
+    strong = all(a <= rate * b and b <= rate * a for a, b in events(identity_channel, 0, 1))
     lines: list[Claim] = [
         ("telling the input passes, with the constraint as printed", False, weak),
         ("telling the input passes, with “and”", False, strong),

@@ -83,21 +83,21 @@ def lemma335() -> Item:
         computed.append([worth(best), second_lemma(best)])
     grid = Grid("n", ("least overlap −E₁,ₙ", "conditions hold"), list(SIZES), published)
     note = "computed: certified linear programs. Even n: 2α^(n/2)/(1+α); odd n: α^((n−1)/2); from App. C's equation (9)"
-    made = compared("Lemma 3.3.5, Appendix C", "2 × n mechanisms that maximise E₁,ₙ; e^ε = 2", grid, computed, note)
+    item = compared("Lemma 3.3.5, Appendix C", "2 × n mechanisms that maximise E₁,ₙ; e^ε = 2", grid, computed, note)
     values = tuple(float(worth(optimum(size))) for size in SIZES)
     line = Series("least overlap of inputs 1 and n", "inputs n", "overlap", tuple(map(float, SIZES)), values)
-    return replace(made, series=(line,), claim="The further apart two inputs are, the better they can be told apart")
+    return replace(item, series=(line,), claim="The further apart two inputs are, the better they can be told apart")
 
 
 def lemma335_all() -> Item:
     """If and only if: on 2 × n mechanisms with steps that are tight or not."""
     rows: list[list[Value]] = []
     for size in SIZES:
-        tried = list(along(size))
+        laws = list(along(size))
         best = worth(optimum(size))
-        rising = [made for made in tried if made[0] <= made[-1]]
-        agree = sum(second_lemma(made) == (worth(made) == best) for made in rising)
-        rows.append([len(rising), sum(worth(made) == best for made in rising), agree])
+        rising = [law for law in laws if law[0] <= law[-1]]
+        agree = sum(second_lemma(law) == (worth(law) == best) for law in rising)
+        rows.append([len(rising), sum(worth(law) == best for law in rising), agree])
     return statement(
         "Lemma 3.3.5, if and only if",
         "private 2 × n mechanisms whose entries rise, fall or stay, from several values in the middle; e^ε = 2",
@@ -109,11 +109,15 @@ def lemma335_all() -> Item:
 
 def one_direction() -> Item:
     """R_n = {(i, i+1)} as it is printed, with one direction only, allows more."""
-    made = two_rows([Fraction(0), Fraction(1, 2)])
-    one_way = all(b <= 2 * a and 1 - b <= 2 * (1 - a) for b, a in events(made, 0, 1))
+    mechanism = two_rows([Fraction(0), Fraction(1, 2)])
+    one_way = all(b <= 2 * a and 1 - b <= 2 * (1 - a) for b, a in events(mechanism, 0, 1))
     lines: list[Claim] = [
         ("(0, 1), (1/2, 1/2) satisfies P(O|1) ≤ 2·P(O|2) for every event O", True, one_way),
-        ("least overlap for n = 2, by the lemma 2/3; of this mechanism", worth(optimum(2)), -ergodicity(made).value),
+        (
+            "least overlap for n = 2, by the lemma 2/3; of this mechanism",
+            worth(optimum(2)),
+            -ergodicity(mechanism).value,
+        ),
     ]
     note = (
         "misprint: the lemmas need R_n symmetric, {(i, i+1), (i+1, i)}; Def. 2.0.2 asks P(O|i₁) ≤ e^ε·P(O|i₂) on R only"
@@ -135,25 +139,27 @@ def appendix_c() -> Item:
 
 def overlaps(relation: Relation) -> list[set[Fraction]]:
     """The least overlaps of the first secret and of the last with all others, by distance 1, 2, …"""
-    found: dict[int, set[Fraction]] = {}
+    overlap_values: dict[int, set[Fraction]] = {}
     for x, z in product((0, len(relation) - 1), range(len(relation))):
         step = relation.distances(x)[z]
         if step:
             program = least_overlap(relation, half(), relation.labels[x], relation.labels[z])
-            found.setdefault(step, set()).add(program.upper)
-            found[step].add(program.lower)
-    return [found[step] for step in sorted(found)]
+            overlap_values.setdefault(step, set()).add(program.upper)
+            overlap_values[step].add(program.lower)
+    return [overlap_values[step] for step in sorted(overlap_values)]
 
 
 def lemma337() -> Item:
     """The least overlap of two secrets depends on their distance, and falls with it."""
     rows: list[list[Value]] = []
-    for words in GRAPHS:
-        relation = parse_relation(words)
-        least = overlaps(relation)
-        falls = all(len(values) == 1 for values in least) and all(max(b) < min(a) for a, b in pairwise(least))
-        shown = ", ".join(str(min(values)) for values in least)
-        rows.append([relation.diameter or 0, shown, falls, -best_coefficient(relation, half())])
+    for relation_name in GRAPHS:
+        relation = parse_relation(relation_name)
+        min_overlaps = overlaps(relation)
+        falls = all(len(values) == 1 for values in min_overlaps) and all(
+            max(b) < min(a) for a, b in pairwise(min_overlaps)
+        )
+        overlap_text = ", ".join(str(min(values)) for values in min_overlaps)
+        rows.append([relation.diameter or 0, overlap_text, falls, -best_coefficient(relation, half())])
     return statement(
         "Lemma 3.3.7",
         "the least overlap of two secrets at distance 1, 2, … under any private mechanism: certified programs, e^ε = 2",
@@ -175,11 +181,16 @@ def layers() -> Item:
 def lemma338_printed() -> Item:
     """The lemma's conditions as printed, on mechanisms whose standing is known."""
     flat, best = channel([[1], [1]]), best_mechanism(parse_relation("line:3"), half())
-    late = two_rows([Fraction(1, 3), Fraction(1, 3), Fraction(2, 3)])
+    late_rise = two_rows([Fraction(1, 3), Fraction(1, 3), Fraction(2, 3)])
     lines: list[Claim] = []
     steep = geometric(3, half()).channel()
-    named = {"silence, d = 1": flat, "(1, 2, 3)/4, d = 2": best, "(1, 1, 2)/3, d = 2": late, "geometric, d = 3": steep}
-    for name, source in named.items():
+    mechanisms = {
+        "silence, d = 1": flat,
+        "(1, 2, 3)/4, d = 2": best,
+        "(1, 1, 2)/3, d = 2": late_rise,
+        "geometric, d = 3": steep,
+    }
+    for name, source in mechanisms.items():
         relation = parse_relation(f"line:{len(source.inputs)}")
         optimal, passes = (
             is_dobrushin_optimal(source, relation, half()),
@@ -215,15 +226,15 @@ def candidates() -> dict[str, tuple[Channel, str]]:
 def lemma338() -> Item:
     """Put right: optimal exactly when each output rises, or falls, as fast as it may on half of a shortest path."""
     rows: list[list[Value]] = []
-    for source, words in candidates().values():
-        relation = parse_relation(words)
-        shown = steepest_path(source, relation, half())
+    for source, relation_name in candidates().values():
+        relation = parse_relation(relation_name)
+        path = steepest_path(source, relation, half())
         rows.append(
             [
                 ergodicity(source).value,
                 best_coefficient(relation, half()),
                 corrected338(source, relation),
-                "" if shown is None else f"{len(shown.rising)} rise, {len(shown.falling)} fall",
+                "" if path is None else f"{len(path.rising)} rise, {len(path.falling)} fall",
             ]
         )
     return statement(
@@ -240,10 +251,10 @@ def common_structure() -> Item:
     """§3.3: "a graph structure that is common to the subgraphs of all" outputs."""
     best = best_mechanism(parse_relation("line:3"), half())
     graphs = row_graphs(best, parse_relation("line:3"), half())
-    shared = set.intersection(*({frozenset(edge) for edge in graph.edges} for graph in graphs))
+    common_edges = set.intersection(*({frozenset(edge) for edge in graph.edges} for graph in graphs))
     lines: list[Claim] = [
         ("it maximises μ_Dob", True, is_dobrushin_optimal(best, parse_relation("line:3"), half())),
-        ("its row graphs have an edge in common", True, bool(shared)),
+        ("its row graphs have an edge in common", True, bool(common_edges)),
     ]
     note = (
         "statement: for even d one kind of output is tight on the first half of the path, the other on the second, and "

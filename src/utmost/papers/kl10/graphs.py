@@ -18,7 +18,7 @@ from utmost.papers.kl10.utility import figure5
 from utmost.polytopes import vertices
 from utmost.spaces import Space, cycle, discrete, line
 
-LAST = 4  # the inputs of Def. 3.3.1 are 1 … 4
+LAST_INPUT = 4  # the inputs of Def. 3.3.1 are 1 … 4
 
 
 def items() -> tuple[Item, ...]:
@@ -35,7 +35,7 @@ def selected(i: int, z: int) -> Fraction:
     """P(z | i) of Def. 3.3.1: e^−ε|i−z|, over its sum; what is below 1 or above n is put there."""
     rate, total = half().alpha, 3  # Σ 2^−|k| over the integers
     assert isinstance(rate, Fraction)
-    if 1 < z < LAST:
+    if 1 < z < LAST_INPUT:
         return rate ** abs(i - z) / total
     tail = rate ** abs(i - z) / (1 - rate)  # z, and all beyond it
     return tail / total
@@ -43,11 +43,11 @@ def selected(i: int, z: int) -> Fraction:
 
 def definition331() -> Item:
     """The geometric mechanism summed from its definition, beside the closed form."""
-    places = range(1, LAST + 1)
-    printed = Grid("i", places, places, [[selected(i, z) for z in places] for i in places])
-    rows = geometric(LAST - 1, half()).channel().rows.tolist()
+    inputs = range(1, LAST_INPUT + 1)
+    published = Grid("i", inputs, inputs, [[selected(i, z) for z in inputs] for i in inputs])
+    rows = geometric(LAST_INPUT - 1, half()).channel().rows.tolist()
     note = "misprint: R must hold both directions, as Thm 3.3.3 asks, and so must R_n: see Lemma 3.3.5, one direction"
-    return compared("Definition 3.3.1", "the geometric mechanism on 1 … 4, e^ε = 2", printed, rows, note)
+    return compared("Definition 3.3.1", "the geometric mechanism on 1 … 4, e^ε = 2", published, rows, note)
 
 
 def padded() -> Channel:
@@ -74,35 +74,35 @@ def definition332() -> Item:
     for name, (source, space) in examples().items():
         for graph in row_graphs(source, relation_from_space(space), half()):
             edges = ", ".join(f"{high}→{low}" for high, low in graph.edges)
-            parts = " | ".join(" ".join(str(x) for x in part) for part in graph.parts)
+            parts_text = " | ".join(" ".join(str(x) for x in component) for component in graph.parts)
             labels.append(name)
-            rows.append([str(graph.output), edges, parts, graph.connected])
-    made = found(
+            rows.append([str(graph.output), edges, parts_text, graph.connected])
+    item = found(
         "Definition 3.3.2",
         "row graphs at α = 1/2: edges from the likelier secret to the one half as likely, and what they connect",
         Grid("mechanism", ("output", "edges", "parts", "connected"), labels, rows),
     )
-    return replace(made, draw=lambda: _drawn(*examples()["geometric"], "geometric mechanism"))
+    return replace(item, draw=lambda: _row_graph_figure(*examples()["geometric"], "geometric mechanism"))
 
 
-def _drawn(source: Channel, space: Space, name: str) -> Any:
+def _row_graph_figure(source: Channel, space: Space, name: str) -> Any:
     """The row graphs, side by side."""
     from utmost import charts
 
     labels = tuple(str(x) for x in space.labels)
     graphs = row_graphs(source, relation_from_space(space), half())
     panels = [charts.RowGraphPanel(f"output {graph.output}", graph.edges, labels) for graph in graphs]
-    spots = charts.point_positions(len(labels), space.edges)
+    positions = charts.point_positions(len(labels), space.edges)
     title = "Outputs of a maximally general mechanism have connected row graphs"
     below = f"KL10 Def. 3.3.2, Thm 3.3.3: {name} on {space.name}, α = 1/2; arrows lead to the secret half as likely"
-    return charts.row_graph_panels(spots, space.edges, panels, title, below)
+    return charts.row_graph_panels(positions, space.edges, panels, title, below)
 
 
 def is_made_of_vertices(source: Channel, space: Space) -> bool:
     """Is every column a multiple of a vertex of the type: those are listed without looking at the mechanism."""
-    known = {tuple(half().power(k) for k in exponents) for exponents in vertices(space)}
+    vertex_columns = {tuple(half().power(k) for k in exponents) for exponents in vertices(space)}
     columns = [column for column in source.rows.T.tolist() if any(column)]
-    return all(tuple(value / max(column) for value in column) in known for column in columns)
+    return all(tuple(value / max(column) for value in column) in vertex_columns for column in columns)
 
 
 def theorem333() -> Item:
@@ -110,8 +110,8 @@ def theorem333() -> Item:
     rows: list[list[Value]] = []
     for source, space in examples().values():
         graphs = row_graphs(source, relation_from_space(space), half())
-        more = generalize(source, space, half()).channel
-        strictly = not at_least_as_general(more, source).refines
+        general_channel = generalize(source, space, half()).channel
+        strictly = not at_least_as_general(general_channel, source).refines
         rows.append([all(g.connected for g in graphs), is_made_of_vertices(source, space), strictly])
     columns = ("row graphs connected", "columns are extreme", "a more general one was made")
     return statement(
@@ -127,28 +127,28 @@ def theorem333() -> Item:
 def before_and_after() -> Item:
     """What `generalize` makes of a padded mechanism, and the way back."""
     source = padded()
-    made = generalize(source, line(2), half())
-    after = all(graph.connected for graph in row_graphs(made.channel, line(2), half()))
+    generalization = generalize(source, line(2), half())
+    after = all(graph.connected for graph in row_graphs(generalization.channel, line(2), half()))
     item = found(
         "Theorem 3.3.3, before and after",
         "response that says “?” a quarter of the time, α = 1/2: App. B's construction and the way back",
-        stacked([("after", made.channel), ("back", made.back)]),
+        stacked([("after", generalization.channel), ("back", generalization.back)]),
         f"row graphs connected after: {'yes' if after else 'no'}; the product is the mechanism: "
-        f"{'yes' if made.channel.then(made.back) == source else 'no'}",
+        f"{'yes' if generalization.channel.then(generalization.back) == source else 'no'}",
     )
-    silent = channel([[1]] * 4, outputs=["?"])
-    drawn = generalize(silent, cycle(4), half()).channel
-    return replace(item, draw=lambda: _drawn(drawn, cycle(4), "what is made of silence"))
+    silent_channel = channel([[1]] * 4, outputs=["?"])
+    maximal_channel = generalize(silent_channel, cycle(4), half()).channel
+    return replace(item, draw=lambda: _row_graph_figure(maximal_channel, cycle(4), "what is made of silence"))
 
 
 def unconnected() -> Item:
     """A relation that is not connected: no row graph is, and maximally general mechanisms exist."""
-    related = relation_from_pairs([("a", "b"), ("b", "a")], labels=("a", "b", "c"))
-    best = generalize(channel([[1]] * 3, "abc", ["?"]), related, half()).channel
-    whole = [len(graph.parts) == 1 and len(graph.parts[0]) == 3 for graph in row_graphs(best, related, half())]
+    relation = relation_from_pairs([("a", "b"), ("b", "a")], labels=("a", "b", "c"))
+    best = generalize(channel([[1]] * 3, "abc", ["?"]), relation, half()).channel
+    connects_all = [len(graph.parts) == 1 and len(graph.parts[0]) == 3 for graph in row_graphs(best, relation, half())]
     lines: list[Claim] = [
-        ("some mechanism is maximally general", True, bool(maximally_general(best, related, half()))),
-        ("all its row graphs connect {a, b, c}", True, all(whole)),
+        ("some mechanism is maximally general", True, bool(maximally_general(best, relation, half()))),
+        ("all its row graphs connect {a, b, c}", True, all(connects_all)),
     ]
     note = (
         "statement: R must be connected, or S_con is empty. Component by component the theorem holds; here the "
@@ -162,11 +162,11 @@ def trees() -> Item:
     lines: list[Claim] = []
     for size in (3, 4):
         count = relation_from_space(line(size)).spanning_trees
-        silent = generalize(channel([[1]] * size), line(size), half())
+        generalization = generalize(channel([[1]] * size), line(size), half())
         kinds = {
             "outputs of the geometric mechanism": len(geometric(size - 1, half()).channel().outputs),
-            "outputs made of silence": len(silent.channel.outputs),
-            "steps from silence": len(silent.steps),
+            "outputs made of silence": len(generalization.channel.outputs),
+            "steps from silence": len(generalization.steps),
         }
         lines += [(f"line of {size}: {n} {kind} ≤ {count} tree", True, n <= count) for kind, n in kinds.items()]
     note = (

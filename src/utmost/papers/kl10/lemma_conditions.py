@@ -56,22 +56,22 @@ def second_lemma(law: Sequence[Fraction]) -> bool:
 def along(size: int) -> Iterator[list[Fraction]]:
     """Private 2 × n mechanisms: from a value in the middle every step is as steep as it may be, half of it, or flat."""
     middle = (size + 1) // 2
-    tried = [(start, kind) for start in STARTS for kind in product(range(3), repeat=min(2, size - 1))]
-    for start, (near, *rest) in tried:
-        far = rest[0] if rest else near
-        back = _steps(start, [near if k % 2 else far for k in range(middle - 1)], up=False)
-        onwards = _steps(start, [far if k % 2 else near for k in range(size - middle)], up=True)
-        yield [*reversed(back), start, *onwards]
+    cases = [(start, kind) for start in STARTS for kind in product(range(3), repeat=min(2, size - 1))]
+    for start, (first_kind, *rest) in cases:
+        second_kind = rest[0] if rest else first_kind
+        backward = _steps(start, [first_kind if k % 2 else second_kind for k in range(middle - 1)], rising=False)
+        forward = _steps(start, [second_kind if k % 2 else first_kind for k in range(size - middle)], rising=True)
+        yield [*reversed(backward), start, *forward]
 
 
-def _steps(start: Fraction, kinds: Sequence[int], *, up: bool) -> list[Fraction]:
+def _steps(start: Fraction, kinds: Sequence[int], *, rising: bool) -> list[Fraction]:
     """The next values: kind 0 is the furthest that privacy allows, 1 halfway to it, 2 none."""
-    found, now = [], start
+    values, value = [], start
     for kind in kinds:
-        reach = min(now * RATE, 1 - (1 - now) / RATE) if up else max(now / RATE, 1 - (1 - now) * RATE)
-        now = (reach, (now + reach) / 2, now)[kind]
-        found.append(now)
-    return found
+        limit = min(value * RATE, 1 - (1 - value) / RATE) if rising else max(value / RATE, 1 - (1 - value) * RATE)
+        value = (limit, (value + limit) / 2, value)[kind]
+        values.append(value)
+    return values
 
 
 def printed338(source: Channel, path: Sequence[int]) -> bool:
@@ -95,8 +95,8 @@ def corrected338(source: Channel, relation: Relation) -> bool:
     d = relation.diameter
     assert d is not None
     h = (d + 1) // 2
-    ends = [(x, z) for x in range(len(relation)) for z, step in enumerate(relation.distances(x)) if step == d]
-    paths = [path for x, z in ends if (path := relation.path(x, z)) is not None]
+    end_pairs = [(x, z) for x in range(len(relation)) for z, step in enumerate(relation.distances(x)) if step == d]
+    paths = [path for x, z in end_pairs if (path := relation.path(x, z)) is not None]
 
     def holds(column: Sequence[Number], path: Sequence[int]) -> bool:
         steps = [(column[a], column[b]) for a, b in pairwise(path)]

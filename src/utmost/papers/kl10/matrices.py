@@ -14,19 +14,23 @@ from utmost.papers.items import Grid, Value
 def events(source: Channel, first: int, second: int) -> Iterator[tuple[Number, Number]]:
     """P(O|first) and P(O|second) of all 2^outputs events O."""
     width = range(len(source.outputs))
-    for chosen in (some for size in range(len(width) + 1) for some in combinations(width, size)):
-        a, b = (sum((source.rows[x, y] for y in chosen), Fraction(0)) for x in (first, second))
+    for event in (subset for size in range(len(width) + 1) for subset in combinations(width, size)):
+        a, b = (sum((source.rows[x, y] for y in event), Fraction(0)) for x in (first, second))
         yield a, b
 
 
-def witness(place: Number, value: Number) -> Channel:
-    """The mechanism with two outputs, the first of probability `place` under i₁ and `value` under i₂."""
-    return channel([[place, 1 - place], [value, 1 - value]], ["i1", "i2"])
+def witness(a: Number, b: Number) -> Channel:
+    """The mechanism with two outputs, the first of probability `a` under i₁ and `b` under i₂."""
+    return channel([[a, 1 - a], [b, 1 - b]], ["i1", "i2"])
 
 
-def stacked(parts: Sequence[tuple[str, Channel]]) -> Grid:
+def stacked(matrices: Sequence[tuple[str, Channel]]) -> Grid:
     """Several matrices, one below the other, each with its name."""
-    width = max(len(source.outputs) for _, source in parts)
-    named = [(name, x, row) for name, part in parts for x, row in zip(part.inputs, part.rows.tolist(), strict=True)]
-    rows: list[list[Value]] = [[str(x), *row, *("" for _ in range(width - len(row)))] for _, x, row in named]
-    return Grid("matrix", ("row", *(f"output {k + 1}" for k in range(width))), [name for name, _, _ in named], rows)
+    width = max(len(source.outputs) for _, source in matrices)
+    labelled_rows = [
+        (name, x, row) for name, matrix in matrices for x, row in zip(matrix.inputs, matrix.rows.tolist(), strict=True)
+    ]
+    rows: list[list[Value]] = [[str(x), *row, *("" for _ in range(width - len(row)))] for _, x, row in labelled_rows]
+    return Grid(
+        "matrix", ("row", *(f"output {k + 1}" for k in range(width))), [name for name, _, _ in labelled_rows], rows
+    )

@@ -14,7 +14,7 @@ from utmost.papers.kl10.bounds import sampled
 from utmost.papers.kl10.matrices import events, witness
 
 LEVELS = tuple(alpha(text) for text in ("1/2", "2/3", "9/10"))
-WORDS = ("alpha:1/2", "points:0 1/8,1/3 5/8,1 1", "variation:1/3", "subsampling:1/4")
+BOUND_TEXTS = ("alpha:1/2", "points:0 1/8,1/3 5/8,1 1", "variation:1/3", "subsampling:1/4")
 
 
 def items() -> tuple[Item, ...]:
@@ -46,22 +46,22 @@ def true_moves(source: Channel, level: Level) -> Odds:
 def proposition214() -> Item:
     """The true law within the bounds, on several mechanisms and levels."""
     rows: list[list[Value]] = []
-    labels, right = [], True
+    labels, holds = [], True
     for name, (source, curve) in mechanisms().items():
         for level in LEVELS:
-            true, most = true_moves(source, level), odds_bounds(curve, level)
+            true, bounds = true_moves(source, level), odds_bounds(curve, level)
             meets = all(b <= curve(a) for a, b in events(source, 0, 1))
             same = true == odds_tails(profile(source, source.inputs).curve, level)
-            right = right and meets and same and true.rise <= most.rise and true.fall <= most.fall
+            holds = holds and meets and same and true.rise <= bounds.rise and true.fall <= bounds.fall
             labels.append(name)
-            rows.append([level.alpha, true.rise, most.rise, true.fall, most.fall])
+            rows.append([level.alpha, true.rise, bounds.rise, true.fall, bounds.fall])
     columns = ("e^−ε", "P(Δ ≥ ε)", "a′", "P(Δ ≤ −ε)", "a″")
     return statement(
         "Proposition 2.1.4",
         "i₁ is true; Δ is the move of the log-odds of i₂ against i₁",
         "P(Δ ≥ ε | i₁) ≤ a′ = sup{a > 0 : M(a)/a ≥ e^ε}, P(Δ ≤ −ε | i₁) ≤ a″ = sup{a > 0 : m(a)/a ≤ e^−ε}",
         Grid("mechanism", columns, labels, rows),
-        right,
+        holds,
         "a′ and a″ from the breakpoints of a bound M that the mechanism meets",
     )
 
@@ -69,15 +69,23 @@ def proposition214() -> Item:
 def attained() -> Item:
     """Both bounds are the best possible."""
     rows: list[list[Value]] = []
-    for words in WORDS:
-        curve = parse_bound(words)
+    for text in BOUND_TEXTS:
+        curve = parse_bound(text)
         for level in LEVELS:
-            most = odds_bounds(curve, level)
-            up, down = witness(most.rise, curve(most.rise)), witness(most.fall, curve.reflected(most.fall))
-            meets = all(b <= curve(a) for made in (up, down) for a, b in events(made, 0, 1))
-            best = true_moves(up, level).rise == most.rise and true_moves(down, level).fall == most.fall
-            rows.append([level.alpha, most.rise, most.fall, meets, best])
-    labels = [words for words in WORDS for _ in LEVELS]
+            bounds = odds_bounds(curve, level)
+            rise_mechanism, fall_mechanism = (
+                witness(bounds.rise, curve(bounds.rise)),
+                witness(bounds.fall, curve.reflected(bounds.fall)),
+            )
+            meets = all(
+                b <= curve(a) for mechanism in (rise_mechanism, fall_mechanism) for a, b in events(mechanism, 0, 1)
+            )
+            best = (
+                true_moves(rise_mechanism, level).rise == bounds.rise
+                and true_moves(fall_mechanism, level).fall == bounds.fall
+            )
+            rows.append([level.alpha, bounds.rise, bounds.fall, meets, best])
+    labels = [text for text in BOUND_TEXTS for _ in LEVELS]
     columns = ("e^−ε", "a′", "a″", "two mechanisms meet M", "and attain a′ and a″")
     return found(
         "Proposition 2.1.4, attained",
@@ -92,10 +100,10 @@ def jump() -> Item:
     curve, level = curve_from_points([(0, 1), (1, 1)], at_zero=0), alpha("1/2")
     rows: list[list[Value]] = []
     for k in (2, 10, 1000):
-        made = witness(Fraction(k - 1, k), Fraction(0))
-        rows.append([all(b <= curve(a) for a, b in events(made, 0, 1)), true_moves(made, level).fall])
-    most = odds_bounds(curve, level)
-    rows.append([most.attained[1], most.fall])
+        mechanism = witness(Fraction(k - 1, k), Fraction(0))
+        rows.append([all(b <= curve(a) for a, b in events(mechanism, 0, 1)), true_moves(mechanism, level).fall])
+    bounds = odds_bounds(curve, level)
+    rows.append([bounds.attained[1], bounds.fall])
     return found(
         "Proposition 2.1.4, a jump",
         "M(0) = 0 and M(a) = 1 for a > 0, e^ε = 2: mechanisms with P(o|i₁) = 1 − 1/k, P(o|i₂) = 0, and a″",

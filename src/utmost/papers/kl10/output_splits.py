@@ -24,23 +24,25 @@ def items() -> tuple[Item, ...]:
 
 def ratios(pairs: Iterable[tuple[int, int]]) -> tuple[Fraction, Fraction]:
     """ρ₁ and ρ₂ of eq. (3) and (4), over some pairs (s, t) in C₁ × C₂."""
-    chosen = list(pairs)
-    return max(COLUMN[s] / COLUMN[t] for s, t in chosen), max(COLUMN[t] / COLUMN[s] for s, t in chosen)
+    pair_list = list(pairs)
+    return max(COLUMN[s] / COLUMN[t] for s, t in pair_list), max(COLUMN[t] / COLUMN[s] for s, t in pair_list)
 
 
-def weights(up: Fraction, down: Fraction) -> tuple[Fraction, Fraction]:
+def weights(first_factor: Fraction, second_factor: Fraction) -> tuple[Fraction, Fraction]:
     """a and b from E₁ = e^ε/ρ₁ and E₂ = e^ε/ρ₂, as printed."""
-    return (down - 1) / (up * down - 1), (up - 1) / (up * down - 1)
+    return (second_factor - 1) / (first_factor * second_factor - 1), (first_factor - 1) / (
+        first_factor * second_factor - 1
+    )
 
 
 def construction() -> Item:
     """The printed formulas, with ρ over related pairs, beside the columns of `split_output`."""
-    asked = privacy_constraints(parse_relation("line:4"), half())
-    up, down = (RATE / ratio for ratio in ratios([(1, 2)]))
-    a, b = weights(up, down)
-    first = [value * (a * up if x in SIDES[0] else a) for x, value in enumerate(COLUMN)]
-    second = [value * (b if x in SIDES[0] else b * down) for x, value in enumerate(COLUMN)]
-    made = split_output(COLUMN, row_graph(COLUMN, asked, "o"), asked)
+    privacy = privacy_constraints(parse_relation("line:4"), half())
+    first_factor, second_factor = (RATE / ratio for ratio in ratios([(1, 2)]))
+    a, b = weights(first_factor, second_factor)
+    first = [value * (a * first_factor if x in SIDES[0] else a) for x, value in enumerate(COLUMN)]
+    second = [value * (b if x in SIDES[0] else b * second_factor) for x, value in enumerate(COLUMN)]
+    split_columns = split_output(COLUMN, row_graph(COLUMN, privacy, "o"), privacy)
     grid = Grid("output", parse_relation("line:4").labels, ("o₁", "o₂"), [first, second])
     note = (
         f"ρ₁ = {ratios([(1, 2)])[0]}, ρ₂ = {ratios([(1, 2)])[1]}, a = {a}, b = {b}: o₁ + o₂ = o; both are private and "
@@ -49,20 +51,24 @@ def construction() -> Item:
     caption = (
         "the column (16, 8, 6, 3)/32 on a line of four, e^ε = 2, with parts {0, 1} and {2, 3}; ρ over related pairs"
     )
-    return compared("Appendix B, the construction", caption, grid, [list(column) for column in made], note)
+    return compared("Appendix B, the construction", caption, grid, [list(column) for column in split_columns], note)
 
 
 def all_pairs() -> Item:
     """ρ₁ and ρ₂ as printed, over all s in C₁ and t in C₂."""
-    up, down = ratios(product(*SIDES))
+    first_ratio, second_ratio = ratios(product(*SIDES))
     lines: list[Claim] = [
-        ("ρ₁ < e^ε = 2", True, up < RATE),
-        ("ρ₂ < e^ε = 2", True, down < RATE),
-        ("(e^ε/ρ₁)·(e^ε/ρ₂) − 1, by which a and b divide, is not 0", True, (RATE / up) * (RATE / down) != 1),
+        ("ρ₁ < e^ε = 2", True, first_ratio < RATE),
+        ("ρ₂ < e^ε = 2", True, second_ratio < RATE),
+        (
+            "(e^ε/ρ₁)·(e^ε/ρ₂) − 1, by which a and b divide, is not 0",
+            True,
+            (RATE / first_ratio) * (RATE / second_ratio) != 1,
+        ),
     ]
     note = (
-        f"statement: over all pairs ρ₁ = {up}, ρ₂ = {down}, and a and b are 0-divisions. Only pairs of R may count: "
-        "two that are not related may differ by more than e^ε"
+        f"statement: over all pairs ρ₁ = {first_ratio}, ρ₂ = {second_ratio}, and a and b are 0-divisions. "
+        "Only pairs of R may count: two that are not related may differ by more than e^ε"
     )
     caption = "the same column; ρ₁ and ρ₂ over all s in C₁, t in C₂"
     return claims("Appendix B, as printed", caption, lines, note)
@@ -71,12 +77,12 @@ def all_pairs() -> Item:
 def same_graphs() -> Item:
     """The second half of the proof merges outputs until no two row graphs are the same."""
     graphs = row_graphs(geometric(3, half()), parse_relation("line:4"), half())
-    drawn = {frozenset(frozenset(edge) for edge in graph.edges) for graph in graphs}
+    edge_sets = {frozenset(frozenset(edge) for edge in graph.edges) for graph in graphs}
     columns = geometric(3, half()).channel().rows.T.tolist()
     directions = {tuple(value / max(column) for value in column) for column in columns}
     lines: list[Claim] = [
         ("outputs that are proportional to another", 0, len(graphs) - len(directions)),
-        ("different row graphs, for 4 outputs", 4, len(drawn)),
+        ("different row graphs, for 4 outputs", 4, len(edge_sets)),
     ]
     note = (
         "proof: proportional outputs have the same graph, but not conversely; with merged proportional ones graphs can "

@@ -48,42 +48,40 @@ def printed222() -> Item:
     lines: list[Claim] = []
     for a, b, low_half in ((Fraction(3, 4), Fraction(1, 2), True), (Fraction(1, 4), Fraction(1, 2), False)):
         end = between(a, b, low_half)
-        inside = max(min((b + end) / 2, Fraction(15, 16)), Fraction(1, 16))
+        inner = max(min((b + end) / 2, Fraction(15, 16)), Fraction(1, 16))
         item = "second" if low_half else "third"
         lines += [
             (f"{item} item, a = {a}, b = {b}: its end of the interval is a probability", True, bool(0 <= end <= 1)),
-            (f"{item} item: q(a, b′) for b′ = {inside} between b and {end}", True, permits(curve, a, inside)),
+            (f"{item} item: q(a, b′) for b′ = {inner} between b and {end}", True, permits(curve, a, inner)),
         ]
     note = "statement: the two items are exchanged; the proof has them right"
     caption = "for a ≥ 1/2 up to (1−b)a/(1−a), for a ≤ 1/2 up to 1 − b(1−a)/a; q: differential privacy, e^ε = 2"
     return claims("Proposition 2.2.2, as printed", caption, lines, note)
 
 
-def transformed(source: Channel, kept: Fraction, made: Fraction) -> Channel:
+def transformed(source: Channel, c: Fraction, d: Fraction) -> Channel:
     """The proof's A_{c,d} after a mechanism with two outputs."""
-    return source.then(channel([[kept, 1 - kept], [made, 1 - made]], source.outputs, source.outputs))
+    return source.then(channel([[c, 1 - c], [d, 1 - d]], source.outputs, source.outputs))
 
 
 def exchanged222() -> Item:
     """The proof's post-processings: a stays, b′ goes from b to the end of the interval; `allowed_range` has both."""
     rows: list[list[Value]] = []
-    right, labels = True, []
+    holds, labels = True, []
     for a, b in ((Fraction(1, 4), Fraction(3, 4)), (Fraction(1, 3), Fraction(1, 5)), (Fraction(3, 4), Fraction(1, 2))):
         swap = a > Fraction(1, 2)
         p, q = (1 - a, 1 - b) if swap else (a, b)
         results = [transformed(witness(p, q), c, (1 - c) * p / (1 - p)).rows[:, 0].tolist() for c in STEPS]
-        reached: list[Number] = [1 - second if swap else second for _, second in results]
-        right = (
-            right and all(first == p for first, _ in results) and allowed_range(a, b) == (min(reached), max(reached))
-        )
+        ends: list[Number] = [1 - second if swap else second for _, second in results]
+        holds = holds and all(first == p for first, _ in results) and allowed_range(a, b) == (min(ends), max(ends))
         labels.append(f"({a}, {b})")
-        rows.append([between(a, b, not swap), *reached])
+        rows.append([between(a, b, not swap), *ends])
     return statement(
         "Proposition 2.2.2, exchanged",
         "(a, b) is allowed, so a mechanism has an event with these; post-processed by the proof's A_{c,d}",
         "all b′ between b and (1−b)a/(1−a) for a ≤ 1/2, between b and 1 − b(1−a)/a for a ≥ 1/2, are allowed",
         Grid("(a, b)", ("end", *(f"b′, c = {c}" for c in STEPS)), labels, rows),
-        right,
+        holds,
         "P(o₁|i₁) = a for every c, and b′ runs through the whole interval",
     )
 
@@ -104,7 +102,8 @@ def diagonal222() -> Item:
 def sections(shape: Region) -> bool:
     """Is what is allowed at each place an interval."""
     return all(
-        "10" not in "".join("1" if yes else "0" for yes in column.allowed).strip("0") for column in shape.columns
+        "10" not in "".join("1" if is_allowed else "0" for is_allowed in column.allowed).strip("0")
+        for column in shape.columns
     )
 
 
@@ -134,16 +133,16 @@ def closing() -> tuple[Predicate, Predicate]:
 
 def proposition224() -> Item:
     """Closing the boundary keeps M and m, and the mechanisms."""
-    (rule, closed), lines = closing(), []
-    for place in (Fraction(0), Fraction(1, 4), Fraction(1)):
+    (rule, closed_rule), lines = closing(), []
+    for point in (Fraction(0), Fraction(1, 4), Fraction(1)):
         tops, bottoms = zip(
-            *((c.top, c.bottom) for c in (region(q).column(place) for q in (closed, rule))), strict=True
+            *((c.top, c.bottom) for c in (region(q).column(point) for q in (closed_rule, rule))), strict=True
         )
         lines += [
-            (f"M_q({place})", tops[0].value, tops[1].value),
-            (f"m_q({place})", bottoms[0].value, bottoms[1].value),
+            (f"M_q({point})", tops[0].value, tops[1].value),
+            (f"m_q({point})", bottoms[0].value, bottoms[1].value),
         ]
-    made = witness(Fraction(1, 4), Fraction(1, 3))
-    meets = [all(permits(q, a, b) for a, b in events(made, 0, 1)) for q in (rule, closed)]
+    mechanism = witness(Fraction(1, 4), Fraction(1, 3))
+    meets = [all(permits(q, a, b) for a, b in events(mechanism, 0, 1)) for q in (rule, closed_rule)]
     lines.append(("a mechanism with the event (1/4, 1/3) satisfies q*, as it does q", meets[0], meets[1]))
     return claims("Proposition 2.2.4", "q: b < a + 1/10 or a = b; published: q*, with its boundary", lines)

@@ -19,7 +19,7 @@ from utmost.papers.items import Claim, Grid, Item, Value, claims, found, stateme
 from utmost.papers.kl10.matrices import events, stacked, witness
 from utmost.papers.kl10.predicates import SOUND, UNSOUND, closing, sections
 
-WORDS = (
+BOUND_TEXTS = (
     "alpha:1/2",
     "points:0 1/10,3/10 7/10,9/10 1,1 1",
     "variation:1/10",
@@ -28,14 +28,14 @@ WORDS = (
     "points:0 0,1 1",
 )
 SHARES = tuple(Fraction(k, 3) for k in range(4))
-STRANGE = UNSOUND[1]
-BROKEN = {"up to one half": UNSOUND[0], "two parallelograms": UNSOUND[2], "anything but one half": UNSOUND[3]}
+TWO_POINT_PREDICATE = UNSOUND[1]
+UNSOUND_BY_NAME = {"up to one half": UNSOUND[0], "two parallelograms": UNSOUND[2], "anything but one half": UNSOUND[3]}
 
 
 def items() -> tuple[Item, ...]:
     """In the order of the paper."""
     return (
-        *(failing(name, axiom) for name in BROKEN for axiom in ("2.1.1", "2.1.2")),
+        *(failing(name, axiom) for name in UNSOUND_BY_NAME for axiom in ("2.1.1", "2.1.2")),
         theorem225(),
         monotone225(),
         closed225(),
@@ -48,41 +48,45 @@ def items() -> tuple[Item, ...]:
 
 def failing(name: str, axiom: str) -> Item:
     """The mechanisms that refute one axiom for a predicate, as matrices."""
-    rule = predicate(BROKEN[name])
+    rule = predicate(UNSOUND_BY_NAME[name])
     verdict = soundness(rule)
-    shown = verdict.transformation if axiom == "2.1.1" else verdict.choice
-    assert shown is not None
-    parts = _processed(shown) if isinstance(shown, Processing) else _mixed(shown)
-    bad = next((a, b) for a, b in events(shown.result, 0, 1) if not AllowedPairs(rule)(a, b))
-    made = found(
+    failure = verdict.transformation if axiom == "2.1.1" else verdict.choice
+    assert failure is not None
+    matrices = _processing_matrices(failure) if isinstance(failure, Processing) else _mixture_matrices(failure)
+    forbidden = next((a, b) for a, b in events(failure.result, 0, 1) if not AllowedPairs(rule)(a, b))
+    item = found(
         f"Axiom {axiom}, {name}",
         f"q: {rule}. What meets it, and what is made of that and does not",
-        stacked(parts),
-        f"every event of what meets q does; of the last an event has ({bad[0]}, {bad[1]}), and does not",
+        stacked(matrices),
+        f"every event of what meets q does; of the last an event has ({forbidden[0]}, {forbidden[1]}), and does not",
     )
-    return replace(made, draw=lambda: _drawn(rule)) if (name, axiom) == ("up to one half", "2.1.1") else made
+    return replace(item, draw=lambda: _region_figure(rule)) if (name, axiom) == ("up to one half", "2.1.1") else item
 
 
-def _processed(shown: Processing) -> list[tuple[str, Channel]]:
-    return [("meets q", shown.mechanism), ("post", shown.post), ("result", shown.result)]
+def _processing_matrices(failure: Processing) -> list[tuple[str, Channel]]:
+    return [("meets q", failure.mechanism), ("post", failure.post), ("result", failure.result)]
 
 
-def _mixed(shown: Mixture) -> list[tuple[str, Channel]]:
-    return [("meets q", shown.first), ("meets q too", shown.second), (f"{shown.weight} of the first", shown.result)]
+def _mixture_matrices(failure: Mixture) -> list[tuple[str, Channel]]:
+    return [
+        ("meets q", failure.first),
+        ("meets q too", failure.second),
+        (f"{failure.weight} of the first", failure.result),
+    ]
 
 
-def _drawn(rule: Predicate) -> Any:
+def _region_figure(rule: Predicate) -> Any:
     """What the predicate allows, and the point that is missing."""
     from utmost.axioms.region_outline import region_outline
     from utmost.charts import definition
 
     shape, gap = region_outline(AllowedPairs(rule)), soundness(rule).gap
     assert gap is not None
-    named = [("M", line) for line in shape.upper] + [("m", line) for line in shape.lower]
+    labelled_lines = [("M", line) for line in shape.upper] + [("m", line) for line in shape.lower]
     return definition.allowed_region_chart(
         [[_floats(side) for side in cell] for cell in shape.cells],
-        [(name, [_floats(point) for point in line]) for name, line in named],
-        [_floats(spot) for spot in shape.spots],
+        [(name, [_floats(point) for point in line]) for name, line in labelled_lines],
+        [_floats(isolated_point) for isolated_point in shape.spots],
         "Between two allowed points one is missing, so both axioms fail",
         f"KL10 Axioms 2.1.1 and 2.1.2 for q: {rule}",
         gap=[_floats(point) for point in (gap.first, gap.second, gap.missing)],
@@ -131,21 +135,21 @@ def theorem225() -> Item:
 def monotone225() -> Item:
     """(v) says that m does not increase."""
     lines: list[Claim] = []
-    for words in ("alpha:1/2", "variation:1/10", "subsampling:1/4"):
-        lower = parse_bound(words).reflected
-        lines.append((f"{words}: m(9/10) ≤ m(1/2)", True, bool(lower("9/10") <= lower("1/2"))))
+    for text in ("alpha:1/2", "variation:1/10", "subsampling:1/4"):
+        lower = parse_bound(text).reflected
+        lines.append((f"{text}: m(9/10) ≤ m(1/2)", True, bool(lower("9/10") <= lower("1/2"))))
     note = "misprint: m(a) = 1 − M(1−a) is non-decreasing, and strictly increasing where m(a) > 0 (printed: M(a) > 0)"
     return claims("Theorem 2.2.5 (v), as printed", "m is nonincreasing", lines, note)
 
 
 def closed225() -> Item:
     """The proof of (iv) and (v) takes mechanisms on the boundary for mechanisms of q."""
-    rule, closed = closing()
+    rule, closed_rule = closing()
     quarter = Fraction(1, 4)
-    made = witness(quarter, parse_bound("variation:1/10")(quarter))
+    mechanism = witness(quarter, parse_bound("variation:1/10")(quarter))
     lines: list[Claim] = [
-        ("P(o₁|i₁) = 1/4, P(o₁|i₂) = M(1/4) is a mechanism for q", True, _meets(made, AllowedPairs(rule))),
-        ("and for q*", True, _meets(made, AllowedPairs(closed))),
+        ("P(o₁|i₁) = 1/4, P(o₁|i₂) = M(1/4) is a mechanism for q", True, _meets(mechanism, AllowedPairs(rule))),
+        ("and for q*", True, _meets(mechanism, AllowedPairs(closed_rule))),
     ]
     note = (
         "proof: it is one for q*, and Prop. 2.2.4 does not show that q* keeps the axioms. It does: what q allows is "
@@ -160,21 +164,23 @@ def _meets(source: Channel, rule: AllowedPairs) -> bool:
 
 def several() -> Item:
     """Prop. 2.2.3, and with it Thm 2.2.5, for one of several pairs, where another one leaves nothing."""
-    both = Candidate(relation_from_pairs([(1, 2), (2, 1)]), predicate("a = b"), {(0, 1): predicate(STRANGE)})
-    verdict = soundness(both)
+    candidate = Candidate(
+        relation_from_pairs([(1, 2), (2, 1)]), predicate("a = b"), {(0, 1): predicate(TWO_POINT_PREDICATE)}
+    )
+    verdict = soundness(candidate)
     lines: list[Claim] = [
         (
             "some mechanism satisfies {q₁₂, q₂₁}, and both axioms hold",
             True,
             bool(verdict.satisfiable and verdict.sound),
         ),
-        ("what q₁₂ allows at a = 1/4 is an interval", True, sections(region(predicate(STRANGE)))),
+        ("what q₁₂ allows at a = 1/4 is an interval", True, sections(region(predicate(TWO_POINT_PREDICATE)))),
     ]
     note = (
         "statement: q₂₁ leaves constants only, so whatever else q₁₂ allows is never used. The proof takes the "
         "mechanism with events (a, b) of one pair for one of all pairs. For one pair, or one rule for all, it holds"
     )
-    caption = f"R = {{(1, 2), (2, 1)}}; q₂₁: a = b; q₁₂: {STRANGE}"
+    caption = f"R = {{(1, 2), (2, 1)}}; q₂₁: a = b; q₁₂: {TWO_POINT_PREDICATE}"
     return claims("Proposition 2.2.3, several pairs", caption, lines, note)
 
 
@@ -182,7 +188,7 @@ def tightest(curve: Curve) -> Channel:
     """The mechanism whose profile is M: an output for each straight piece, and one that i₁ never makes if M(0) > 0."""
     points = [(Fraction(0), Fraction(0)), *curve.points] if curve.at_zero else list(curve.points)
     steps = [(d - b, c - a) for (a, b), (c, d) in pairwise(points)]
-    return channel([[across for _, across in steps], [up for up, _ in steps]])
+    return channel([[width for _, width in steps], [height for height, _ in steps]])
 
 
 def products(source: Channel) -> Iterator[Channel]:
@@ -194,23 +200,28 @@ def products(source: Channel) -> Iterator[Channel]:
 def theorem231() -> Item:
     """The sufficient conditions on several M: decided, and tried on post-processings and mixtures."""
     rows: list[list[Value]] = []
-    for words in WORDS:
-        curve = parse_bound(words)
-        made = list(products(tightest(curve)))
-        mixed = [
-            mix(one, other, "1/3")
-            for one, other in product(made[:: 1 + len(made) // 12], made[1 :: 1 + len(made) // 9])
+    for text in BOUND_TEXTS:
+        curve = parse_bound(text)
+        processings = list(products(tightest(curve)))
+        mixtures = [
+            mix(mechanism, second, "1/3")
+            for mechanism, second in product(
+                processings[:: 1 + len(processings) // 12], processings[1 :: 1 + len(processings) // 9]
+            )
         ]
-        failed = [
-            sum(not all(permits(curve, a, b) for a, b in events(one, 0, 1)) for one in some) for some in (made, mixed)
+        failure_counts = [
+            sum(not all(permits(curve, a, b) for a, b in events(mechanism, 0, 1)) for mechanism in mechanisms)
+            for mechanisms in (processings, mixtures)
         ]
-        rows.append([soundness(curve).sound is True, len(made), failed[0], len(mixed), failed[1]])
+        rows.append(
+            [soundness(curve).sound is True, len(processings), failure_counts[0], len(mixtures), failure_counts[1]]
+        )
     columns = ("sound, decided", "post-processings", "fail", "mixtures", "fail ")
     return statement(
         "Theorem 2.3.1",
         "q: m(a) ≤ b ≤ M(a); the mechanism whose profile is M, processed and mixed",
         "if M is concave, continuous on (0, 1], M(0) ≥ 0 and M(1) = 1 then Axioms 2.1.1 and 2.1.2 hold",
-        Grid("M", columns, WORDS, rows),
+        Grid("M", columns, BOUND_TEXTS, rows),
         all(row[0] and row[2] == 0 and row[4] == 0 for row in rows),
     )
 
@@ -229,9 +240,9 @@ def continuity231() -> Item:
 def indicator231() -> Item:
     """Step 3 of the proof: ∫h dμ₁ = 1 does not make h an indicator."""
     source = channel([[1, 0], ["1/2", "1/2"]], ["i1", "i2"])
-    made = source.then(channel([[1, 0], ["1/2", "1/2"]], source.outputs, ["S", "other"]))
+    result = source.then(channel([[1, 0], ["1/2", "1/2"]], source.outputs, ["S", "other"]))
     shares: list[Number] = [Fraction(1), Fraction(1, 2)]
-    a, b = made.rows[:, 0].tolist()
+    a, b = result.rows[:, 0].tolist()
     lines: list[Claim] = [
         ("∫h dμ₁", Fraction(1), a),
         ("h is an indicator", True, all(share in (0, 1) for share in shares)),

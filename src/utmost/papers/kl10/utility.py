@@ -85,16 +85,16 @@ def any_optimum() -> Item:
 def definition312() -> Item:
     """≤_G, decided with the post-processing; it is no partial order."""
     half, third = geometric(2, alpha("1/2")).channel(), geometric(2, alpha("1/3")).channel()
-    renamed = Channel(half.inputs, ("c", "b", "a"), half.rows)
-    down = at_least_as_general(half, third)
-    assert down.post is not None
+    renamed_channel = Channel(half.inputs, ("c", "b", "a"), half.rows)
+    order = at_least_as_general(half, third)
+    assert order.post is not None
     lines: list[Claim] = [
-        ("geometric at α = 1/2 ≤_G geometric at α = 1/3", True, down.refines),
-        ("A∘M₂ = M₁, entry by entry", True, third.then(down.post) == half),
+        ("geometric at α = 1/2 ≤_G geometric at α = 1/3", True, order.refines),
+        ("A∘M₂ = M₁, entry by entry", True, third.then(order.post) == half),
         ("geometric at α = 1/3 ≤_G geometric at α = 1/2", False, at_least_as_general(third, half).refines),
-        ("with outputs renamed, each ≤_G the other", True, equivalent(half, renamed)),
-        ("and they are the same mechanism, as a partial order asks", True, half == renamed),
-        ("their canonical forms are the same", True, canonical(half) == canonical(renamed)),
+        ("with outputs renamed, each ≤_G the other", True, equivalent(half, renamed_channel)),
+        ("and they are the same mechanism, as a partial order asks", True, half == renamed_channel),
+        ("their canonical forms are the same", True, canonical(half) == canonical(renamed_channel)),
     ]
     note = "statement: ≤_G is a preorder; it is a partial order of mechanisms up to equivalence"
     return claims("Definition 3.1.2", "the generality partial order, on counts 0 … 2", lines, note)
@@ -105,10 +105,13 @@ def definition313() -> Item:
     curve = curve_from_points([(0, 1), (1, 1)], at_zero=0)
     rows: list[list[Value]] = []
     for k in (2, 3, 10, 100):
-        made, more = witness(Fraction(1, k), Fraction(1)), witness(Fraction(1, k + 1), Fraction(1))
-        meets = all(permits(curve, a, b) for a, b in events(made, 0, 1))
-        up, down = at_least_as_general(made, more).refines, at_least_as_general(more, made).refines
-        rows.append([meets, up, down])
+        mechanism, successor = witness(Fraction(1, k), Fraction(1)), witness(Fraction(1, k + 1), Fraction(1))
+        meets = all(permits(curve, a, b) for a, b in events(mechanism, 0, 1))
+        is_below, is_above = (
+            at_least_as_general(mechanism, successor).refines,
+            at_least_as_general(successor, mechanism).refines,
+        )
+        rows.append([meets, is_below, is_above])
     columns = ("meets it", "M_k ≤_G M_(k+1)", "M_(k+1) ≤_G M_k")
     return found(
         "Definition 3.1.3",
@@ -122,39 +125,43 @@ def definition313() -> Item:
 
 def example321() -> Item:
     """Negative expected loss, refuted: the mechanism and the post-processing."""
-    shown = rename_counterexample([[0, 1], [1, 0]], line(2), alpha("1/2"))
-    assert shown is not None
-    assert shown.holds(negative_expected_loss([[0, 1], [1, 0]]))
-    return _refuted(
-        "Example 3.2.1", "0/1 loss on two secrets, α = 1/2: −Trace(LᵀM) rises when answers are exchanged", shown
+    refutation = rename_counterexample([[0, 1], [1, 0]], line(2), alpha("1/2"))
+    assert refutation is not None
+    assert refutation.holds(negative_expected_loss([[0, 1], [1, 0]]))
+    return _refutation_item(
+        "Example 3.2.1", "0/1 loss on two secrets, α = 1/2: −Trace(LᵀM) rises when answers are exchanged", refutation
     )
 
 
 def example321_geometric() -> Item:
     """The paper's own reason: the geometric mechanism and a user who merges its answers."""
     reader = Consumer(priors.parse("1/8,3/4,1/8", 3), losses.absolute)
-    shown = remap_counterexample(geometric(2, alpha("1/2")), reader)
-    assert shown is not None
+    refutation = remap_counterexample(geometric(2, alpha("1/2")), reader)
+    assert refutation is not None
     caption = "the geometric mechanism, prior (1/8, 3/4, 1/8), absolute loss: her best reading of every answer is 1"
-    return _refuted("Example 3.2.1, after GRS12", caption, shown)
+    return _refutation_item("Example 3.2.1, after GRS12", caption, refutation)
 
 
-def _refuted(name: str, caption: str, shown: Refutation) -> Item:
+def _refutation_item(name: str, caption: str, refutation: Refutation) -> Item:
     """The matrices of a refutation, and what the measure says before and after."""
-    parts = [("M", shown.mechanism), ("post", shown.post), ("result", shown.mechanism.then(shown.post))]
+    matrices = [
+        ("M", refutation.mechanism),
+        ("post", refutation.post),
+        ("result", refutation.mechanism.then(refutation.post)),
+    ]
     return statement(
         name,
         caption,
         "negative expected loss does not satisfy Axiom 3.1.4",
-        stacked(parts),
-        bool(shown.before < shown.after),
-        f"−Trace(LᵀM) = {shown.before} before, {shown.after} after",
+        stacked(matrices),
+        bool(refutation.before < refutation.after),
+        f"−Trace(LᵀM) = {refutation.before} before, {refutation.after} after",
     )
 
 
 def maps(width: int) -> list[Channel]:
     """All deterministic maps of so many outputs to as many."""
-    return [deterministic(some, range(width), range(width)) for some in product(range(width), repeat=width)]
+    return [deterministic(mapping, range(width), range(width)) for mapping in product(range(width), repeat=width)]
 
 
 def square() -> dict[str, Channel]:
@@ -170,14 +177,14 @@ def square() -> dict[str, Channel]:
 def example322() -> Item:
     """|det|: multiplicative, so it respects the axiom among square matrices."""
     rows: list[list[Value]] = []
-    right = True
+    holds = True
     for source in square().values():
         width = len(source.outputs)
         posts = [*maps(width)[:: 1 if width == 3 else 7], response(width, alpha("2/3")).channel()]
         before = absolute_determinant(source)
         after = [absolute_determinant(source.then(post)) for post in posts]
-        times = [before * absolute_determinant(post) for post in posts]
-        right = right and after == times and all(value <= before for value in after)
+        products = [before * absolute_determinant(post) for post in posts]
+        holds = holds and after == products and all(value <= before for value in after)
         rows.append([before, len(posts), max(after), sum(value == 0 for value in after)])
     columns = ("|det M|", "processings", "largest after", "of them 0")
     return statement(
@@ -185,16 +192,18 @@ def example322() -> Item:
         "|det(M·A)| for all, or every seventh, deterministic A and randomised response as A",
         "|det(A M)| = |det A|·|det M| ≤ |det M|",
         Grid("mechanism", columns, list(square()), rows),
-        right,
+        holds,
     )
 
 
 def example322_shapes() -> Item:
     """Other shapes: the natural extension of |det| breaks the axiom."""
     source = channel([["2/3", "1/3"], ["1/3", "2/3"]])
-    told = source.then(channel([["1/2", "1/2", 0], [0, 0, 1]], source.outputs))
-    volumes = [absolute_volume(one) for one in (source, told)]
-    lines: list[list[Value]] = [[len(one.outputs), value] for one, value in zip((source, told), volumes, strict=True)]
+    split_channel = source.then(channel([["1/2", "1/2", 0], [0, 0, 1]], source.outputs))
+    volumes = [absolute_volume(mechanism) for mechanism in (source, split_channel)]
+    lines: list[list[Value]] = [
+        [len(mechanism.outputs), value] for mechanism, value in zip((source, split_channel), volumes, strict=True)
+    ]
     return found(
         "Example 3.2.2, other shapes",
         "det(M·Mᵀ), the squared volume, of response on two secrets and with an output told as two halves",
@@ -232,16 +241,16 @@ def strict_loss() -> Item:
     """§1: a transformation that cannot be undone "should strictly decrease utility"."""
     half = alpha("1/2")
     source = geometric(3, half).channel()
-    merged = source.then(deterministic([0, 0, 1, 1], range(4), range(2)))
+    halves = source.then(deterministic([0, 0, 1, 1], range(4), range(2)))
     copies = channel([["1/3", "1/3", "1/3"], ["1/6", "1/6", "2/3"]])
-    joined = copies.then(deterministic([0, 0, 1], range(3), range(2)))
+    merged_copies = copies.then(deterministic([0, 0, 1], range(3), range(2)))
     lines: list[Claim] = [
-        ("geometric, n = 3, answers told as halves 0–1, 2–3: it can be undone", False, equivalent(merged, source)),
-        ("and μ_Dob is strictly less", True, ergodicity(merged).value < ergodicity(source).value),
+        ("geometric, n = 3, answers told as halves 0–1, 2–3: it can be undone", False, equivalent(halves, source)),
+        ("and μ_Dob is strictly less", True, ergodicity(halves).value < ergodicity(source).value),
         (
             "two proportional outputs merged, a map without inverse: something is lost",
             True,
-            not equivalent(joined, copies),
+            not equivalent(merged_copies, copies),
         ),
     ]
     note = "statement, §1: Axiom 3.1.4 asks for ≥ only, and rightly"
