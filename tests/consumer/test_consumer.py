@@ -107,8 +107,8 @@ def test_ends_of_the_level_tell_all_or_nothing(prior: list[Fraction]) -> None:
     reader = Consumer(priors.explicit(prior), losses.squared)
     size = len(prior)
     assert reader.expected_loss(geometric(size - 1, alpha(0))) == 0
-    blind = min(sum(p * (x - w) ** 2 for x, p in enumerate(prior)) for w in range(size))
-    assert reader.expected_loss(geometric(size - 1, alpha(1))) == blind
+    prior_loss = min(sum(p * (x - w) ** 2 for x, p in enumerate(prior)) for w in range(size))
+    assert reader.expected_loss(geometric(size - 1, alpha(1))) == prior_loss
 
 
 def test_shapes_must_fit() -> None:
@@ -117,8 +117,8 @@ def test_shapes_must_fit() -> None:
         reader.remap(geometric(5, alpha("1/2")))
     with pytest.raises(InputError, match="face value"):
         reader.face_value_loss(channel([["1"]] * 3, outputs=["x"]))
-    collapsed = deterministic([0, 0, 0], range(3), [0])
-    assert reader.remap(identity(range(3)).then(collapsed)) == [1]
+    merge_all = deterministic([0, 0, 0], range(3), [0])
+    assert reader.remap(identity(range(3)).then(merge_all)) == [1]
 
 
 def test_a_tie_goes_to_the_smallest_reading() -> None:

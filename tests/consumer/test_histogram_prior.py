@@ -16,15 +16,15 @@ heights = st.lists(st.one_of(st.just(0), st.integers(0, 100)), min_size=1, max_s
 
 
 @given(heights, st.integers(0, 40))
-def test_weights_sum_to_one_and_are_level_within_a_bar(bars: list[int], more: int) -> None:
-    size = len(bars) + more
+def test_weights_sum_to_one_and_are_level_within_a_bar(bars: list[int], extra_counts: int) -> None:
+    size = len(bars) + extra_counts
     prior = priors.steps(size, bars)
     weights = prior.exact()
     assert sum(weights) == 1
     assert len(weights) == prior.size == size
-    where = [max(b for b in range(len(bars)) if b * size // len(bars) <= k) for k in range(size)]
+    bar_of_count = [max(b for b in range(len(bars)) if b * size // len(bars) <= k) for k in range(size)]
     assert [weight / max(weights) for weight in weights] == [
-        Fraction(bars[b], max(bars[b] for b in where)) for b in where
+        Fraction(bars[b], max(bars[b] for b in bar_of_count)) for b in bar_of_count
     ]
     assert [p / max(prior.proportions()) for p in prior.proportions()] == [w / max(weights) for w in weights]
     assert np.exp(prior.logs()) == pytest.approx([float(weight) for weight in weights])

@@ -43,12 +43,12 @@ def by_all_maps(metric: Space, table: list[list[int]], strict: bool) -> bool:
     size = len(metric)
     for images in permutations(range(size), len(table[0])):
         pairs = [(metric.distance(x, a), table[x][w]) for x in range(size) for w, a in enumerate(images)]
-        if all(_ordered(p, q, strict) and _ordered(q, p, strict) for p, q in combinations(pairs, 2)):
+        if all(_are_ordered(p, q, strict) and _are_ordered(q, p, strict) for p, q in combinations(pairs, 2)):
             return True
     return False
 
 
-def _ordered(p: tuple, q: tuple, strict: bool) -> bool:
+def _are_ordered(p: tuple, q: tuple, strict: bool) -> bool:
     if p[0] == q[0]:
         return bool(p[1] == q[1])
     return p[0] > q[0] or (p[1] < q[1] if strict else p[1] <= q[1])
@@ -60,18 +60,18 @@ def test_the_search_agrees_with_trying_every_map_and_proves_its_answer(
     case: tuple[Space, list[list[int]]], strict: bool
 ) -> None:
     metric, table = case
-    found = (is_strictly_monotone if strict else is_monotone)(table, metric)
-    assert found.holds == by_all_maps(metric, table, strict)
-    if found.images is None:
-        assert refutes(table, metric, found)
+    monotonicity = (is_strictly_monotone if strict else is_monotone)(table, metric)
+    assert monotonicity.holds == by_all_maps(metric, table, strict)
+    if monotonicity.images is None:
+        assert refutes(table, metric, monotonicity)
     else:
-        m = dict(found.scale)
+        m = dict(monotonicity.scale)
         assert all(
             table[x][w] == m[metric.distance(x, metric.position(a))]
             for x in range(len(metric))
-            for w, a in enumerate(found.images)
+            for w, a in enumerate(monotonicity.images)
         )
-        values = [value for _, value in found.scale]
+        values = [value for _, value in monotonicity.scale]
         assert values == sorted(values)
         assert not strict or len(set(values)) == len(values)
 
@@ -80,16 +80,16 @@ def test_the_search_agrees_with_trying_every_map_and_proves_its_answer(
 @settings(max_examples=60)
 def test_a_refutation_that_was_tampered_with_does_not_hold(case: tuple[Space, list[list[int]]]) -> None:
     metric, table = case
-    found = is_strictly_monotone(table, metric)
-    if found.holds:
+    monotonicity = is_strictly_monotone(table, metric)
+    if monotonicity.holds:
         assert not refutes(table, metric, Monotonicity(True, None, (), ()))
         return
-    first, *rest = found.conflicts
-    assert not refutes(table, metric, Monotonicity(True, None, (), tuple(rest)))
-    same = Conflict(first.images, first.first, first.first)
-    assert not refutes(table, metric, Monotonicity(True, None, (), (same, *rest)))
-    outside = Conflict(first.images, first.first, (0, len(first.images)))
-    assert not refutes(table, metric, Monotonicity(True, None, (), (outside, *rest)))
+    first, *remaining = monotonicity.conflicts
+    assert not refutes(table, metric, Monotonicity(True, None, (), tuple(remaining)))
+    repeated_entry = Conflict(first.images, first.first, first.first)
+    assert not refutes(table, metric, Monotonicity(True, None, (), (repeated_entry, *remaining)))
+    out_of_range = Conflict(first.images, first.first, (0, len(first.images)))
+    assert not refutes(table, metric, Monotonicity(True, None, (), (out_of_range, *remaining)))
 
 
 @given(cases(), st.booleans())
@@ -97,12 +97,12 @@ def test_a_refutation_that_was_tampered_with_does_not_hold(case: tuple[Space, li
 def test_a_metric_is_found_exactly_when_there_is_one(case: tuple[Space, list[list[int]]], strict: bool) -> None:
     """If the loss is monotone in the metric at hand there is one; the one that is found always serves."""
     metric, table = case
-    ask = is_strictly_monotone if strict else is_monotone
-    found = metric_for(table, len(metric), strict)
-    if found is not None:
-        assert ask(table, found).holds
+    monotonicity = is_strictly_monotone if strict else is_monotone
+    constructed_metric = metric_for(table, len(metric), strict)
+    if constructed_metric is not None:
+        assert monotonicity(table, constructed_metric).holds
     else:
-        assert not ask(table, metric).holds
+        assert not monotonicity(table, metric).holds
 
 
 @pytest.mark.parametrize("size", [3, 4, 5])
@@ -124,10 +124,10 @@ def test_the_average_loss_is_strictly_monotone_on_a_line_and_not_monotone_in_the
 @pytest.mark.parametrize("size", range(2, 8))
 def test_nib_is_monotone_in_some_metric_exactly_for_an_even_number_of_secrets(size: int) -> None:
     """FMPD23 §IV-B says in no metric. The actions must stand for the partners of a pairing."""
-    found = metric_for(losses.nib, size)
-    assert (found is not None) == (size % 2 == 0)
-    if found is not None:
-        assert is_monotone(losses.nib, found).holds
+    metric = metric_for(losses.nib, size)
+    assert (metric is not None) == (size % 2 == 0)
+    if metric is not None:
+        assert is_monotone(losses.nib, metric).holds
 
 
 def test_nib_is_monotone_in_metrics_of_the_paper_with_every_secret_paired_with_its_opposite() -> None:
@@ -160,8 +160,8 @@ def test_no_trivial_loss_with_two_actions_or_more_is_strictly_monotone_in_any_me
 
 
 def test_the_two_notions_of_trivial_differ() -> None:
-    dominated = is_trivial([[0, 1], [0, 1]], 2)
-    assert (dominated.constant, dominated.dominated, dominated.differing) == (False, True, (0, 0, 1))
+    triviality = is_trivial([[0, 1], [0, 1]], 2)
+    assert (triviality.constant, triviality.dominated, triviality.differing) == (False, True, (0, 0, 1))
     assert is_trivial([[2, 2], [5, 5]], 2).constant
     assert not is_trivial(losses.binary, 3).dominated
 
@@ -173,24 +173,24 @@ def test_the_two_notions_of_trivial_differ() -> None:
 )
 @settings(max_examples=80)
 def test_triviality_is_proved_by_its_witnesses(table: list[list[int]]) -> None:
-    found = is_trivial(table, 3)
-    if found.differing is not None:
-        x, w, v = found.differing
+    triviality = is_trivial(table, 3)
+    if triviality.differing is not None:
+        x, w, v = triviality.differing
         assert table[x][w] != table[x][v]
     else:
-        assert found.dominated
-    if found.dominant is not None:
-        assert all(row[found.dominant] == min(row) for row in table)
+        assert triviality.dominated
+    if triviality.dominant is not None:
+        assert all(row[triviality.dominant] == min(row) for row in table)
     else:
-        assert all(table[x][v] < table[x][w] for w, (x, v) in enumerate(found.rivals))
-        assert len(found.rivals) == len(table[0])
+        assert all(table[x][v] < table[x][w] for w, (x, v) in enumerate(triviality.rivals))
+        assert len(triviality.rivals) == len(table[0])
 
 
 def test_more_actions_than_points_have_no_injective_map() -> None:
     table = [[0, 1, 1], [1, 0, 0]]
-    found = is_monotone(table, line(2))
-    assert not found.holds
-    assert refutes(table, line(2), found)
+    monotonicity = is_monotone(table, line(2))
+    assert not monotonicity.holds
+    assert refutes(table, line(2), monotonicity)
 
 
 def test_irrational_losses_and_distances_are_compared_exactly() -> None:
@@ -206,10 +206,10 @@ def test_lifting_and_restricting_undo_each_other(case: tuple[Space, list[list[in
     metric, table = case
     labels = list(metric.labels)[::-1][: len(table) - 1]
     rows = loss_rows(table[: len(labels)], len(labels))
-    whole = lift_loss(rows, labels, metric)
-    assert np.all(restrict_loss(whole, metric, labels) == rows)
-    rest = [label for label in metric.labels if label not in labels]
-    assert not restrict_loss(whole, metric, rest).any()
+    lifted_loss = lift_loss(rows, labels, metric)
+    assert np.all(restrict_loss(lifted_loss, metric, labels) == rows)
+    other_labels = [label for label in metric.labels if label not in labels]
+    assert not restrict_loss(lifted_loss, metric, other_labels).any()
 
 
 def test_sums_take_pairs_of_actions_and_scaling_weighs_the_secrets() -> None:

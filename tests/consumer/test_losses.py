@@ -103,9 +103,13 @@ def brute_legality(loss: Loss, size: int) -> tuple[bool, bool]:
     for i in range(size):
         for j in range(size):
             for k in range(size):
-                near, far, a, b = abs(j - i), abs(k - i), loss.exact(i, j), loss.exact(i, k)
-                legal &= not ((near == far and a != b) or (near < far and a > b))
-                strict &= not ((near == far and a != b) or (near < far and a >= b))
+                first_distance, second_distance, a, b = abs(j - i), abs(k - i), loss.exact(i, j), loss.exact(i, k)
+                legal &= not (
+                    (first_distance == second_distance and a != b) or (first_distance < second_distance and a > b)
+                )
+                strict &= not (
+                    (first_distance == second_distance and a != b) or (first_distance < second_distance and a >= b)
+                )
     return legal, strict
 
 
@@ -118,12 +122,12 @@ def assert_breaks(loss: Loss, witness: tuple[int, int, int], strictly: bool) -> 
 
 
 def check_legality(loss: Loss, size: int) -> None:
-    found = losses.legality(loss, size)
-    assert (found.legal, found.strict) == brute_legality(loss, size)
-    if found.witness is not None:
-        assert_breaks(loss, found.witness, strictly=False)
-    if found.strict_witness is not None:
-        assert_breaks(loss, found.strict_witness, strictly=True)
+    legality = losses.legality(loss, size)
+    assert (legality.legal, legality.strict) == brute_legality(loss, size)
+    if legality.witness is not None:
+        assert_breaks(loss, legality.witness, strictly=False)
+    if legality.strict_witness is not None:
+        assert_breaks(loss, legality.strict_witness, strictly=True)
 
 
 @pytest.mark.parametrize("text", FAMILIES)
@@ -183,30 +187,30 @@ def test_on_a_line_and_for_losses_that_are_no_distances_nothing_changes() -> Non
 def test_what_means_nothing_on_a_space_is_refused() -> None:
     with pytest.raises(InputError, match="must be on a line"):
         losses.over(losses.asymmetric(2, 1), TRIANGLE)
-    far = space([[0, "1+sqrt(2)"], ["1+sqrt(2)", 0]])
-    assert losses.over(losses.power(2), far).exact(0, 1) == number("3+2*sqrt(2)")
+    pair = space([[0, "1+sqrt(2)"], ["1+sqrt(2)", 0]])
+    assert losses.over(losses.power(2), pair).exact(0, 1) == number("3+2*sqrt(2)")
     with pytest.raises(InputError, match="whole power"):
-        losses.over(losses.power("1/2"), far)
+        losses.over(losses.power("1/2"), pair)
 
 
 def test_nib_is_what_binary_is_not() -> None:
-    both = losses.nib.matrix(5) + losses.binary.matrix(5)
-    assert (both == 1).all()
+    total = losses.nib.matrix(5) + losses.binary.matrix(5)
+    assert (total == 1).all()
     assert (losses.nib.array(np.arange(5)[:, None], np.arange(5)) == np.eye(5)).all()
     assert losses.parse("nib") is losses.nib
     assert not losses.legality(losses.nib, 3).legal
 
 
 def test_a_table_may_have_other_actions_than_the_secrets() -> None:
-    """Two actions for three secrets: she reads the uniform prior through a mechanism as one of them."""
+    """Two actions for three secrets: an answer is read as one of them."""
     loss = losses.matrix([[0, 1], [1, 0], [0, 0]])
     reader = Consumer(priors.uniform(3), loss)
-    told = channel([["2/3", "1/3"], ["1/3", "2/3"], ["1/2", "1/2"]])
-    assert reader.remap(told) == [0, 1]
-    assert reader.expected_loss(told) == Fraction(2, 9)
+    mechanism = channel([["2/3", "1/3"], ["1/3", "2/3"], ["1/2", "1/2"]])
+    assert reader.remap(mechanism) == [0, 1]
+    assert reader.expected_loss(mechanism) == Fraction(2, 9)
     assert reader.readings((0, 1, 2)) == ("w0", "w1")
-    assert reader.induced(told).outputs == ("w0", "w1")
-    for call in (lambda: reader.face_value_loss(told), reader.legality, lambda: Minimax(loss).reading(told)):
+    assert reader.induced(mechanism).outputs == ("w0", "w1")
+    for call in (lambda: reader.face_value_loss(mechanism), reader.legality, lambda: Minimax(loss).reading(mechanism)):
         with pytest.raises(InputError):
             call()
     with pytest.raises(InputError, match="4 rows, one for each secret, got 3 x 2"):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import strategies
 from utmost.consumer import Consumer, losses, priors
-from utmost.consumer import counts as kernel
+from utmost.consumer.counts import read, readings
 from utmost.consumer.piecewise_losses import PiecewiseLoss
 from utmost.design.optimal import optimal
 from utmost.errors import InputError
@@ -48,21 +48,25 @@ def test_legality_is_what_the_definition_says(loss: PiecewiseLoss, size: int) ->
     assert (verdict.legal, verdict.strict) == (brute.legal, brute.strict)
     for witness, strictly in ((verdict.witness, False), (verdict.strict_witness, True)):
         if witness is not None:
-            i, near, far = witness
+            i, nearer, farther = witness
             assert all(0 <= k < size for k in witness)
-            assert abs(near - i) <= abs(far - i)
-            less, more = loss.exact(i, near), loss.exact(i, far)
-            level = abs(near - i) == abs(far - i)
-            assert less > more or (level and less != more) or (strictly and not level and less == more)
+            assert abs(nearer - i) <= abs(farther - i)
+            nearer_loss, farther_loss = loss.exact(i, nearer), loss.exact(i, farther)
+            equidistant = abs(nearer - i) == abs(farther - i)
+            assert (
+                nearer_loss > farther_loss
+                or (equidistant and nearer_loss != farther_loss)
+                or (strictly and not equidistant and nearer_loss == farther_loss)
+            )
 
 
 @given(drawings)
 def test_monotone_means_that_no_error_costs_less_than_a_smaller_one_to_its_side(loss: PiecewiseLoss) -> None:
-    fine = [Fraction(k, 40) for k in range(320)]
-    points = sorted({*fine, *(abs(error) for error, _ in loss.points)})
+    grid = [Fraction(k, 40) for k in range(320)]
+    points = sorted({*grid, *(abs(error) for error, _ in loss.points)})
     for side in (1, -1):
-        rising = [loss.at(side * point) for point in points]
-        if rising != sorted(rising):
+        side_costs = [loss.at(side * point) for point in points]
+        if side_costs != sorted(side_costs):
             assert not loss.monotone
             return
     assert loss.monotone
@@ -74,13 +78,13 @@ def test_the_kernel_reads_it_as_the_matrix_path_does(data: st.DataObject) -> Non
     size, loss = data.draw(st.integers(1, 9)), data.draw(drawings)
     prior, level = priors.explicit(data.draw(strategies.weights(size))), data.draw(strategies.rational_levels())
     reader, mechanism = Consumer(prior, loss), geometric(size - 1, level)
-    found = kernel.readings(prior, level, loss)
-    assert found.expected_loss == pytest.approx(float(reader.expected_loss(mechanism)), rel=1e-9, abs=1e-11)
-    assert found.face_value_loss == pytest.approx(float(reader.face_value_loss(mechanism)), rel=1e-9, abs=1e-11)
+    all_readings = readings(prior, level, loss)
+    assert all_readings.expected_loss == pytest.approx(float(reader.expected_loss(mechanism)), rel=1e-9, abs=1e-11)
+    assert all_readings.face_value_loss == pytest.approx(float(reader.face_value_loss(mechanism)), rel=1e-9, abs=1e-11)
     possible = [y for y in range(size) if any(prior.exact())]
-    assert [int(found.remap[y]) for y in possible] == reader.remap(mechanism)
+    assert [int(all_readings.remap[y]) for y in possible] == reader.remap(mechanism)
     for y in possible:
-        assert kernel.read(prior, level, loss, y).estimate == found.remap[y]
+        assert read(prior, level, loss, y).estimate == all_readings.remap[y]
 
 
 @pytest.mark.parametrize("text", ["drawn:-40:8,-20:3,0:0,20:2,40:20", "drawn:-9:1,0:0,30:2", "power:3/2"])
@@ -88,14 +92,14 @@ def test_the_kernel_reads_it_as_the_matrix_path_does(data: st.DataObject) -> Non
 def test_a_search_within_windows_finds_what_a_search_over_all_readings_does(text: str, family: str) -> None:
     prior, loss, level = priors.parse(family, 150), losses.parse(text), epsilon("0.1")
     table = losses.matrix(loss.matrix(150).tolist()) if isinstance(loss, PiecewiseLoss) else None
-    found = kernel.readings(prior, level, loss)
+    all_readings = readings(prior, level, loss)
     counts = np.arange(150)
     joint = np.exp(prior.logs()[:, None] - 0.1 * np.abs(counts[:, None] - counts[None, :]))
     scores = loss.array(counts[:, None], counts[None, :]).T @ joint
-    best = scores[found.remap, counts]
+    best = scores[all_readings.remap, counts]
     assert best == pytest.approx(scores.min(axis=0), rel=1e-12)
     if table is not None:
-        assert kernel.readings(prior, level, table).remap.tolist() == found.remap.tolist()
+        assert readings(prior, level, table).remap.tolist() == all_readings.remap.tolist()
 
 
 @given(st.integers(2, 5), strategies.rational_levels(), drawings)
@@ -115,19 +119,19 @@ def test_a_loss_that_falls_away_from_the_truth_is_read_beyond_the_posterior() ->
     loss = losses.parse("drawn:0:5,29:5,30:0,31:5")
     weights = ["1"] + ["0"] * 60
     prior = priors.explicit(weights)
-    assert kernel.read(prior, epsilon("1"), loss, 0).estimate == 30
-    assert kernel.readings(prior, epsilon("1"), loss).remap.tolist() == [30] * 61
+    assert read(prior, epsilon("1"), loss, 0).estimate == 30
+    assert readings(prior, epsilon("1"), loss).remap.tolist() == [30] * 61
     wide = priors.parse("binomial:0", 5000)
-    assert kernel.read(wide, epsilon("1"), loss, 0).estimate == 30
+    assert read(wide, epsilon("1"), loss, 0).estimate == 30
     with pytest.raises(InputError, match="fall away"):
-        kernel.readings(wide, epsilon("1"), loss)
+        readings(wide, epsilon("1"), loss)
 
 
 def test_level_losses_do_not_take_forever_to_settle() -> None:
     """Every reading costs the same: thousands of ties, and no more than a moment's patience for them."""
     prior = priors.uniform(1500)
-    found = kernel.readings(prior, epsilon("0.01"), losses.parse("drawn:0:5"), [700])
-    assert found.expected_loss == pytest.approx(5)
+    all_readings = readings(prior, epsilon("0.01"), losses.parse("drawn:0:5"), [700])
+    assert all_readings.expected_loss == pytest.approx(5)
 
 
 @pytest.mark.parametrize(

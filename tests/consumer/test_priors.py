@@ -93,12 +93,12 @@ def test_float_weights_stay_floats() -> None:
 
 
 @pytest.mark.parametrize(
-    ("weights", "words"),
+    ("weights", "message"),
     [(["1/2", "3/4"], "got 5/4"), (["-1/2", "3/2"], ">= 0"), ([0.5, 0.6], "got 1.1"), ([float("nan"), 1.0], "finite"),
      ([], "size"), (["x"], "number"), ([-0.5, 1.5], "outside"), ([None], "number")],
 )  # fmt: skip
-def test_weights_that_are_no_prior_are_refused_with_the_reason(weights: list[object], words: str) -> None:
-    with pytest.raises(InputError, match=words) as caught:
+def test_weights_that_are_no_prior_are_refused_with_the_reason(weights: list[object], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
         priors.explicit(weights)
     assert "\n" not in str(caught.value)
 

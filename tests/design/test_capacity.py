@@ -99,9 +99,9 @@ def test_any_rational_type_has_the_capacities_of_the_program_exactly(points, lev
 def test_every_space_and_level_is_certified_and_agrees_with_scipy(points, level):
     capacities = capacity(points, level)
     check_capacities(capacities, points, level)
-    for type_capacity, least in ((capacities.multiplicative, False), (capacities.additive, True)):
-        total = linprog_total(points, level, least)
-        assert float(type_capacity.value) == pytest.approx(1 - total if least else total, abs=1e-6)
+    for type_capacity, minimise in ((capacities.multiplicative, False), (capacities.additive, True)):
+        total = linprog_total(points, level, minimise)
+        assert float(type_capacity.value) == pytest.approx(1 - total if minimise else total, abs=1e-6)
 
 
 @settings(max_examples=30, deadline=None)

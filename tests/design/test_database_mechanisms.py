@@ -29,7 +29,7 @@ from utmost.lp import certified_optimum, infeasibility
 from utmost.spaces import Space, databases, line, space
 
 HALF = alpha("1/2")
-SHOWN = ("100", "010", "101", "011")
+FIGURE_6_DATABASES = ("100", "010", "101", "011")
 FIGURE_6A = (("11/12", "1/12"), ("2/3", "1/3"), ("5/6", "1/6"), ("1/3", "2/3"))
 FIGURE_6B = (FIGURE_6A[1], FIGURE_6A[0], FIGURE_6A[3], FIGURE_6A[2])
 
@@ -43,7 +43,7 @@ def database_settings(draw: st.DrawFn) -> DatabaseSetting:
     return DatabaseSetting(tables, count_query(tables, "1"), loss)
 
 
-def noisy(tables: Space, level: Level) -> Channel:
+def kernel_mechanism(tables: Space, level: Level) -> Channel:
     """α^d(x, y), scaled: private by the triangle inequality, and its rows have one sum by symmetry."""
     kernel = np.array([[level.power(d) for d in row] for row in tables.distances], dtype=object)
     return channel((kernel / kernel[0].sum()).tolist(), tables.labels, tables.labels)
@@ -53,9 +53,9 @@ def noisy(tables: Space, level: Level) -> Channel:
 def private_mechanisms(draw: st.DrawFn) -> tuple[DatabaseSetting, Level, Channel, list[Fraction]]:
     """A setting, a private mechanism that is not oblivious in general, and a prior over the counts."""
     setting, level = draw(database_settings()), draw(rational_levels())
-    post = draw(channels(len(setting.space), setting.counts))
-    post = Channel(setting.space.labels, post.outputs, post.rows)
-    return setting, level, noisy(setting.space, level).then(post), draw(weights(setting.counts))
+    remap = draw(channels(len(setting.space), setting.counts))
+    remap = Channel(setting.space.labels, remap.outputs, remap.rows)
+    return setting, level, kernel_mechanism(setting.space, level).then(remap), draw(weights(setting.counts))
 
 
 @given(private_mechanisms())
@@ -78,11 +78,11 @@ def test_the_worst_case_is_that_of_the_worst_prior_over_databases(
     case: tuple[DatabaseSetting, Level, Channel, list[Fraction]],
 ) -> None:
     setting, _, mechanism, prior = case
-    each = (mechanism.rows * setting.losses()).sum(axis=1)
+    database_losses = (mechanism.rows * setting.losses()).sum(axis=1)
     groups = [[d for d, f in enumerate(setting.answers) if f == i] for i in range(setting.counts)]
     brute = max(
-        sum(prior[i] * each[d] for i, d in enumerate(chosen))
-        for chosen in np.array(np.meshgrid(*groups)).reshape(len(groups), -1).T
+        sum(prior[i] * database_losses[d] for i, d in enumerate(selection))
+        for selection in np.array(np.meshgrid(*groups)).reshape(len(groups), -1).T
     )
     assert worst_case_loss(setting, mechanism, prior) == brute
 
@@ -119,12 +119,12 @@ def test_a_prior_over_databases_helps_at_least_as_much_as_one_over_counts(
 
 @pytest.mark.parametrize("seed", range(4))
 def test_scipy_finds_the_same_optimum_for_a_prior_over_databases(seed: int) -> None:
-    draw = np.random.default_rng(seed)
+    generator = np.random.default_rng(seed)
     tables = databases("01", 3)
     setting = DatabaseSetting(tables, count_query(tables, "1"), losses.squared)
-    raw = draw.integers(0, 10, 8)
+    raw = generator.integers(0, 10, 8)
     prior = [Fraction(int(w), int(raw.sum())) for w in raw]
-    found = optimal_for_prior(setting, HALF, prior)
+    design = optimal_for_prior(setting, HALF, prior)
     distance = tables.distances.astype(float)
     pairs = [(x, z) for x in range(8) for z in range(8) if x != z]
     rows = np.zeros((len(pairs) * 4, 32))
@@ -134,7 +134,7 @@ def test_scipy_finds_the_same_optimum_for_a_prior_over_databases(seed: int) -> N
     cost = (np.array([float(p) for p in prior])[:, None] * setting.losses().astype(float)).ravel()
     sums = np.kron(np.eye(8), np.ones(4))
     oracle = linprog(cost, A_ub=rows, b_ub=np.zeros(len(rows)), A_eq=sums, b_eq=np.ones(8))
-    assert oracle.fun == pytest.approx(float(found.loss), abs=1e-7)
+    assert oracle.fun == pytest.approx(float(design.loss), abs=1e-7)
 
 
 def test_one_row_is_a_line_of_two_points() -> None:
@@ -151,27 +151,27 @@ def appendix_c_setting() -> tuple[DatabaseSetting, list[Fraction], list[Fraction
     small = Fraction(1, 100)
     first = {"100": Fraction(1, 4), "010": Fraction(1, 4), "101": small, "011": Fraction(1, 2) - small}
     second = first | {"101": first["011"], "011": first["101"]}
-    one, two = ([prior.get(str(x), Fraction(0)) for x in tables.labels] for prior in (first, second))
-    return DatabaseSetting(tables, count_query(tables, "1"), loss), one, two
+    first_prior, second_prior = ([prior.get(str(x), Fraction(0)) for x in tables.labels] for prior in (first, second))
+    return DatabaseSetting(tables, count_query(tables, "1"), loss), first_prior, second_prior
 
 
 def test_figure_6() -> None:
-    setting, one, two = appendix_c_setting()
-    for prior, figure in ((one, FIGURE_6A), (two, FIGURE_6B)):
-        rows = optimal_for_prior(setting, HALF, prior).channel.restrict(SHOWN).rows
-        expected = [[0, Fraction(a), Fraction(b), 0] for a, b in figure]
-        assert np.all(rows == np.array(expected, dtype=object))
+    setting, first_prior, second_prior = appendix_c_setting()
+    for prior, figure in ((first_prior, FIGURE_6A), (second_prior, FIGURE_6B)):
+        rows = optimal_for_prior(setting, HALF, prior).channel.restrict(FIGURE_6_DATABASES).rows
+        printed_rows = [[0, Fraction(a), Fraction(b), 0] for a, b in figure]
+        assert np.all(rows == np.array(printed_rows, dtype=object))
 
 
 def four_databases() -> Space:
     """The four that Figure 6 shows."""
     tables = databases("01", 3)
-    places = [tables.position(label) for label in SHOWN]
-    return space([[tables.distance(a, b) for b in places] for a in places], SHOWN)
+    positions = [tables.position(label) for label in FIGURE_6_DATABASES]
+    return space([[tables.distance(a, b) for b in positions] for a in positions], FIGURE_6_DATABASES)
 
 
 def test_no_private_mechanism_remaps_to_both_of_figure_6_by_a_certificate_multiplied_out_here() -> None:
-    first, second = (channel(figure, SHOWN, (1, 2)) for figure in (FIGURE_6A, FIGURE_6B))
+    first, second = (channel(figure, FIGURE_6_DATABASES, (1, 2)) for figure in (FIGURE_6A, FIGURE_6B))
     program = common_source(four_databases(), HALF, first, second)
     proof = infeasibility(program)
     assert proof is not None
@@ -190,8 +190,8 @@ def test_no_private_mechanism_remaps_to_both_of_figure_6_by_a_certificate_multip
 @settings(max_examples=25)
 def test_two_remaps_of_one_private_mechanism_have_a_common_source(level: Level, left: Channel, right: Channel) -> None:
     tables = databases("01", 2)
-    source = noisy(tables, level)
-    first, second = (source.then(Channel(tables.labels, post.outputs, post.rows)) for post in (left, right))
+    source = kernel_mechanism(tables, level)
+    first, second = (source.then(Channel(tables.labels, remap.outputs, remap.rows)) for remap in (left, right))
     program = common_source(tables, level, first, second)
     assert infeasibility(program) is None
     joint = np.array(certified_optimum(program).x, dtype=object).reshape(4, 2, 3)
@@ -203,18 +203,18 @@ def test_a_private_mechanism_on_some_databases_need_not_extend_to_all() -> None:
     """Four databases with one 1 each, at distance 2; the empty one at distance 1 would need 8/7 of probability."""
     tables = databases("01", 4)
     ones = [label for label in tables.labels if str(label).count("1") == 1]
-    places = [tables.position(label) for label in ones]
-    part = space([[tables.distance(a, b) for b in places] for a in places], ones)
+    positions = [tables.position(label) for label in ones]
+    part_space = space([[tables.distance(a, b) for b in positions] for a in positions], ones)
     response = channel([[Fraction(4 if x == y else 1, 7) for y in range(4)] for x in range(4)], ones)
-    assert is_private(response, part, HALF)
+    assert is_private(response, part_space, HALF)
     assert sum(max(column) * HALF.alpha for column in response.rows.T) == Fraction(8, 7)
 
 
-@pytest.mark.parametrize("weights_", [["1/2", "1/2"], ["1/2", "1/2", "1/2"], ["1/4", "1/4", "1/4"]])
-def test_priors_of_the_wrong_shape_are_refused(weights_: list[str]) -> None:
+@pytest.mark.parametrize("raw_weights", [["1/2", "1/2"], ["1/2", "1/2", "1/2"], ["1/4", "1/4", "1/4"]])
+def test_priors_of_the_wrong_shape_are_refused(raw_weights: list[str]) -> None:
     tables = databases("01", 2)
     setting = DatabaseSetting(tables, count_query(tables, "1"), losses.absolute)
-    prior = [Fraction(w) for w in weights_]
+    prior = [Fraction(w) for w in raw_weights]
     with pytest.raises(InputError, match="weights that sum to 1"):
         optimal_for_worst(setting, HALF, prior)
     with pytest.raises(InputError, match="weights that sum to 1"):

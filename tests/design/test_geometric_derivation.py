@@ -25,21 +25,21 @@ FIGURE_5B = [[1, 0, 0, 1], [0, 1, 1, 0], [0, 0, 1, 1], [1, 1, 0, 1]]
 @given(st.integers(1, 5).flatmap(lambda size: channels(inputs=size + 1)), levels())
 @settings(max_examples=40)
 def test_every_remap_of_the_geometric_mechanism_is_found_again(remap: Channel, level: Level) -> None:
-    derived = geometric(len(remap.inputs) - 1, level).channel().then(remap)
-    found = derivation(derived, level)
-    assert found.derivable
-    assert found.remap == remap
+    mechanism = geometric(len(remap.inputs) - 1, level).channel().then(remap)
+    verdict = derivation(mechanism, level)
+    assert verdict.derivable
+    assert verdict.remap == remap
 
 
 @given(channels(inputs=4, outputs=3), rational_levels())
 @settings(max_examples=60)
 def test_the_answer_is_whether_the_quotient_is_stochastic(mechanism: Channel, level: Level) -> None:
     quotient = inverse_geometric(3, level) @ mechanism.rows
-    found = derivation(mechanism, level)
+    verdict = derivation(mechanism, level)
     assert all(row.sum() == 1 for row in quotient)
-    assert found.derivable == bool(np.all(quotient >= 0))
-    if not found.derivable:
-        assert found.value == quotient[found.answer, found.reading] == quotient.min() < 0
+    assert verdict.derivable == bool(np.all(quotient >= 0))
+    if not verdict.derivable:
+        assert verdict.value == quotient[verdict.answer, verdict.reading] == quotient.min() < 0
     else:
         assert is_private(mechanism, line(4), level)
 
@@ -50,8 +50,8 @@ def test_figure_5_is_private_and_optimal_for_an_illegal_consumer_but_not_derivab
     assert is_private(mechanism, line(4), level)
     assert not reader.legality().legal
     assert by_program(line(4), level, reader).loss == reader.face_value_loss(mechanism)
-    found = derivation(mechanism, level)
-    assert (found.derivable, found.answer, found.reading, found.value) == (False, 1, 1, Fraction(-1, 2))
+    verdict = derivation(mechanism, level)
+    assert (verdict.derivable, verdict.answer, verdict.reading, verdict.value) == (False, 1, 1, Fraction(-1, 2))
     assert reader.expected_loss(geometric(3, level)) > reader.face_value_loss(mechanism)
 
 

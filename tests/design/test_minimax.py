@@ -25,68 +25,68 @@ HALF = alpha("1/2")
 
 
 @st.composite
-def users(draw: st.DrawFn, max_points: int = 6) -> tuple[int, Minimax]:
+def minimax_consumers(draw: st.DrawFn, max_points: int = 6) -> tuple[int, Minimax]:
     """n and a loss that is monotone on each side, symmetric or not."""
     points = draw(st.integers(2, max_points))
     table = monotone_rows(points, False, draw(st.booleans())).map(losses.matrix)
-    named = st.sampled_from([losses.absolute, losses.squared, losses.binary])
-    return points - 1, Minimax(draw(st.one_of(named, table)))
+    named_losses = st.sampled_from([losses.absolute, losses.squared, losses.binary])
+    return points - 1, Minimax(draw(st.one_of(named_losses, table)))
 
 
-@given(users(), rational_levels())
+@given(minimax_consumers(), rational_levels())
 @settings(max_examples=40)
 def test_a_randomised_remap_of_the_geometric_attains_the_minimax_optimum(
     case: tuple[int, Minimax], level: Level
 ) -> None:
-    size, user = case
-    best = minimax_optimal(line(size + 1), level, user)
-    reading = user.reading(geometric(size, level))
+    size, consumer = case
+    best = minimax_optimal(line(size + 1), level, consumer)
+    reading = consumer.reading(geometric(size, level))
     assert best.certificate.gap == 0
     assert reading.certificate.gap == 0
     assert reading.loss == best.loss
 
 
-@given(users(), rational_levels())
+@given(minimax_consumers(), rational_levels())
 @settings(max_examples=25)
 def test_what_is_returned_is_private_and_has_the_loss_that_is_said(case: tuple[int, Minimax], level: Level) -> None:
-    size, user = case
-    best = minimax_optimal(line(size + 1), level, user)
+    size, consumer = case
+    best = minimax_optimal(line(size + 1), level, consumer)
     assert is_private(best.channel, line(size + 1), level)
-    assert user.worst_loss(best.channel) == best.loss
-    reading = user.reading(geometric(size, level))
+    assert consumer.worst_loss(best.channel) == best.loss
+    reading = consumer.reading(geometric(size, level))
     assert np.all(reading.remap.rows.sum(axis=1) == 1)
     assert min(reading.remap.rows.ravel()) >= 0
-    assert user.worst_loss(geometric(size, level).channel().then(reading.remap)) == reading.loss
+    assert consumer.worst_loss(geometric(size, level).channel().then(reading.remap)) == reading.loss
 
 
-@given(users(4), rational_levels(), st.data())
+@given(minimax_consumers(4), rational_levels(), st.data())
 @settings(max_examples=25)
 def test_no_prior_makes_a_bayesian_lose_more(case: tuple[int, Minimax], level: Level, data: st.DataObject) -> None:
-    size, user = case
-    reader = Consumer(priors.explicit(data.draw(weights(size + 1))), user.loss)
-    assert reader.expected_loss(geometric(size, level)) <= minimax_optimal(line(size + 1), level, user).loss
+    size, consumer = case
+    reader = Consumer(priors.explicit(data.draw(weights(size + 1))), consumer.loss)
+    assert reader.expected_loss(geometric(size, level)) <= minimax_optimal(line(size + 1), level, consumer).loss
 
 
-@given(users(), rational_levels())
+@given(minimax_consumers(), rational_levels())
 @settings(max_examples=20)
 def test_some_prior_makes_a_bayesian_lose_as_much(case: tuple[int, Minimax], level: Level) -> None:
     """The multipliers of the reading program on the rows t ≥ loss at x are that prior."""
-    size, user = case
-    reading = user.reading(geometric(size, level))
+    size, consumer = case
+    reading = consumer.reading(geometric(size, level))
     prior = reading.certificate.y[: size + 1]
     if sum(prior) == 1:
-        assert Consumer(priors.explicit(prior), user.loss).expected_loss(geometric(size, level)) == reading.loss
+        assert Consumer(priors.explicit(prior), consumer.loss).expected_loss(geometric(size, level)) == reading.loss
     else:
         assert reading.loss == 0  # only then may the worst case have no weight
 
 
-def best_deterministic(size: int, user: Minimax) -> Fraction:
+def best_deterministic(size: int, consumer: Minimax) -> Fraction:
     """By trying all of them."""
-    return min(user.worst_loss(remapped_channel(HALF, list(r))) for r in product(range(size + 1), repeat=size + 1))
+    return min(consumer.worst_loss(remapped_channel(HALF, list(r))) for r in product(range(size + 1), repeat=size + 1))
 
 
 @pytest.mark.parametrize(
-    ("size", "loss", "randomised", "deterministic"),
+    ("size", "loss", "randomised_loss", "deterministic_loss"),
     [
         (2, losses.absolute, "4/7", "2/3"),
         (2, losses.binary, "1/2", "2/3"),
@@ -95,10 +95,10 @@ def best_deterministic(size: int, user: Minimax) -> Fraction:
     ],
 )
 def test_a_deterministic_remap_is_sometimes_not_enough(
-    size: int, loss: losses.Loss, randomised: str, deterministic: str
+    size: int, loss: losses.Loss, randomised_loss: str, deterministic_loss: str
 ) -> None:
-    assert Minimax(loss).reading(geometric(size, HALF)).loss == Fraction(randomised)
-    assert best_deterministic(size, Minimax(loss)) == Fraction(deterministic)
+    assert Minimax(loss).reading(geometric(size, HALF)).loss == Fraction(randomised_loss)
+    assert best_deterministic(size, Minimax(loss)) == Fraction(deterministic_loss)
 
 
 @pytest.mark.parametrize("size", [2, 3, 4])

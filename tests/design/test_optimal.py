@@ -26,7 +26,7 @@ from utmost.design import by_program, derivation, optimal
 from utmost.design.cost_matrix import cost_bounds
 from utmost.design.count_mechanism import exchanges, remapped_channel, remapped_geometric, surplus
 from utmost.design.design import simple_design
-from utmost.design.optimal import solved
+from utmost.design.optimal import find_design
 from utmost.design.privacy_program import privacy_program
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, alpha, epsilon, number, power
@@ -73,20 +73,22 @@ def test_remapped_geometric_attains_the_program_optimum_for_any_legal_consumer(r
 def test_the_closed_form_multipliers_are_a_full_dual_solution_of_the_program(reader: Consumer, level: Level) -> None:
     """u and the exchanges, checked row by row against (3)–(7) by the solver's verifier."""
     size, costs = reader.prior.size, reader.costs()
-    found = remapped_geometric(level, costs)
-    assert found.objection is None
+    remapped = remapped_geometric(level, costs)
+    assert remapped.objection is None
     pairs = [
-        exchanges(level.alpha, [c - u for c, u in zip(costs[:, w], found.multipliers, strict=True)])
+        exchanges(level.alpha, [c - u for c, u in zip(costs[:, w], remapped.multipliers, strict=True)])
         for w in range(size)
     ]
-    there = [pairs[w][i][0] for i in range(size - 1) for w in range(size)]
-    back = [pairs[w][i][1] for i in range(size - 1) for w in range(size)]
+    forward = [pairs[w][i][0] for i in range(size - 1) for w in range(size)]
+    backward = [pairs[w][i][1] for i in range(size - 1) for w in range(size)]
     program = privacy_program(line(size), level, costs)
     certificate = lp.verify_certificate(
-        program, tuple(remapped_channel(level, found.remap).rows.ravel()), (*there, *back, *found.multipliers)
+        program,
+        tuple(remapped_channel(level, remapped.remap).rows.ravel()),
+        (*forward, *backward, *remapped.multipliers),
     )
     assert certificate.gap == 0
-    assert certificate.upper == found.loss == sum(found.multipliers)
+    assert certificate.upper == remapped.loss == sum(remapped.multipliers)
 
 
 @given(st.data(), rational_levels(), st.integers(2, 5))
@@ -95,11 +97,11 @@ def test_an_objection_means_that_the_program_does_strictly_better(data: st.DataO
     """For any loss at all, legal or not: the closed form decides whether the remapped geometric is optimal."""
     rows = data.draw(st.lists(st.lists(st.integers(0, 4), min_size=size, max_size=size), min_size=size, max_size=size))
     reader = Consumer(priors.explicit(data.draw(weights(size))), losses.matrix(rows))
-    found = remapped_geometric(level, reader.costs())
+    remapped = remapped_geometric(level, reader.costs())
     best = by_program(line(size), level, reader)
     assert best.certificate.gap == 0
-    assert (found.objection is None) == (best.loss == found.loss)
-    assert optimal(line(size), level, reader).loss == best.loss <= found.loss
+    assert (remapped.objection is None) == (best.loss == remapped.loss)
+    assert optimal(line(size), level, reader).loss == best.loss <= remapped.loss
 
 
 @given(st.data(), inner_alphas(), st.integers(2, 7))
@@ -121,7 +123,7 @@ def test_only_mechanisms_that_remap_to_the_geometric_one_serve_everybody(
     """Theorem 3.2, only if: Lemma 5.12's consumer does strictly worse with anything else.
 
     The mechanism is a random remap of the geometric one; if the geometric one cannot be had back from it, this consumer
-    loses. Her loss is 1 + γ·|j−i| off the diagonal, γ = (1−α)/(4n²), small enough for the identity to be her only
+    loses. Its loss is 1 + γ·|j−i| off the diagonal, γ = (1−α)/(4n²), small enough for the identity to be its only
     best remap.
     """
     gamma = (1 - level.alpha) / (4 * size * size)
@@ -150,13 +152,13 @@ def test_a_float_solver_breaks_privacy_and_undercuts_the_optimum_and_we_do_not(n
     """The hazard: HiGHS on (3)–(7) as printed gives ε = ∞ and a loss below what any private mechanism can have."""
     level, reader = alpha("1/2"), uniform_reader(n + 1)
     program = privacy_program(line(n + 1), level, reader.costs())
-    plain = lp.solve(
+    float_solution = lp.solve(
         lp.LinearProgram(program.cost, program.rows, program.columns, program.values, program.rhs, program.equality)
     )
     design = optimal(line(n + 1), level, reader)
-    entries = np.asarray(plain.x).reshape(n + 1, n + 1)
+    entries = np.asarray(float_solution.x).reshape(n + 1, n + 1)
     assert np.any((entries[:-1] <= 0) & (entries[1:] > 0)) or np.any((entries[1:] <= 0) & (entries[:-1] > 0))
-    assert plain.objective < float(design.loss) - 1e-8
+    assert float_solution.objective < float(design.loss) - 1e-8
     assert design.certificate.gap == 0
     assert is_private(design.channel, line(n + 1), level)
     assert design.certificate.leak.ratio == 2
@@ -187,11 +189,11 @@ def test_irrational_program_for_an_illegal_loss_is_bounded_too() -> None:
 def test_both_ends_of_the_level(prior: list[Fraction]) -> None:
     size = len(prior)
     reader = Consumer(priors.explicit(prior), losses.squared)
-    told, silent = optimal(line(size), alpha(0), reader), optimal(line(size), alpha(1), reader)
-    assert told.loss == 0
-    assert silent.loss == reader.expected_loss(geometric(size - 1, alpha(1)))
-    assert silent.certificate.leak.epsilon == 0
-    assert told.certificate.gap == silent.certificate.gap == 0
+    identity, constant = optimal(line(size), alpha(0), reader), optimal(line(size), alpha(1), reader)
+    assert identity.loss == 0
+    assert constant.loss == reader.expected_loss(geometric(size - 1, alpha(1)))
+    assert constant.certificate.leak.epsilon == 0
+    assert identity.certificate.gap == constant.certificate.gap == 0
 
 
 def test_other_spaces_go_through_the_program() -> None:
@@ -208,10 +210,10 @@ def test_surplus_is_the_least_product_with_a_private_column(level: Level, values
     """Against all 2^n vertices of the cone: each step up or down as fast as privacy allows, scaled to end at 1."""
     steps = len(values) - 1
     products = []
-    for ways in np.ndindex(*[2] * steps):
+    for directions in np.ndindex(*[2] * steps):
         column = [Fraction(1)]
-        for way in ways:
-            column.append(column[-1] * (level.alpha if way else 1 / level.alpha))
+        for down in directions:
+            column.append(column[-1] * (level.alpha if down else 1 / level.alpha))
         products.append(sum(v * x for v, x in zip(values, column, strict=True)) / column[-1])
     assert surplus(level.alpha, list(values)) == min(products)
 
@@ -247,7 +249,7 @@ def test_a_wrong_attempt_does_not_leave_with_a_certificate(spoil: str) -> None:
         return rows, Fraction(100), None, None
 
     with pytest.raises(SolverError, match="did not pass its own certificate"):
-        solved(line(3), alpha("1/2"), uniform_reader(3), cheat)
+        find_design(line(3), alpha("1/2"), uniform_reader(3), cheat)
 
 
 @pytest.mark.parametrize(
@@ -283,27 +285,27 @@ def test_a_tiny_epsilon_with_many_points_is_bounded_too() -> None:
 @settings(max_examples=25, deadline=None)
 def test_points_at_equal_distances_are_counts_at_another_level(points: int, ratio: Fraction, step: str) -> None:
     reader = Consumer(priors.uniform(points), losses.squared)
-    apart = scale_space(line(points), number(step))
-    found = optimal(apart, alpha(ratio), reader)
+    scaled_line = scale_space(line(points), number(step))
+    design = optimal(scaled_line, alpha(ratio), reader)
     counts = optimal(line(points), Level(alpha(ratio).power(number(step))), reader)
-    assert found.loss == counts.loss
-    assert found.certificate.gap == 0
-    assert is_private(found.channel, apart, alpha(ratio))
+    assert design.loss == counts.loss
+    assert design.certificate.gap == 0
+    assert is_private(design.channel, scaled_line, alpha(ratio))
 
 
 def test_a_fraction_of_a_distance_may_have_a_rational_ratio() -> None:
     """(1/4)^(3/2) = 1/8, so the program is rational and its gap is 0."""
     table = space([[0, 1, "3/2", "3/2"], [1, 0, 1, 1], ["3/2", 1, 0, 1], ["3/2", 1, 1, 0]])
     reader = Consumer(priors.explicit(["1/2", "1/4", "1/8", "1/8"]), losses.binary)
-    found = optimal(table, alpha("1/4"), reader)
-    assert (found.loss, found.certificate.gap) == (Fraction(24, 67), 0)
+    design = optimal(table, alpha("1/4"), reader)
+    assert (design.loss, design.certificate.gap) == (Fraction(24, 67), 0)
 
 
 @given(small_spaces(), rational_levels())
 @settings(max_examples=30, deadline=None)
 def test_what_is_at_hand_is_private_and_no_worse_than_silence(points: Space, level: Level) -> None:
     reader = Consumer(priors.uniform(len(points)), losses.over(losses.absolute, points))
-    dear = cost_bounds(reader, 112)[1]
-    design = simple_design(points, level, dear, Fraction(0))
+    upper_costs = cost_bounds(reader, 112)[1]
+    design = simple_design(points, level, upper_costs, Fraction(0))
     assert is_private(design.channel, points, level)
-    assert design.loss <= min(dear.sum(axis=0))
+    assert design.loss <= min(upper_costs.sum(axis=0))

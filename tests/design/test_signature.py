@@ -20,14 +20,14 @@ FIGURE_3B = ("↓0↑↑↑↑", "↓0S↑↑↑", "↓0↓↑↑↑", "↓0↓�
 FIGURE_4 = ("↓↑↑↑↑↑", "↓↓↑↑↑↑", "↓↓↓↑↑↑", "↓↓↓↓↑↑", "↓↓↓↓↓↑")
 
 
-def broken(found: tuple[str, ...]) -> dict[str, tuple[int, int] | None]:
-    return {finding.lemma: finding.place for finding in lemmas(found) if not finding.holds}
+def failing_entries(symbols: tuple[str, ...]) -> dict[str, tuple[int, int] | None]:
+    return {finding.lemma: finding.place for finding in lemmas(symbols) if not finding.holds}
 
 
 def test_figure_4_is_the_signature_of_the_geometric_mechanism() -> None:
     assert signature(geometric(5, HALF).channel(), HALF) == FIGURE_4
     assert signature(geometric(5, epsilon("0.1")).channel(), epsilon("0.1")) == FIGURE_4
-    assert not broken(FIGURE_4)
+    assert not failing_entries(FIGURE_4)
     assert remap_of(FIGURE_4) == [0, 1, 2, 3, 4, 5]
 
 
@@ -35,7 +35,7 @@ def test_figure_3b_is_the_signature_of_the_optimal_mechanism() -> None:
     reader = Consumer(priors.parse("1/4,0,1/4,0,1/4,1/4", 6), losses.power("1.5"))
     design = optimal(line(6), HALF, reader)
     assert signature(design.channel, HALF) == FIGURE_3B
-    assert not broken(FIGURE_3B)
+    assert not failing_entries(FIGURE_3B)
     assert intervals(FIGURE_3B) == [(0, 0, 0), (1, 2, 2), (3, 3, 3), (4, 4, 4), (5, 5, 5)]
 
 
@@ -45,21 +45,21 @@ def test_optimal_vertex_mechanisms_obey_every_lemma_and_spell_their_remap(reader
     """The program's basic optimum knows nothing of signatures or of the geometric mechanism."""
     size = reader.prior.size
     vertex = by_program(line(size), level, reader).channel
-    found = signature(vertex, level)
-    assert not broken(found)
-    remap = deterministic(remap_of(found), range(size), range(size))
+    symbols = signature(vertex, level)
+    assert not failing_entries(symbols)
+    remap = deterministic(remap_of(symbols), range(size), range(size))
     assert geometric(size - 1, level).channel().then(remap) == vertex
 
 
 @given(channels(inputs=5, outputs=4), rational_levels())
 @settings(max_examples=40)
-def test_every_private_mechanism_obeys_lemma_5_3(post: Channel, level: Level) -> None:
-    found = signature(geometric(4, level).channel().then(post), level)
-    assert not {"5.3(a)", "5.3(b)"} & broken(found).keys()
+def test_every_private_mechanism_obeys_lemma_5_3(remap: Channel, level: Level) -> None:
+    symbols = signature(geometric(4, level).channel().then(remap), level)
+    assert not {"5.3(a)", "5.3(b)"} & failing_entries(symbols).keys()
 
 
 @pytest.mark.parametrize(
-    ("found", "lemma", "place"),
+    ("symbols", "lemma", "entry"),
     [
         (("↓0↑", "↓↑↑"), "5.3(a)", (0, 1)),
         (("↓↓0", "↓↑0"), "5.3(b)", (0, 0)),
@@ -73,12 +73,12 @@ def test_every_private_mechanism_obeys_lemma_5_3(post: Channel, level: Level) ->
         (("↓↑↑", "↓↑↑", "↓↓↑"), "5.9(P3)", (2, 1)),
     ],
 )
-def test_a_lemma_that_fails_names_the_entry(found: tuple[str, ...], lemma: str, place: tuple[int, int]) -> None:
-    assert broken(found)[lemma] == place
+def test_a_lemma_that_fails_names_the_entry(symbols: tuple[str, ...], lemma: str, entry: tuple[int, int]) -> None:
+    assert failing_entries(symbols)[lemma] == entry
 
 
 def test_the_last_column_without_an_end_is_seen() -> None:
-    assert broken(("↓↑", "↓↓"))["5.9(P2)"] == (1, 1)
+    assert failing_entries(("↓↑", "↓↓"))["5.9(P2)"] == (1, 1)
 
 
 def test_a_signature_needs_a_private_mechanism_and_an_inner_level() -> None:
@@ -92,9 +92,9 @@ def test_a_signature_needs_a_private_mechanism_and_an_inner_level() -> None:
 
 
 def test_no_remap_is_read_off_a_signature_that_has_none() -> None:
-    mixed = mix(geometric(3, HALF).channel(), channel([["1/4"] * 4] * 4), "1/2")
+    mechanism = mix(geometric(3, HALF).channel(), channel([["1/4"] * 4] * 4), "1/2")
     with pytest.raises(InputError, match=r"Lemma 5\.9"):
-        remap_of(signature(mixed, HALF))
+        remap_of(signature(mechanism, HALF))
 
 
 def test_it_is_printed_as_in_the_paper() -> None:

@@ -59,27 +59,27 @@ def brute_corners(rows: np.ndarray, table: np.ndarray) -> set[tuple[Fraction, ..
     for column in rows.T:
         pieces = [column * table[:, w] for w in range(table.shape[1])]
         walls += [list(a - b) for a, b in combinations(pieces, 2)]
-    found = set()
-    for chosen in combinations(walls, size - 1):
-        matrix = [[fmpq(v.numerator, v.denominator) for v in wall] for wall in [*chosen, [Fraction(1)] * size]]
+    corners = set()
+    for selection in combinations(walls, size - 1):
+        matrix = [[fmpq(v.numerator, v.denominator) for v in wall] for wall in [*selection, [Fraction(1)] * size]]
         if fmpq_mat(matrix).det() == 0:
             continue
-        solved = fmpq_mat(matrix).solve(fmpq_mat([[0]] * (size - 1) + [[1]]))
-        prior = tuple(Fraction(int(solved[x, 0].p), int(solved[x, 0].q)) for x in range(size))
-        if min(prior) >= 0 and _pinned(prior, rows, table):
-            found.add(prior)
-    return found
+        solution = fmpq_mat(matrix).solve(fmpq_mat([[0]] * (size - 1) + [[1]]))
+        prior = tuple(Fraction(int(solution[x, 0].p), int(solution[x, 0].q)) for x in range(size))
+        if min(prior) >= 0 and _is_isolated(prior, rows, table):
+            corners.add(prior)
+    return corners
 
 
-def _pinned(prior: tuple[Fraction, ...], rows: np.ndarray, table: np.ndarray) -> bool:
+def _is_isolated(prior: tuple[Fraction, ...], rows: np.ndarray, table: np.ndarray) -> bool:
     """Do the zeros of the prior and the actions that tie for best leave no direction to move in."""
     size = len(prior)
-    fixed = [[fmpq(1)] * size] + [[fmpq(int(k == x)) for k in range(size)] for x in range(size) if not prior[x]]
+    constraints = [[fmpq(1)] * size] + [[fmpq(int(k == x)) for k in range(size)] for x in range(size) if not prior[x]]
     for column in rows.T:
         scores = [sum(p * m * v for p, m, v in zip(prior, column, a, strict=True)) for a in table.T]
         best = [column * table[:, w] for w, score in enumerate(scores) if score == min(scores)]
-        fixed += [[fmpq(v.numerator, v.denominator) for v in piece - best[0]] for piece in best[1:]]
-    return bool(fmpq_mat(fixed).rank() == size)
+        constraints += [[fmpq(v.numerator, v.denominator) for v in piece - best[0]] for piece in best[1:]]
+    return bool(fmpq_mat(constraints).rank() == size)
 
 
 @st.composite
@@ -94,17 +94,19 @@ def questions(draw: st.DrawFn, kind: str | None = None) -> tuple[str, Level, lis
 def test_corners_are_those_that_brute_force_finds(case: tuple) -> None:
     _, _, table, mechanism = case
     rows = loss_rows(table, 3)
-    found = cell_corners(mechanism.rows, rows)
-    assert len(found) == len(set(found))
-    wanted = brute_corners(mechanism.rows, rows)
-    assert set(found) <= wanted  # brute force also has the ties of actions that a third one is as good as: no bends
-    assert all(_on_the_hull(prior, found, mechanism.rows, rows) for prior in wanted)
+    corners = cell_corners(mechanism.rows, rows)
+    assert len(corners) == len(set(corners))
+    brute_force = brute_corners(mechanism.rows, rows)
+    assert (
+        set(corners) <= brute_force
+    )  # brute force also has the ties of actions that a third one is as good as: no bends
+    assert all(_is_on_the_hull(prior, corners, mechanism.rows, rows) for prior in brute_force)
 
 
-def _on_the_hull(prior: tuple, known: list, rows: np.ndarray, table: np.ndarray) -> bool:
+def _is_on_the_hull(prior: tuple, corners: list, rows: np.ndarray, table: np.ndarray) -> bool:
     """Is U at a prior what U at the corners makes it: its graph is their upper hull."""
-    values = [uncertainty(p, rows, table) for p in known]
-    sums = [[float(p[x]) for p in known] for x in range(len(prior))]
+    values = [uncertainty(p, rows, table) for p in corners]
+    sums = [[float(p[x]) for p in corners] for x in range(len(prior))]
     best = linprog([-float(v) for v in values], A_eq=sums, b_eq=list(map(float, prior)))
     return abs(-best.fun - float(uncertainty(prior, rows, table))) < 1e-9
 
@@ -129,13 +131,13 @@ def test_corners_of_a_cone_agree_with_the_parma_library() -> None:
 @settings(max_examples=60)
 def test_the_two_methods_agree_and_both_prove_what_they_say(case: tuple) -> None:
     kind, level, table, mechanism = case
-    metric, known = SHAPES[kind](3), kernels(kind, 3, level)
+    metric, type_kernels = SHAPES[kind](3), kernels(kind, 3, level)
     verdict = universally_optimal(metric, level, table, mechanism)
-    second = simulation(metric, level, table, mechanism, known)
+    second = simulation(metric, level, table, mechanism, type_kernels)
     assert verdict.optimal == second.optimal
     assert verify(metric, level, table, mechanism, verdict)
     if second.optimal:
-        assert verify_simulation(metric, level, table, mechanism, known, second)
+        assert verify_simulation(metric, level, table, mechanism, type_kernels, second)
     else:
         assert verify(metric, level, table, mechanism, Verdict((), second.objection))
 
@@ -145,11 +147,11 @@ def test_the_two_methods_agree_and_both_prove_what_they_say(case: tuple) -> None
 def test_the_least_loss_of_a_type_is_that_of_its_best_kernel(case: tuple, raw: list[int]) -> None:
     kind, level, table, _ = case
     rows, prior = loss_rows(table, 3), tuple(Fraction(w, sum(raw)) for w in raw)
-    least = certified_optimum(privacy_program(SHAPES[kind](3), level, costs(prior, rows)))
-    known = kernels(kind, 3, level)
-    assert least.lower == least.upper == min(uncertainty(prior, k.rows, rows) for k in known)
-    directs = minimal_remaps(SHAPES[kind](3), level, table, known)
-    assert least.upper == min(sum(p * v for p, v in zip(prior, d.losses, strict=True)) for d in directs)
+    optimum = certified_optimum(privacy_program(SHAPES[kind](3), level, costs(prior, rows)))
+    type_kernels = kernels(kind, 3, level)
+    assert optimum.lower == optimum.upper == min(uncertainty(prior, k.rows, rows) for k in type_kernels)
+    directs = minimal_remaps(SHAPES[kind](3), level, table, type_kernels)
+    assert optimum.upper == min(sum(p * v for p, v in zip(prior, d.losses, strict=True)) for d in directs)
 
 
 @pytest.mark.parametrize("loss", [losses.absolute, losses.squared, losses.binary], ids=lambda loss: loss.name)
@@ -177,24 +179,24 @@ def test_on_five_counts_it_is_decided_in_seconds() -> None:
 @pytest.mark.parametrize(("size", "count"), [(3, 5), (4, 41)])
 def test_no_mechanism_on_a_discrete_space_is_universally_optimal_for_binary(size: int, count: int) -> None:
     """Cor. 13; FMPD23 Table 5a has the numbers of kernels."""
-    known = kernels("discrete", size, HALF)
-    assert len(known) == count
-    found = universal_mechanism(discrete(size), HALF, losses.binary, known)
-    assert not found.exists
-    assert len(found.objections) == count
-    for kernel, refuting in zip(known, found.objections, strict=True):
-        assert verify(discrete(size), HALF, losses.binary, kernel, Verdict((), refuting))
+    type_kernels = kernels("discrete", size, HALF)
+    assert len(type_kernels) == count
+    existence = universal_mechanism(discrete(size), HALF, losses.binary, type_kernels)
+    assert not existence.exists
+    assert len(existence.objections) == count
+    for kernel, counterexample in zip(type_kernels, existence.objections, strict=True):
+        assert verify(discrete(size), HALF, losses.binary, kernel, Verdict((), counterexample))
 
 
 def test_a_universally_optimal_kernel_is_found_where_there_is_one() -> None:
-    known = kernels("line", 4, HALF)
-    assert len(known) == 11  # FMPD23 Table 4a
-    found = universal_mechanism(line(4), HALF, losses.absolute, known)
-    assert found.mechanism is not None
-    assert found.verdict is not None
-    assert verify(line(4), HALF, losses.absolute, found.mechanism, found.verdict)
-    ours = {tuple(column / sum(column)) for column in found.mechanism.rows.T}
-    assert ours == {tuple(column / sum(column)) for column in geometric(3, HALF).channel().rows.T}
+    type_kernels = kernels("line", 4, HALF)
+    assert len(type_kernels) == 11  # FMPD23 Table 4a
+    existence = universal_mechanism(line(4), HALF, losses.absolute, type_kernels)
+    assert existence.mechanism is not None
+    assert existence.verdict is not None
+    assert verify(line(4), HALF, losses.absolute, existence.mechanism, existence.verdict)
+    directions = {tuple(column / sum(column)) for column in existence.mechanism.rows.T}
+    assert directions == {tuple(column / sum(column)) for column in geometric(3, HALF).channel().rows.T}
 
 
 @given(loss_tables(2), st.integers(1, 4), rational_levels())
@@ -259,9 +261,9 @@ def test_the_two_mechanisms_of_the_discrete_example_and_all_visible_choices_are_
         quarter, fifth = Fraction(1, 4), Fraction(1, 5)
         assert hyper == {(quarter, quarter, 2 * quarter), (2 * fifth, 2 * fifth, fifth)}
     for weight in ("0", "1/3", "1/2", "1"):
-        chosen = choice(first, second, weight)
-        assert is_private(chosen, metric, HALF)
-        assert universally_optimal(metric, HALF, loss, chosen).optimal
+        mechanism = choice(first, second, weight)
+        assert is_private(mechanism, metric, HALF)
+        assert universally_optimal(metric, HALF, loss, mechanism).optimal
     assert not universally_optimal(metric, HALF, loss, response(size, HALF)).optimal
 
 
@@ -290,10 +292,10 @@ def test_the_geometric_mechanism_is_universally_optimal_for_nib(size: int) -> No
 
 
 @st.composite
-def trees(draw: st.DrawFn, most: int = 6, longest: int = 2) -> Space:
+def trees(draw: st.DrawFn, max_points: int = 6, max_length: int = 2) -> Space:
     """Trees: each point hangs on an earlier one."""
-    size = draw(st.integers(2, most))
-    return graph([(draw(st.integers(0, x - 1)), x, draw(st.integers(1, longest))) for x in range(1, size)])
+    size = draw(st.integers(2, max_points))
+    return graph([(draw(st.integers(0, x - 1)), x, draw(st.integers(1, max_length))) for x in range(1, size)])
 
 
 @given(trees(), st.one_of(rational_levels(), st.just(epsilon("1/3"))), st.data())
@@ -304,27 +306,27 @@ def test_the_proofs_for_binary_and_nib_hold_step_by_step_on_any_tree(
     """c_w − u is ≥ 0 on every vertex of the cone of private columns: those with all edges of the tree tight."""
     prior = data.draw(weights(len(tree)))
     for loss, proof in ((losses.binary, binary_proof), (losses.nib, nib_proof)):
-        found = proof(tree, level, prior)
-        assert sum(found.multipliers) == found.loss
+        bound = proof(tree, level, prior)
+        assert sum(bound.multipliers) == bound.loss
         table = costs(prior, loss_rows(loss, len(tree)))
         for column in tight_columns(tree, level):
-            assert all(sign((table[:, w] - found.multipliers) @ column) >= 0 for w in range(len(tree)))
-    touched = [k for k, u in enumerate(nib_proof(tree, level, prior).multipliers) if u]
-    assert len(touched) <= 1 or tuple(touched) in tree.edges
+            assert all(sign((table[:, w] - bound.multipliers) @ column) >= 0 for w in range(len(tree)))
+    support = [k for k, u in enumerate(nib_proof(tree, level, prior).multipliers) if u]
+    assert len(support) <= 1 or tuple(support) in tree.edges
 
 
 def tight_columns(tree: Space, level: Level) -> list[np.ndarray]:
     """2^edges columns, each edge tight one way or the other."""
     columns = []
-    for ways in product((1, -1), repeat=len(tree.edges)):
+    for directions in product((1, -1), repeat=len(tree.edges)):
         exponents = {0: Fraction(0)}
         while len(exponents) < len(tree):
-            for (x, z), way in zip(tree.edges, ways, strict=True):
-                for near, far, step in ((x, z, way), (z, x, -way)):
-                    if near in exponents:
-                        exponents.setdefault(far, exponents[near] + step * tree.distance(x, z))
-        least = min(exponents.values())
-        columns.append(np.array([level.power(exponents[x] - least) for x in range(len(tree))], dtype=object))
+            for (x, z), direction in zip(tree.edges, directions, strict=True):
+                for start, end, step in ((x, z, direction), (z, x, -direction)):
+                    if start in exponents:
+                        exponents.setdefault(end, exponents[start] + step * tree.distance(x, z))
+        smallest = min(exponents.values())
+        columns.append(np.array([level.power(exponents[x] - smallest) for x in range(len(tree))], dtype=object))
     return columns
 
 
@@ -335,8 +337,10 @@ def test_the_geometric_mechanism_of_a_tree_attains_the_bounds_and_the_linear_pro
 ) -> None:
     prior = data.draw(weights(len(tree)))
     factors = [level.power(tree.distance(x, z)) for x, z in tree.edges]
-    pulls = [sum(a / (1 + a) for a, e in zip(factors, tree.edges, strict=True) if y in e) for y in range(len(tree))]
-    if max(pulls) > 1:
+    removed_weights = [
+        sum(a / (1 + a) for a, e in zip(factors, tree.edges, strict=True) if y in e) for y in range(len(tree))
+    ]
+    if max(removed_weights) > 1:
         with pytest.raises(InputError, match="negative weight"):
             tree_mechanism(tree, level)
         return
@@ -345,8 +349,8 @@ def test_the_geometric_mechanism_of_a_tree_attains_the_bounds_and_the_linear_pro
     assert is_private(mechanism, tree, level)
     for loss, proof in ((losses.binary, binary_proof), (losses.nib, nib_proof)):
         rows = loss_rows(loss, len(tree))
-        least = certified_optimum(privacy_program(tree, level, costs(prior, rows)))
-        assert least.lower == uncertainty(prior, mechanism.rows, rows) == proof(tree, level, prior).loss
+        optimum = certified_optimum(privacy_program(tree, level, costs(prior, rows)))
+        assert optimum.lower == uncertainty(prior, mechanism.rows, rows) == proof(tree, level, prior).loss
 
 
 @given(st.integers(1, 14), st.one_of(rational_levels(), st.just(epsilon("1/3"))), st.data())
@@ -354,11 +358,11 @@ def test_the_geometric_mechanism_of_a_tree_attains_the_bounds_and_the_linear_pro
 def test_on_a_line_it_is_the_truncated_geometric_mechanism_and_nib_is_proved_for_any_size_and_level(
     size: int, level: Level, data: st.DataObject
 ) -> None:
-    prior, truncated = data.draw(weights(size)), geometric(size - 1, level).channel()
-    assert tree_mechanism(line(size), level) == truncated
-    found = nib_proof(line(size), level, prior)
-    assert objection(level.alpha, costs(prior, loss_rows(losses.nib, size)), found.multipliers) is None
-    assert found.loss == sum(min(p * v for p, v in zip(prior, column, strict=True)) for column in truncated.rows.T)
+    prior, mechanism = data.draw(weights(size)), geometric(size - 1, level).channel()
+    assert tree_mechanism(line(size), level) == mechanism
+    bound = nib_proof(line(size), level, prior)
+    assert objection(level.alpha, costs(prior, loss_rows(losses.nib, size)), bound.multipliers) is None
+    assert bound.loss == sum(min(p * v for p, v in zip(prior, column, strict=True)) for column in mechanism.rows.T)
 
 
 @pytest.mark.parametrize("leaves", [3, 4])
@@ -377,12 +381,12 @@ def test_a_star_has_universally_optimal_mechanisms_for_binary_and_nib_up_to_its_
 def test_beyond_its_threshold_a_star_has_none() -> None:
     """All nine kernels of the star with three leaves at α = 2/3 are refuted, for both losses."""
     level = alpha("2/3")
-    known = kernels("star", 4, level)
-    assert len(known) == 9
+    type_kernels = kernels("star", 4, level)
+    assert len(type_kernels) == 9
     for loss in (losses.binary, losses.nib):
-        found = universal_mechanism(SHAPES["star"](4), level, loss, known)
-        assert len(found.objections) == 9
-        assert not found.exists
+        existence = universal_mechanism(SHAPES["star"](4), level, loss, type_kernels)
+        assert len(existence.objections) == 9
+        assert not existence.exists
 
 
 @given(st.permutations(range(3)), st.lists(st.integers(1, 3), min_size=3, max_size=3), st.data())
@@ -397,8 +401,8 @@ def test_no_strictly_monotone_loss_with_as_many_actions_as_secrets_has_an_optima
     table = [[0 if x == a else m[ranks[min(x, a), max(x, a)]] for a in images] for x in range(3)]
     assert metric_for(table, 3, strict=True) is not None
     for level in LEVELS[:2]:
-        found = universal_mechanism(discrete(3), level, table, kernels("discrete", 3, level))
-        assert not found.exists
+        existence = universal_mechanism(discrete(3), level, table, kernels("discrete", 3, level))
+        assert not existence.exists
 
 
 def test_with_fewer_actions_than_secrets_theorem_twelve_fails() -> None:
@@ -418,10 +422,10 @@ def test_losses_that_tell_every_pair_apart_have_no_optimal_mechanism_on_discrete
     table: list[list[int]], level: Level
 ) -> None:
     """Lemma A6, for non-triviality in the sense of Def. A1."""
-    pairs = [is_trivial([table[x], table[z]], 2).dominated for x, z in combinations(range(3), 2)]
-    found = universal_mechanism(discrete(3), level, table, kernels("discrete", 3, level))
-    if not any(pairs):
-        assert not found.exists
+    pair_is_trivial = [is_trivial([table[x], table[z]], 2).dominated for x, z in combinations(range(3), 2)]
+    existence = universal_mechanism(discrete(3), level, table, kernels("discrete", 3, level))
+    if not any(pair_is_trivial):
+        assert not existence.exists
 
 
 def test_with_the_triviality_of_definition_six_lemma_a6_fails() -> None:
@@ -439,68 +443,70 @@ def test_randomised_response_restricted_to_two_secrets_is_not_what_the_proof_of_
 
 @given(questions(), st.sampled_from(["tell", "loss", "drop"]))
 @settings(max_examples=40)
-def test_a_verdict_that_was_tampered_with_does_not_verify(case: tuple, how: str) -> None:
+def test_a_verdict_that_was_tampered_with_does_not_verify(case: tuple, change: str) -> None:
     kind, level, table, mechanism = case
     metric = SHAPES[kind](3)
     verdict = universally_optimal(metric, level, table, mechanism)
-    assert not verify(metric, level, table, mechanism, _tampered(verdict, how, metric))
+    assert not verify(metric, level, table, mechanism, _tamper(verdict, change, metric))
 
 
-def _tampered(verdict: Verdict, how: str, metric: Space) -> Verdict:
-    refuting = verdict.objection
-    if refuting is not None:
-        told = channel([[int(x == w) for w in range(3)] for x in range(3)], inputs=metric.labels)
-        changes = {"tell": {"better": told}, "loss": {"better_loss": refuting.better_loss - 1}}
-        return Verdict((), replace(refuting, **changes.get(how, {"prior": (Fraction(1), Fraction(1), Fraction(-1))})))
-    first, *rest = verdict.corners
-    if how == "drop":
-        return Verdict(tuple(rest), None)
-    changed = (
+def _tamper(verdict: Verdict, change: str, metric: Space) -> Verdict:
+    counterexample = verdict.objection
+    if counterexample is not None:
+        identity = channel([[int(x == w) for w in range(3)] for x in range(3)], inputs=metric.labels)
+        changes = {"tell": {"better": identity}, "loss": {"better_loss": counterexample.better_loss - 1}}
+        return Verdict(
+            (), replace(counterexample, **changes.get(change, {"prior": (Fraction(1), Fraction(1), Fraction(-1))}))
+        )
+    first, *remaining = verdict.corners
+    if change == "drop":
+        return Verdict(tuple(remaining), None)
+    false_proof = (
         replace(first, loss=first.loss + 1)
-        if how == "loss"
+        if change == "loss"
         else replace(first, multipliers=tuple(y - 1 for y in first.multipliers))
     )
-    return Verdict((changed, *rest), None)
+    return Verdict((false_proof, *remaining), None)
 
 
 @given(questions(), loss_tables(3), st.lists(st.integers(0, 3), min_size=3, max_size=3))
 @settings(max_examples=25)
 def test_losses_that_a_mechanism_is_best_for_are_closed_under_sums_and_scaling(
-    case: tuple, other: list[list[int]], factors: list[int]
+    case: tuple, second_table: list[list[int]], factors: list[int]
 ) -> None:
     """FMPD23 §IV-C after Def. 7."""
     kind, level, table, mechanism = case
     metric = SHAPES[kind](3)
-    best = [universally_optimal(metric, level, t, mechanism).optimal for t in (table, other)]
+    best = [universally_optimal(metric, level, t, mechanism).optimal for t in (table, second_table)]
     if all(best):
-        assert universally_optimal(metric, level, add_losses(table, other, 3), mechanism).optimal
+        assert universally_optimal(metric, level, add_losses(table, second_table, 3), mechanism).optimal
     if best[0]:
         assert universally_optimal(metric, level, scale_loss(table, factors), mechanism).optimal
 
 
 def test_at_the_ends_of_the_levels_the_question_is_answered() -> None:
-    silent = channel([[1], [1], [1]])
-    told = channel([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
-    assert universally_optimal(line(3), alpha(1), losses.absolute, silent).optimal
-    assert verify(line(3), alpha(1), losses.absolute, silent, Verdict((), None))
-    assert universally_optimal(line(3), alpha(0), losses.absolute, told).optimal
-    assert not universally_optimal(line(3), alpha(0), losses.absolute, silent).optimal
+    constant = channel([[1], [1], [1]])
+    identity = channel([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    assert universally_optimal(line(3), alpha(1), losses.absolute, constant).optimal
+    assert verify(line(3), alpha(1), losses.absolute, constant, Verdict((), None))
+    assert universally_optimal(line(3), alpha(0), losses.absolute, identity).optimal
+    assert not universally_optimal(line(3), alpha(0), losses.absolute, constant).optimal
     assert universally_optimal(line(1), HALF, [[2, 1]], channel([[1]])).optimal
 
 
 def test_progress_is_told() -> None:
-    seen: list[tuple[str, int, int]] = []
-    universally_optimal(line(3), HALF, losses.binary, geometric(2, HALF), lambda *step: seen.append(step))
-    assert [step[1] for step in seen] == list(range(seen[0][2]))
+    reports: list[tuple[str, int, int]] = []
+    universally_optimal(line(3), HALF, losses.binary, geometric(2, HALF), lambda *step: reports.append(step))
+    assert [step[1] for step in reports] == list(range(reports[0][2]))
     simulation(
-        line(3), HALF, losses.binary, geometric(2, HALF), kernels("line", 3, HALF), lambda *step: seen.append(step)
+        line(3), HALF, losses.binary, geometric(2, HALF), kernels("line", 3, HALF), lambda *step: reports.append(step)
     )
-    universal_mechanism(line(3), HALF, losses.binary, kernels("line", 3, HALF), lambda *step: seen.append(step))
-    assert len({step[0] for step in seen}) == 3
+    universal_mechanism(line(3), HALF, losses.binary, kernels("line", 3, HALF), lambda *step: reports.append(step))
+    assert len({step[0] for step in reports}) == 3
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "level", "loss", "says"),
+    ("mechanism", "level", "loss", "message"),
     [
         (geometric(2, epsilon(1)), epsilon(1), losses.binary, "rational alpha"),
         (geometric(2, HALF), HALF, losses.power("1/2"), "rational losses"),
@@ -512,8 +518,10 @@ def test_progress_is_told() -> None:
         (geometric(2, HALF), HALF, [[0, 1], [1], [0, 0]], "equally long"),
     ],
 )
-def test_what_is_no_question_is_refused_in_one_line(mechanism: object, level: Level, loss: object, says: str) -> None:
-    with pytest.raises(InputError, match=says) as caught:
+def test_what_is_no_question_is_refused_in_one_line(
+    mechanism: object, level: Level, loss: object, message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as caught:
         universally_optimal(line(3), level, loss, mechanism)  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
 
@@ -542,9 +550,9 @@ def test_constructions_refuse_what_they_cannot_do() -> None:
 def test_the_better_mechanism_answers_by_points_or_by_actions_as_an_optimal_one_does(
     loss: object, names: tuple
 ) -> None:
-    silent = channel([[1]] * 3, discrete(3).labels)
-    by_corners = universally_optimal(discrete(3), HALF, loss, silent).objection  # type: ignore[arg-type]
-    by_kernels = simulation(discrete(3), HALF, loss, silent, kernels("discrete", 3, HALF)).objection  # type: ignore[arg-type]
+    constant = channel([[1]] * 3, discrete(3).labels)
+    by_corners = universally_optimal(discrete(3), HALF, loss, constant).objection  # type: ignore[arg-type]
+    by_kernels = simulation(discrete(3), HALF, loss, constant, kernels("discrete", 3, HALF)).objection  # type: ignore[arg-type]
     assert by_corners is not None
     assert by_kernels is not None
     assert by_corners.better.outputs == by_kernels.better.outputs == names

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from design.universal_cases import HALF, kernels, loss_tables, mechanisms, metrics, posts
+from design.universal_cases import HALF, kernels, loss_tables, mechanisms, metrics, remaps
 from utmost.channel import channel, is_private
 from utmost.consumer import losses
 from utmost.consumer.loss_classes import is_trivial
@@ -46,7 +46,7 @@ def types(draw: st.DrawFn) -> tuple[str, Level]:
     return draw(st.sampled_from(list(KINDS))), draw(st.sampled_from(LEVELS))
 
 
-@given(types(), loss_tables(3, most=2), st.data())
+@given(types(), loss_tables(3, max_entry=2), st.data())
 @settings(max_examples=40)
 def test_trivial_losses_make_every_mechanism_optimal(
     kind: tuple[str, Level], table: list[list[int]], data: st.DataObject
@@ -63,11 +63,11 @@ def test_what_a_refinement_is_best_for_the_mechanism_is_best_for(
 ) -> None:
     name, level = kind
     mechanism = data.draw(mechanisms(name, 3, level))
-    post = data.draw(posts(mechanism))
-    assert refinement_keeps(KINDS[name](3), level, table, mechanism, post).holds
+    remap = data.draw(remaps(mechanism))
+    assert refinement_keeps(KINDS[name](3), level, table, mechanism, remap).holds
 
 
-@given(types(), loss_tables(3, most=2))
+@given(types(), loss_tables(3, max_entry=2))
 @settings(max_examples=60)
 def test_telling_nothing_is_best_exactly_for_losses_with_a_dominant_action(
     kind: tuple[str, Level], table: list[list[int]]
@@ -88,9 +88,9 @@ def test_the_uniform_prior_is_not_enough_to_prove_statement_three() -> None:
     assert not is_trivial(table, 2).dominated
     rows = np.array([[Fraction(v) for v in row] for row in table], dtype=object)
     uniform = (Fraction(1, 2),) * 2
-    silent = np.array([[Fraction(1)], [Fraction(1)]], dtype=object)
+    constant = np.array([[Fraction(1)], [Fraction(1)]], dtype=object)
     best = binary_mechanism(line(2), HALF).rows
-    assert uncertainty(uniform, silent, rows) == uncertainty(uniform, best, rows) == Fraction(1, 2)
+    assert uncertainty(uniform, constant, rows) == uncertainty(uniform, best, rows) == Fraction(1, 2)
     assert not check_constant(line(2), HALF, table).left
 
 
@@ -112,27 +112,27 @@ def test_a_restriction_that_is_best_lifts(
     """Statement 5 from left to right always; back where the space retracts onto the part."""
     name, level = kind
     metric = KINDS[name](3)
-    found = check_restriction(metric, level, table, labels, data.draw(mechanisms(name, 3, level)))
-    assert found.right or not found.left
+    statement = check_restriction(metric, level, table, labels, data.draw(mechanisms(name, 3, level)))
+    assert statement.right or not statement.left
     if retraction(metric, labels) is not None:
-        assert found.holds
+        assert statement.holds
 
 
 @pytest.mark.parametrize("level", LEVELS, ids=str)
 def test_statement_five_fails_from_right_to_left_on_three_counts(level: Level) -> None:
     """The smallest case there can be: the geometric mechanism on line:3, and ℓ_bin on its two ends."""
     mechanism = geometric(2, level).channel()
-    found = check_restriction(line(3), level, losses.binary, [0, 2], mechanism)
-    assert (found.left, found.right, found.holds) == (False, True, False)
-    part = sub_space(line(3), [0, 2])
+    statement = check_restriction(line(3), level, losses.binary, [0, 2], mechanism)
+    assert (statement.left, statement.right, statement.holds) == (False, True, False)
+    end_space = sub_space(line(3), [0, 2])
     assert retraction(line(3), [0, 2]) is None
-    assert not extension(binary_mechanism(part, level), line(3), level).exists
+    assert not extension(binary_mechanism(end_space, level), line(3), level).exists
 
 
 def test_the_numbers_of_that_witness() -> None:
     """α = 1/2, both ends equally likely: 1/4 with the geometric mechanism, and no private one on the line has less;
     1/5 with T, which is private on the two ends."""
-    part, mechanism = sub_space(line(3), [0, 2]), geometric(2, HALF).channel()
+    end_space, mechanism = sub_space(line(3), [0, 2]), geometric(2, HALF).channel()
     lifted_loss = lift_loss(losses.binary, [0, 2], line(3))
     verdict = universally_optimal(line(3), HALF, lifted_loss, mechanism)
     assert verdict.optimal
@@ -140,9 +140,9 @@ def test_the_numbers_of_that_witness() -> None:
     half = (Fraction(1, 2), Fraction(1, 2))
     binary = losses.binary.matrix(2)
     assert uncertainty(half, mechanism.restrict([0, 2]).rows, binary) == Fraction(1, 4)
-    assert uncertainty(half, binary_mechanism(part, HALF).rows, binary) == Fraction(1, 5)
-    refuted = universally_optimal(part, HALF, losses.binary, mechanism.restrict([0, 2]))
-    assert verify(part, HALF, losses.binary, mechanism.restrict([0, 2]), Verdict((), refuted.objection))
+    assert uncertainty(half, binary_mechanism(end_space, HALF).rows, binary) == Fraction(1, 5)
+    restricted_verdict = universally_optimal(end_space, HALF, losses.binary, mechanism.restrict([0, 2]))
+    assert verify(end_space, HALF, losses.binary, mechanism.restrict([0, 2]), Verdict((), restricted_verdict.objection))
 
 
 @given(st.integers(1, 4), st.integers(1, 4), st.data(), st.sampled_from(LEVELS))
@@ -154,15 +154,15 @@ def test_the_best_mechanism_of_a_pair_extends_to_a_third_secret_exactly_when_it_
     gap = data.draw(st.integers(max(1, abs(first - second)), first + second))
     metric = space([[0, gap, first], [gap, 0, second], [first, second, 0]], "abc")
     mechanism = binary_mechanism(sub_space(metric, ["a", "b"]), level)
-    found = extension(mechanism, metric, level)
+    extended = extension(mechanism, metric, level)
     growth = 1 / Fraction(level.alpha)
-    assert found.exists == (growth**first + growth**second >= 1 + growth**gap)
-    if found.channel is not None:
-        assert is_private(found.channel, metric, level)
-        assert np.all(found.channel.restrict(["a", "b"]).rows == mechanism.rows)
+    assert extended.exists == (growth**first + growth**second >= 1 + growth**gap)
+    if extended.channel is not None:
+        assert is_private(extended.channel, metric, level)
+        assert np.all(extended.channel.restrict(["a", "b"]).rows == mechanism.rows)
     else:
-        assert found.refutation is not None
-        assert found.refutation.check(extension_program(mechanism, metric, level))
+        assert extended.refutation is not None
+        assert extended.refutation.check(extension_program(mechanism, metric, level))
 
 
 @pytest.mark.parametrize(("name", "exists"), [("1/3", False), ("1/2", True), ("2/3", False)])
@@ -172,8 +172,8 @@ def test_randomised_response_on_the_leaves_of_a_star_reaches_its_centre_only_at_
     """Each answer needs α/(1 + 2α²) at the centre, no more and no less; three of them are 1 at α = 1/2 alone."""
     star = graph([("c", leaf) for leaf in "xyz"])
     level = alpha(name)
-    told = response(3, alpha(Fraction(name) ** 2)).channel()
-    mechanism = channel(told.rows.tolist(), inputs="xyz")
+    leaf_response = response(3, alpha(Fraction(name) ** 2)).channel()
+    mechanism = channel(leaf_response.rows.tolist(), inputs="xyz")
     assert extension(mechanism, star, level).exists == exists
 
 
@@ -189,15 +189,15 @@ def test_every_kernel_of_a_discrete_space_extends_to_one_more_secret(size: int) 
 @settings(max_examples=25)
 def test_a_retraction_keeps_the_part_and_brings_nothing_further_apart(metric: Space, data: st.DataObject) -> None:
     labels = data.draw(st.lists(st.sampled_from(metric.labels), min_size=1, max_size=3, unique=True))
-    found = retraction(metric, labels)
-    if found is None:
+    mapping = retraction(metric, labels)
+    if mapping is None:
         assert len(labels) > 1
         return
-    assert all(found[label] == label for label in labels)
-    assert set(found.values()) == set(labels)
-    where = metric.position
+    assert all(mapping[label] == label for label in labels)
+    assert set(mapping.values()) == set(labels)
+    position = metric.position
     for x, z in combinations(metric.labels, 2):
-        assert metric.distance(where(found[x]), where(found[z])) <= metric.distance(where(x), where(z))
+        assert metric.distance(position(mapping[x]), position(mapping[z])) <= metric.distance(position(x), position(z))
 
 
 def test_the_path_of_figure_eight_is_a_retract_of_the_cube_and_opposite_corners_are_not() -> None:

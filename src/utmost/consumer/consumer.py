@@ -1,4 +1,4 @@
-"""A consumer: a prior over the secrets and a loss. What she should make of a mechanism's answer, and how good it is."""
+"""A consumer: a prior over the secrets and a loss. How it best reads a mechanism's answer, and how good that is."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from utmost.exact.working_precision import working_precision
 if TYPE_CHECKING:
     from flint import arb
 
-FILTER = 192  # bits of the balls that irrational scores are compared with first
+FILTER_BITS = 192  # bits of the balls that irrational scores are compared with first
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Consumer:
     def expected_loss(self, mechanism: Channel | Mechanism) -> Number | float:
         """The consumer's expected loss (GRS12 eq. 2) under her best remap: Σ_y min_w S[w, y]."""
         costs, rows = self.costs(), self._channel(mechanism).rows
-        return _plain(sum(costs[:, w] @ rows[:, y] for y, w in enumerate(best_readings(costs, rows))))
+        return _plain_number(sum(costs[:, w] @ rows[:, y] for y, w in enumerate(best_readings(costs, rows))))
 
     def face_value_loss(self, mechanism: Channel | Mechanism) -> Number | float:
         """The expected loss of reading each output as the secret of the same label."""
@@ -83,7 +83,7 @@ class Consumer:
         if set(source.outputs) - set(source.inputs) or self.readings(source.inputs) != source.inputs:
             raise InputError("outputs and readings must be inputs too for a reading at face value")
         scores = self.scores(source)
-        return _plain(sum(scores[source.inputs.index(label), y] for y, label in enumerate(source.outputs)))
+        return _plain_number(sum(scores[source.inputs.index(label), y] for y, label in enumerate(source.outputs)))
 
     def induced(self, mechanism: Channel | Mechanism) -> Channel:
         """The mechanism followed by the best remap: from secrets to readings."""
@@ -119,17 +119,17 @@ class Consumer:
 def _weights(prior: Prior) -> Matrix:
     if isinstance(prior, Floating):
         return np.asarray(np.exp(prior.logs()))
-    return _uniform_kind(prior.exact())
+    return _exact_or_float_array(prior.exact())
 
 
 def _costs(prior: Prior, loss: Loss) -> Matrix:
-    losses, weights = _uniform_kind(loss.matrix(prior.size)), _weights(prior)
-    kind = object if losses.dtype == weights.dtype == object else float
-    costs: Matrix = weights.astype(kind)[:, None] * losses.astype(kind)
+    losses, weights = _exact_or_float_array(loss.matrix(prior.size)), _weights(prior)
+    dtype = object if losses.dtype == weights.dtype == object else float
+    costs: Matrix = weights.astype(dtype)[:, None] * losses.astype(dtype)
     return costs
 
 
-def _uniform_kind(values: Any) -> npt.NDArray[Any]:
+def _exact_or_float_array(values: Any) -> npt.NDArray[Any]:
     """An object array of exact numbers, or a float array if any entry is a float."""
     array = np.asarray(values, dtype=object)
     return array.astype(float) if any(isinstance(value, float) for value in array.flat) else array
@@ -143,19 +143,19 @@ def best_readings(costs: Matrix, rows: Matrix) -> list[int]:
     if not any(isinstance(value, Real) for matrix in (costs, rows) for value in matrix.flat):
         return [first_minimum(column) for column in matrix_product(costs.T, rows).T]
     table = _ball_scores(costs, rows)
-    return [_decided(costs, rows[:, y], [line[y] for line in table]) for y in range(rows.shape[1])]
+    return [_exact_minimiser(costs, rows[:, y], [line[y] for line in table]) for y in range(rows.shape[1])]
 
 
 def _ball_scores(costs: Matrix, rows: Matrix) -> list[list[arb]]:
     from flint import arb_mat
 
-    with working_precision(FILTER):
-        left, right = (arb_mat([[ball(v, FILTER) for v in line] for line in matrix]) for matrix in (costs.T, rows))
+    with working_precision(FILTER_BITS):
+        left, right = (arb_mat([[ball(v, FILTER_BITS) for v in line] for line in matrix]) for matrix in (costs.T, rows))
         table: list[list[arb]] = (left * right).tolist()
         return table
 
 
-def _decided(costs: Matrix, column: Matrix, scores: list[arb]) -> int:
+def _exact_minimiser(costs: Matrix, column: Matrix, scores: list[arb]) -> int:
     """The smallest minimiser among the readings whose balls reach below every other's upper end."""
     ceiling = min(ball_ends(score)[1] for score in scores)
     rivals = [w for w, score in enumerate(scores) if ball_ends(score)[0] <= ceiling]
@@ -173,6 +173,6 @@ def first_minimum(column: Matrix) -> int:
     return best
 
 
-def _plain(value: Any) -> Number | float:
+def _plain_number(value: Any) -> Number | float:
     result: Number | float = float(value) if isinstance(value, float) else value
     return result

@@ -17,7 +17,7 @@ from utmost.exact import Number, rational
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 MAX_HISTOGRAM_BARS = 1000  # bars
-HIGHEST = 10**9
+MAX_BAR_HEIGHT = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +68,13 @@ class HistogramPrior:
 def histogram_prior(size: int, heights: Sequence[object]) -> HistogramPrior:
     """The histogram with these bars over 0..size−1: heights from 0 to 10⁹, not all 0, at most one bar for a count."""
     if not 1 <= len(heights) <= min(MAX_HISTOGRAM_BARS, size):
-        most = (
+        limit = (
             f"{MAX_HISTOGRAM_BARS}, and {size} here, one for each value"
             if size < MAX_HISTOGRAM_BARS
             else str(MAX_HISTOGRAM_BARS)
         )
-        raise InputError(f"steps must have 1 to {most} bars, got {len(heights)}: take fewer")
-    found = tuple(rational(height, "steps") for height in heights)
-    if any(not 0 <= height <= HIGHEST for height in found) or not any(found):
+        raise InputError(f"steps must have 1 to {limit} bars, got {len(heights)}: take fewer")
+    bars = tuple(rational(height, "steps") for height in heights)
+    if any(not 0 <= height <= MAX_BAR_HEIGHT for height in bars) or not any(bars):
         raise InputError("steps must have heights from 0 to 10^9, one above 0: they are weights, up to a factor")
-    return HistogramPrior(size, found)
+    return HistogramPrior(size, bars)

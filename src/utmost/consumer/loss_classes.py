@@ -18,7 +18,7 @@ from utmost.consumer.loss_operations import Exacts, LossLike, loss_rows
 from utmost.exact import Number
 from utmost.spaces import Label, Space, space
 
-Place: TypeAlias = tuple[int, int]  # secret, action
+Entry: TypeAlias = tuple[int, int]  # secret, action
 Images: TypeAlias = tuple[int, ...]  # the points that the first actions stand for
 
 
@@ -34,7 +34,7 @@ class Triviality:
 
     differing: tuple[int, int, int] | None
     dominant: int | None
-    rivals: tuple[Place, ...]
+    rivals: tuple[Entry, ...]
 
     @property
     def constant(self) -> bool:
@@ -58,13 +58,13 @@ def is_trivial(loss: LossLike, size: int) -> Triviality:
     rows = loss_rows(loss, size)
     width = rows.shape[1]
     differing = next(((x, 0, w) for x in range(size) for w in range(1, width) if rows[x, w] != rows[x, 0]), None)
-    beaten = [_rival(rows, w) for w in range(width)]
-    dominant = next((w for w, rival in enumerate(beaten) if rival is None), None)
-    rivals = tuple(rival for rival in beaten if rival is not None) if dominant is None else ()
+    better_actions = [_better_action(rows, w) for w in range(width)]
+    dominant = next((w for w, rival in enumerate(better_actions) if rival is None), None)
+    rivals = tuple(rival for rival in better_actions if rival is not None) if dominant is None else ()
     return Triviality(differing, dominant, rivals)
 
 
-def _rival(rows: Exacts, w: int) -> Place | None:
+def _better_action(rows: Exacts, w: int) -> Entry | None:
     return next(((x, v) for x, row in enumerate(rows) for v in range(len(row)) if row[v] < row[w]), None)
 
 
@@ -72,13 +72,13 @@ def _rival(rows: Exacts, w: int) -> Place | None:
 class Conflict:
     """Actions 0 … k−1 cannot stand for the points `images`: the two losses are not ordered as their distances are.
 
-    `first` and `second` are places (x, w), w < k, with d(x, a(w)) ≤ d(x′, a(w′)): the distances are equal and the
+    `first` and `second` are entries (x, w), w < k, with d(x, a(w)) ≤ d(x′, a(w′)): the distances are equal and the
     losses differ, or the losses fall (or stay, where strictness is asked) as the distance grows.
     """
 
     images: Images
-    first: Place
-    second: Place
+    first: Entry
+    second: Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,34 +108,36 @@ def is_monotone(loss: LossLike, metric: Space) -> Monotonicity:
     >>> is_monotone(losses.binary, line(3)).images, is_strictly_monotone(losses.binary, line(3)).holds
     ((0, 1, 2), False)
     """
-    return _searched(loss, metric, strict=False)
+    return _search_images(loss, metric, strict=False)
 
 
 def is_strictly_monotone(loss: LossLike, metric: Space) -> Monotonicity:
     """The same with a strictly increasing m.
 
     >>> from utmost.spaces import line
-    >>> found = is_strictly_monotone([[1, 0], [0, 1]], line(2))  # what is not so: the actions stand for the other point
-    >>> found.images, found.scale
+    >>> swap = is_strictly_monotone([[1, 0], [0, 1]], line(2))  # what is not so: the actions stand for the other point
+    >>> swap.images, swap.scale
     ((1, 0), ((Fraction(0, 1), Fraction(0, 1)), (Fraction(1, 1), Fraction(1, 1))))
     """
-    return _searched(loss, metric, strict=True)
+    return _search_images(loss, metric, strict=True)
 
 
-def _searched(loss: LossLike, metric: Space, strict: bool) -> Monotonicity:
+def _search_images(loss: LossLike, metric: Space, strict: bool) -> Monotonicity:
     rows = loss_rows(loss, len(metric))
-    table = _Table(rows, metric, _ranks(rows), _ranks(metric.distances), strict)
+    search = _ImageSearch(rows, metric, _ranks(rows), _ranks(metric.distances), strict)
     conflicts: list[Conflict] = []
-    found = table.search((), {}, conflicts)
-    if found is None:
+    solution = search.search((), {}, conflicts)
+    if solution is None:
         return Monotonicity(strict, None, (), tuple(conflicts))
-    images, places = found
-    scale = [(metric.distance(x, images[w]), rows[x, w]) for x, w in (places[rank] for rank in sorted(places))]
+    images, entry_of_rank = solution
+    scale = [
+        (metric.distance(x, images[w]), rows[x, w]) for x, w in (entry_of_rank[rank] for rank in sorted(entry_of_rank))
+    ]
     return Monotonicity(strict, tuple(metric.labels[p] for p in images), tuple(scale), ())
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _ImageSearch:
     """Losses and distances by rank, and the backtracking over a."""
 
     rows: Exacts
@@ -145,41 +147,41 @@ class _Table:
     strict: bool
 
     def search(
-        self, images: Images, seen: dict[int, Place], conflicts: list[Conflict]
-    ) -> tuple[Images, dict[int, Place]] | None:
-        """The first a that extends `images`, with a place for each distance seen; else what rules each out."""
+        self, images: Images, entry_of_rank: dict[int, Entry], conflicts: list[Conflict]
+    ) -> tuple[Images, dict[int, Entry]] | None:
+        """The first a that extends `images`, with an entry for each rank of a distance; else what rules each out."""
         if len(images) == self.rows.shape[1]:
-            return images, seen
+            return images, entry_of_rank
         for point in range(len(self.metric)):
             if point in images:
                 continue
-            longer = (*images, point)
-            places = dict(seen)
-            conflict = self.placed(longer, places)
+            extended_images = (*images, point)
+            extended_entries = dict(entry_of_rank)
+            conflict = self.add_column(extended_images, extended_entries)
             if conflict is not None:
                 conflicts.append(conflict)
                 continue
-            found = self.search(longer, places, conflicts)
-            if found is not None:
-                return found
+            solution = self.search(extended_images, extended_entries, conflicts)
+            if solution is not None:
+                return solution
         return None
 
-    def placed(self, images: Images, places: dict[int, Place]) -> Conflict | None:
-        """Adds the last action's column to `places` (distance → place), or says what it contradicts."""
+    def add_column(self, images: Images, entry_of_rank: dict[int, Entry]) -> Conflict | None:
+        """Adds the last action's column to `entry_of_rank` (by rank of distance), or says what it contradicts."""
         w = len(images) - 1
         for x in range(len(self.rows)):
             distance = self.distances[x, images[w]]
-            for rank, place in places.items():
-                ordered = sorted([(rank, place), (distance, (x, w))])
-                if self.broken(ordered[0], ordered[1]):
-                    return Conflict(images, ordered[0][1], ordered[1][1])
-            places.setdefault(distance, (x, w))
+            for rank, entry in entry_of_rank.items():
+                pair = sorted([(rank, entry), (distance, (x, w))])
+                if self.is_broken(pair[0], pair[1]):
+                    return Conflict(images, pair[0][1], pair[1][1])
+            entry_of_rank.setdefault(distance, (x, w))
         return None
 
-    def broken(self, near: tuple[int, Place], far: tuple[int, Place]) -> bool:
+    def is_broken(self, nearer: tuple[int, Entry], farther: tuple[int, Entry]) -> bool:
         """Are two losses not ordered as their distances."""
-        low, high = self.values[near[1]], self.values[far[1]]
-        if near[0] == far[0]:
+        low, high = self.values[nearer[1]], self.values[farther[1]]
+        if nearer[0] == farther[0]:
             return bool(low != high)
         return bool(low >= high) if self.strict else bool(low > high)
 
@@ -196,24 +198,24 @@ def _ranks(entries: Exacts) -> Exacts:
     return ranks
 
 
-def refutes(loss: LossLike, metric: Space, found: Monotonicity) -> bool:
+def refutes(loss: LossLike, metric: Space, monotonicity: Monotonicity) -> bool:
     """Do the conflicts rule out every injective a: each holds as said, and each a begins with the images of one."""
     rows = loss_rows(loss, len(metric))
-    prefixes = {conflict.images for conflict in found.conflicts}
-    return all(_holds(rows, metric, c, found.strict) for c in found.conflicts) and all(
+    prefixes = {conflict.images for conflict in monotonicity.conflicts}
+    return all(_is_conflict(rows, metric, c, monotonicity.strict) for c in monotonicity.conflicts) and all(
         images in prefixes for images in _leaves(prefixes, (), len(metric), rows.shape[1])
     )
 
 
-def _holds(rows: Exacts, metric: Space, conflict: Conflict, strict: bool) -> bool:
+def _is_conflict(rows: Exacts, metric: Space, conflict: Conflict, strict: bool) -> bool:
     (x, w), (z, v) = conflict.first, conflict.second
     if max(w, v) >= len(conflict.images):
         return False
-    near, far = metric.distance(x, conflict.images[w]), metric.distance(z, conflict.images[v])
+    first_distance, second_distance = metric.distance(x, conflict.images[w]), metric.distance(z, conflict.images[v])
     low, high = rows[x, w], rows[z, v]
-    if near == far:
+    if first_distance == second_distance:
         return bool(low != high)
-    return bool(near < far and (low > high or (strict and low == high)))
+    return bool(first_distance < second_distance and (low > high or (strict and low == high)))
 
 
 def _leaves(prefixes: set[Images], images: Images, points: int, actions: int) -> Iterator[Images]:
@@ -240,7 +242,7 @@ def metric_for(loss: LossLike, size: int, strict: bool = False) -> Space | None:
     ((1, 0, 3, 2), None)
     """
     rows = loss_rows(loss, size)
-    images = _symmetric(rows, (), rows.min(), strict)
+    images = _symmetric_images(rows, (), rows.min(), strict)
     if images is None:
         return None
     ranks = _ranks(rows)
@@ -252,16 +254,16 @@ def metric_for(loss: LossLike, size: int, strict: bool = False) -> Space | None:
     return space(distances.tolist(), name="some metric")
 
 
-def _symmetric(rows: Exacts, images: Images, least: Number, strict: bool) -> Images | None:
+def _symmetric_images(rows: Exacts, images: Images, minimum: Number, strict: bool) -> Images | None:
     w = len(images)
     if w == rows.shape[1]:
         return images
     for point in range(len(rows)):
-        fits = rows[point, w] == least and all(rows[p, w] == rows[point, v] for v, p in enumerate(images))
-        if strict and any(rows[x, w] == least for x in range(len(rows)) if x != point):
+        fits = rows[point, w] == minimum and all(rows[p, w] == rows[point, v] for v, p in enumerate(images))
+        if strict and any(rows[x, w] == minimum for x in range(len(rows)) if x != point):
             fits = False
         if fits and point not in images:
-            found = _symmetric(rows, (*images, point), least, strict)
-            if found is not None:
-                return found
+            solution = _symmetric_images(rows, (*images, point), minimum, strict)
+            if solution is not None:
+                return solution
     return None

@@ -38,22 +38,22 @@ def check_legality(entries: Exacts) -> Legality:
     """Compares, for each truth, every entry with the ones one step nearer: enough, since ≤ is transitive."""
     strict_witness: Triple | None = None
     for i, row in enumerate(entries):
-        for near, far in _neighbours(i, len(row)):
-            level = abs(near - i) == abs(far - i)
-            if row[near] > row[far] or (level and row[near] != row[far]):
-                return Legality((i, near, far), (i, near, far))
-            if strict_witness is None and not level and row[near] == row[far]:
-                strict_witness = (i, near, far)
+        for nearer, farther in _ordering_pairs(i, len(row)):
+            equidistant = abs(nearer - i) == abs(farther - i)
+            if row[nearer] > row[farther] or (equidistant and row[nearer] != row[farther]):
+                return Legality((i, nearer, farther), (i, nearer, farther))
+            if strict_witness is None and not equidistant and row[nearer] == row[farther]:
+                strict_witness = (i, nearer, farther)
     return Legality(None, strict_witness)
 
 
-def _neighbours(i: int, size: int) -> list[tuple[int, int]]:
+def _ordering_pairs(i: int, size: int) -> list[tuple[int, int]]:
     """Pairs of readings at distances (d, d) and (d, d+1) from i that together order all the distances."""
     pairs = []
     for gap in range(max(i, size - 1 - i) + 1):
-        here = [j for j in {i - gap, i + gap} if 0 <= j < size]
-        beyond = [j for j in {i - gap - 1, i + gap + 1} if 0 <= j < size]
-        if len(here) == 2:
-            pairs.append((min(here), max(here)))
-        pairs.extend((min(here), j) for j in sorted(beyond))
+        at_gap = [j for j in {i - gap, i + gap} if 0 <= j < size]
+        at_next_gap = [j for j in {i - gap - 1, i + gap + 1} if 0 <= j < size]
+        if len(at_gap) == 2:
+            pairs.append((min(at_gap), max(at_gap)))
+        pairs.extend((min(at_gap), j) for j in sorted(at_next_gap))
     return pairs

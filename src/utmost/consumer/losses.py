@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost import exact
-from utmost.consumer import piecewise_losses as by_hand
+from utmost.consumer import piecewise_losses
 from utmost.consumer.files import json_list, read_text
 from utmost.consumer.loss_legality import Legality, check_legality
 from utmost.consumer.piecewise_losses import PiecewiseLoss, matrix_by_error
@@ -31,9 +31,9 @@ from utmost.spaces import Space
 Floats: TypeAlias = npt.NDArray[np.float64]
 Exacts: TypeAlias = npt.NDArray[np.object_]
 
-LARGEST_POWER = 32
-LARGEST_TABLE = 4096
-FORMS = "absolute, squared, binary, nib, power:1.5, asymmetric:2,1, drawn:-20:8,0:0,20:4 or matrix:FILE"
+MAX_POWER = 32
+MAX_TABLE_SIDE = 4096
+LOSS_FORMS = "absolute, squared, binary, nib, power:1.5, asymmetric:2,1, drawn:-20:8,0:0,20:4 or matrix:FILE"
 
 
 @runtime_checkable
@@ -258,21 +258,21 @@ def over(loss: Loss, space: Space) -> Loss:
     if isinstance(loss, Binary | Nib | Table) or space.name.startswith("line:"):
         return loss
     if isinstance(loss, PiecewiseLoss) or (isinstance(loss, Linear) and loss.under != loss.over):
-        word = loss.name.partition(":")[0]
-        raise InputError(f"loss {word} must be on a line, where below and above mean something: use absolute")
+        kind = loss.name.partition(":")[0]
+        raise InputError(f"loss {kind} must be on a line, where below and above mean something: use absolute")
     distances: list[list[Number]] = space.distances.tolist()
-    once = {id(d): d for row in distances for d in row}
-    raised = {key: _of_distance(loss, d) for key, d in once.items()}
-    return Table(tuple(tuple(raised[id(d)] for d in row) for row in distances), loss.name)
+    distance_of_id = {id(d): d for row in distances for d in row}
+    loss_of_id = {key: _loss_at_distance(loss, d) for key, d in distance_of_id.items()}
+    return Table(tuple(tuple(loss_of_id[id(d)] for d in row) for row in distances), loss.name)
 
 
-def _of_distance(loss: Loss, distance: Number) -> Number:
+def _loss_at_distance(loss: Loss, distance: Number) -> Number:
     if isinstance(loss, Linear):
         return loss.over * distance
     if isinstance(loss, Squared):
         return distance * distance
     if not isinstance(loss, Power):
-        raise InputError(f"loss must be {FORMS}, got {loss.name}")
+        raise InputError(f"loss must be {LOSS_FORMS}, got {loss.name}")
     square = distance * distance
     if isinstance(square, Fraction):
         return exact.power(square, loss.p / 2)
@@ -297,8 +297,8 @@ def power(p: object) -> Power:
     'power:3/2'
     """
     exponent = rational(p, "power")
-    if not 0 < exponent <= LARGEST_POWER:
-        raise InputError(f"power must be > 0 and at most {LARGEST_POWER}, got {exponent}: for 0 use the loss binary")
+    if not 0 < exponent <= MAX_POWER:
+        raise InputError(f"power must be > 0 and at most {MAX_POWER}, got {exponent}: for 0 use the loss binary")
     return Power(exponent)
 
 
@@ -320,7 +320,7 @@ def drawn(points: Sequence[tuple[object, object]]) -> PiecewiseLoss:
     >>> drawn([(-2, 4), (0, 0), (1, 1)]).exact(5, 4)
     Fraction(2, 1)
     """
-    return by_hand.piecewise_loss(points)
+    return piecewise_losses.piecewise_loss(points)
 
 
 def matrix(rows: Sequence[Sequence[object]]) -> Table:
@@ -331,14 +331,14 @@ def matrix(rows: Sequence[Sequence[object]]) -> Table:
     """
     size = len(rows)
     width = len(rows[0]) if size else 0
-    if not 1 <= size <= LARGEST_TABLE or not 1 <= width <= LARGEST_TABLE:
-        raise InputError(f"loss must be a matrix of 1 to {LARGEST_TABLE} rows and columns, got {size} x {width}")
+    if not 1 <= size <= MAX_TABLE_SIDE or not 1 <= width <= MAX_TABLE_SIDE:
+        raise InputError(f"loss must be a matrix of 1 to {MAX_TABLE_SIDE} rows and columns, got {size} x {width}")
     for i, row in enumerate(rows):
         if len(row) != width:
             raise InputError(f"loss must have {width} entries in row {i} as in the first one, got {len(row)}")
     floats = any(isinstance(value, float) for row in rows for value in row)
-    read = _float_entry if floats else _exact_entry
-    return Table(tuple(tuple(read(value) for value in row) for row in rows))
+    parse_entry = _float_entry if floats else _exact_entry
+    return Table(tuple(tuple(parse_entry(value) for value in row) for row in rows))
 
 
 def _exact_entry(value: object) -> Number:
@@ -356,24 +356,24 @@ def _float_entry(value: object) -> float:
 
 
 def parse(text: str) -> Loss:
-    """The loss that the command line names: one of `FORMS`.
+    """The loss that the command line names: one of `LOSS_FORMS`.
 
     >>> parse("asymmetric:2,1") == asymmetric(2, 1), parse("power:1.5").name
     (True, 'power:3/2')
     """
-    kind, _, rest = text.strip().partition(":")
-    named: dict[str, Loss] = {"absolute": absolute, "squared": squared, "binary": binary, "nib": nib}
-    if kind in named and not rest:
-        return named[kind]
+    kind, _, arguments = text.strip().partition(":")
+    named_losses: dict[str, Loss] = {"absolute": absolute, "squared": squared, "binary": binary, "nib": nib}
+    if kind in named_losses and not arguments:
+        return named_losses[kind]
     if kind == "power":
-        return power(rest)
-    if kind == "asymmetric" and rest.count(",") == 1:
-        return asymmetric(*rest.split(","))
-    if kind == "drawn" and rest:
-        return by_hand.parse_points(rest)
-    if kind == "matrix" and rest:
-        return matrix(_read_rows(Path(rest)))
-    raise InputError(f"loss must be {FORMS}, got {text[:60]!r}")
+        return power(arguments)
+    if kind == "asymmetric" and arguments.count(",") == 1:
+        return asymmetric(*arguments.split(","))
+    if kind == "drawn" and arguments:
+        return piecewise_losses.parse_points(arguments)
+    if kind == "matrix" and arguments:
+        return matrix(_read_rows(Path(arguments)))
+    raise InputError(f"loss must be {LOSS_FORMS}, got {text[:60]!r}")
 
 
 def _read_rows(path: Path) -> list[list[str]]:

@@ -1,6 +1,6 @@
-"""A consumer without a prior: she minimises the worst expected loss over the secrets (end of GRS12 §4).
+"""A consumer without a prior minimises the worst expected loss over the secrets (end of GRS12 §4).
 
-Her best reading of an answer is random in general, and is found by a linear program.
+The best reading of an answer is random in general, and is found by a linear program.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ def remap_program(source: Channel, losses: Matrix) -> LinearProgram:
         grid.ravel() for grid in np.meshgrid(np.arange(inputs), np.arange(outputs), np.arange(inputs), indexing="ij")
     )
     products = [-rational(source.rows[i, k] * losses[i, j], "loss") for i, k, j in zip(x, y, w, strict=True)]
-    spread = np.arange(outputs * inputs)
-    rows = np.concatenate([x, np.arange(inputs), inputs + spread // inputs])
-    columns = np.concatenate([y * inputs + w, np.full(inputs, outputs * inputs), spread])
+    remap_cells = np.arange(outputs * inputs)
+    rows = np.concatenate([x, np.arange(inputs), inputs + remap_cells // inputs])
+    columns = np.concatenate([y * inputs + w, np.full(inputs, outputs * inputs), remap_cells])
     values = np.array([*products, *[Fraction(1)] * (inputs + outputs * inputs)], dtype=object)
     cost = [Fraction(0)] * (outputs * inputs) + [Fraction(1)]
     rhs = [Fraction(0)] * inputs + [Fraction(1)] * outputs

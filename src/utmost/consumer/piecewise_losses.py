@@ -22,8 +22,8 @@ Triple: TypeAlias = tuple[int, int, int]
 Point: TypeAlias = tuple[Fraction, Fraction]
 
 MAX_LOSS_POINTS = 200  # points
-FURTHEST, DEAREST = 10**30, 10**12  # an error, a cost
-FORM = "drawn:-20:8,0:0,20:4, an error and its cost for each point"
+MAX_ERROR, MAX_COST = 10**30, 10**12  # an error, a cost
+POINTS_FORM = "drawn:-20:8,0:0,20:4, an error and its cost for each point"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,8 @@ class PiecewiseLoss:
     @property
     def monotone(self) -> bool:
         """Does f nowhere fall as the error grows, to either side."""
-        places = sorted({Fraction(0), *(error for error, _ in self.points)})
-        costs = [(place, self.at(place)) for place in places]
+        errors = sorted({Fraction(0), *(error for error, _ in self.points)})
+        costs = [(error, self.at(error)) for error in errors]
         return all((low <= high) if left >= 0 else (low >= high) for (left, low), (_, high) in pairwise(costs))
 
     def stretched(self, unit: Fraction) -> PiecewiseLoss:
@@ -87,41 +87,47 @@ class PiecewiseLoss:
         between two of them it does so everywhere between, and sides that agree there agree everywhere. With both sides
         rising it is legal if and only if they agree up to (size − 1)/2, the largest distance that a count has on both.
         """
-        last, both = size - 1, (size - 1) // 2
-        lopsided = next((gap for gap in self._gaps(both) if self.at(gap) != self.at(-gap)), None)
-        steps = [(side, near, far) for side in (1, -1) for near, far in pairwise(self._gaps(last))]
-        falls = next((step for step in steps if self._rise(*step) < 0), None)
-        level = next((step for step in steps if self._rise(*step) <= 0), None)
-        broken = (lopsided, 0, 2 * lopsided) if lopsided else None if falls is None else _told(*falls, last)
-        return broken, broken or (None if level is None else _told(*level, last))
+        last, middle = size - 1, (size - 1) // 2
+        asymmetric_gap = next((gap for gap in self._gaps(middle) if self.at(gap) != self.at(-gap)), None)
+        steps = [(side, start, end) for side in (1, -1) for start, end in pairwise(self._gaps(last))]
+        falling_step = next((step for step in steps if self._rise(*step) < 0), None)
+        flat_step = next((step for step in steps if self._rise(*step) <= 0), None)
+        witness: Triple | None = None
+        if asymmetric_gap:
+            witness = (asymmetric_gap, 0, 2 * asymmetric_gap)
+        elif falling_step is not None:
+            witness = _fall_witness(*falling_step, last)
+        return witness, witness or (None if flat_step is None else _fall_witness(*flat_step, last))
 
-    def _rise(self, side: int, near: int, far: int) -> Fraction:
-        return self.at(side * far) - self.at(side * near)
+    def _rise(self, side: int, start: int, end: int) -> Fraction:
+        return self.at(side * end) - self.at(side * start)
 
     def _gaps(self, last: int) -> list[int]:
         """0, `last`, and the whole distances next to the points, ascending."""
-        ends = {abs(error) for error, _ in self.points}
-        found = {whole for end in ends for floor in (math.floor(end),) for whole in (floor, floor + 1)}
-        return sorted({0, min(1, last), last, *(gap for gap in found if 0 <= gap <= last)})
+        distances = {abs(error) for error, _ in self.points}
+        neighbours = {
+            neighbour for distance in distances for floor in (math.floor(distance),) for neighbour in (floor, floor + 1)
+        }
+        return sorted({0, min(1, last), last, *(gap for gap in neighbours if 0 <= gap <= last)})
 
 
-def _told(side: int, near: int, far: int, last: int) -> Triple:
-    """A fall from distance `near` to `far` as a truth and two readings."""
-    return (0, near, far) if side > 0 else (last, last - near, last - far)
+def _fall_witness(side: int, start: int, end: int, last: int) -> Triple:
+    """A fall from distance `start` to `end` as a truth and two readings."""
+    return (0, start, end) if side > 0 else (last, last - start, last - end)
 
 
 def piecewise_loss(points: Sequence[tuple[object, object]]) -> PiecewiseLoss:
     """The loss through these points (error, cost): 1 to 200, costs ≥ 0 and not all 0, no error twice."""
     if not 1 <= len(points) <= MAX_LOSS_POINTS:
         raise InputError(f"drawn must have 1 to {MAX_LOSS_POINTS} points, got {len(points)}")
-    found = sorted((rational(error, "drawn"), rational(cost, "drawn")) for error, cost in points)
-    if any(left == right for (left, _), (right, _) in pairwise(found)):
+    exact_points = sorted((rational(error, "drawn"), rational(cost, "drawn")) for error, cost in points)
+    if any(left == right for (left, _), (right, _) in pairwise(exact_points)):
         raise InputError("drawn must have each error once, got one twice: leave one of them out")
-    if any(abs(error) > FURTHEST or not 0 <= cost <= DEAREST for error, cost in found):
+    if any(abs(error) > MAX_ERROR or not 0 <= cost <= MAX_COST for error, cost in exact_points):
         raise InputError("drawn must have errors within ±10^30 and costs from 0 to 10^12, got others")
-    if not any(cost for _, cost in found):
+    if not any(cost for _, cost in exact_points):
         raise InputError("drawn must have a cost above 0, got none: raise a point")
-    return PiecewiseLoss(tuple(found))
+    return PiecewiseLoss(tuple(exact_points))
 
 
 def parse_points(text: str) -> PiecewiseLoss:
@@ -132,7 +138,7 @@ def parse_points(text: str) -> PiecewiseLoss:
     """
     pairs = [tuple(pair.split(":")) for pair in text.split(",", MAX_LOSS_POINTS + 1)]
     if any(len(pair) != 2 for pair in pairs):
-        raise InputError(f"loss must be {FORM}, got text that is not")
+        raise InputError(f"loss must be {POINTS_FORM}, got text that is not")
     return piecewise_loss([(pair[0], pair[1]) for pair in pairs])
 
 

@@ -17,18 +17,18 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost import exact
-from utmost.consumer import histogram_prior as histogram
 from utmost.consumer.files import read_weights
+from utmost.consumer.histogram_prior import MAX_HISTOGRAM_BARS, histogram_prior
 from utmost.errors import InputError
 from utmost.exact import Number, Real, number, rational, sign
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 MAX_PRIOR_POINTS = 10_000_001  # points; more would need gigabytes
-LARGEST_EXACT = 5000  # points of a binomial or zipf prior in exact arithmetic, or of Poisson proportions
-LARGEST_POISSON = 2000  # points of a normalised Poisson prior in exact arithmetic: its sum has long factors
-LARGEST_IRRATIONAL = 500  # points of a zipf prior with irrational weights
-CLOSE = 1e-9  # how far from 1 float weights may sum
+MAX_EXACT_POINTS = 5000  # points of a binomial or zipf prior in exact arithmetic, or of Poisson proportions
+MAX_EXACT_POISSON_POINTS = 2000  # points of a normalised Poisson prior in exact arithmetic: its sum has long factors
+MAX_IRRATIONAL_POINTS = 500  # points of a zipf prior with irrational weights
+SUM_TOLERANCE = 1e-9  # how far from 1 float weights may sum
 
 
 @runtime_checkable
@@ -139,14 +139,17 @@ class Binomial:
 
     def proportions(self) -> tuple[Number, ...]:
         """C(n, k) a^k (b−a)^(n−k) for p = a/b."""
-        n, odds = _exactly(self, LARGEST_EXACT) - 1, self.p.numerator
-        powers, others = _powers(odds, n), _powers(self.p.denominator - odds, n)
+        n, numerator = _check_exact_size(self, MAX_EXACT_POINTS) - 1, self.p.numerator
+        powers, complement_powers = _powers(numerator, n), _powers(self.p.denominator - numerator, n)
         choose = accumulate(range(n), lambda c, k: c * (n - k) // (k + 1), initial=1)
-        return tuple(Fraction(c * u * v) for c, u, v in zip(choose, powers, reversed(others), strict=True))
+        return tuple(
+            Fraction(c * power * complement_power)
+            for c, power, complement_power in zip(choose, powers, reversed(complement_powers), strict=True)
+        )
 
     def exact(self) -> tuple[Number, ...]:
         """The weights; refused above 5000 points."""
-        total = self.p.denominator ** (_exactly(self, LARGEST_EXACT) - 1)
+        total = self.p.denominator ** (_check_exact_size(self, MAX_EXACT_POINTS) - 1)
         return tuple(weight / total for weight in self.proportions())
 
     def logs(self) -> Floats:
@@ -156,7 +159,7 @@ class Binomial:
             return np.where(np.arange(self.size) == n * p, 0.0, -np.inf)
         counts = np.arange(n, dtype=np.float64)
         steps = np.log((n - counts) / (counts + 1) * (p / q))
-        return _outward(steps, min(math.floor((n + 1) * self.p), n))
+        return _logs_from_mode(steps, min(math.floor((n + 1) * self.p), n))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,19 +176,19 @@ class Poisson:
 
     def proportions(self) -> tuple[Number, ...]:
         """a^k b^(n−k) n!/k! for mean = a/b."""
-        n, top, bottom = _exactly(self, LARGEST_EXACT) - 1, self.mean.numerator, self.mean.denominator
+        n, top, bottom = _check_exact_size(self, MAX_EXACT_POINTS) - 1, self.mean.numerator, self.mean.denominator
         falling = accumulate(range(n, 0, -1), lambda w, k: w * k * bottom, initial=1)
         return tuple(Fraction(w * u) for w, u in zip(reversed(list(falling)), _powers(top, n), strict=True))
 
     def exact(self) -> tuple[Number, ...]:
         """The weights; refused above 2000 points."""
-        _exactly(self, LARGEST_POISSON)
-        return _normalised(self.proportions())
+        _check_exact_size(self, MAX_EXACT_POISSON_POINTS)
+        return _normalise(self.proportions())
 
     def logs(self) -> Floats:
         """Sums of ln(π_{k+1}/π_k) outward from the mode, where the rounding is least."""
         steps = np.log(float(self.mean) / np.arange(1, self.size, dtype=np.float64))
-        return _outward(steps, min(math.floor(self.mean), self.size - 1))
+        return _logs_from_mode(steps, min(math.floor(self.mean), self.size - 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,16 +205,16 @@ class Zipf:
 
     def proportions(self) -> tuple[Number, ...]:
         """(k+1)^−s; refused above 5000 points, and above 500 where s is not a whole number."""
-        _exactly(self, LARGEST_EXACT if self.s.denominator == 1 else LARGEST_IRRATIONAL)
+        _check_exact_size(self, MAX_EXACT_POINTS if self.s.denominator == 1 else MAX_IRRATIONAL_POINTS)
         return tuple(exact.power(k + 1, -self.s) for k in range(self.size))
 
     def exact(self) -> tuple[Number, ...]:
         """The weights; refused where `proportions` is."""
-        return _normalised(self.proportions())
+        return _normalise(self.proportions())
 
     def logs(self) -> Floats:
         """−s·ln(k+1), normalised."""
-        return _normalised_logs(-float(self.s) * np.log(np.arange(1, self.size + 1, dtype=np.float64)))
+        return _normalise_logs(-float(self.s) * np.log(np.arange(1, self.size + 1, dtype=np.float64)))
 
 
 def uniform(size: int) -> Uniform:
@@ -220,7 +223,7 @@ def uniform(size: int) -> Uniform:
     >>> uniform(3).exact()
     (Fraction(1, 3), Fraction(1, 3), Fraction(1, 3))
     """
-    return Uniform(_size(size))
+    return Uniform(_check_size(size))
 
 
 def explicit(weights: Iterable[object]) -> Explicit | Floating:
@@ -230,15 +233,15 @@ def explicit(weights: Iterable[object]) -> Explicit | Floating:
     (Fraction(1, 4), Fraction(0, 1), Fraction(3, 4))
     """
     values = list(weights)
-    _size(len(values))
+    _check_size(len(values))
     if any(isinstance(value, float) for value in values):
-        return _floating(values)
+        return _float_prior(values)
     exacts = tuple(number(int(v) if isinstance(v, np.integer) else v, "prior") for v in values)
     if any(sign(weight) < 0 for weight in exacts):
         raise InputError("prior must have weights >= 0, got a negative one: a weight is a probability")
     total = sum(exacts, Fraction(0))
     if total != 1:
-        raise InputError(f"prior must sum to 1, got {_spell(total)}: divide each weight by that")
+        raise InputError(f"prior must sum to 1, got {_short_text(total)}: divide each weight by that")
     return Explicit(exacts)
 
 
@@ -251,7 +254,7 @@ def binomial(size: int, p: object) -> Binomial:
     chance = rational(p, "binomial")
     if not 0 <= chance <= 1:
         raise InputError(f"binomial must have a probability in [0, 1], got {chance}")
-    return Binomial(_size(size), chance)
+    return Binomial(_check_size(size), chance)
 
 
 def poisson(size: int, mean: object) -> Poisson:
@@ -262,8 +265,8 @@ def poisson(size: int, mean: object) -> Poisson:
     """
     rate = rational(mean, "poisson")
     if not 0 < rate <= 10**15:
-        raise InputError(f"poisson must have a mean > 0 and at most 10^15, got {_spell(rate)}")
-    return Poisson(_size(size), rate)
+        raise InputError(f"poisson must have a mean > 0 and at most 10^15, got {_short_text(rate)}")
+    return Poisson(_check_size(size), rate)
 
 
 def zipf(size: int, s: object) -> Zipf:
@@ -274,8 +277,8 @@ def zipf(size: int, s: object) -> Zipf:
     """
     exponent = rational(s, "zipf")
     if not 0 <= exponent <= 100:
-        raise InputError(f"zipf must have an exponent in [0, 100], got {_spell(exponent)}")
-    return Zipf(_size(size), exponent)
+        raise InputError(f"zipf must have an exponent in [0, 100], got {_short_text(exponent)}")
+    return Zipf(_check_size(size), exponent)
 
 
 def steps(size: int, heights: Sequence[object]) -> Prior:
@@ -284,7 +287,7 @@ def steps(size: int, heights: Sequence[object]) -> Prior:
     >>> steps(4, [1, 3]).exact()
     (Fraction(1, 8), Fraction(1, 8), Fraction(3, 8), Fraction(3, 8))
     """
-    return histogram.histogram_prior(_size(size), heights)
+    return histogram_prior(_check_size(size), heights)
 
 
 def from_data(samples: Iterable[int], size: int, smoothing: object = 0) -> Explicit:
@@ -293,19 +296,19 @@ def from_data(samples: Iterable[int], size: int, smoothing: object = 0) -> Expli
     >>> from_data([0, 2, 2], 3).exact(), from_data([0, 2, 2], 3, smoothing=1).exact()[1]
     ((Fraction(1, 3), Fraction(0, 1), Fraction(2, 3)), Fraction(1, 6))
     """
-    extra = rational(smoothing, "smoothing")
-    if extra < 0:
-        raise InputError(f"smoothing must be >= 0, got {extra}")
+    pseudo_count = rational(smoothing, "smoothing")
+    if pseudo_count < 0:
+        raise InputError(f"smoothing must be >= 0, got {pseudo_count}")
     counts = np.asarray(list(samples) if not isinstance(samples, np.ndarray) else samples)
     if counts.size and (counts.dtype.kind not in "iu" or counts.ndim != 1):
         raise InputError("samples must be a flat list of whole numbers: count before, round nothing")
-    if counts.size and not (counts.min() >= 0 and counts.max() < _size(size)):
+    if counts.size and not (counts.min() >= 0 and counts.max() < _check_size(size)):
         raise InputError(f"samples must be counts from 0 to {size - 1}, got one outside: raise size or drop it")
-    total = counts.size + extra * _size(size)
+    total = counts.size + pseudo_count * _check_size(size)
     if not total:
         raise InputError("samples must not be empty without smoothing: add smoothing=1 for a uniform prior")
     tallies = np.bincount(counts.astype(np.int64), minlength=size).tolist()
-    return Explicit(tuple((tally + extra) / total for tally in tallies), "data")
+    return Explicit(tuple((tally + pseudo_count) / total for tally in tallies), "data")
 
 
 def parse(text: str, size: int) -> Prior:
@@ -316,21 +319,21 @@ def parse(text: str, size: int) -> Prior:
     >>> parse("1/4,0,3/4", 3).exact()[2], parse("binomial:0.3", 5).name
     (Fraction(3, 4), 'binomial:3/10')
     """
-    kind, _, rest = text.strip().partition(":")
+    kind, _, arguments = text.strip().partition(":")
     families: dict[str, Callable[[int, str], Prior]] = {
         "binomial": binomial,
         "poisson": poisson,
         "zipf": zipf,
-        "steps": lambda size, rest: steps(size, rest.split(",", histogram.MAX_HISTOGRAM_BARS)),
+        "steps": lambda size, heights: steps(size, heights.split(",", MAX_HISTOGRAM_BARS)),
     }
     if text.strip() == "uniform":
         return uniform(size)
-    if kind in families and rest:
-        return families[kind](size, rest)
-    found = listed(text)
-    if found.size != size:
-        raise InputError(f"prior must have {size} weights, one for each secret in order, got {found.size}")
-    return found
+    if kind in families and arguments:
+        return families[kind](size, arguments)
+    prior = listed(text)
+    if prior.size != size:
+        raise InputError(f"prior must have {size} weights, one for each secret in order, got {prior.size}")
+    return prior
 
 
 def listed(text: str) -> Explicit | Floating:
@@ -348,10 +351,10 @@ def normalised(weights: Iterable[object]) -> Explicit:
     exacts = [number(value, "prior") for value in weights]
     if any(sign(weight) < 0 for weight in exacts) or not any(exacts):
         raise InputError("prior must have weights >= 0, and one above 0: a weight is a probability, up to a factor")
-    return Explicit(_normalised(exacts))
+    return Explicit(_normalise(exacts))
 
 
-def _size(size: int) -> int:
+def _check_size(size: int) -> int:
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 1 <= size <= MAX_PRIOR_POINTS:
         raise InputError(
             f"size must be a whole number from 1 to {MAX_PRIOR_POINTS} counts, got {size}: group the counts"
@@ -359,7 +362,7 @@ def _size(size: int) -> int:
     return int(size)
 
 
-def _exactly(prior: Binomial | Poisson | Zipf, limit: int) -> int:
+def _check_exact_size(prior: Binomial | Poisson | Zipf, limit: int) -> int:
     if prior.size > limit:
         raise InputError(
             f"prior {prior.name} is exact up to size {limit}, got {prior.size}: use logs() or a smaller size"
@@ -367,23 +370,23 @@ def _exactly(prior: Binomial | Poisson | Zipf, limit: int) -> int:
     return prior.size
 
 
-def _floating(values: Sequence[object]) -> Floating:
+def _float_prior(values: Sequence[object]) -> Floating:
     weights = tuple(float(v) if isinstance(v, float | int) else float(number(v, "prior")) for v in values)
     if not all(0 <= weight <= 2 for weight in weights):
         raise InputError("prior must have finite weights in [0, 1], got one outside: a weight is a probability")
     total = math.fsum(weights)
-    if abs(total - 1) > CLOSE:
-        raise InputError(f"prior must sum to 1 within {CLOSE}, got {total!r}: divide each weight by that")
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise InputError(f"prior must sum to 1 within {SUM_TOLERANCE}, got {total!r}: divide each weight by that")
     return Floating(weights)
 
 
-def _spell(value: Number) -> str:
+def _short_text(value: Number) -> str:
     if isinstance(value, Real) or value.denominator.bit_length() + value.numerator.bit_length() > 128:
         return f"about {exact.decimal(value)}"
     return str(value)
 
 
-def _normalised(weights: Sequence[Number]) -> tuple[Number, ...]:
+def _normalise(weights: Sequence[Number]) -> tuple[Number, ...]:
     total = sum(weights, Fraction(0))
     return tuple(weight / total for weight in weights)
 
@@ -406,12 +409,12 @@ def _log(weight: Number) -> float:
     return math.log(ratio) - shift * math.log(2)
 
 
-def _outward(steps: Floats, mode: int) -> Floats:
+def _logs_from_mode(steps: Floats, mode: int) -> Floats:
     """Normalised logs with these increments, summed away from the mode in both directions."""
     below = -np.cumsum(steps[:mode][::-1])[::-1]
-    return _normalised_logs(np.concatenate([below, [0.0], np.cumsum(steps[mode:])]))
+    return _normalise_logs(np.concatenate([below, [0.0], np.cumsum(steps[mode:])]))
 
 
-def _normalised_logs(logs: Floats) -> Floats:
+def _normalise_logs(logs: Floats) -> Floats:
     top = float(logs.max())
     return np.asarray(logs - (top + math.log(float(np.exp(logs - top).sum()))))

@@ -26,7 +26,7 @@ from utmost.consumer.counts.face_value_reading import face_value_loss
 from utmost.consumer.counts.posterior_mass import MAX_FULL_COUNTS
 from utmost.consumer.counts.reading_search import MAX_SEARCH_WORK, ReadingSearch
 from utmost.consumer.counts.recurrences import Floats, Ints, PosteriorSums, posterior_sums, rounding_error
-from utmost.consumer.counts.tie_breaking import ExactRate, TieJudge
+from utmost.consumer.counts.tie_breaking import ExactRate, TieBreaker
 from utmost.consumer.losses import Binary, ByError, Linear, Loss, Power, Squared, Table, absolute, squared
 from utmost.consumer.piecewise_losses import PiecewiseLoss
 from utmost.consumer.priors import Floating, Prior
@@ -82,14 +82,16 @@ def readings(
     [0, 0, 3, 3]
     """
     epsilon = _epsilon(level)
-    _check(loss, prior.size)
+    _check_table(loss, prior.size)
     _refuse_falling(loss, prior.size)
-    table = posterior_sums(prior.logs(), epsilon)
-    wanted = None if asked is None else frozenset(asked)
-    remap, losses = _choose(table, _plain(loss), _judge(prior, level, loss), wanted, effort)
-    evidence = table.log(table.total) + _log_kappa(prior.size, epsilon)
+    sums = posterior_sums(prior.logs(), epsilon)
+    requested = None if asked is None else frozenset(asked)
+    remap, losses = _best_remap(sums, _closed_form_of(loss), _tie_breaker(prior, level, loss), requested, effort)
+    evidence = sums.log(sums.total) + _log_kappa(prior.size, epsilon)
     chances = np.exp(evidence)
-    return Readings(remap, losses, evidence, float(chances @ losses), _face_value(table, _plain(loss), chances))
+    return Readings(
+        remap, losses, evidence, float(chances @ losses), _face_value_loss(sums, _closed_form_of(loss), chances)
+    )
 
 
 def read(prior: Prior, level: ExactRate | float, loss: Loss, answer: int, coverage: float = 0.95) -> Reading:
@@ -106,24 +108,26 @@ def read(prior: Prior, level: ExactRate | float, loss: Loss, answer: int, covera
         raise InputError(f"coverage must be strictly between 0 and 1, got {coverage}")
     chances = posterior(prior, level, answer)
     interval = single_answer.credible_interval(chances, coverage)
-    if isinstance(_plain(loss), ByError):
-        return Reading(*_searched(prior, level, loss, answer, chances), interval)
+    if isinstance(_closed_form_of(loss), ByError):
+        return Reading(*_reading_by_error(prior, level, loss, answer, chances), interval)
     if prior.size <= MAX_FULL_COUNTS:
-        every = readings(prior, level, loss, [answer])
-        return Reading(int(every.remap[answer]), float(every.losses[answer]), interval)
-    _check(loss, prior.size)
-    return Reading(*single_answer.best_reading(chances, _plain(loss)), interval)
+        all_readings = readings(prior, level, loss, [answer])
+        return Reading(int(all_readings.remap[answer]), float(all_readings.losses[answer]), interval)
+    _check_table(loss, prior.size)
+    return Reading(*single_answer.best_reading(chances, _closed_form_of(loss)), interval)
 
 
-def _searched(prior: Prior, level: ExactRate | float, loss: Loss, answer: int, chances: Floats) -> tuple[int, float]:
-    """The best reading of a posterior for a loss of the error, settled where that can be, and its loss."""
+def _reading_by_error(
+    prior: Prior, level: ExactRate | float, loss: Loss, answer: int, chances: Floats
+) -> tuple[int, float]:
+    """The best reading of a posterior for a loss of the error, ties settled where that can be, and its loss."""
     assert isinstance(loss, ByError)
-    place, judge = single_answer.best_reading(chances, loss)[0], _judge(prior, level, loss)
-    if judge is not None:
-        finite = prior.logs()[np.isfinite(prior.logs())]
-        rivals = single_answer.near_ties(chances, loss, rounding_error(finite, prior.size, _epsilon(level)))
-        place = judge.best(answer, rivals, place) if len(rivals) > 1 else place
-    return place, float(chances @ loss.array(np.arange(prior.size), place))
+    reading, tie_breaker = single_answer.best_reading(chances, loss)[0], _tie_breaker(prior, level, loss)
+    if tie_breaker is not None:
+        finite_logs = prior.logs()[np.isfinite(prior.logs())]
+        rivals = single_answer.near_ties(chances, loss, rounding_error(finite_logs, prior.size, _epsilon(level)))
+        reading = tie_breaker.best(answer, rivals, reading) if len(rivals) > 1 else reading
+    return reading, float(chances @ loss.array(np.arange(prior.size), reading))
 
 
 def posterior(prior: Prior, level: ExactRate | float, answer: int) -> Floats:
@@ -140,71 +144,75 @@ def posterior(prior: Prior, level: ExactRate | float, answer: int) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def _choose(
-    table: PosteriorSums, loss: Loss, judge: TieJudge | None, asked: ReadingRequest, effort: float
+def _best_remap(
+    sums: PosteriorSums, loss: Loss, tie_breaker: TieBreaker | None, requested: ReadingRequest, effort: float
 ) -> tuple[Ints, Floats]:
-    """The remap, settled by the judge if there is one, and its expected loss given each answer."""
+    """The remap, ties settled by the tie breaker if there is one, and its expected loss given each answer."""
     if isinstance(loss, Linear):
-        remap = closed_form.linear_remap(table, loss)
-        _settle(remap, judge, tie_breaking.linear_rivals(table, loss, remap) if judge else {}, asked)
-        return remap, _sharp(table, loss, remap, closed_form.linear_losses(table, loss, remap))
+        remap = closed_form.linear_remap(sums, loss)
+        _settle_ties(
+            remap, tie_breaker, tie_breaking.linear_rivals(sums, loss, remap) if tie_breaker else {}, requested
+        )
+        return remap, _sharpen(sums, loss, remap, closed_form.linear_losses(sums, loss, remap))
     if isinstance(loss, Squared):
-        remap = closed_form.squared_remap(table)
-        _settle(remap, judge, tie_breaking.squared_rivals(table) if judge else {}, asked)
-        return remap, closed_form.squared_losses(table, remap)
+        remap = closed_form.squared_remap(sums)
+        _settle_ties(remap, tie_breaker, tie_breaking.squared_rivals(sums) if tie_breaker else {}, requested)
+        return remap, closed_form.squared_losses(sums, remap)
     if isinstance(loss, Binary):
-        remap = tie_breaking.exact_modes(table, judge) if judge else table.mode
-        return remap, _sharp(table, loss, remap, closed_form.binary_losses(table, remap))
-    search = ReadingSearch(table, loss, effort)
+        remap = tie_breaking.exact_modes(sums, tie_breaker) if tie_breaker else sums.mode
+        return remap, _sharpen(sums, loss, remap, closed_form.binary_losses(sums, remap))
+    search = ReadingSearch(sums, loss, effort)
     remap, losses = search.best()
-    _settle(remap, judge, search.rivals(losses, table.doubt, asked) if judge else {}, asked)
+    _settle_ties(remap, tie_breaker, search.rivals(losses, sums.doubt, requested) if tie_breaker else {}, requested)
     return remap, losses
 
 
-def _sharp(table: PosteriorSums, loss: Loss, remap: Ints, losses: Floats) -> Floats:
+def _sharpen(sums: PosteriorSums, loss: Loss, remap: Ints, losses: Floats) -> Floats:
     """Losses to full relative accuracy where the exact path could run; above, to that of a double near the distance."""
-    return closed_form.sharpen_losses(table, loss, remap, losses) if table.size <= MAX_FULL_COUNTS else losses
+    return closed_form.sharpen_losses(sums, loss, remap, losses) if sums.size <= MAX_FULL_COUNTS else losses
 
 
-def _face_value(table: PosteriorSums, loss: Loss, chances: Floats) -> float:
+def _face_value_loss(sums: PosteriorSums, loss: Loss, chances: Floats) -> float:
     """The expected loss of reading each answer as itself."""
-    answers = np.arange(table.size)
+    answers = np.arange(sums.size)
     if isinstance(loss, Linear):
-        return float(chances @ closed_form.linear_losses(table, loss, answers))
+        return float(chances @ closed_form.linear_losses(sums, loss, answers))
     if isinstance(loss, Squared):
-        return float(chances @ closed_form.squared_losses(table, answers))
+        return float(chances @ closed_form.squared_losses(sums, answers))
     if isinstance(loss, Binary):
-        return float(chances @ closed_form.binary_losses(table, answers))
-    return face_value_loss(table.logs, table.epsilon, loss)
+        return float(chances @ closed_form.binary_losses(sums, answers))
+    return face_value_loss(sums.logs, sums.epsilon, loss)
 
 
-def _settle(remap: Ints, judge: TieJudge | None, rivals: dict[int, list[int]], asked: ReadingRequest) -> None:
+def _settle_ties(
+    remap: Ints, tie_breaker: TieBreaker | None, rivals: dict[int, list[int]], requested: ReadingRequest
+) -> None:
     for answer, candidates in rivals.items():
-        if judge is not None and (asked is None or answer in asked):
-            remap[answer] = judge.best(answer, candidates, int(remap[answer]))
+        if tie_breaker is not None and (requested is None or answer in requested):
+            remap[answer] = tie_breaker.best(answer, candidates, int(remap[answer]))
 
 
-def _judge(prior: Prior, level: ExactRate | float, loss: Loss) -> TieJudge | None:
-    """Whoever settles ties exactly, where prior, level and loss are exact and small enough."""
+def _tie_breaker(prior: Prior, level: ExactRate | float, loss: Loss) -> TieBreaker | None:
+    """What settles ties exactly, where prior, level and loss are exact and small enough."""
     inexact = isinstance(prior, Floating) or (isinstance(loss, Table) and isinstance(loss.rows[0][0], float))
     if isinstance(level, float | int) or prior.size > MAX_FULL_COUNTS or inexact:
         return None
-    return TieJudge(prior, level.alpha, loss)
+    return TieBreaker(prior, level.alpha, loss)
 
 
-def _plain(loss: Loss) -> Loss:
+def _closed_form_of(loss: Loss) -> Loss:
     """The closed form of a power, where it has one."""
-    known: dict[Fraction, Loss] = {Fraction(1): absolute, Fraction(2): squared}
-    return known.get(loss.p, loss) if isinstance(loss, Power) else loss
+    closed_forms: dict[Fraction, Loss] = {Fraction(1): absolute, Fraction(2): squared}
+    return closed_forms.get(loss.p, loss) if isinstance(loss, Power) else loss
 
 
 def _log_kappa(size: int, epsilon: float) -> Floats:
     """ln κ_y; a single count is always answered with itself."""
     if size == 1:
         return np.zeros(1)
-    ends = -math.log1p(math.exp(-epsilon))
-    result = np.full(size, ends + math.log(-math.expm1(-epsilon)))
-    result[0] = result[-1] = ends
+    end_log = -math.log1p(math.exp(-epsilon))
+    result = np.full(size, end_log + math.log(-math.expm1(-epsilon)))
+    result[0] = result[-1] = end_log
     return result
 
 
@@ -219,7 +227,7 @@ def _epsilon(level: ExactRate | float) -> float:
     return epsilon
 
 
-def _check(loss: Loss, size: int) -> None:
+def _check_table(loss: Loss, size: int) -> None:
     if isinstance(loss, Table):
         loss.check(size)
 

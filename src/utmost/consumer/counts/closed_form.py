@@ -9,8 +9,8 @@ import numpy as np
 from utmost.consumer.counts.recurrences import Flags, Floats, Ints, PosteriorSums
 from utmost.consumer.losses import Linear, Loss
 
-CANCELLED = 1e-3  # of the distance between answer and reading: below that, digits were lost
-NOTHING = -750.0  # the logarithm of less than the smallest double
+CANCELLATION_SHARE = 1e-3  # of the distance between answer and reading: below that, digits were lost
+MIN_LOG_CHANCE = -750.0  # the logarithm of less than the smallest double
 
 
 def mass_up_to(sums: PosteriorSums, answers: Ints, readings: Ints) -> Floats:
@@ -19,8 +19,8 @@ def mass_up_to(sums: PosteriorSums, answers: Ints, readings: Ints) -> Floats:
     gap = sums.epsilon * np.abs(answers - readings)
     below = sums.log(sums.left.mass)[readings] - gap - total
     above = sums.log(sums.right.mass)[readings] - gap - total
-    inside = readings <= answers
-    return np.asarray(np.where(inside, np.exp(np.minimum(below, 0)), -np.expm1(np.minimum(above, 0))))
+    is_left = readings <= answers
+    return np.asarray(np.where(is_left, np.exp(np.minimum(below, 0)), -np.expm1(np.minimum(above, 0))))
 
 
 class Quantiles:
@@ -36,46 +36,46 @@ class Quantiles:
         self.total = sums.log(sums.total)
         self.support = np.flatnonzero(np.isfinite(sums.logs))
 
-    def at(self, theta: float, rest: float) -> Ints:
-        """The quantiles of all answers, for θ = e^theta and 1 − θ = e^rest."""
+    def of_level(self, log_theta: float, log_rest: float) -> Ints:
+        """The quantiles of all answers, for θ = e^log_theta and 1 − θ = e^log_rest."""
         answers = np.arange(self.size)
-        inside = self._reaches(answers, answers, theta, rest)
+        is_left = self._reaches(answers, answers, log_theta, log_rest)
         guess = np.empty(self.size, dtype=np.int64)
-        guess[inside] = self._from_left(answers[inside], theta)
-        guess[~inside] = self._from_right(answers[~inside], rest)
-        wrong = np.flatnonzero(~self._settles(answers, guess, theta, rest))
-        guess[wrong] = self._bisect(wrong, theta, rest)
+        guess[is_left] = self._from_left(answers[is_left], log_theta)
+        guess[~is_left] = self._from_right(answers[~is_left], log_rest)
+        wrong = np.flatnonzero(~self._is_quantile(answers, guess, log_theta, log_rest))
+        guess[wrong] = self._bisect(wrong, log_theta, log_rest)
         return np.asarray(self.support[guess])
 
-    def _from_left(self, answers: Ints, theta: float) -> Ints:
+    def _from_left(self, answers: Ints, log_theta: float) -> Ints:
         keys = np.maximum.accumulate(self.left[self.support] + self.epsilon * self.support)
-        sought = self.total[answers] + theta + self.epsilon * answers
-        return np.minimum(np.searchsorted(keys, sought), len(self.support) - 1)
+        thresholds = self.total[answers] + log_theta + self.epsilon * answers
+        return np.minimum(np.searchsorted(keys, thresholds), len(self.support) - 1)
 
-    def _from_right(self, answers: Ints, rest: float) -> Ints:
+    def _from_right(self, answers: Ints, log_rest: float) -> Ints:
         keys = np.maximum.accumulate(self.epsilon * self.support - self.right[self.support])
-        sought = self.epsilon * answers - self.total[answers] - rest
-        return np.minimum(np.searchsorted(keys, sought), len(self.support) - 1)
+        thresholds = self.epsilon * answers - self.total[answers] - log_rest
+        return np.minimum(np.searchsorted(keys, thresholds), len(self.support) - 1)
 
-    def _reaches(self, answers: Ints, readings: Ints, theta: float, rest: float) -> Flags:
+    def _reaches(self, answers: Ints, readings: Ints, log_theta: float, log_rest: float) -> Flags:
         """P(x ≤ w | y) ≥ θ, by the side of y on which w lies."""
         gap, total = self.epsilon * np.abs(answers - readings), self.total[answers]
-        below = self.left[readings] - gap >= total + theta
-        above = self.right[readings] - gap <= total + rest
+        below = self.left[readings] - gap >= total + log_theta
+        above = self.right[readings] - gap <= total + log_rest
         return np.asarray(np.where(readings <= answers, below, above))
 
-    def _settles(self, answers: Ints, guess: Ints, theta: float, rest: float) -> Flags:
+    def _is_quantile(self, answers: Ints, guess: Ints, log_theta: float, log_rest: float) -> Flags:
         """The guess reaches θ and the support point before it does not."""
-        reached = self._reaches(answers, self.support[guess], theta, rest)
-        before = self._reaches(answers, self.support[np.maximum(guess - 1, 0)], theta, rest)
-        return np.asarray(reached & (~before | (guess == 0)))
+        reaches = self._reaches(answers, self.support[guess], log_theta, log_rest)
+        previous_reaches = self._reaches(answers, self.support[np.maximum(guess - 1, 0)], log_theta, log_rest)
+        return np.asarray(reaches & (~previous_reaches | (guess == 0)))
 
-    def _bisect(self, answers: Ints, theta: float, rest: float) -> Ints:
+    def _bisect(self, answers: Ints, log_theta: float, log_rest: float) -> Ints:
         low, high = np.zeros(len(answers), dtype=np.int64), np.full(len(answers), len(self.support) - 1)
         while np.any(low < high):
             middle = (low + high) // 2
-            reached = self._reaches(answers, self.support[middle], theta, rest)
-            low, high = np.where(reached, low, middle + 1), np.where(reached, middle, high)
+            reaches = self._reaches(answers, self.support[middle], log_theta, log_rest)
+            low, high = np.where(reaches, low, middle + 1), np.where(reaches, middle, high)
             low = np.minimum(low, high)
         return low
 
@@ -88,7 +88,7 @@ def credible_intervals(sums: PosteriorSums, coverage: float) -> tuple[Ints, Ints
     """
     tail = (1 - coverage) / 2
     quantiles = Quantiles(sums)
-    return quantiles.at(math.log(tail), math.log1p(-tail)), quantiles.at(math.log1p(-tail), math.log(tail))
+    return quantiles.of_level(math.log(tail), math.log1p(-tail)), quantiles.of_level(math.log1p(-tail), math.log(tail))
 
 
 def linear_remap(sums: PosteriorSums, loss: Linear) -> Ints:
@@ -102,21 +102,21 @@ def linear_remap(sums: PosteriorSums, loss: Linear) -> Ints:
         return np.zeros(sums.size, dtype=np.int64)
     if not loss.over:
         return np.full(sums.size, np.flatnonzero(np.isfinite(sums.logs))[-1])
-    return Quantiles(sums).at(-math.log1p(over / under), -math.log1p(under / over))
+    return Quantiles(sums).of_level(-math.log1p(over / under), -math.log1p(under / over))
 
 
 def linear_losses(sums: PosteriorSums, loss: Linear, remap: Ints) -> Floats:
     """E[under·(x − w)⁺ + over·(w − x)⁺ | y] at w = remap_y, from the moments at w and the mean at y."""
     answers = np.arange(sums.size)
     gap = sums.epsilon * np.abs(answers - remap)
-    near = np.where(remap <= answers, sums.log(sums.left.mass)[remap], sums.log(sums.right.mass)[remap])
-    share = np.exp(np.minimum(near - gap - sums.log(sums.total), 0))
-    ahead = (answers - remap) + sums.offset  # the mean minus w
-    below = share * sums.left.mean[remap]
-    above = share * sums.right.mean[remap]
-    inside = remap <= answers
-    over = np.where(inside, below, np.maximum(above - ahead, 0))
-    under = np.where(inside, np.maximum(below + ahead, 0), above)
+    tail_logs = np.where(remap <= answers, sums.log(sums.left.mass)[remap], sums.log(sums.right.mass)[remap])
+    tail_share = np.exp(np.minimum(tail_logs - gap - sums.log(sums.total), 0))
+    mean_gap = (answers - remap) + sums.offset  # the mean minus w
+    below = tail_share * sums.left.mean[remap]
+    above = tail_share * sums.right.mean[remap]
+    is_left = remap <= answers
+    over = np.where(is_left, below, np.maximum(above - mean_gap, 0))
+    under = np.where(is_left, np.maximum(below + mean_gap, 0), above)
     return np.asarray(float(loss.under) * under + float(loss.over) * over)
 
 
@@ -131,19 +131,19 @@ def squared_losses(sums: PosteriorSums, remap: Ints) -> Floats:
     The variance is that within the two sides plus that between them, a sum of terms ≥ 0.
     """
     left, right, total = sums.left, sums.right, sums.total
-    within = (left.mass * left.variance + right.mass * right.variance) / total
-    between = (left.mass / total) * (right.mass / total) * (left.mean + right.mean) ** 2
-    return np.asarray(within + between + (np.arange(sums.size) - remap + sums.offset) ** 2)
+    within_sides = (left.mass * left.variance + right.mass * right.variance) / total
+    between_sides = (left.mass / total) * (right.mass / total) * (left.mean + right.mean) ** 2
+    return np.asarray(within_sides + between_sides + (np.arange(sums.size) - remap + sums.offset) ** 2)
 
 
 def binary_losses(sums: PosteriorSums, remap: Ints) -> Floats:
     """P(x ≠ w | y) at w = remap_y; where w = y it is summed, not subtracted from 1, so that it may be tiny."""
     answers, total = np.arange(sums.size), sums.log(sums.total)
-    hit = np.exp(np.minimum(sums.logs[remap] - sums.epsilon * np.abs(answers - remap) - total, 0))
-    before = np.full(sums.size, -np.inf)
-    before[1:] = sums.log(sums.left.mass)[:-1] - sums.epsilon
-    beside = np.exp(np.minimum(before - total, 0)) + sums.right.mass / sums.total
-    return np.asarray(np.where(remap == answers, beside, 1 - hit))
+    hit_chances = np.exp(np.minimum(sums.logs[remap] - sums.epsilon * np.abs(answers - remap) - total, 0))
+    log_mass_before = np.full(sums.size, -np.inf)
+    log_mass_before[1:] = sums.log(sums.left.mass)[:-1] - sums.epsilon
+    miss_chances = np.exp(np.minimum(log_mass_before - total, 0)) + sums.right.mass / sums.total
+    return np.asarray(np.where(remap == answers, miss_chances, 1 - hit_chances))
 
 
 def sharpen_losses(sums: PosteriorSums, loss: Loss, remap: Ints, losses: Floats) -> Floats:
@@ -154,10 +154,10 @@ def sharpen_losses(sums: PosteriorSums, loss: Loss, remap: Ints, losses: Floats)
     π_x·α^−|x−m| below the smallest double times π_m, m the prior's mode, is nothing in any posterior.
     """
     answers, mode = np.arange(sums.size), int(sums.logs.argmax())
-    doubtful = np.flatnonzero(losses < CANCELLED * (1 + np.abs(answers - remap)))
-    truths = np.flatnonzero(sums.logs + sums.epsilon * np.abs(answers - mode) > sums.logs[mode] + NOTHING)
+    imprecise = np.flatnonzero(losses < CANCELLATION_SHARE * (1 + np.abs(answers - remap)))
+    truths = np.flatnonzero(sums.logs + sums.epsilon * np.abs(answers - mode) > sums.logs[mode] + MIN_LOG_CHANCE)
     total, result, logs = sums.log(sums.total), losses.copy(), sums.logs[truths]
-    for y in doubtful.tolist():
+    for y in imprecise.tolist():
         chances = np.exp(logs - sums.epsilon * np.abs(truths - y) - total[y])
         result[y] = float(chances @ loss.array(truths, remap[y]))
     return result

@@ -14,7 +14,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from utmost.consumer.counts.recurrences import Floats, Ints
 from utmost.consumer.losses import ByError, Loss
 
-COLUMNS = 64  # of a matrix product at a time: above, threads are started that wait for one another
+PRODUCT_COLUMNS = 64  # of a matrix product at a time: above, threads are started that wait for one another
 
 
 class LossLookup:
@@ -29,23 +29,23 @@ class LossLookup:
         """A row for each truth and a column for each reading start..stop−1."""
         if self.gaps is None:
             return self.loss.array(truths[:, None], np.arange(start, stop)[None, :])
-        if _run(truths):
-            return np.asarray(sliding_window_view(self._between(truths, start, stop), stop - start)[::-1])
+        if _is_consecutive(truths):
+            return np.asarray(sliding_window_view(self._error_slice(truths, start, stop), stop - start)[::-1])
         return np.asarray(self.gaps[self.origin + np.arange(start, stop)[None, :] - truths[:, None]])
 
-    def weighed(self, weights: Floats, truths: Ints, start: int, stop: int) -> Floats:
+    def weighted_sum(self, weights: Floats, truths: Ints, start: int, stop: int) -> Floats:
         """Σ_x weights_x ℓ(x, w) for each reading w; for a loss of the error and a run of truths by a convolution."""
-        if self.gaps is not None and _run(truths):
-            return np.convolve(self._between(truths, start, stop), weights, mode="valid")
+        if self.gaps is not None and _is_consecutive(truths):
+            return np.convolve(self._error_slice(truths, start, stop), weights, mode="valid")
         return np.asarray(np.einsum("x,xw->w", weights, self.table(truths, start, stop)))
 
-    def _between(self, truths: Ints, start: int, stop: int) -> Floats:
+    def _error_slice(self, truths: Ints, start: int, stop: int) -> Floats:
         """ℓ by w − x, from its least to its greatest value."""
         assert self.gaps is not None
         return self.gaps[self.origin + start - int(truths[-1]) : self.origin + stop - int(truths[0])]
 
 
-def _run(truths: Ints) -> bool:
+def _is_consecutive(truths: Ints) -> bool:
     """At least one, and one count after the other without a gap."""
     return bool(len(truths)) and int(truths[-1] - truths[0]) == len(truths) - 1
 
@@ -59,58 +59,62 @@ class AnswerBlock:
 
     answers: Ints
     below: Ints
-    between: Ints
+    middle: Ints
     above: Ints
     matrix: Floats
-    fore: tuple[Floats, Floats]
-    back: tuple[Floats, Floats]
+    below_factors: tuple[Floats, Floats]
+    above_factors: tuple[Floats, Floats]
 
     @property
-    def truths(self) -> int:
+    def truth_count(self) -> int:
         """How many truths matter."""
-        return len(self.below) + len(self.between) + len(self.above)
+        return len(self.below) + len(self.middle) + len(self.above)
 
-    def expect(self, costs: LossLookup, start: int, stop: int) -> Floats:
+    def expected_losses(self, costs: LossLookup, start: int, stop: int) -> Floats:
         """E[ℓ(x, w) | y] with a row for each answer and a column for each reading start..stop−1."""
-        result = _product(self.matrix, costs.table(self.between, start, stop))
-        for (scale, weights), truths in ((self.fore, self.below), (self.back, self.above)):
+        result = _blockwise_product(self.matrix, costs.table(self.middle, start, stop))
+        for (scale, weights), truths in ((self.below_factors, self.below), (self.above_factors, self.above)):
             if len(truths):
-                result += np.outer(scale, costs.weighed(weights, truths, start, stop))
+                result += np.outer(scale, costs.weighted_sum(weights, truths, start, stop))
         return result
 
-    def partly(self, costs: LossLookup, reading: int, least: int, most: int) -> Floats:
-        """Σ P(x | y) ℓ(x, w) over the truths x from `least` to `most`, for each answer and one reading w."""
-        result = self.matrix @ _masked(costs, self.between, reading, least, most)
-        for (scale, weights), truths in ((self.fore, self.below), (self.back, self.above)):
-            result += scale * float(weights @ _masked(costs, truths, reading, least, most))
+    def partial_losses(self, costs: LossLookup, reading: int, first: int, last: int) -> Floats:
+        """Σ P(x | y) ℓ(x, w) over the truths x from `first` to `last`, for each answer and one reading w."""
+        result = self.matrix @ _losses_between(costs, self.middle, reading, first, last)
+        for (scale, weights), truths in ((self.below_factors, self.below), (self.above_factors, self.above)):
+            result += scale * float(weights @ _losses_between(costs, truths, reading, first, last))
         return np.asarray(result)
 
 
 def answer_block(answers: Ints, truths: Ints, logs: Floats, epsilon: float, total: Floats) -> AnswerBlock:
     """The block of these answers and truths, both ascending; `total` has the answers' ln Z."""
     first, last = np.searchsorted(truths, [answers[0], answers[-1] + 1]).tolist()
-    below, between, above = truths[:first], truths[first:last], truths[last:]
-    matrix = np.exp(logs[between] - epsilon * np.abs(between - answers[:, None]) - total[:, None])
-    fore = _factors(logs[below] - epsilon * (answers[0] - below), -epsilon * (answers - answers[0]) - total)
-    back = _factors(logs[above] - epsilon * (above - answers[-1]), -epsilon * (answers[-1] - answers) - total)
-    return AnswerBlock(answers, below, between, above, matrix, fore, back)
+    below, middle, above = truths[:first], truths[first:last], truths[last:]
+    matrix = np.exp(logs[middle] - epsilon * np.abs(middle - answers[:, None]) - total[:, None])
+    below_factors = _scale_and_weights(
+        logs[below] - epsilon * (answers[0] - below), -epsilon * (answers - answers[0]) - total
+    )
+    above_factors = _scale_and_weights(
+        logs[above] - epsilon * (above - answers[-1]), -epsilon * (answers[-1] - answers) - total
+    )
+    return AnswerBlock(answers, below, middle, above, matrix, below_factors, above_factors)
 
 
-def _factors(logs: Floats, scale: Floats) -> tuple[Floats, Floats]:
+def _scale_and_weights(logs: Floats, scale: Floats) -> tuple[Floats, Floats]:
     """(u, v) with u_y·v_x = exp(logs_x + scale_y), v at most 1."""
     top = float(logs.max(initial=-np.inf))
     return (np.exp(scale + top), np.exp(logs - top)) if len(logs) else (np.zeros(len(scale)), np.zeros(0))
 
 
-def _masked(costs: LossLookup, truths: Ints, reading: int, least: int, most: int) -> Floats:
-    """ℓ(x, w) for one reading, 0 outside the truths from `least` to `most`."""
-    return np.where((truths >= least) & (truths <= most), costs.loss.array(truths, reading), 0.0)
+def _losses_between(costs: LossLookup, truths: Ints, reading: int, first: int, last: int) -> Floats:
+    """ℓ(x, w) for one reading, 0 outside the truths from `first` to `last`."""
+    return np.where((truths >= first) & (truths <= last), costs.loss.array(truths, reading), 0.0)
 
 
-def _product(matrix: Floats, table: Floats) -> Floats:
+def _blockwise_product(matrix: Floats, table: Floats) -> Floats:
     result = np.zeros((matrix.shape[0], table.shape[1]))
     if matrix.shape[1]:
-        for start in range(0, table.shape[1], COLUMNS):
-            columns = slice(start, start + COLUMNS)
+        for start in range(0, table.shape[1], PRODUCT_COLUMNS):
+            columns = slice(start, start + PRODUCT_COLUMNS)
             result[:, columns] = matrix @ np.ascontiguousarray(table[:, columns])
     return result

@@ -11,8 +11,8 @@ from utmost.consumer.counts.posterior_mass import MAX_FULL_COUNTS
 from utmost.consumer.counts.recurrences import Floats, Ints, PosteriorSums
 from utmost.consumer.losses import Binary, ByError, Linear, Loss, Squared
 
-TOGETHER = 1 << 13  # truths summed at a time
-PRECISE = 2.0**-50  # relative size of what may be left out
+BLOCK_TRUTHS = 1 << 13  # truths summed at a time
+RELATIVE_REMAINDER = 2.0**-50  # relative size of what may be left out
 
 
 def face_value_loss(logs: Floats, epsilon: float, loss: Loss) -> float:
@@ -26,40 +26,40 @@ def face_value_loss(logs: Floats, epsilon: float, loss: Loss) -> float:
     truths = np.flatnonzero(np.isfinite(logs))
     weights = np.exp(logs[truths])
     if isinstance(loss, ByError):
-        return float(weights @ _from_distances(truths, len(logs), epsilon, loss))
-    parts = [slice(start, start + TOGETHER) for start in range(0, len(truths), TOGETHER)]
-    return math.fsum(_by_distances(weights[part], truths[part], len(logs), epsilon, loss) for part in parts)
+        return float(weights @ _losses_by_error(truths, len(logs), epsilon, loss))
+    blocks = [slice(start, start + BLOCK_TRUTHS) for start in range(0, len(truths), BLOCK_TRUTHS)]
+    return math.fsum(_loss_of_block(weights[block], truths[block], len(logs), epsilon, loss) for block in blocks)
 
 
-def _from_distances(truths: Ints, size: int, epsilon: float, loss: ByError) -> Floats:
+def _losses_by_error(truths: Ints, size: int, epsilon: float, loss: ByError) -> Floats:
     """E[ℓ(x, y) | x]: all distances to either side as if between the ends, what the ends have more, 0 counted once."""
     gaps, inner = np.arange(size), math.tanh(epsilon / 2)
-    found = np.full(len(truths), -float(loss.array(0, 0)) * inner)
-    for costs, reach in ((loss.array(gaps, 0), truths), (loss.array(0, gaps), size - 1 - truths)):
+    losses = np.full(len(truths), -float(loss.array(0, 0)) * inner)
+    for costs, max_gaps in ((loss.array(gaps, 0), truths), (loss.array(0, gaps), size - 1 - truths)):
         terms = costs * np.exp(-epsilon * gaps)
-        found += np.cumsum(terms)[reach] * inner + terms[reach] * (_end(epsilon) - inner)
-    return found
+        losses += np.cumsum(terms)[max_gaps] * inner + terms[max_gaps] * (_end_weight(epsilon) - inner)
+    return losses
 
 
-def _by_distances(weights: Floats, truths: Ints, size: int, epsilon: float, loss: Loss) -> float:
+def _loss_of_block(weights: Floats, truths: Ints, size: int, epsilon: float, loss: Loss) -> float:
     """The sum over a few neighbouring truths, nearest answers first."""
     kappa = np.full(size, math.tanh(epsilon / 2))
-    kappa[0] = kappa[-1] = _end(epsilon)
-    most = max(float(loss.array(truths, 0).max()), float(loss.array(truths, size - 1).max())) * float(weights.sum())
+    kappa[0] = kappa[-1] = _end_weight(epsilon)
+    max_loss = max(float(loss.array(truths, 0).max()), float(loss.array(truths, size - 1).max())) * float(weights.sum())
     value = float(weights @ (kappa[truths] * loss.array(truths, truths)))
     for gap in range(1, size):
         factor = math.exp(-epsilon * gap)
-        if size > MAX_FULL_COUNTS and 2 * factor * most <= PRECISE * value:
+        if size > MAX_FULL_COUNTS and 2 * factor * max_loss <= RELATIVE_REMAINDER * value:
             break
         first, last = np.searchsorted(truths, [gap, size - gap]).tolist()
-        for part, step in ((slice(first, None), -gap), (slice(0, last), gap)):
-            here = truths[part]
-            there = here + step
-            value += factor * float(weights[part] @ (kappa[there] * loss.array(here, there)))
+        for selection, step in ((slice(first, None), -gap), (slice(0, last), gap)):
+            selected_truths = truths[selection]
+            answers = selected_truths + step
+            value += factor * float(weights[selection] @ (kappa[answers] * loss.array(selected_truths, answers)))
     return value
 
 
-def _end(epsilon: float) -> float:
+def _end_weight(epsilon: float) -> float:
     """κ at the two ends, 1/(1 + α)."""
     return 1 / (1 + math.exp(-epsilon))
 

@@ -13,9 +13,9 @@ from utmost.consumer.counts.recurrences import Floats, Ints, PosteriorSums
 from utmost.consumer.losses import Loss, absolute
 from utmost.errors import InputError
 
-NEIGHBOURS = 64  # counts whose answers are searched together
+GROUP_COUNTS = 64  # counts whose answers are searched together
 MAX_SEARCH_WORK = 2e11  # multiplications
-STORE = 1 << 22  # doubles in one table
+MAX_TABLE_DOUBLES = 1 << 22  # doubles in one table
 
 
 class ReadingSearch:
@@ -35,7 +35,7 @@ class ReadingSearch:
         self.centre = linear_remap(sums, absolute)
         self.radius = linear_losses(sums, absolute, self.centre).astype(np.int64) + 2
         active = self.bulk.active
-        self.groups = np.split(active, np.flatnonzero(np.diff(active // NEIGHBOURS)) + 1)
+        self.groups = np.split(active, np.flatnonzero(np.diff(active // GROUP_COUNTS)) + 1)
         self.windows: list[tuple[int, int]] = []
 
     def best(self) -> tuple[Ints, Floats]:
@@ -43,26 +43,28 @@ class ReadingSearch:
 
         `windows` then has the readings, for each group of answers, that no bound excludes.
         """
-        remap, least = np.zeros(self.sums.size, dtype=np.int64), np.zeros(self.sums.size)
-        self._refuse(self._least_work())
+        remap, min_losses = np.zeros(self.sums.size, dtype=np.int64), np.zeros(self.sums.size)
+        self._check_work(self._min_work())
         for answers in self.groups:
-            remap[answers], least[answers] = self._minimum(answers)
-        return remap[self.bulk.source], least[self.bulk.source]
+            remap[answers], min_losses[answers] = self._minimum(answers)
+        return remap[self.bulk.source], min_losses[self.bulk.source]
 
-    def rivals(self, least: Floats, doubt: float, asked: frozenset[int] | None) -> dict[int, list[int]]:
+    def rivals(
+        self, min_losses: Floats, relative_error: float, requested: frozenset[int] | None
+    ) -> dict[int, list[int]]:
         """The readings within a relative 2·doubt of the least loss, for the answers that have more than one.
 
-        For up to 4096 counts; where answers are `asked` for, for them and their neighbours only.
+        For up to 4096 counts; where answers are `requested` for, for them and their neighbours only.
         """
-        found: dict[int, list[int]] = {}
+        near_ties: dict[int, list[int]] = {}
         for answers, (start, stop) in zip(self.groups, self.windows, strict=True):
-            if asked is not None and asked.isdisjoint(answers.tolist()):
+            if requested is not None and requested.isdisjoint(answers.tolist()):
                 continue
-            values = self._block(answers).expect(self.costs, start, stop)
-            close = values <= least[answers, None] * (1 + 2 * doubt)
+            values = self._block(answers).expected_losses(self.costs, start, stop)
+            close = values <= min_losses[answers, None] * (1 + 2 * relative_error)
             for k in np.flatnonzero(close.sum(axis=1) > 1).tolist():
-                found[int(answers[k])] = (start + np.flatnonzero(close[k])).tolist()
-        return found
+                near_ties[int(answers[k])] = (start + np.flatnonzero(close[k])).tolist()
+        return near_ties
 
     def _block(self, answers: Ints) -> AnswerBlock:
         low, high = self._hull(answers)
@@ -75,48 +77,50 @@ class ReadingSearch:
 
     def _minimum(self, answers: Ints) -> tuple[Ints, Floats]:
         """The smallest minimiser for each of the answers, and the minimum."""
-        here, (low, high) = self._block(answers), self._hull(answers)
+        block, (low, high) = self._block(answers), self._hull(answers)
         centre, reach = self.centre[answers], int(self.radius[answers].max())
         reach = self.sums.size if self.sums.size <= MAX_FULL_COUNTS and not self.costs.monotone else reach
         while True:
             start, stop = max(int(centre.min()) - reach, low), min(int(centre.max()) + reach, high) + 1
-            found, least = self._within(here, start, stop)
-            more = least * (1 + 4 * self.sums.doubt)
-            left = start == low or (here.partly(self.costs, start, start, high) > more).all()
-            if left and (stop > high or (here.partly(self.costs, stop - 1, low, stop - 1) >= more).all()):
+            readings, min_losses = self._minimum_within(block, start, stop)
+            ceiling = min_losses * (1 + 4 * self.sums.doubt)
+            left_excluded = start == low or (block.partial_losses(self.costs, start, start, high) > ceiling).all()
+            if left_excluded and (
+                stop > high or (block.partial_losses(self.costs, stop - 1, low, stop - 1) >= ceiling).all()
+            ):
                 self.windows.append((start, stop))
-                return found, least
+                return readings, min_losses
             reach *= 2
 
-    def _within(self, here: AnswerBlock, start: int, stop: int) -> tuple[Ints, Floats]:
+    def _minimum_within(self, block: AnswerBlock, start: int, stop: int) -> tuple[Ints, Floats]:
         """The same among the readings start..stop−1."""
-        rows = np.arange(len(here.answers))
-        found, least = np.zeros(len(rows), dtype=np.int64), np.full(len(rows), np.inf)
-        for first, last in self._slices(here, start, stop):
-            values = here.expect(self.costs, first, last)
-            places = values.argmin(axis=1)
-            lower = values[rows, places]
-            better = lower < least
-            found[better], least[better] = first + places[better], lower[better]
-        return found, least
+        rows = np.arange(len(block.answers))
+        readings, min_losses = np.zeros(len(rows), dtype=np.int64), np.full(len(rows), np.inf)
+        for first, last in self._slices(block, start, stop):
+            values = block.expected_losses(self.costs, first, last)
+            positions = values.argmin(axis=1)
+            slice_losses = values[rows, positions]
+            better = slice_losses < min_losses
+            readings[better], min_losses[better] = first + positions[better], slice_losses[better]
+        return readings, min_losses
 
-    def _slices(self, here: AnswerBlock, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    def _slices(self, block: AnswerBlock, start: int, stop: int) -> Iterator[tuple[int, int]]:
         """Parts of the readings with tables that can be kept, as long as the work is bearable."""
-        step = max(STORE // max(len(here.answers), here.truths), 1)
+        step = max(MAX_TABLE_DOUBLES // max(len(block.answers), block.truth_count), 1)
         for first in range(start, stop, step):
             last = min(first + step, stop)
-            self.work += (here.matrix.size + 4.0 * here.truths) * (last - first)
-            self._refuse(self.work)
+            self.work += (block.matrix.size + 4.0 * block.truth_count) * (last - first)
+            self._check_work(self.work)
             yield first, last
 
-    def _least_work(self) -> float:
+    def _min_work(self) -> float:
         """The work if every window stayed as it begins."""
         first, last = np.array([g[0] for g in self.groups]), np.array([g[-1] for g in self.groups])
         low, high = self.bulk.low[first], self.bulk.high[last]
         truths = np.searchsorted(self.support, high + 1) - np.searchsorted(self.support, low)
         return float(4.0 * truths @ np.minimum(2 * self.radius[first], high - low + 1))
 
-    def _refuse(self, work: float) -> None:
+    def _check_work(self, work: float) -> None:
         if work > self.effort:
             raise InputError(
                 f"loss {self.costs.loss.name[:60]} needs more than {self.effort:.0e} operations for all "

@@ -55,12 +55,12 @@ def scan_back(factor: Floats, source: Floats) -> Floats:
     return scan(factor[::-1], source[::-1])[::-1]
 
 
-def nearest(logs: Floats, epsilon: float) -> Ints:
+def strongest_before(logs: Floats, epsilon: float) -> Ints:
     """For each y the x ≤ y with the largest logs_x − ε(y − x), the smallest such x at a tie."""
     return _strongest(logs, epsilon, keep_old=True)
 
 
-def nearest_back(logs: Floats, epsilon: float) -> Ints:
+def strongest_after(logs: Floats, epsilon: float) -> Ints:
     """For each y the x ≥ y with the largest logs_x − ε(x − y), the smallest such x at a tie."""
     return np.asarray(len(logs) - 1 - _strongest(logs[::-1], epsilon, keep_old=False)[::-1])
 
@@ -71,19 +71,21 @@ def _strongest(logs: Floats, epsilon: float, keep_old: bool) -> Ints:
     columns = -(-size // block)
     padded = np.full(columns * block, -np.inf)
     padded[:size] = logs
-    where = np.arange(columns * block).reshape(columns, block).T.copy()
+    sources = np.arange(columns * block).reshape(columns, block).T.copy()
     beats = np.greater if keep_old else np.greater_equal
     for i in range(1, block):
-        old = where[i - 1]
-        renewed = beats(padded[where[i]], padded[old] - epsilon * (where[i] - old))
-        where[i] = np.where(renewed, where[i], old)
-    result = where.T.reshape(-1)
+        old = sources[i - 1]
+        is_better = beats(padded[sources[i]], padded[old] - epsilon * (sources[i] - old))
+        sources[i] = np.where(is_better, sources[i], old)
+    result = sources.T.reshape(-1)
     for start in range(block, columns * block, block):
         old = int(result[start - 1])
-        here = np.arange(start, start + block)
-        own = result[start : start + block]
-        renewed = beats(padded[own] - epsilon * (here - own), padded[old] - epsilon * (here - old))
-        own[~renewed] = old
+        counts = np.arange(start, start + block)
+        block_sources = result[start : start + block]
+        is_better = beats(
+            padded[block_sources] - epsilon * (counts - block_sources), padded[old] - epsilon * (counts - old)
+        )
+        block_sources[~is_better] = old
     return np.asarray(result[:size])
 
 
@@ -147,16 +149,18 @@ def rounding_error(finite: Floats, size: int, epsilon: float) -> float:
 def posterior_sums(logs: Floats, epsilon: float) -> PosteriorSums:
     """The sums of a prior (normalised logarithms) for the rate ε, in O(n)."""
     size, counts = len(logs), np.arange(len(logs))
-    before, after = nearest(logs, epsilon), nearest_back(logs, epsilon)
+    before, after = strongest_before(logs, epsilon), strongest_after(logs, epsilon)
     low, high = logs[before] - epsilon * (counts - before), logs[after] - epsilon * (after - counts)
     exponent = np.rint(np.maximum(low, high) / LN2).astype(np.int64)
     weight = np.exp(logs - exponent * LN2)
     alpha, rise = math.exp(-epsilon), np.diff(exponent)
-    up, down = np.zeros(size), np.zeros(size)
-    up[1:], down[:-1] = np.ldexp(alpha, -rise), np.ldexp(alpha, rise)
-    right = _back(_side(down[::-1], weight[::-1]))
+    up_factor, down_factor = np.zeros(size), np.zeros(size)
+    up_factor[1:], down_factor[:-1] = np.ldexp(alpha, -rise), np.ldexp(alpha, rise)
+    right = _reverse(_side(down_factor[::-1], weight[::-1]))
     mode = np.where(low >= high, before, after)
-    return PosteriorSums(logs, epsilon, exponent, weight, _side(up, weight), _beyond(right, down), mode)
+    return PosteriorSums(
+        logs, epsilon, exponent, weight, _side(up_factor, weight), _exclude_answer(right, down_factor), mode
+    )
 
 
 def _side(factor: Floats, weight: Floats) -> Side:
@@ -168,19 +172,19 @@ def _side(factor: Floats, weight: Floats) -> Side:
     mass = scan(factor, weight)
     older = np.zeros_like(mass)
     older[1:] = factor[1:] * mass[:-1]
-    some = np.where(mass > 0, mass, 1.0)
-    old, new = older / some, weight / some
-    mean = scan(old, old)
-    reach = np.ones_like(mass)
-    reach[1:] += mean[:-1]
-    return Side(mass, mean, scan(old, old * new * reach**2))
+    divisor = np.where(mass > 0, mass, 1.0)
+    older_share, new_share = older / divisor, weight / divisor
+    mean = scan(older_share, older_share)
+    older_distance = np.ones_like(mass)
+    older_distance[1:] += mean[:-1]
+    return Side(mass, mean, scan(older_share, older_share * new_share * older_distance**2))
 
 
-def _back(side: Side) -> Side:
+def _reverse(side: Side) -> Side:
     return Side(side.mass[::-1], side.mean[::-1], side.variance[::-1])
 
 
-def _beyond(side: Side, factor: Floats) -> Side:
+def _exclude_answer(side: Side, factor: Floats) -> Side:
     """From x ≥ y to x > y: the side of y + 1, one step further away."""
     mass, mean, variance = np.zeros_like(factor), np.zeros_like(factor), np.zeros_like(factor)
     mass[:-1] = factor[:-1] * side.mass[1:]

@@ -8,9 +8,9 @@ from utmost.consumer.counts.recurrences import Floats, Ints
 from utmost.consumer.losses import Binary, ByError, Linear, Loss, Squared
 from utmost.errors import InputError
 
-DIRECT = 1 << 14  # counts up to which a convolution is summed term by term
-NEGLIGIBLE = 2.0**-80  # of a posterior's largest weight, times the number of counts
-RIVALS = 256  # readings compared again term by term after a fast convolution
+MAX_DIRECT_COUNTS = 1 << 14  # counts up to which a convolution is summed term by term
+NEGLIGIBLE_SHARE = 2.0**-80  # of a posterior's largest weight, times the number of counts
+RIVAL_READINGS = 256  # readings compared again term by term after a fast convolution
 MAX_CONVOLUTION_COUNTS = 30_000  # counts of a posterior for a loss that is not of distances
 
 
@@ -34,63 +34,63 @@ def best_reading(chances: Floats, loss: Loss) -> tuple[int, float]:
 def _minimiser(chances: Floats, loss: Loss) -> int:
     counts = np.arange(len(chances))
     if isinstance(loss, Linear):
-        return _linear(chances, loss)
+        return _linear_minimiser(chances, loss)
     if isinstance(loss, Squared):
         centre = int(chances.argmax())
         return centre + int(np.ceil(float(chances @ (counts - centre)) - 0.5))
     if isinstance(loss, Binary):
         return int(chances.argmax())
-    return _searched(chances, loss)
+    return _search_minimiser(chances, loss)
 
 
-def _linear(chances: Floats, loss: Linear) -> int:
+def _linear_minimiser(chances: Floats, loss: Linear) -> int:
     """The smallest w with over·P(x ≤ w) ≥ under·P(x > w)."""
     support = np.flatnonzero(chances)
     if not loss.under:
         return 0
     above = np.append(np.cumsum(chances[support][::-1])[::-1][1:], 0.0)
-    reached = float(loss.over) * np.cumsum(chances[support]) >= float(loss.under) * above
-    return int(support[np.argmax(reached)])
+    reaches = float(loss.over) * np.cumsum(chances[support]) >= float(loss.under) * above
+    return int(support[np.argmax(reaches)])
 
 
-def _searched(chances: Floats, loss: Loss) -> int:
+def _search_minimiser(chances: Floats, loss: Loss) -> int:
     """The best reading in the hull of the posterior's weights that matter: a legal loss gains nothing beyond.
 
     For a loss of the error that falls somewhere away from the truth the hull is that of all counts.
     """
-    matter = np.flatnonzero(chances > NEGLIGIBLE / len(chances) * chances.max())
-    low, high = int(matter[0]), int(matter[-1])
-    inside = chances[low : high + 1]
+    relevant = np.flatnonzero(chances > NEGLIGIBLE_SHARE / len(chances) * chances.max())
+    low, high = int(relevant[0]), int(relevant[-1])
+    window = chances[low : high + 1]
     if isinstance(loss, ByError):
-        return low + _by_convolution(inside, loss) if loss.monotone else _by_convolution(chances, loss)
-    if len(inside) > MAX_CONVOLUTION_COUNTS:
+        return low + _convolution_minimiser(window, loss) if loss.monotone else _convolution_minimiser(chances, loss)
+    if len(window) > MAX_CONVOLUTION_COUNTS:
         raise InputError(
-            f"loss {loss.name} must be one of distances for a posterior of {len(inside)} counts: use power"
+            f"loss {loss.name} must be one of distances for a posterior of {len(window)} counts: use power"
         )
     truths = np.arange(low, high + 1)
-    return low + int(np.argmin([inside @ loss.array(truths, reading) for reading in range(low, high + 1)]))
+    return low + int(np.argmin([window @ loss.array(truths, reading) for reading in range(low, high + 1)]))
 
 
-def near_ties(chances: Floats, loss: ByError, doubt: float) -> list[int]:
+def near_ties(chances: Floats, loss: ByError, relative_error: float) -> list[int]:
     """All readings within a relative 2·doubt of the least expected loss, ascending."""
-    values = _expected(chances, loss)
-    return np.flatnonzero(values <= values.min() * (1 + 2 * doubt)).tolist()
+    values = _expected_losses(chances, loss)
+    return np.flatnonzero(values <= values.min() * (1 + 2 * relative_error)).tolist()
 
 
-def _expected(chances: Floats, loss: ByError) -> Floats:
+def _expected_losses(chances: Floats, loss: ByError) -> Floats:
     """Σ_x P(x) ℓ(x, w) for every reading w, term by term."""
     size = len(chances)
     return np.convolve(chances, loss.array(0, np.arange(-size + 1, size)))[size - 1 : 2 * size - 1]
 
 
-def _by_convolution(chances: Floats, loss: ByError) -> int:
+def _convolution_minimiser(chances: Floats, loss: ByError) -> int:
     size = len(chances)
-    if size <= DIRECT:
-        return int(np.argmin(_expected(chances, loss)))
+    if size <= MAX_DIRECT_COUNTS:
+        return int(np.argmin(_expected_losses(chances, loss)))
     kernel = loss.array(0, np.arange(-size + 1, size))
     from scipy.signal import fftconvolve
 
     values = fftconvolve(chances, kernel)[size - 1 : 2 * size - 1]
-    rivals: Ints = np.sort(np.argpartition(values, RIVALS)[:RIVALS])
-    back = chances[::-1]
-    return int(rivals[np.argmin([back @ kernel[reading : reading + size] for reading in rivals.tolist()])])
+    rivals: Ints = np.sort(np.argpartition(values, RIVAL_READINGS)[:RIVAL_READINGS])
+    reversed_chances = chances[::-1]
+    return int(rivals[np.argmin([reversed_chances @ kernel[reading : reading + size] for reading in rivals.tolist()])])

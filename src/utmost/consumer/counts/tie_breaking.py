@@ -20,7 +20,7 @@ from utmost.exact import Number, ball, sign
 from utmost.exact.working_precision import working_precision
 
 MAX_EXACT_WORK = 10**5  # counts times readings that are compared for a drawn loss
-PRECISIONS = (64, 128, 256, 512, 1024)  # bits; what they leave undecided is decided symbolically
+PRECISION_BITS = (64, 128, 256, 512, 1024)  # bits; what they leave undecided is decided symbolically
 
 
 @runtime_checkable
@@ -36,7 +36,7 @@ class ExactRate(Protocol):
         """The nearest double to ε."""
 
 
-class TieJudge:
+class TieBreaker:
     """Compares readings of one answer exactly: the sign of Σ_x π_x α^|x−y| (ℓ(x, w) − ℓ(x, w′)).
 
     The prior's exact weights are worked out when the first question comes: most priors raise none. A drawn loss may be
@@ -45,7 +45,7 @@ class TieJudge:
 
     def __init__(self, prior: Prior, alpha: Number, loss: Loss) -> None:
         self.prior, self.alpha, self.loss = prior, alpha, loss
-        self.left: float = MAX_EXACT_WORK if isinstance(loss, PiecewiseLoss) else math.inf
+        self.remaining_work: float = MAX_EXACT_WORK if isinstance(loss, PiecewiseLoss) else math.inf
         self.exact, self.odds = lru_cache(maxsize=1 << 18)(loss.exact), lru_cache(maxsize=1 << 20)(self._odds)
 
     @cached_property
@@ -61,14 +61,14 @@ class TieJudge:
         """The same by count."""
         return dict(self.support)
 
-    def best(self, answer: int, readings: Sequence[int], found: int) -> int:
-        """The smallest of the readings (in ascending order) with the least expected loss; `found` if that is not known.
+    def best(self, answer: int, readings: Sequence[int], default: int) -> int:
+        """The smallest of the readings (in ascending order) with the least expected loss; `default` if it is not known.
 
         Beyond the ends of the prior's support the posterior is that of the end.
         """
-        self.left -= self.prior.size * len(readings)
-        if self.left < 0 or not self.support:
-            return found
+        self.remaining_work -= self.prior.size * len(readings)
+        if self.remaining_work < 0 or not self.support:
+            return default
         answer = min(max(answer, self.support[0][0]), self.support[-1][0])
         winner = readings[0]
         for reading in readings[1:]:
@@ -86,13 +86,15 @@ class TieJudge:
                 coefficients[abs(x - answer)] += weight * gain
         return sign_of_polynomial(coefficients, self.alpha)
 
-    def _odds(self, reading: int, other: int, further: int) -> int:
+    def _odds(self, reading: int, other: int, extra_distance: int) -> int:
         """The sign of π_other − π_reading·α^further: the same question for many answers, asked once."""
-        zeros = [Fraction(0)] * (abs(further) - 1)
-        ours, theirs = -self.weights[reading], self.weights[other]
-        if not further:
-            return sign(theirs + ours)
-        return sign_of_polynomial([theirs, *zeros, ours] if further > 0 else [ours, *zeros, theirs], self.alpha)
+        zeros = [Fraction(0)] * (abs(extra_distance) - 1)
+        reading_term, other_term = -self.weights[reading], self.weights[other]
+        if not extra_distance:
+            return sign(other_term + reading_term)
+        return sign_of_polynomial(
+            [other_term, *zeros, reading_term] if extra_distance > 0 else [reading_term, *zeros, other_term], self.alpha
+        )
 
 
 def sign_of_polynomial(coefficients: Sequence[Number], alpha: Number) -> int:
@@ -105,10 +107,10 @@ def sign_of_polynomial(coefficients: Sequence[Number], alpha: Number) -> int:
         return 0
     if isinstance(alpha, Fraction) and all(isinstance(c, Fraction) for c in coefficients):
         return _rational_sign(coefficients, alpha)
-    for bits in PRECISIONS:
-        decided = _ball_sign(coefficients, alpha, bits)
-        if decided:
-            return decided
+    for bits in PRECISION_BITS:
+        ball_sign = _ball_sign(coefficients, alpha, bits)
+        if ball_sign:
+            return ball_sign
     total: Number = Fraction(0)
     for coefficient in reversed(coefficients):
         total = total * alpha + coefficient
@@ -132,58 +134,58 @@ def _ball_sign(coefficients: Sequence[Number], alpha: Number, bits: int) -> int:
 
 
 def linear_rivals(sums: PosteriorSums, loss: Linear, remap: Ints) -> dict[int, list[int]]:
-    """For the answers whose quantile is in doubt: the support points that may be it, ascending.
+    """For the answers whose quantile is uncertain: the support points that may be it, ascending.
 
-    They are those whose P(x ≤ w | y) is within the doubt of θ = under/(under + over), and the next one above.
+    They are those whose P(x ≤ w | y) is within the rounding error of θ = under/(under + over), and the next one above.
     """
     if not (loss.under and loss.over):
         return {}
-    theta, doubt = float(loss.under) / (float(loss.under) + float(loss.over)), sums.doubt
+    theta, relative_error = float(loss.under) / (float(loss.under) + float(loss.over)), sums.doubt
     support = np.flatnonzero(np.isfinite(sums.logs))
-    answers, place = np.arange(sums.size), np.searchsorted(support, remap)
-    low, high = place.copy(), place.copy()
+    answers, position = np.arange(sums.size), np.searchsorted(support, remap)
+    low, high = position.copy(), position.copy()
     while True:
-        before = support[np.maximum(low - 1, 0)]
-        near = (low > 0) & (mass_up_to(sums, answers, before) >= theta - doubt)
-        if not near.any():
+        previous = support[np.maximum(low - 1, 0)]
+        is_close = (low > 0) & (mass_up_to(sums, answers, previous) >= theta - relative_error)
+        if not is_close.any():
             break
-        low -= near
+        low -= is_close
     while True:
-        near = (high < len(support) - 1) & (mass_up_to(sums, answers, support[high]) <= theta + doubt)
-        if not near.any():
+        is_close = (high < len(support) - 1) & (mass_up_to(sums, answers, support[high]) <= theta + relative_error)
+        if not is_close.any():
             break
-        high += near
+        high += is_close
     return {int(y): support[low[y] : high[y] + 1].tolist() for y in np.flatnonzero(low < high)}
 
 
 def squared_rivals(sums: PosteriorSums) -> dict[int, list[int]]:
-    """For the answers whose mean is within the doubt of a half: the counts on both sides of it."""
-    spread = (sums.left.mass * sums.left.mean + sums.right.mass * sums.right.mean) / sums.total
+    """For the answers whose mean is within the rounding error of a half: the counts on both sides of it."""
+    mean_distance = (sums.left.mass * sums.left.mean + sums.right.mass * sums.right.mean) / sums.total
     lower = np.rint(sums.offset - 0.5)
-    unsure = np.abs(sums.offset - 0.5 - lower) <= 4 * sums.doubt * (1 + spread)
+    unsure = np.abs(sums.offset - 0.5 - lower) <= 4 * sums.doubt * (1 + mean_distance)
     first = np.arange(sums.size) + lower.astype(np.int64)
-    inside = unsure & (first >= 0) & (first + 1 < sums.size)
-    return {int(y): [int(first[y]), int(first[y]) + 1] for y in np.flatnonzero(inside)}
+    in_range = unsure & (first >= 0) & (first + 1 < sums.size)
+    return {int(y): [int(first[y]), int(first[y]) + 1] for y in np.flatnonzero(in_range)}
 
 
-def exact_modes(sums: PosteriorSums, judge: TieJudge) -> Ints:
+def exact_modes(sums: PosteriorSums, tie_breaker: TieBreaker) -> Ints:
     """The smallest exact mode of every posterior.
 
     Two counts below y keep their order as y grows, so the best count up to y is the better of y and the best up to
-    y − 1; likewise above. That makes 3n comparisons, of which those within the doubt are put to the judge.
+    y − 1; likewise above. That makes 3n comparisons, of which those within the rounding error are decided exactly.
     """
-    size, doubt = sums.size, sums.doubt
+    size, relative_error = sums.size, sums.doubt
 
     def better(y: int, first: int, second: int) -> int:
         if first < 0 or second < 0 or first == second:
             return max(first, second)
         lead = float(logs[second] - logs[first]) - sums.epsilon * (abs(second - y) - abs(first - y))
-        found = second if lead > 0 else first
-        return judge.best(y, [first, second], found) if abs(lead) <= doubt else found
+        likelier = second if lead > 0 else first
+        return tie_breaker.best(y, [first, second], likelier) if abs(lead) <= relative_error else likelier
 
-    logs, own = sums.logs, np.where(np.isfinite(sums.logs), np.arange(sums.size), -1).tolist()
-    before, after = own.copy(), own.copy()
+    logs, support_counts = sums.logs, np.where(np.isfinite(sums.logs), np.arange(sums.size), -1).tolist()
+    before, after = support_counts.copy(), support_counts.copy()
     for y in range(1, size):
-        before[y] = better(y, before[y - 1], own[y])
-        after[-1 - y] = better(size - 1 - y, own[-1 - y], after[-y])
+        before[y] = better(y, before[y - 1], support_counts[y])
+        after[-1 - y] = better(size - 1 - y, support_counts[-1 - y], after[-y])
     return np.array([better(y, before[y], after[y]) for y in range(size)])

@@ -67,10 +67,10 @@ def extension_program(source: Channel, space: Space, level: Level) -> LinearProg
     if not level.is_inner:
         raise InputError("level must have 0 < alpha < 1 here: at 0 and at 1 every mechanism extends")
     require_rational(space, level, source.rows)
-    known = {space.position(label): source.rows[k] for k, label in enumerate(source.inputs)}
-    missing = {x: k for k, x in enumerate(x for x in range(len(space)) if x not in known)}
+    known_rows = {space.position(label): source.rows[k] for k, label in enumerate(source.inputs)}
+    missing = {x: k for k, x in enumerate(x for x in range(len(space)) if x not in known_rows)}
     width = len(source.outputs)
-    entries, rhs = _privacy_constraints(space, level, known, missing)
+    entries, rhs = _privacy_constraints(space, level, known_rows, missing)
     count = len(rhs)
     entries += [(count + k, k * width + y, Fraction(1)) for k in missing.values() for y in range(width)]
     rows, columns, values = zip(*entries, strict=True) if entries else ((), (), ())
@@ -85,10 +85,10 @@ def extension_program(source: Channel, space: Space, level: Level) -> LinearProg
 
 
 def _privacy_constraints(
-    space: Space, level: Level, known: Mapping[int, Matrix], missing: Mapping[int, int]
+    space: Space, level: Level, known_rows: Mapping[int, Matrix], missing: Mapping[int, int]
 ) -> tuple[list[tuple[int, int, Fraction]], list[Fraction]]:
     """The entries and right-hand sides of the privacy rows; what is known goes to the right."""
-    width = len(next(iter(known.values())))
+    width = len(next(iter(known_rows.values())))
     entries: list[tuple[int, int, Fraction]] = []
     rhs: list[Fraction] = []
     pairs = [(a, b) for x, z in space.edges for a, b in ((x, z), (z, x)) if x in missing or z in missing]
@@ -98,7 +98,7 @@ def _privacy_constraints(
             if point in missing:
                 entries.append((len(rhs), missing[point] * width + y, value))
             else:
-                target -= value * known[point][y]
+                target -= value * known_rows[point][y]
         rhs.append(target)
     return entries, rhs
 
