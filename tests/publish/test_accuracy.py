@@ -17,9 +17,9 @@ from utmost.publish.release_model import LatticeMechanism, RatioMechanism
 
 def test_the_spread_is_the_expected_size_of_the_noise() -> None:
     """Σ |δ|·Pr[δ] over ±60 at α = 1/2, where the rest is below 1e-16."""
-    chances = untruncated_law(0, range(-60, 61), alpha("1/2"))
+    probabilities = untruncated_law(0, range(-60, 61), alpha("1/2"))
     assert noise_spread(alpha("1/2")) == pytest.approx(
-        float(sum(abs(d) * p for d, p in zip(range(-60, 61), chances, strict=True)))
+        float(sum(abs(d) * p for d, p in zip(range(-60, 61), probabilities, strict=True)))
     )
 
 
@@ -36,14 +36,14 @@ def test_the_half_width_is_the_least_that_misses_rarely_enough(rate: Fraction, m
 
 @settings(max_examples=20)
 @given(st.integers(1, 15))
-def test_the_half_width_is_decided_for_any_epsilon(places: int) -> None:
+def test_the_half_width_is_decided_for_any_epsilon(decimals: int) -> None:
     """2α^(t+1)/(1+α) ≤ 1/20 < 2α^t/(1+α), seen with balls; for a small ε t·ε is near ln 20."""
-    level = epsilon(Fraction(1, 10**places))
+    level = epsilon(Fraction(1, 10**decimals))
     reach = half_width(level)
     assert (
         2 * level.power(reach + 1) / (1 + level.alpha) <= Fraction(1, 20) < 2 * level.power(reach) / (1 + level.alpha)
     )
-    assert abs(reach / 10**places - 2.9957) < 0.1
+    assert abs(reach / 10**decimals - 2.9957) < 0.1
 
 
 @pytest.mark.parametrize("rate", ["1e-30", "1e-290", "1000"])
@@ -59,22 +59,22 @@ def test_the_error_of_a_ratio_is_that_of_a_mean_at_an_end(rate: str) -> None:
     """Against the convolution of both laws, term by term."""
     grid = Grid(Fraction(0), Fraction(4), Fraction(1))
     query = Mean("x", grid, None)
-    law = mechanism_selection.select_mechanism(
+    mechanism = mechanism_selection.select_mechanism(
         query,
         Fraction(rate),
         mechanism_selection.PrivacySetting(NeighbourRelation.ADD_REMOVE, PrivacyUnit(), None, None),
     ).mechanism
-    assert isinstance(law, RatioMechanism)
+    assert isinstance(mechanism, RatioMechanism)
     reach = round(80 / float(Fraction(rate))) + 40
-    (xs, p), (ys, q) = (_law(law.total, 8 * reach), _law(law.rows, reach))
+    (xs, p), (ys, q) = (_noise_law(mechanism.total, 8 * reach), _noise_law(mechanism.rows, reach))
     distances = np.abs(xs[:, None] + grid.size * ys[None, :])
-    chances = p[:, None] * q[None, :]
-    found = error_law(law, query)
-    assert found.expected == pytest.approx(float((distances * chances).sum()) / 2, rel=1e-6)
-    half = 2 * float(found.half_width)
-    assert float(chances[distances > half].sum()) <= 0.05 < float(chances[distances > half - 1].sum())
+    probabilities = p[:, None] * q[None, :]
+    error = error_law(mechanism, query)
+    assert error.expected == pytest.approx(float((distances * probabilities).sum()) / 2, rel=1e-6)
+    half = 2 * float(error.half_width)
+    assert float(probabilities[distances > half].sum()) <= 0.05 < float(probabilities[distances > half - 1].sum())
 
 
-def _law(law: LatticeMechanism, reach: int) -> tuple[np.ndarray, np.ndarray]:
-    rate, points = float(law.epsilon), np.arange(-reach, reach + 1)
+def _noise_law(mechanism: LatticeMechanism, reach: int) -> tuple[np.ndarray, np.ndarray]:
+    rate, points = float(mechanism.epsilon), np.arange(-reach, reach + 1)
     return points, np.tanh(rate / 2) * np.exp(-rate * np.abs(points))

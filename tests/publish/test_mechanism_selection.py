@@ -32,7 +32,7 @@ HALF = Fraction(1, 2)
 
 
 @dataclass
-class Kept:
+class BoundedTable:
     """A table after where, nulls and bounding: the kept rows of each unit."""
 
     units: list[Rows]
@@ -41,7 +41,7 @@ class Kept:
         return [row for unit in self.units for row in unit]
 
     def count(self, query: Count, unit: PrivacyUnit, part: Any) -> int:
-        return len(self.rows()) if unit.groups is None else sum(1 for kept in self.units if kept)
+        return len(self.rows()) if unit.groups is None else sum(1 for unit_rows in self.units if unit_rows)
 
     def histogram(self, query: Histogram, unit: PrivacyUnit, part: Any) -> list[int]:
         return [self.rows().count(cell) for cell in range(len(query.cells))]
@@ -53,31 +53,31 @@ class Kept:
         return [self.rows().count(k) for k in range(query.grid.size + 1)]
 
 
-def contributions(setting: PrivacySetting, query: Query, places: int) -> list[Rows]:
+def contributions(setting: PrivacySetting, query: Query, positions: int) -> list[Rows]:
     """Every way a unit can be in a table."""
     if setting.holds_everyone(query):
-        return [(k,) for k in range(places)]
+        return [(k,) for k in range(positions)]
     if setting.unit.groups is not None:
-        return [c for c in _multisets(setting.unit.bound, places) if len(set(c)) == len(c)]
-    return list(_multisets(setting.unit.bound, places))
+        return [c for c in _multisets(setting.unit.bound, positions) if len(set(c)) == len(c)]
+    return list(_multisets(setting.unit.bound, positions))
 
 
-def _multisets(most: int, places: int) -> Iterator[Rows]:
-    for size in range(most + 1):
-        yield from combinations_with_replacement(range(places), size)
+def _multisets(max_size: int, positions: int) -> Iterator[Rows]:
+    for size in range(max_size + 1):
+        yield from combinations_with_replacement(range(positions), size)
 
 
-def moves(
-    query: Query, setting: PrivacySetting, places: int, others: list[Rows]
+def neighbouring_answers(
+    query: Query, setting: PrivacySetting, positions: int, other_units: list[Rows]
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """The exact answers of all pairs of neighbouring tables that share `others`."""
-    states = [[kept] for kept in contributions(setting, query, places)]
-    here = [noisy_answers.exact_answer(query, Kept(others + state), setting) for state in states]  # type: ignore[arg-type]
+    """The exact answers of all pairs of neighbouring tables that share `other_units`."""
+    states = [[unit_rows] for unit_rows in contributions(setting, query, positions)]
+    answers = [noisy_answers.exact_answer(query, BoundedTable(other_units + state), setting) for state in states]  # type: ignore[arg-type]
     if not setting.replacing:
-        without = noisy_answers.exact_answer(query, Kept(others), setting)  # type: ignore[arg-type]
-        yield from ((without, answer) for answer in here)
+        without = noisy_answers.exact_answer(query, BoundedTable(other_units), setting)  # type: ignore[arg-type]
+        yield from ((without, answer) for answer in answers)
         return
-    yield from ((a, b) for a in here for b in here)
+    yield from ((a, b) for a in answers for b in answers)
 
 
 def settings(units: int = 3) -> list[PrivacySetting]:
@@ -89,7 +89,7 @@ def settings(units: int = 3) -> list[PrivacySetting]:
     ]
 
 
-def steps(pairs: Iterator[tuple[list[int], list[int]]]) -> int:
+def max_steps_moved(pairs: Iterator[tuple[list[int], list[int]]]) -> int:
     return max(sum(abs(x - y) for x, y in zip(a, b, strict=True)) for a, b in pairs)
 
 
@@ -97,11 +97,14 @@ def steps(pairs: Iterator[tuple[list[int], list[int]]]) -> int:
 def test_a_count_and_a_histogram_move_exactly_by_their_sensitivity(setting: PrivacySetting) -> None:
     count = Count("x = 1")
     assert (
-        steps(moves(count, setting, 1 if setting.unit.groups else 3, [(0,), ()]))
+        max_steps_moved(neighbouring_answers(count, setting, 1 if setting.unit.groups else 3, [(0,), ()]))
         == select_mechanism(count, HALF, setting).sensitivity
     )
     histogram = Histogram({"x": (1, 2, 3, 4)})
-    assert steps(moves(histogram, setting, 4, [(0,), ()])) == select_mechanism(histogram, HALF, setting).sensitivity
+    assert (
+        max_steps_moved(neighbouring_answers(histogram, setting, 4, [(0,), ()]))
+        == select_mechanism(histogram, HALF, setting).sensitivity
+    )
 
 
 @pytest.mark.parametrize("grid", GRIDS, ids=str)
@@ -111,68 +114,68 @@ def test_a_sum_moves_exactly_by_its_sensitivity_and_stays_between_its_ends(
     setting: PrivacySetting, nulls: str | None, grid: Grid
 ) -> None:
     query = Sum("x", grid, grid.low if nulls else None)
-    found = select_mechanism(query, HALF, setting)
-    pairs = list(moves(query, setting, grid.size + 1, [(0,), (grid.size,)]))
-    assert steps(iter(pairs)) == found.sensitivity
-    ends = found.mechanism
-    assert isinstance(ends, LatticeMechanism)
+    selection = select_mechanism(query, HALF, setting)
+    pairs = list(neighbouring_answers(query, setting, grid.size + 1, [(0,), (grid.size,)]))
+    assert max_steps_moved(iter(pairs)) == selection.sensitivity
+    mechanism = selection.mechanism
+    assert isinstance(mechanism, LatticeMechanism)
     for answer in (number for pair in pairs for [number] in pair):
-        assert ends.low is None or ends.low <= answer
-        assert ends.high is None or answer <= ends.high
+        assert mechanism.low is None or mechanism.low <= answer
+        assert mechanism.high is None or answer <= mechanism.high
 
 
 @pytest.mark.parametrize("setting", [s for s in settings() if s.unit.groups is None], ids=str)
 def test_the_total_and_the_rows_of_a_mean_cost_exactly_epsilon_together(setting: PrivacySetting) -> None:
     query = Mean("x", GRIDS[0], None)
-    found = select_mechanism(query, HALF, setting)
-    assert isinstance(found.mechanism, RatioMechanism)
-    total, rows = found.mechanism.total.epsilon, found.mechanism.rows.epsilon
-    pairs = moves(query, setting, GRIDS[0].size + 1, [(0,), (2,)])
+    selection = select_mechanism(query, HALF, setting)
+    assert isinstance(selection.mechanism, RatioMechanism)
+    total, rows = selection.mechanism.total.epsilon, selection.mechanism.rows.epsilon
+    pairs = neighbouring_answers(query, setting, GRIDS[0].size + 1, [(0,), (2,)])
     assert max(abs(a[0] - b[0]) * total + abs(a[1] - b[1]) * rows for a, b in pairs) == HALF
-    assert mechanism_selection.actual_epsilon(found.mechanism, query, setting, noisy_answers.step_epsilon) == HALF
+    assert mechanism_selection.actual_epsilon(selection.mechanism, query, setting, noisy_answers.step_epsilon) == HALF
 
 
 def test_a_mean_of_everyone_is_one_number_that_moves_by_the_grid() -> None:
     setting = PrivacySetting(NeighbourRelation.REPLACE, PrivacyUnit(), None, 3)
     query = Mean("x", GRIDS[2], Fraction(1))
-    found = select_mechanism(query, HALF, setting)
-    assert steps(moves(query, setting, 3, [(0,), (2,)])) == found.sensitivity == 2
-    assert found.mechanism == LatticeMechanism(HALF / 2, 0, 6, Fraction(1), Fraction(1, 6))
+    selection = select_mechanism(query, HALF, setting)
+    assert max_steps_moved(neighbouring_answers(query, setting, 3, [(0,), (2,)])) == selection.sensitivity == 2
+    assert selection.mechanism == LatticeMechanism(HALF / 2, 0, 6, Fraction(1), Fraction(1, 6))
 
 
 @pytest.mark.parametrize("setting", [s for s in settings() if s.unit.groups is None], ids=str)
 @pytest.mark.parametrize("share", ["0", "1/2", "1/3", "9/10", "1"])
 def test_no_loss_of_a_quantile_moves_further_than_its_sensitivity(setting: PrivacySetting, share: str) -> None:
     query = Quantile("x", GRIDS[0], Fraction(share), None)
-    reach = select_mechanism(query, HALF, setting).sensitivity
-    for others in ([], [(1,)], [(0,), (2,)], [(0,), (1,), (2,)]):
-        for a, b in moves(query, setting, 3, list(others)):
-            assert max(abs(x - y) for x, y in zip(a, b, strict=True)) <= reach
+    sensitivity = select_mechanism(query, HALF, setting).sensitivity
+    for other_units in ([], [(1,)], [(0,), (2,)], [(0,), (1,), (2,)]):
+        for a, b in neighbouring_answers(query, setting, 3, list(other_units)):
+            assert max(abs(x - y) for x, y in zip(a, b, strict=True)) <= sensitivity
 
 
 @pytest.mark.parametrize("setting", settings(2)[:1] + settings(2)[4:5], ids=["replace", "add-remove"])
 def test_a_quantile_as_a_channel_over_all_tables_is_private_at_the_epsilon_asked_for(setting: PrivacySetting) -> None:
     """The exact law of every table with up to two rows, and least_epsilon over their neighbours."""
     query = Quantile("x", GRIDS[0], Fraction(1, 2), None)
-    found = select_mechanism(query, HALF, setting)
-    assert isinstance(found.mechanism, ChoiceMechanism)
+    selection = select_mechanism(query, HALF, setting)
+    assert isinstance(selection.mechanism, ChoiceMechanism)
     tables: list[list[Rows]] = [[(p,) for p in c] for c in _multisets(2, 3)]
     rows = []
     for table in tables:
-        truth = noisy_answers.exact_answer(query, Kept(list(table)), setting)  # type: ignore[arg-type]
-        made = exponential(
-            [-t for t in truth], epsilon(2 * found.sensitivity * found.mechanism.rate), found.sensitivity
+        truth = noisy_answers.exact_answer(query, BoundedTable(list(table)), setting)  # type: ignore[arg-type]
+        mechanism = exponential(
+            [-t for t in truth], epsilon(2 * selection.sensitivity * selection.mechanism.rate), selection.sensitivity
         )
-        rows.append(made.law(0))
+        rows.append(mechanism.law(0))
     labels = [str(k) for k in range(len(tables))]
-    leak = least_epsilon(channel(rows, labels, ["a", "b", "c"]), space(_distances(tables, setting)))
-    assert 0 < leak.epsilon <= 0.5
+    level = least_epsilon(channel(rows, labels, ["a", "b", "c"]), space(_distances(tables, setting)))
+    assert 0 < level.epsilon <= 0.5
 
 
 def _distances(tables: list[list[Rows]], setting: PrivacySetting) -> list[list[int]]:
     """How many units must come, go (or, under replace, change: a missing row is a row that does not match)."""
 
-    def apart(a: list[Rows], b: list[Rows]) -> int:
+    def distance(a: list[Rows], b: list[Rows]) -> int:
         left, right = [x for (x,) in a], [x for (x,) in b]
         for x in list(left):
             if x in right:
@@ -180,11 +183,13 @@ def _distances(tables: list[list[Rows]], setting: PrivacySetting) -> list[list[i
                 right.remove(x)
         return max(len(left), len(right)) if setting.replacing else len(left) + len(right)
 
-    return [[apart(a, b) for b in tables] for a in tables]
+    return [[distance(a, b) for b in tables] for a in tables]
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.sampled_from(settings()))
-def test_what_is_told_is_what_was_asked_for(top: int, bottom: int, setting: PrivacySetting) -> None:
+def test_the_epsilon_of_the_mechanism_that_runs_is_the_one_asked_for(
+    top: int, bottom: int, setting: PrivacySetting
+) -> None:
     rate = Fraction(top, bottom)
     grid = GRIDS[0]
     queries: list[Query] = [Count("x = 1"), Histogram({"x": (1, 2)})]
@@ -192,8 +197,10 @@ def test_what_is_told_is_what_was_asked_for(top: int, bottom: int, setting: Priv
         queries += [Sum("x", grid, None), Mean("x", grid, None), Mean("x", grid, Fraction(1))]
         queries += [Quantile("x", grid, Fraction(1, 2), None)]
     for query in queries:
-        found = select_mechanism(query, rate, setting)
-        assert mechanism_selection.actual_epsilon(found.mechanism, query, setting, noisy_answers.step_epsilon) == rate
+        selection = select_mechanism(query, rate, setting)
+        assert (
+            mechanism_selection.actual_epsilon(selection.mechanism, query, setting, noisy_answers.step_epsilon) == rate
+        )
 
 
 def test_optimality_is_claimed_only_where_it_is_proved() -> None:
@@ -230,36 +237,36 @@ def test_a_count_of_everybody_is_refused_where_their_number_is_public(unit: Priv
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=6), st.fractions(0, 1, max_denominator=12))
 def test_some_position_of_a_quantile_has_no_loss(counts: list[int], share: Fraction) -> None:
     grid = Grid(Fraction(0), Fraction(max(len(counts) - 1, 1)), Fraction(1))
-    padded = counts + [0] * (grid.size + 1 - len(counts))
-    assert min(mechanism_selection.quantile_losses(Quantile("x", grid, share, None), padded)) == 0
+    padded_counts = counts + [0] * (grid.size + 1 - len(counts))
+    assert min(mechanism_selection.quantile_losses(Quantile("x", grid, share, None), padded_counts)) == 0
 
 
-WISHES = st.fractions(Fraction(1, 1000), 1000, max_denominator=1000)
+RATES = st.fractions(Fraction(1, 1000), 1000, max_denominator=1000)
 
 
-@given(st.sampled_from([Sum, Mean]), st.integers(-5, 5), st.integers(1, 9), st.integers(1, 2000), WISHES, WISHES)
+@given(st.sampled_from([Sum, Mean]), st.integers(-5, 5), st.integers(1, 9), st.integers(1, 2000), RATES, RATES)
 def test_an_accepted_extra_loss_leads_to_the_coarsest_step_that_keeps_it(
     kind: type[Sum] | type[Mean], low: int, length: int, units: int, rate: Fraction, extra: Fraction
 ) -> None:
-    ends, setting = (
+    bounds, setting = (
         (Fraction(low), Fraction(low + length)),
         PrivacySetting(NeighbourRelation.REPLACE, PrivacyUnit(), None, units),
     )
-    whole = kind("x", Grid(*ends, common_step(*ends)), Fraction(low))
-    found = mechanism_selection.refine_grid(whole, rate, extra, setting)
-    parts = whole.grid.step / found.grid.step
-    assert parts.denominator == 1
-    steps = found.grid.step, whole.grid.step / (parts - 1) if parts > 1 else None
+    coarse_query = kind("x", Grid(*bounds, common_step(*bounds)), Fraction(low))
+    refined = mechanism_selection.refine_grid(coarse_query, rate, extra, setting)
+    divisions = coarse_query.grid.step / refined.grid.step
+    assert divisions.denominator == 1
+    steps = refined.grid.step, coarse_query.grid.step / (divisions - 1) if divisions > 1 else None
     rows = units if kind is Sum else 1  # a sum's rounding adds up over its rows
     question = GridQuestion(interval(0, length * rows), Fraction(length * rows, units), rate, absolute)
-    kept = [None if step is None else rows_promise(question, rows * step).meets(extra) for step in steps]
-    assert kept in ([True, False], [True, None])
-    told = select_mechanism(found, rate, setting).optimal
-    assert f"at most {decimal_above(rows_promise(question, rows * found.grid.step).extra)} above" in told
+    verdicts = [None if step is None else rows_promise(question, rows * step).meets(extra) for step in steps]
+    assert verdicts in ([True, False], [True, None])
+    claim = select_mechanism(refined, rate, setting).optimal
+    assert f"at most {decimal_above(rows_promise(question, rows * refined.grid.step).extra)} above" in claim
 
 
 @pytest.mark.parametrize(
-    ("query", "relation", "where"),
+    ("query", "relation", "hint"),
     [
         (Sum("x", GRIDS[0], None), NeighbourRelation.ADD_REMOVE, "replace"),
         (Mean("x", GRIDS[0], Fraction(0)), NeighbourRelation.ADD_REMOVE, "replace"),
@@ -268,8 +275,8 @@ def test_an_accepted_extra_loss_leads_to_the_coarsest_step_that_keeps_it(
     ],
 )
 def test_no_extra_loss_is_promised_where_the_number_of_rows_is_secret(
-    query: Sum | Mean, relation: NeighbourRelation, where: str
+    query: Sum | Mean, relation: NeighbourRelation, hint: str
 ) -> None:
     units = 9 if relation is NeighbourRelation.REPLACE else None
-    with pytest.raises(InputError, match=f"number of rows is secret.*give step.*{where}"):
+    with pytest.raises(InputError, match=f"number of rows is secret.*give step.*{hint}"):
         mechanism_selection.refine_grid(query, HALF, HALF, PrivacySetting(relation, PrivacyUnit(), None, units))

@@ -15,12 +15,12 @@ from utmost.publish.plan_writer import write_plan
 from utmost.publish.plans import Plan, QuerySpec, parse_plan, plan_digest
 
 FOLDER = Path("/folder")
-WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 NAMES = st.text(st.characters(categories=["L", "N", "P", "Zs"]), min_size=1, max_size=12).filter(str.isprintable)
 FRACTIONS = st.fractions(min_value=Fraction(1, 1000), max_value=10, max_denominator=1000)
 EPSILONS = FRACTIONS | st.sampled_from([Fraction(1, 10**12), Fraction(1, 3), Fraction(1, 2**20)])
 KEYS = st.one_of(
-    st.lists(WORDS, min_size=1, max_size=3, unique=True),
+    st.lists(TEXTS, min_size=1, max_size=3, unique=True),
     st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=3, unique=True),
     st.lists(st.booleans(), min_size=1, max_size=2, unique=True),
     st.lists(st.dates(min_value=date(1000, 1, 1)), min_size=1, max_size=3, unique=True),
@@ -37,34 +37,34 @@ def grids(draw: st.DrawFn) -> Grid:
 @st.composite
 def queries(draw: st.DrawFn) -> Count | Histogram | Sum | Mean | Quantile:
     """A query of any kind."""
-    where = draw(st.none() | WORDS)
+    where = draw(st.none() | TEXTS)
     kind = draw(st.sampled_from(["count", "histogram", "sum", "mean", "quantile"]))
     if kind == "count":
         return Count(where)
     if kind == "histogram":
-        return Histogram({name: tuple(draw(KEYS)) for name in draw(st.sets(WORDS, min_size=1, max_size=2))}, where)
+        return Histogram({name: tuple(draw(KEYS)) for name in draw(st.sets(TEXTS, min_size=1, max_size=2))}, where)
     grid = draw(grids())
     nulls = draw(st.none() | st.sampled_from([grid.low, grid.high]))
     if kind == "quantile":
-        return Quantile(draw(WORDS), grid, draw(st.fractions(0, 1, max_denominator=99)), nulls, where)
-    return (Sum if kind == "sum" else Mean)(draw(WORDS), grid, nulls, where)
+        return Quantile(draw(TEXTS), grid, draw(st.fractions(0, 1, max_denominator=99)), nulls, where)
+    return (Sum if kind == "sum" else Mean)(draw(TEXTS), grid, nulls, where)
 
 
 @st.composite
 def plans(draw: st.DrawFn) -> Plan:
     """Any plan that was read from a text, without an output."""
     names = draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
-    column = draw(st.none() | WORDS.filter(lambda word: word != "row"))
+    column = draw(st.none() | TEXTS.filter(lambda word: word != "row"))
     return Plan(
-        title=draw(st.none() | WORDS),
+        title=draw(st.none() | TEXTS),
         neighbours=draw(st.sampled_from(NeighbourRelation)),
-        budget=draw(WORDS),
+        budget=draw(TEXTS),
         ledger=draw(st.sampled_from(["ledger.sqlite", "books.sqlite", "postgresql://host/books"])),
         output=None,
-        source=Source(draw(WORDS), draw(st.none() | WORDS), None, draw(st.dictionaries(WORDS, WORDS, max_size=3))),
-        fingerprint=draw(st.none() | WORDS),
+        source=Source(draw(TEXTS), draw(st.none() | TEXTS), None, draw(st.dictionaries(TEXTS, TEXTS, max_size=3))),
+        fingerprint=draw(st.none() | TEXTS),
         unit=PrivacyUnit() if column is None else PrivacyUnit(column, **{draw(st.sampled_from(["rows", "groups"])): 3}),
-        part=draw(st.none() | st.builds(Partition, WORDS, KEYS.map(lambda keys: keys[0]))),
+        part=draw(st.none() | st.builds(Partition, TEXTS, KEYS.map(lambda keys: keys[0]))),
         queries=tuple(QuerySpec(name, draw(EPSILONS), draw(queries())) for name in names),
         folder=FOLDER,
     )
@@ -72,9 +72,9 @@ def plans(draw: st.DrawFn) -> Plan:
 
 @given(plans())
 def test_a_written_plan_is_read_back_equal_with_the_same_digest(plan: Plan) -> None:
-    again = parse_plan(write_plan(plan), FOLDER)
-    assert again == plan
-    assert plan_digest(again) == plan_digest(plan)
+    parsed_plan = parse_plan(write_plan(plan), FOLDER)
+    assert parsed_plan == plan
+    assert plan_digest(parsed_plan) == plan_digest(plan)
 
 
 @given(FRACTIONS)
@@ -96,9 +96,9 @@ def test_an_accepted_extra_loss_is_written_instead_of_the_step(extra: Fraction) 
         """,
         FOLDER,
     )
-    written = write_plan(plan)
-    assert "step" not in written
-    assert parse_plan(written, FOLDER) == plan
+    text = write_plan(plan)
+    assert "step" not in text
+    assert parse_plan(text, FOLDER) == plan
 
 
 def test_the_output_is_left_to_whoever_runs_the_plan() -> None:

@@ -15,7 +15,7 @@ from utmost.data.queries import Count, Grid, Histogram, Mean, NeighbourRelation,
 from utmost.errors import InputError
 from utmost.publish.plans import parse_plan, plan_digest, plan_from_mapping, read_plan
 
-WHOLE = """
+FULL_PLAN = """
 title = "A survey"
 neighbours = "add-remove"
 budget = "survey"
@@ -81,7 +81,7 @@ probability = 0.5
 
 
 def test_every_key_of_a_plan_is_read_exactly(tmp_path: Path) -> None:
-    plan = parse_plan(WHOLE, tmp_path)
+    plan = parse_plan(FULL_PLAN, tmp_path)
     assert (plan.title, plan.budget, plan.ledger, plan.output) == (
         "A survey",
         "survey",
@@ -97,25 +97,25 @@ def test_every_key_of_a_plan_is_read_exactly(tmp_path: Path) -> None:
         "2026-11",
     )
     half = Grid(Fraction(0), Fraction(120), Fraction(1, 2))
-    assert [asked.query for asked in plan.queries] == [
+    assert [query_spec.query for query_spec in plan.queries] == [
         Count("age >= 65"),
         Histogram({"educ": (1, 2), "since": (date(2020, 1, 31),)}),
         Sum("age", half, None),
         Mean("age", Grid(Fraction(-3, 2), Fraction(120), Fraction(1, 2)), Fraction(40)),
         Quantile("age", Grid(Fraction(0), Fraction(120), Fraction(1)), Fraction(1, 2), None),
     ]
-    assert [asked.epsilon for asked in plan.queries][:2] == [Fraction(1, 10), Fraction(1, 3)]
+    assert [query_spec.epsilon for query_spec in plan.queries][:2] == [Fraction(1, 10), Fraction(1, 3)]
     assert plan.epsilon == Fraction(1, 10) + Fraction(1, 3) + 3
 
 
 def test_a_release_goes_beside_its_plan_where_the_plan_does_not_say(tmp_path: Path) -> None:
     path = tmp_path / "survey.toml"
-    path.write_text(WHOLE.replace('output = "out.json"\n', ""))
+    path.write_text(FULL_PLAN.replace('output = "out.json"\n', ""))
     assert read_plan(path).output == tmp_path / "survey.release.json"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("old", "new", "message"),
     [
         ('budget = "survey"', 'bugdet = "survey"', 'budget is missing: is "bugdet" a misspelling of it?'),
         ('title = "A survey"', 'titel = "A survey"', '"titel" is not known here: did you mean title?'),
@@ -165,13 +165,13 @@ def test_a_release_goes_beside_its_plan_where_the_plan_does_not_say(tmp_path: Pa
         ("budget =", "budget ==", "plan must be TOML"),
     ],
 )
-def test_a_slip_in_a_plan_gets_its_own_line(old: str, new: str, words: str) -> None:
-    text = WHOLE.replace(old, new, 1)
-    assert text != WHOLE
-    with pytest.raises(InputError) as refused:
+def test_a_slip_in_a_plan_gets_its_own_line(old: str, new: str, message: str) -> None:
+    text = FULL_PLAN.replace(old, new, 1)
+    assert text != FULL_PLAN
+    with pytest.raises(InputError) as problem:
         parse_plan(text)
-    assert words in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert message in str(problem.value)
+    assert "\n" not in str(problem.value)
 
 
 def test_a_plan_from_python_refuses_a_float_and_says_how_to_write_it() -> None:
@@ -188,9 +188,9 @@ def test_a_plan_from_python_refuses_a_float_and_says_how_to_write_it() -> None:
 
 
 def test_the_digest_tells_plans_apart_by_what_they_ask_and_by_nothing_else(tmp_path: Path) -> None:
-    plan = plan_digest(parse_plan(WHOLE, tmp_path))
+    plan = plan_digest(parse_plan(FULL_PLAN, tmp_path))
     same = (
-        WHOLE.replace("A survey", "Another title")
+        FULL_PLAN.replace("A survey", "Another title")
         .replace("epsilon = 0.1", 'epsilon = "1/10"')
         .replace("out.json", "b.json")
     )
@@ -206,8 +206,8 @@ def test_the_digest_tells_plans_apart_by_what_they_ask_and_by_nothing_else(tmp_p
         ("probability = 0.5", "probability = 0.25"),
         ("epsilon = 0.1", "epsilon = 0.2"),
     ):
-        assert plan_digest(parse_plan(WHOLE.replace(old, new, 1), tmp_path)) != plan
-    assert plan_digest(parse_plan(WHOLE, tmp_path / "elsewhere")) != plan
+        assert plan_digest(parse_plan(FULL_PLAN.replace(old, new, 1), tmp_path)) != plan
+    assert plan_digest(parse_plan(FULL_PLAN, tmp_path / "elsewhere")) != plan
 
 
 TOML_VALUES = st.recursive(
@@ -248,15 +248,15 @@ def test_any_mapping_is_a_plan_or_is_refused_with_one_line(
     content: dict[str, Any], queries: list[dict[str, Any]]
 ) -> None:
     assert "\n" not in _refusal(lambda: plan_from_mapping(content))
-    whole = {"neighbours": "replace", "budget": "b", "source": {"location": "x"}, **content, "query": queries}
-    assert "\n" not in _refusal(lambda: plan_from_mapping(whole))
+    full_content = {"neighbours": "replace", "budget": "b", "source": {"location": "x"}, **content, "query": queries}
+    assert "\n" not in _refusal(lambda: plan_from_mapping(full_content))
 
 
 @settings(max_examples=300)
 @given(
     st.text(max_size=80)
-    | st.integers(0, len(WHOLE)).flatmap(
-        lambda k: st.text(max_size=3).map(lambda t: WHOLE[:k] + t + WHOLE[k + len(t) :])
+    | st.integers(0, len(FULL_PLAN)).flatmap(
+        lambda k: st.text(max_size=3).map(lambda t: FULL_PLAN[:k] + t + FULL_PLAN[k + len(t) :])
     )
 )
 def test_any_text_is_a_plan_or_is_refused_with_one_line(text: str) -> None:

@@ -47,27 +47,28 @@ COST = Fraction(1, 7) + Fraction(1, 11)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_release_killed_anywhere_leaves_no_answer_without_its_charge(tmp_path: Path) -> None:
-    plans = _prepared(tmp_path)
+    plans = _prepare_plans(tmp_path)
     usual = _usual_time(plans.pop())
-    ends = [_killed(plan, random.uniform(0, 1.3 * usual)) for plan in plans]
-    with ledger.open_ledger("ledger.sqlite", tmp_path) as books:
-        charged = {charge.number for charge in books.history("b")}
-        spent = books.state("b").spent
-    written = [release_file.read_release(path) for path in tmp_path.glob("*.json")]
-    assert {made.entry.number for made in written} <= charged
-    assert spent == COST * len(charged)
-    assert len(charged) >= ends.count("ended") + 1
+    outcomes = [_kill_release(plan, random.uniform(0, 1.3 * usual)) for plan in plans]
+    with ledger.open_ledger("ledger.sqlite", tmp_path) as budget_ledger:
+        charge_numbers = {charge.number for charge in budget_ledger.history("b")}
+        spent = budget_ledger.state("b").spent
+    releases = [release_file.read_release(path) for path in tmp_path.glob("*.json")]
+    assert {release.entry.number for release in releases} <= charge_numbers
+    assert spent == COST * len(charge_numbers)
+    assert len(charge_numbers) >= outcomes.count("ended") + 1
     print(
-        f"{len(plans)} killed: {ends.count('ended')} had ended, {len(charged)} charged, {len(written)} released",
+        f"{len(plans)} killed: {outcomes.count('ended')} had ended, {len(charge_numbers)} charged, "
+        f"{len(releases)} released",
         file=sys.stderr,
     )
-    assert ends.count("killed") > len(plans) // 10
+    assert outcomes.count("killed") > len(plans) // 10
 
 
-def _prepared(folder: Path) -> list[Plan]:
+def _prepare_plans(folder: Path) -> list[Plan]:
     (folder / "people.csv").write_text("x\n" + "\n".join(str(k % 10) for k in range(500)) + "\n")
-    with ledger.open_ledger("ledger.sqlite", folder) as books:
-        books.open(ledger.Budget("b", Fraction(1000), unit="row", neighbours="replace"))
+    with ledger.open_ledger("ledger.sqlite", folder) as budget_ledger:
+        budget_ledger.open(ledger.Budget("b", Fraction(1000), unit="row", neighbours="replace"))
     return [parse_plan(PLAN.format(number=k), folder) for k in range(KILLS + 1)]
 
 
@@ -76,18 +77,18 @@ def _usual_time(plan: Plan) -> float:
     import ibis  # noqa: F401
 
     start = time.perf_counter()
-    assert _waited(_forked(plan)) == "ended"
+    assert _wait_for(_fork_release(plan)) == "ended"
     return time.perf_counter() - start
 
 
-def _killed(plan: Plan, after: float) -> str:
-    child = _forked(plan)
+def _kill_release(plan: Plan, after: float) -> str:
+    child = _fork_release(plan)
     time.sleep(after)
     os.kill(child, signal.SIGKILL)
-    return _waited(child)
+    return _wait_for(child)
 
 
-def _forked(plan: Plan) -> int:
+def _fork_release(plan: Plan) -> int:
     child = os.fork()
     if child == 0:
         try:
@@ -98,7 +99,7 @@ def _forked(plan: Plan) -> int:
     return child
 
 
-def _waited(child: int) -> str:
+def _wait_for(child: int) -> str:
     _, status = os.waitpid(child, 0)
     assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
     return "killed" if os.WIFSIGNALED(status) else "ended"

@@ -38,7 +38,7 @@ QUERIES: list[tuple[Query, list[int]]] = [
 def answer(
     name: str, query: Query, truth: list[int], epsilon: Fraction, setting: mechanism_selection.PrivacySetting
 ) -> Answer:
-    law = mechanism_selection.select_mechanism(query, epsilon, setting)
+    selection = mechanism_selection.select_mechanism(query, epsilon, setting)
     if isinstance(query, Mean) and len(truth) == 2 and setting.holds_everyone(query):
         truth = [truth[0]]
     return Answer(
@@ -46,19 +46,21 @@ def answer(
         kind=plans.QUERY_KINDS[type(query)],
         where=query.where,
         epsilon=epsilon,
-        sensitivity=law.sensitivity,
-        mechanism=law.mechanism,
-        optimal=law.optimal,
-        error=accuracy.error_law(law.mechanism, query),
+        sensitivity=selection.sensitivity,
+        mechanism=selection.mechanism,
+        optimal=selection.optimal,
+        error=accuracy.error_law(selection.mechanism, query),
         asked=plans.query_content(query),
-        **noisy_answers.draw_answer(query, truth if len(truth) != 1 or not _ratio(law) else [*truth, 5], law),
+        **noisy_answers.draw_answer(
+            query, truth if len(truth) != 1 or not _is_ratio(selection) else [*truth, 5], selection
+        ),
     )
 
 
-def small() -> Release:
+def small_release() -> Release:
     """A release of one count."""
     setting = mechanism_selection.PrivacySetting(NeighbourRelation.REPLACE, PrivacyUnit(), None, 9)
-    one = answer("q", *QUERIES[0], Fraction(1), setting)
+    count_answer = answer("q", *QUERIES[0], Fraction(1), setting)
     return Release(
         None,
         "utmost",
@@ -70,12 +72,12 @@ def small() -> Release:
         Fraction(1),
         "",
         LedgerEntry("b", 1, Fraction(1), Fraction(0)),
-        (one,),
+        (count_answer,),
     )
 
 
-def _ratio(law: mechanism_selection.SelectedMechanism) -> bool:
-    return type(law.mechanism).__name__ == "RatioMechanism"
+def _is_ratio(selection: mechanism_selection.SelectedMechanism) -> bool:
+    return type(selection.mechanism).__name__ == "RatioMechanism"
 
 
 @st.composite
@@ -85,9 +87,9 @@ def releases(draw: st.DrawFn) -> Release:
     setting = mechanism_selection.PrivacySetting(
         relation, unit, None, 9 if relation is NeighbourRelation.REPLACE else None
     )
-    chosen = draw(st.lists(st.sampled_from(QUERIES), min_size=1, max_size=4))
+    queries = draw(st.lists(st.sampled_from(QUERIES), min_size=1, max_size=4))
     rate = draw(st.fractions("1/50", 5, max_denominator=50))
-    answers = tuple(answer(f"q{k}", query, truth, rate, setting) for k, (query, truth) in enumerate(chosen))
+    answers = tuple(answer(f"q{k}", query, truth, rate, setting) for k, (query, truth) in enumerate(queries))
     return Release(
         title=draw(st.none() | st.text(max_size=5).filter(lambda t: "\0" not in t)),
         library="utmost 0.1.0",
@@ -105,19 +107,19 @@ def releases(draw: st.DrawFn) -> Release:
 
 @settings(max_examples=60, deadline=None)
 @given(releases())
-def test_a_release_reads_back_equal_and_fits_the_published_schema(made: Release) -> None:
-    text = release_file.release_to_json(made)
-    assert release_file.parse_release(text) == made
+def test_a_release_reads_back_equal_and_fits_the_published_schema(release: Release) -> None:
+    text = release_file.release_to_json(release)
+    assert release_file.parse_release(text) == release
     jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(text))
 
 
 @settings(max_examples=20, deadline=None)
 @given(releases())
-def test_a_release_shows_in_a_notebook_with_every_text_escaped(made: Release) -> None:
-    hostile = replace(made, title="<script>alert(1)</script>")
+def test_a_release_shows_in_a_notebook_with_every_text_escaped(release: Release) -> None:
+    hostile = replace(release, title="<script>alert(1)</script>")
     page = hostile._repr_html_()
     assert "<script>" not in page
-    assert all(one.name in page for one in made)
+    assert all(item.name in page for item in release)
 
 
 VALUES = st.recursive(
@@ -136,23 +138,25 @@ VALUES = st.recursive(
 
 @settings(max_examples=400, deadline=None)
 @given(releases(), st.data())
-def test_a_release_that_was_tampered_with_is_read_or_refused_with_one_line(made: Release, data: st.DataObject) -> None:
-    body = release_content(made)
+def test_a_release_that_was_tampered_with_is_read_or_refused_with_one_line(
+    release: Release, data: st.DataObject
+) -> None:
+    body = release_content(release)
     for _ in range(data.draw(st.integers(1, 3))):
-        _spoil(body, data)
+        _change_something(body, data)
     text = json.dumps(body)
     try:
-        found = release_file.parse_release(text)
+        parsed = release_file.parse_release(text)
     except InputError as problem:
         line = str(problem)
     else:
-        line = found._repr_html_()  # what is accepted can be shown, and written again
-        assert release_file.parse_release(release_file.release_to_json(found)) == found
+        line = parsed._repr_html_()  # what is accepted can be shown, and written again
+        assert release_file.parse_release(release_file.release_to_json(parsed)) == parsed
     assert line
     assert "\n" not in line or line.startswith("<table>")
 
 
-def _spoil(body: Any, data: st.DataObject) -> None:
+def _change_something(body: Any, data: st.DataObject) -> None:
     """Walk down to some place of a document and delete it or put something else there."""
     while True:
         keys = list(body) if isinstance(body, dict) else list(range(len(body)))
@@ -177,7 +181,7 @@ def test_any_text_is_refused_with_one_line(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         ({"schema": "utmost-release/9"}, 'release must be of schema utmost-release/1, got "utmost-release/9"'),
         ({"schema": 1}, "without its schema"),
@@ -186,10 +190,10 @@ def test_any_text_is_refused_with_one_line(text: str) -> None:
         ({"queries": []}, "at least one"),
     ],
 )
-def test_a_release_of_another_schema_says_so(change: dict[str, Any], words: str) -> None:
-    made = small()
-    with pytest.raises(InputError, match=words):
-        release_file.parse_release(json.dumps({**release_content(made), **change}))
+def test_a_release_of_another_schema_says_so(change: dict[str, Any], message: str) -> None:
+    release = small_release()
+    with pytest.raises(InputError, match=message):
+        release_file.parse_release(json.dumps({**release_content(release), **change}))
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,11 +206,11 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_name_that_is_not_there_is_told_with_those_that_are() -> None:
-    made = small()
-    assert made["q"] is made.answers[0]
+def test_a_name_that_is_not_there_is_refused_with_those_that_are() -> None:
+    release = small_release()
+    assert release["q"] is release.answers[0]
     with pytest.raises(InputError, match="query must be one of q, got z"):
-        made["z"]
+        release["z"]
 
 
 @pytest.mark.parametrize("key", ["expected", "half_width_95"])
@@ -217,7 +221,7 @@ def test_errors_that_no_double_holds_are_refused(key, value):
     import example_releases
 
     text = release_file.release_to_json(example_releases.release(example_releases.survey()))
-    altered = re.sub(rf'"{key}": [^,]+', f'"{key}": {value}', text, count=1)
-    assert altered != text
+    altered_text = re.sub(rf'"{key}": [^,]+', f'"{key}": {value}', text, count=1)
+    assert altered_text != text
     with pytest.raises(InputError, match=key):
-        release_file.parse_release(altered)
+        release_file.parse_release(altered_text)

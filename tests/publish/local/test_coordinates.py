@@ -25,8 +25,8 @@ TENTHS = 10
 
 
 def great_circle(p: tuple[float, float], q: tuple[float, float]) -> float:
-    """Metres by the haversine formula, on the sphere whose degree of arc is DEGREE."""
-    (l1, f1), (l2, f2) = [tuple(map(radians, place)) for place in (p, q)]
+    """Metres by the haversine formula, on the sphere whose degree of arc is METRES_PER_DEGREE long."""
+    (l1, f1), (l2, f2) = [tuple(map(radians, point)) for point in (p, q)]
     h = sin((f2 - f1) / 2) ** 2 + cos(f1) * cos(f2) * sin((l2 - l1) / 2) ** 2
     return float(METRES_PER_DEGREE) * 2 * asin(min(1.0, sqrt(h))) / radians(1)
 
@@ -49,11 +49,11 @@ def test_the_plane_and_the_sphere_agree_within_the_bounds_in_the_box(box, data) 
     origin = data.draw(
         st.sampled_from([((box[0] + box[2]) / 2, (box[1] + box[3]) / 2), (box[0], box[3]), (box[2], box[1])])
     )
-    frame = DegreeCoordinates(origin)
-    stretch, shrink = float(frame.stretch(box)), float(frame.shrink(box))
+    coordinates = DegreeCoordinates(origin)
+    stretch, shrink = float(coordinates.stretch(box)), float(coordinates.shrink(box))
     share = st.sampled_from([0.0, 1.0]) | st.floats(0, 1)
     p, q = ((left + data.draw(share) * (right - left), bottom + data.draw(share) * (top - bottom)) for _ in range(2))
-    plane = float(METRES_PER_DEGREE) * hypot(float(frame.cosine) * (p[0] - q[0]), p[1] - q[1])
+    plane = float(METRES_PER_DEGREE) * hypot(float(coordinates.cosine) * (p[0] - q[0]), p[1] - q[1])
     sphere = great_circle(p, q)
     assert plane <= stretch * sphere * (1 + 1e-9) + 1e-3
     assert sphere <= shrink * plane * (1 + 1e-9) + 1e-3
@@ -62,11 +62,13 @@ def test_the_plane_and_the_sphere_agree_within_the_bounds_in_the_box(box, data) 
 def test_the_bounds_are_attained_where_they_are_simple() -> None:
     """Close together on the northern edge the plane is c/cos φ times too long; on the southern, too short."""
     box = (Fraction(2), Fraction(40), Fraction("2.001"), Fraction(50))
-    frame = DegreeCoordinates((Fraction(2), Fraction(45)))
-    assert float(frame.stretch(box)) == pytest.approx(cos(radians(45)) / cos(radians(50)), rel=1e-8)
-    assert float(frame.shrink(box)) == pytest.approx(cos(radians(40)) / cos(radians(45)), rel=1e-8)
+    coordinates = DegreeCoordinates((Fraction(2), Fraction(45)))
+    assert float(coordinates.stretch(box)) == pytest.approx(cos(radians(45)) / cos(radians(50)), rel=1e-8)
+    assert float(coordinates.shrink(box)) == pytest.approx(cos(radians(40)) / cos(radians(45)), rel=1e-8)
     north = great_circle((2.0, 50.0), (2.001, 50.0))
-    assert float(METRES_PER_DEGREE * frame.cosine) * 0.001 == pytest.approx(float(frame.stretch(box)) * north, rel=1e-6)
+    assert float(METRES_PER_DEGREE * coordinates.cosine) * 0.001 == pytest.approx(
+        float(coordinates.stretch(box)) * north, rel=1e-6
+    )
     assert DegreeCoordinates((Fraction(2), Fraction(50))).stretch(box) < Fraction(1000001, 1000000)
 
 
@@ -119,13 +121,13 @@ def test_bad_boxes_origins_and_units_are_refused() -> None:
     def box(*corners: int) -> tuple[Fraction, ...]:
         return tuple(map(Fraction, corners))
 
-    for corners, degrees, words in (
+    for corners, degrees, message in (
         (box(1, 0, 0, 1), False, "empty"),
         (box(0, 0, 10, 90), True, "between -90 and 90"),
         (box(-181, 0, 10, 1), True, "from -180 to 180"),
         (box(-90, 0, 90, 1), True, "less than 180 degrees wide, got 180"),
     ):
-        with pytest.raises(InputError, match=words):
+        with pytest.raises(InputError, match=message):
             check_box(corners, degrees)
     for origin in ((0, 90), (0, -90), (181, 0)):
         with pytest.raises(InputError, match="--origin"):

@@ -27,9 +27,9 @@ from utmost.publish.local import (
     TableMetadata,
     obfuscate,
     read_metadata,
+    table_files,
 )
-from utmost.publish.local import metadata as notes
-from utmost.publish.local import table_files as local_files
+from utmost.publish.local import metadata as table_metadata
 
 VOTE = CategoryMechanism("vote", epsilon(1), ("0", "1", "2"), others="2")
 PLACE = LocationMechanism("east", "north", epsilon("1/2"), "km", Fraction(1, 100), PlaneCoordinates("km"))
@@ -53,51 +53,57 @@ def people(tmp_path: Path) -> pa.Table:
     return table
 
 
-def loaded(path: Path) -> pa.Table:
+def read_table(path: Path) -> pa.Table:
     if path.suffix == ".parquet":
         return parquet.read_table(path)
     return csv.read_csv(path, parse_options=csv.ParseOptions(newlines_in_values=True))
 
 
-ENDINGS = pytest.mark.parametrize("given", ["in.csv", "in.parquet"])
-GOALS = pytest.mark.parametrize("goal", ["out.csv", "out.parquet"])
+EACH_SOURCE = pytest.mark.parametrize("source", ["in.csv", "in.parquet"])
+EACH_TARGET = pytest.mark.parametrize("target", ["out.csv", "out.parquet"])
 
 
-@ENDINGS
-@GOALS
-@pytest.mark.parametrize("law", [VOTE, PLACE], ids=["response", "planar"])
-def test_only_the_obfuscated_columns_are_written_in_the_order_of_the_file(law, given, goal, people, tmp_path) -> None:
-    made = obfuscate(law, tmp_path / given, tmp_path / goal)
-    table = loaded(tmp_path / goal)
-    assert table.column_names == (["vote"] if law is VOTE else ["north", "east"])
-    assert table.num_rows == made.rows == 300
+@EACH_SOURCE
+@EACH_TARGET
+@pytest.mark.parametrize("mechanism", [VOTE, PLACE], ids=["response", "planar"])
+def test_only_the_obfuscated_columns_are_written_in_the_order_of_the_file(
+    mechanism, source, target, people, tmp_path
+) -> None:
+    metadata = obfuscate(mechanism, tmp_path / source, tmp_path / target)
+    table = read_table(tmp_path / target)
+    assert table.column_names == (["vote"] if mechanism is VOTE else ["north", "east"])
+    assert table.num_rows == metadata.rows == 300
     assert not any(column.null_count for column in table.columns)
-    assert read_metadata(tmp_path / goal) == made
-    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["in.csv", "in.parquet", goal, f"{goal}.json"])
+    assert read_metadata(tmp_path / target) == metadata
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["in.csv", "in.parquet", target, f"{target}.json"])
 
 
-@ENDINGS
-@GOALS
-def test_kept_columns_are_copied_as_they_are_and_rows_stay_together(given, goal, people, tmp_path) -> None:
-    law = CategoryMechanism("vote", epsilon(40), ("0", "1", "2"))  # practically the truth
-    made = obfuscate(law, tmp_path / given, tmp_path / goal, keep=["group", "note", "name"])
-    table = loaded(tmp_path / goal)
+@EACH_SOURCE
+@EACH_TARGET
+def test_kept_columns_are_copied_as_they_are_and_rows_stay_together(source, target, people, tmp_path) -> None:
+    mechanism = CategoryMechanism("vote", epsilon(40), ("0", "1", "2"))  # practically the truth
+    metadata = obfuscate(mechanism, tmp_path / source, tmp_path / target, keep=["group", "note", "name"])
+    table = read_table(tmp_path / target)
     assert table.column_names == ["name", "vote", "note", "group"]
-    assert made.kept == ("name", "note", "group")
-    found = sorted(zip(*(map(str, table[c].to_pylist()) for c in ("name", "vote", "note", "group")), strict=True))
-    wanted = sorted(zip(*(map(str, people[c].to_pylist()) for c in ("name", "vote", "note", "group")), strict=True))
-    assert found == wanted
+    assert metadata.kept == ("name", "note", "group")
+    written_rows = sorted(
+        zip(*(map(str, table[c].to_pylist()) for c in ("name", "vote", "note", "group")), strict=True)
+    )
+    expected_rows = sorted(
+        zip(*(map(str, people[c].to_pylist()) for c in ("name", "vote", "note", "group")), strict=True)
+    )
+    assert written_rows == expected_rows
     assert table["name"].to_pylist() != people["name"].to_pylist()  # in another order
 
 
-@GOALS
-def test_in_order_keeps_the_order_and_the_note_says_so(goal, people, tmp_path) -> None:
-    made = obfuscate(PLACE, tmp_path / "in.parquet", tmp_path / goal, keep=["name"], in_order=True)
-    assert loaded(tmp_path / goal)["name"].to_pylist() == people["name"].to_pylist()
-    assert made.order == "kept"
-    words = json.loads((tmp_path / f"{goal}.json").read_text())["guarantee"]["words"]
-    assert "old order" in words
-    assert "no protection: name" in words
+@EACH_TARGET
+def test_in_order_keeps_the_order_and_the_note_says_so(target, people, tmp_path) -> None:
+    metadata = obfuscate(PLACE, tmp_path / "in.parquet", tmp_path / target, keep=["name"], in_order=True)
+    assert read_table(tmp_path / target)["name"].to_pylist() == people["name"].to_pylist()
+    assert metadata.order == "kept"
+    guarantee = json.loads((tmp_path / f"{target}.json").read_text())["guarantee"]["words"]
+    assert "old order" in guarantee
+    assert "no protection: name" in guarantee
 
 
 def test_the_types_of_a_parquet_column_are_kept_and_its_remarks_are_not(people, tmp_path) -> None:
@@ -121,19 +127,19 @@ def test_a_csv_file_has_no_quotes_it_does_not_need(people, tmp_path) -> None:
 
 def test_dropped_rows_are_gone_from_every_column(tmp_path) -> None:
     (tmp_path / "in.csv").write_text("name,east,north\na,1,2\nb,,2\nc,3,x\nd,4,5\n")
-    law = LocationMechanism(
+    mechanism = LocationMechanism(
         "east", "north", epsilon("1/2"), "km", Fraction(1, 100), PlaneCoordinates("km"), missing="drop"
     )
-    made = obfuscate(law, tmp_path / "in.csv", tmp_path / "out.csv", keep=["name"], in_order=True)
-    assert loaded(tmp_path / "out.csv")["name"].to_pylist() == ["a", "d"]
-    assert made.rows == 2
+    metadata = obfuscate(mechanism, tmp_path / "in.csv", tmp_path / "out.csv", keep=["name"], in_order=True)
+    assert read_table(tmp_path / "out.csv")["name"].to_pylist() == ["a", "d"]
+    assert metadata.rows == 2
 
 
 def test_a_table_without_rows_is_a_table_without_rows(tmp_path) -> None:
     (tmp_path / "in.csv").write_text("east,north\n")
-    for goal in ("out.csv", "out.parquet"):
-        assert obfuscate(PLACE, tmp_path / "in.csv", tmp_path / goal).rows == 0
-        assert loaded(tmp_path / goal).num_rows == 0
+    for target in ("out.csv", "out.parquet"):
+        assert obfuscate(PLACE, tmp_path / "in.csv", tmp_path / target).rows == 0
+        assert read_table(tmp_path / target).num_rows == 0
 
 
 BAD = [
@@ -152,16 +158,16 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("name", "content", "words"), BAD, ids=[name for name, _, _ in BAD])
+@pytest.mark.parametrize(("name", "content", "message"), BAD, ids=[name for name, _, _ in BAD])
 @pytest.mark.parametrize("earlier", [True, False])
-def test_a_failure_leaves_what_was_there_and_nothing_else(name, content, words, earlier, tmp_path) -> None:
+def test_a_failure_leaves_what_was_there_and_nothing_else(name, content, message, earlier, tmp_path) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
     if earlier:
         (tmp_path / "out.csv").write_text("east,north\n7,7\n")
         (tmp_path / "out.csv.json").write_text("{}")
     before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
-    with pytest.raises(InputError, match=words) as problem:
+    with pytest.raises(InputError, match=message) as problem:
         obfuscate(PLACE, tmp_path / name, tmp_path / "out.csv")
     assert "secret" not in str(problem.value)
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
@@ -189,7 +195,7 @@ def test_a_full_disk_is_one_sentence_and_no_file(people, tmp_path, monkeypatch) 
     def full(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(local_files.os, "fsync", full)
+    monkeypatch.setattr(table_files.os, "fsync", full)
     before = sorted(p.name for p in tmp_path.iterdir())
     with pytest.raises(InputError, match="OUT must be a file that can be written"):
         obfuscate(PLACE, tmp_path / "in.csv", tmp_path / "out.csv")
@@ -199,27 +205,27 @@ def test_a_full_disk_is_one_sentence_and_no_file(people, tmp_path, monkeypatch) 
 def test_the_note_is_never_beside_another_table(people, tmp_path, monkeypatch) -> None:
     """The old note goes before the new table comes: stopped in between, there is a table and no note."""
     obfuscate(PLACE, tmp_path / "in.csv", tmp_path / "out.csv")
-    real, seen = Path.replace, []
+    real, replacements = Path.replace, []
 
-    def watched(self: Path, target: Path) -> Path:
-        seen.append((Path(target).name, (tmp_path / "out.csv.json").exists()))
+    def record_replace(self: Path, target: Path) -> Path:
+        replacements.append((Path(target).name, (tmp_path / "out.csv.json").exists()))
         return real(self, target)
 
-    monkeypatch.setattr(Path, "replace", watched)
+    monkeypatch.setattr(Path, "replace", record_replace)
     obfuscate(VOTE, tmp_path / "in.csv", tmp_path / "out.csv")
-    assert seen == [("old", True), ("out.csv", False), ("out.csv.json", False)]
+    assert replacements == [("old", True), ("out.csv", False), ("out.csv.json", False)]
 
 
 def test_a_table_that_cannot_be_replaced_keeps_its_note(people, tmp_path, monkeypatch) -> None:
     obfuscate(PLACE, tmp_path / "in.csv", tmp_path / "out.csv")
     before, real = {p.name: p.read_bytes() for p in tmp_path.iterdir()}, Path.replace
 
-    def locked(self: Path, target: Path) -> Path:
+    def refuse_table(self: Path, target: Path) -> Path:
         if Path(target).name == "out.csv":
             raise PermissionError("in use")
         return real(self, target)
 
-    monkeypatch.setattr(Path, "replace", locked)
+    monkeypatch.setattr(Path, "replace", refuse_table)
     with pytest.raises(InputError, match="can be replaced"):
         obfuscate(VOTE, tmp_path / "in.csv", tmp_path / "out.csv")
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
@@ -227,19 +233,22 @@ def test_a_table_that_cannot_be_replaced_keeps_its_note(people, tmp_path, monkey
 
 def test_progress_goes_from_the_first_piece_to_all_of_them(people, tmp_path) -> None:
     for name in ("in.csv", "in.parquet"):
-        seen: list[tuple[str, float]] = []
+        reports: list[tuple[str, float]] = []
         obfuscate(
-            PLACE, tmp_path / name, tmp_path / "out.csv", progress=lambda task, share, to=seen: to.append((task, share))
+            PLACE,
+            tmp_path / name,
+            tmp_path / "out.csv",
+            progress=lambda task, share, to=reports: to.append((task, share)),
         )
-        assert seen
-        assert seen[-1] == ("reading", 1.0)
+        assert reports
+        assert reports[-1] == ("reading", 1.0)
 
 
 def test_files_that_would_be_lost_and_columns_named_twice_are_refused(people, tmp_path) -> None:
     (tmp_path / "link.csv").symlink_to(tmp_path / "in.csv")
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "good.csv.json").mkdir()
-    for goal, keep, words in (
+    for target, keep, message in (
         ("in.csv", [], "another file than IN"),
         ("link.csv", [], "another file than IN"),
         ("folder.csv", [], "got a folder"),
@@ -250,8 +259,8 @@ def test_files_that_would_be_lost_and_columns_named_twice_are_refused(people, tm
         ("out.csv", ["name", "name"], "each column once"),
         ("out.csv", ["salary"], 'must have the column "salary"'),
     ):
-        with pytest.raises(InputError, match=words):
-            obfuscate(PLACE, tmp_path / "in.csv", tmp_path / goal, keep)
+        with pytest.raises(InputError, match=message):
+            obfuscate(PLACE, tmp_path / "in.csv", tmp_path / target, keep)
 
 
 def test_a_kept_column_that_csv_cannot_hold_is_refused(tmp_path) -> None:
@@ -301,7 +310,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path) -> None:
     assert large - small < 120
 
 
-LAWS = st.one_of(
+MECHANISMS = st.one_of(
     st.builds(
         CategoryMechanism,
         st.sampled_from(["vote", "a,b", "ü"]),
@@ -329,60 +338,63 @@ LAWS = st.one_of(
 @given(st.data())
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 def test_a_note_reads_back_equal(data) -> None:
-    law = data.draw(LAWS)
-    kept, order = tuple(data.draw(st.lists(st.text(max_size=4), max_size=2))), st.sampled_from(["kept", "shuffled"])
-    made = TableMetadata(law, data.draw(st.integers(0, 10**12)), data.draw(order), kept, "utmost 1")
-    text = notes.metadata_json(made)
-    assert notes.parse_metadata(text) == made
+    mechanism = data.draw(MECHANISMS)
+    kept_columns, order = (
+        tuple(data.draw(st.lists(st.text(max_size=4), max_size=2))),
+        st.sampled_from(["kept", "shuffled"]),
+    )
+    metadata = TableMetadata(mechanism, data.draw(st.integers(0, 10**12)), data.draw(order), kept_columns, "utmost 1")
+    text = table_metadata.metadata_json(metadata)
+    assert table_metadata.parse_metadata(text) == metadata
     assert json.loads(text)["schema"] == "utmost-local/1"
 
 
-GOOD = notes.metadata_content(TableMetadata(PLACE, 3, "kept", (), "utmost 0"))
-VOTES = notes.metadata_content(TableMetadata(VOTE, 3, "kept", (), "utmost 0"))
+GOOD_LOCATIONS = table_metadata.metadata_content(TableMetadata(PLACE, 3, "kept", (), "utmost 0"))
+GOOD_CATEGORIES = table_metadata.metadata_content(TableMetadata(VOTE, 3, "kept", (), "utmost 0"))
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda note: note.pop("rows"),
-        lambda note: note.update(rows=-1),
-        lambda note: note.update(rows="3"),
-        lambda note: note.update(order="sorted"),
-        lambda note: note.update(kept=[1]),
-        lambda note: note.update(schema="utmost-local/2"),
-        lambda note: note.update(surplus=1),
-        lambda note: note["mechanism"].update(name="gauss"),
-        lambda note: note["mechanism"].update(epsilon="-1"),
-        lambda note: note["mechanism"].update(epsilon=[1]),
-        lambda note: note["mechanism"].update(columns=["x"], values=["a"]),
-        lambda note: note["mechanism"].update(box=[1, 2], truth="1/2"),
-        lambda note: note["mechanism"].update(box="1", others=3),
-        lambda note: note.update(mechanism=[]),
+        lambda content: content.pop("rows"),
+        lambda content: content.update(rows=-1),
+        lambda content: content.update(rows="3"),
+        lambda content: content.update(order="sorted"),
+        lambda content: content.update(kept=[1]),
+        lambda content: content.update(schema="utmost-local/2"),
+        lambda content: content.update(surplus=1),
+        lambda content: content["mechanism"].update(name="gauss"),
+        lambda content: content["mechanism"].update(epsilon="-1"),
+        lambda content: content["mechanism"].update(epsilon=[1]),
+        lambda content: content["mechanism"].update(columns=["x"], values=["a"]),
+        lambda content: content["mechanism"].update(box=[1, 2], truth="1/2"),
+        lambda content: content["mechanism"].update(box="1", others=3),
+        lambda content: content.update(mechanism=[]),
     ],
 )
-@pytest.mark.parametrize("good", [GOOD, VOTES], ids=["planar", "response"])
+@pytest.mark.parametrize("good", [GOOD_LOCATIONS, GOOD_CATEGORIES], ids=["planar", "response"])
 def test_a_note_that_was_changed_is_refused_in_one_line(change, good) -> None:
-    note = json.loads(json.dumps(good))
-    change(note)
+    content = json.loads(json.dumps(good))
+    change(content)
     with pytest.raises(InputError) as problem:
-        notes.parse_metadata(json.dumps(note))
+        table_metadata.parse_metadata(json.dumps(content))
     assert "\n" not in str(problem.value)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "null", "[" * 10**5, '{"schema": "utmost-release/1"}'])
 def test_what_is_no_note_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="note must be"):
-        notes.parse_metadata(text)
+        table_metadata.parse_metadata(text)
 
 
 def test_a_note_of_degrees_must_be_of_the_projection_that_is_known() -> None:
-    frame, box = DegreeCoordinates((Fraction(0), Fraction(0))), tuple(map(Fraction, (0, 0, 1, 1)))
-    law = LocationMechanism("x", "y", epsilon(1), "km", Fraction(1), frame, box)
-    note = notes.metadata_content(TableMetadata(law, 0, "kept", (), "utmost 0"))
-    assert notes.parse_metadata(json.dumps(note)).mechanism == law
-    note["mechanism"]["coordinates"]["metres_per_degree"][0] = "1"
+    coordinates, box = DegreeCoordinates((Fraction(0), Fraction(0))), tuple(map(Fraction, (0, 0, 1, 1)))
+    mechanism = LocationMechanism("x", "y", epsilon(1), "km", Fraction(1), coordinates, box)
+    content = table_metadata.metadata_content(TableMetadata(mechanism, 0, "kept", (), "utmost 0"))
+    assert table_metadata.parse_metadata(json.dumps(content)).mechanism == mechanism
+    content["mechanism"]["coordinates"]["metres_per_degree"][0] = "1"
     with pytest.raises(InputError, match="metres_per_degree"):
-        notes.parse_metadata(json.dumps(note))
-    note["mechanism"]["coordinates"]["kind"] = "sphere"
+        table_metadata.parse_metadata(json.dumps(content))
+    content["mechanism"]["coordinates"]["kind"] = "sphere"
     with pytest.raises(InputError, match="plane or degrees"):
-        notes.parse_metadata(json.dumps(note))
+        table_metadata.parse_metadata(json.dumps(content))

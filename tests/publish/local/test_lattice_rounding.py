@@ -24,7 +24,7 @@ SIZES = st.sampled_from(
 ZEROS = st.sampled_from([Fraction(0), Fraction("2.35"), Fraction(-1, 3)])
 
 
-def wanted(value: Fraction, axis: Axis) -> int:
+def exact_position(value: Fraction, axis: Axis) -> int:
     """The claim, in fractions."""
     return min(max(floor((value - axis.zero) / axis.size + HALF), axis.low), axis.high)
 
@@ -34,10 +34,10 @@ def near_borders(draw: st.DrawFn) -> tuple[Axis, Decimal]:
     """An axis, and a decimal that is often a tie or a hair off one."""
     axis = Axis(draw(ZEROS), draw(SIZES), -(10**6), 10**6)
     border = axis.zero + (draw(st.integers(-(10**4), 10**4)) - HALF) * axis.size
-    places = draw(st.integers(0, 20))
+    decimals = draw(st.integers(0, 20))
     hair = draw(st.sampled_from([0, 0, 1, -1])) * Fraction(1, 10 ** draw(st.integers(1, 25)))
-    scaled = floor((border + hair) * 10**places)
-    return axis, Decimal(scaled).scaleb(-places)
+    scaled = floor((border + hair) * 10**decimals)
+    return axis, Decimal(scaled).scaleb(-decimals)
 
 
 @given(st.lists(near_borders(), min_size=1, max_size=5))
@@ -45,9 +45,9 @@ def near_borders(draw: st.DrawFn) -> tuple[Axis, Decimal]:
 def test_text_is_rounded_as_the_decimal_it_is(cases) -> None:
     axis = cases[0][0]
     texts = [format(number, "f") for _, number in cases]
-    found, missing = lattice_positions(pa.array(texts), axis)
+    positions, missing = lattice_positions(pa.array(texts), axis)
     assert not missing.any()
-    assert found.tolist() == [wanted(Fraction(text), axis) for text in texts]
+    assert positions.tolist() == [exact_position(Fraction(text), axis) for text in texts]
 
 
 @given(near_borders(), st.integers(-2, 2), st.sampled_from([pa.float64(), pa.float32()]))
@@ -58,8 +58,8 @@ def test_a_float_is_rounded_as_the_dyadic_fraction_it_is(case, ulps: int, kind) 
     value = width(float(number))
     for _ in range(abs(ulps)):
         value = np.nextafter(value, width(inf if ulps > 0 else -inf))
-    found, _ = lattice_positions(pa.array([float(value)], type=kind), axis)
-    assert found.tolist() == [wanted(Fraction(float(value)), axis)]
+    positions, _ = lattice_positions(pa.array([float(value)], type=kind), axis)
+    assert positions.tolist() == [exact_position(Fraction(float(value)), axis)]
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-50, 50), min_size=1), SIZES, ZEROS)
@@ -67,10 +67,10 @@ def test_a_float_is_rounded_as_the_dyadic_fraction_it_is(case, ulps: int, kind) 
 def test_whole_numbers_and_decimals_are_exact_too(values: list[int], size: Fraction, zero: Fraction) -> None:
     axis = Axis(zero, size)
     assert lattice_positions(pa.array(values, type=pa.int64()), axis)[0].tolist() == [
-        wanted(Fraction(v), axis) for v in values
+        exact_position(Fraction(v), axis) for v in values
     ]
     cells = pa.array([Decimal(v).scaleb(-2) for v in values], type=pa.decimal128(38, 2))
-    assert lattice_positions(cells, axis)[0].tolist() == [wanted(Fraction(v, 100), axis) for v in values]
+    assert lattice_positions(cells, axis)[0].tolist() == [exact_position(Fraction(v, 100), axis) for v in values]
 
 
 @given(near_borders(), st.integers(-3, 3))
@@ -78,43 +78,59 @@ def test_whole_numbers_and_decimals_are_exact_too(values: list[int], size: Fract
 def test_the_array_path_says_what_whole_numbers_say(case, ulps: int) -> None:
     """The error-free product and the 64-bit decimals against Python's integers, on ties and their neighbours."""
     axis, number = case
-    law = lattice_rounding.integer_line(1 / axis.size, HALF - axis.zero / axis.size, axis.low, axis.high)
+    line = lattice_rounding.integer_line(1 / axis.size, HALF - axis.zero / axis.size, axis.low, axis.high)
     value = float(number)
     for _ in range(abs(ulps)):
         value = np.nextafter(value, inf if ulps > 0 else -inf)
-    near = np.rint(np.array([value]) * float(1 / axis.size) + float(HALF - axis.zero / axis.size))
-    found = np.zeros(1, dtype=np.int64)
-    if abs(value * float(1 / axis.size) + float(HALF - axis.zero / axis.size) - near[0]) < 1e-9:
-        assert lattice_rounding._floor_doubles(np.array([value]), near, law, found)
-        assert found.tolist() == law.floors([float(value)])
+    nearest = np.rint(np.array([value]) * float(1 / axis.size) + float(HALF - axis.zero / axis.size))
+    floors = np.zeros(1, dtype=np.int64)
+    if abs(value * float(1 / axis.size) + float(HALF - axis.zero / axis.size) - nearest[0]) < 1e-9:
+        assert lattice_rounding._floor_doubles(np.array([value]), nearest, line, floors)
+        assert floors.tolist() == line.floors([float(value)])
     text = format(number, "f")
-    if lattice_rounding._floor_decimals(pa.array([text]), np.array([float(number)]), law, found)[0]:
-        assert found.tolist() == law.floors([text])
+    if lattice_rounding._floor_decimals(pa.array([text]), np.array([float(number)]), line, floors)[0]:
+        assert floors.tolist() == line.floors([text])
 
 
-READ = ["1.5", " 2 ", "+3", "-.5", "4.", "1e2", "1E-2", "-0", "\t7"]
-UNREAD = ["", "x", "1,5", "1_0", "0x10", "nan", "inf", "-Infinity", "1e999", "1 2", "１", "--1", "e5", "9" * 400, None]
+NUMBER_TEXTS = ["1.5", " 2 ", "+3", "-.5", "4.", "1e2", "1E-2", "-0", "\t7"]
+OTHER_TEXTS = [
+    "",
+    "x",
+    "1,5",
+    "1_0",
+    "0x10",
+    "nan",
+    "inf",
+    "-Infinity",
+    "1e999",
+    "1 2",
+    "１",
+    "--1",
+    "e5",
+    "9" * 400,
+    None,
+]
 
 
 def test_what_is_a_number_and_what_is_missing() -> None:
     axis = Axis(Fraction(0), Fraction(1, 100))
-    found, missing = lattice_positions(pa.array(READ), axis)
+    positions, missing = lattice_positions(pa.array(NUMBER_TEXTS), axis)
     assert not missing.any()
-    assert found.tolist() == [wanted(Fraction(text.strip()), axis) for text in READ]
-    assert lattice_positions(pa.array(UNREAD), axis)[1].all()
+    assert positions.tolist() == [exact_position(Fraction(text.strip()), axis) for text in NUMBER_TEXTS]
+    assert lattice_positions(pa.array(OTHER_TEXTS), axis)[1].all()
     assert lattice_positions(pa.array([nan, inf, -inf, None]), axis)[1].all()
     assert lattice_positions(pa.array([None, None]), axis)[1].all()
 
 
-@given(st.lists(st.sampled_from(READ + UNREAD), min_size=1, max_size=30))
+@given(st.lists(st.sampled_from(NUMBER_TEXTS + OTHER_TEXTS), min_size=1, max_size=30))
 @settings(max_examples=60)
 def test_what_becomes_of_a_cell_does_not_depend_on_the_rows_around_it(cells: list[str | None]) -> None:
     axis = Axis(Fraction(0), Fraction(1, 3))
-    found, missing = lattice_positions(pa.array(cells, type=pa.string()), axis)
+    positions, missing = lattice_positions(pa.array(cells, type=pa.string()), axis)
     for k, cell in enumerate(cells):
-        alone, gone = lattice_positions(pa.array([cell], type=pa.string()), axis)
-        assert missing[k] == gone[0]
-        assert gone[0] or found[k] == alone[0]
+        position, is_missing = lattice_positions(pa.array([cell], type=pa.string()), axis)
+        assert missing[k] == is_missing[0]
+        assert is_missing[0] or positions[k] == position[0]
 
 
 @pytest.mark.parametrize(

@@ -42,30 +42,30 @@ LOSSES = {
 @settings(max_examples=80)
 def test_the_guess_has_the_least_expected_loss_by_bayes_rule(points, weights, loss: str) -> None:
     rate, total = 0.7, sum(weights)
-    found = remap_reports(points, weighted_grid(GRID, weights), loss, rate)
+    result = remap_reports(points, weighted_grid(GRID, weights), loss, rate)
     for k, y in enumerate(points):
         joint = [w / total * exp(-rate * dist(y, g)) for w, g in zip(weights, GRID, strict=True)]
         belief = [j / sum(joint) for j in joint]
         costs = [sum(b * LOSSES[loss](w, g) for b, g in zip(belief, GRID, strict=True)) for w in GRID]
-        assert costs[found.guesses[k]] == pytest.approx(min(costs), abs=1e-5)
-        assert found.losses[k] == pytest.approx(min(costs), abs=1e-5)
+        assert costs[result.guesses[k]] == pytest.approx(min(costs), abs=1e-5)
+        assert result.losses[k] == pytest.approx(min(costs), abs=1e-5)
 
 
 def test_far_reports_and_places_without_weight_are_no_trouble() -> None:
     grid = weighted_grid(GRID, [0, 1, 0, 1])
-    found = remap_reports([[1e5, 1e5], [-1e5, -1e5]], grid, "euclidean", 5.0)
-    assert found.guesses.tolist() == [3, 1]
-    assert np.isfinite(found.losses).all()
+    result = remap_reports([[1e5, 1e5], [-1e5, -1e5]], grid, "euclidean", 5.0)
+    assert result.guesses.tolist() == [3, 1]
+    assert np.isfinite(result.losses).all()
 
 
 def test_chunks_do_not_change_the_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     points = np.random.default_rng(1).normal(size=(50, 2))
-    whole = remap_reports(points, weighted_grid(GRID, [1, 2, 3, 4]), "squared", 1.0)
+    at_once = remap_reports(points, weighted_grid(GRID, [1, 2, 3, 4]), "squared", 1.0)
     estimate = deconvolve(points, np.array(GRID), 1.0)
     monkeypatch.setattr(remap, "CHUNK_ENTRIES", 12)
     monkeypatch.setattr(remap, "MAX_KEPT_ENTRIES", 0)
-    again = remap_reports(points, weighted_grid(GRID, [1, 2, 3, 4]), "squared", 1.0)
-    assert again.guesses.tolist() == whole.guesses.tolist()
+    in_chunks = remap_reports(points, weighted_grid(GRID, [1, 2, 3, 4]), "squared", 1.0)
+    assert in_chunks.guesses.tolist() == at_once.guesses.tolist()
     assert deconvolve(points, np.array(GRID), 1.0).weights == pytest.approx(estimate.weights)
 
 
@@ -81,7 +81,7 @@ def test_em_finds_the_largest_likelihood_and_its_gap_is_a_bound(seed: int) -> No
     random, rate = np.random.default_rng(seed), 1.2
     places, truth = np.array(GRID), np.array([0.5, 0.1, 0.1, 0.3])
     points = places[random.choice(4, 60, p=truth)] + random.laplace(0, 0.6, (60, 2))
-    solved = optimize.minimize(
+    solution = optimize.minimize(
         lambda w: -log_likelihood(points, w, rate),
         np.full(4, 0.25),
         method="SLSQP",
@@ -89,14 +89,14 @@ def test_em_finds_the_largest_likelihood_and_its_gap_is_a_bound(seed: int) -> No
         constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
         options={"ftol": 1e-12, "maxiter": 500},
     )
-    best = -float(solved.fun)
+    best = -float(solution.fun)
     for gap in (0.1, 0.01, 1e-6):
-        found = deconvolve(points, places, rate, rounds=20_000, gap=gap)
-        reached = log_likelihood(points, found.weights, rate)
-        assert found.gap <= gap
-        assert best - 1e-7 <= reached + found.gap
-        assert found.weights.sum() == pytest.approx(1)
-    assert found.weights == pytest.approx(solved.x, abs=5e-3)
+        result = deconvolve(points, places, rate, rounds=20_000, gap=gap)
+        reached = log_likelihood(points, result.weights, rate)
+        assert result.gap <= gap
+        assert best - 1e-7 <= reached + result.gap
+        assert result.weights.sum() == pytest.approx(1)
+    assert result.weights == pytest.approx(solution.x, abs=5e-3)
 
 
 def test_em_rounds_never_lower_the_likelihood() -> None:
@@ -111,24 +111,24 @@ def test_em_rounds_never_lower_the_likelihood() -> None:
 def test_a_round_of_em_is_the_formula() -> None:
     """π_g·mean_y K_yg/Σ_h π_h·K_yh from equal weights, by hand."""
     points = [(0.5, 0.5), (3.0, 2.0)]
-    likely = [[exp(-dist(y, g)) for g in GRID] for y in points]
-    wanted = [sum(row[k] / sum(row) for row in likely) / len(points) for k in range(len(GRID))]
-    assert deconvolve(points, np.array(GRID), 1.0, rounds=1, gap=0.0).weights == pytest.approx(wanted)
+    likelihoods = [[exp(-dist(y, g)) for g in GRID] for y in points]
+    weights = [sum(row[k] / sum(row) for row in likelihoods) / len(points) for k in range(len(GRID))]
+    assert deconvolve(points, np.array(GRID), 1.0, rounds=1, gap=0.0).weights == pytest.approx(weights)
 
 
 def test_counts_stand_for_repeated_reports() -> None:
     points = np.array([[0.1, 0.2], [2.5, 2.0], [0.0, 1.5]])
     repeated = np.repeat(points, [3, 1, 2], axis=0)
-    once, more = deconvolve(points, np.array(GRID), 1.0, [3, 1, 2]), deconvolve(repeated, np.array(GRID), 1.0)
-    assert once.weights == pytest.approx(more.weights)
+    by_counts, by_rows = deconvolve(points, np.array(GRID), 1.0, [3, 1, 2]), deconvolve(repeated, np.array(GRID), 1.0)
+    assert by_counts.weights == pytest.approx(by_rows.weights)
 
 
 @given(st.lists(st.tuples(COORDINATE, COORDINATE), min_size=1, max_size=40), st.sampled_from([0.1, 0.7, 3.0]))
 def test_reports_are_put_together_within_half_a_diagonal(points, width: float) -> None:
     middles, counts = gather_reports(points, width)
     assert counts.sum() == len(points)
-    gaps = remap.distances(np.array(points), middles).min(axis=1)
-    assert (gaps <= width / 2**0.5 + 1e-9).all()
+    distances = remap.distances(np.array(points), middles).min(axis=1)
+    assert (distances <= width / 2**0.5 + 1e-9).all()
     assert len({tuple(m) for m in middles.round(6).tolist()}) == len(middles)
 
 
@@ -178,54 +178,54 @@ def test_two_towns_come_back_from_their_obfuscated_people_in_degrees(tmp_path) -
     """Two towns 130 km apart, noise of half a kilometre: the map has their shares, and guesses are in the right one."""
     rows = ["0.5,50.5"] * 1500 + ["-0.5,49.5"] * 500
     (tmp_path / "in.csv").write_text("lon,lat\n" + "\n".join(rows) + "\n")
-    note = obfuscate(CITY, tmp_path / "in.csv", tmp_path / "out.csv", in_order=True)
-    found = read_locations(note, tmp_path / "out.csv", "euclidean", None, 20)
-    north = found.weights[(found.places[:, 1] > 50)].sum()
+    metadata = obfuscate(CITY, tmp_path / "in.csv", tmp_path / "out.csv", in_order=True)
+    reading = read_locations(metadata, tmp_path / "out.csv", "euclidean", None, 20)
+    north = reading.weights[(reading.places[:, 1] > 50)].sum()
     assert north == pytest.approx(0.75, abs=0.01)
-    assert found.estimated
-    best = found.places[found.weights.argmax()]
-    assert best == pytest.approx([0.5, 50.5], abs=0.1)
-    assert (found.guesses[:1500, 1] > 50).mean() > 0.99
+    assert reading.estimated
+    likeliest_place = reading.places[reading.weights.argmax()]
+    assert likeliest_place == pytest.approx([0.5, 50.5], abs=0.1)
+    assert (reading.guesses[:1500, 1] > 50).mean() > 0.99
 
 
 def test_a_given_prior_is_used_as_it_is(tmp_path) -> None:
-    law = LocationMechanism("x", "y", epsilon(1), "km", Fraction(1, 10), PlaneCoordinates("m"))
+    mechanism = LocationMechanism("x", "y", epsilon(1), "km", Fraction(1, 10), PlaneCoordinates("m"))
     (tmp_path / "in.csv").write_text("x,y\n1000,2000\n5000,5000\n")
     (tmp_path / "map.csv").write_text("weight,x,y,name\n3,1000,2000,a\n1,5031,5000,b\n")
-    note = obfuscate(law, tmp_path / "in.csv", tmp_path / "out.csv")
-    found = read_locations(note, tmp_path / "out.csv", "binary", tmp_path / "map.csv")
-    assert found.places.tolist() == [[1000, 2000], [5000, 5000]]  # moved to the lattice, as a row's place is
-    assert found.weights.tolist() == [0.75, 0.25]
-    assert not found.estimated
-    assert {tuple(g) for g in found.guesses.tolist()} <= {(1000, 2000), (5000, 5000)}
+    metadata = obfuscate(mechanism, tmp_path / "in.csv", tmp_path / "out.csv")
+    reading = read_locations(metadata, tmp_path / "out.csv", "binary", tmp_path / "map.csv")
+    assert reading.places.tolist() == [[1000, 2000], [5000, 5000]]  # moved to the lattice, as a row's place is
+    assert reading.weights.tolist() == [0.75, 0.25]
+    assert not reading.estimated
+    assert {tuple(g) for g in reading.guesses.tolist()} <= {(1000, 2000), (5000, 5000)}
 
 
 @pytest.mark.parametrize("many", [True, False])
 def test_very_many_reports_are_put_together_for_the_map(many: bool, tmp_path, monkeypatch) -> None:
-    law = LocationMechanism("x", "y", epsilon(2), "km", Fraction(1, 100), PlaneCoordinates("km"))
+    mechanism = LocationMechanism("x", "y", epsilon(2), "km", Fraction(1, 100), PlaneCoordinates("km"))
     (tmp_path / "in.csv").write_text("x,y\n" + "1,1\n" * 300 + "9,9\n" * 100)
-    note = obfuscate(law, tmp_path / "in.csv", tmp_path / "out.parquet")
+    metadata = obfuscate(mechanism, tmp_path / "in.csv", tmp_path / "out.parquet")
     monkeypatch.setattr(location_estimates, "MAX_UNGATHERED_ENTRIES", 0 if many else 1 << 40)
-    found = read_locations(note, tmp_path / "out.parquet", "squared", None, 5)
-    assert found.weights[found.places.sum(axis=1) < 10].sum() == pytest.approx(0.75, abs=0.03)
+    reading = read_locations(metadata, tmp_path / "out.parquet", "squared", None, 5)
+    assert reading.weights[reading.places.sum(axis=1) < 10].sum() == pytest.approx(0.75, abs=0.03)
 
 
 def test_a_table_or_prior_that_is_not_what_it_must_be_is_refused(tmp_path) -> None:
-    law = LocationMechanism("x", "y", epsilon(1), "km", Fraction(1, 10), PlaneCoordinates("km"))
-    note = TableMetadata(law, 1, "kept", (), "")
-    for content, words in (("x,y\n1,2\n3,4\n", "1 rows of its note"), ("x,y\nsecret,1\n", "two finite numbers")):
+    mechanism = LocationMechanism("x", "y", epsilon(1), "km", Fraction(1, 10), PlaneCoordinates("km"))
+    metadata = TableMetadata(mechanism, 1, "kept", (), "")
+    for content, message in (("x,y\n1,2\n3,4\n", "1 rows of its note"), ("x,y\nsecret,1\n", "two finite numbers")):
         (tmp_path / "out.csv").write_text(content)
-        with pytest.raises(InputError, match=words) as problem:
-            read_locations(note, tmp_path / "out.csv")
+        with pytest.raises(InputError, match=message) as problem:
+            read_locations(metadata, tmp_path / "out.csv")
         assert "secret" not in str(problem.value)
     (tmp_path / "out.csv").write_text("x,y\n")
     with pytest.raises(InputError, match="some rows"):
-        read_locations(TableMetadata(law, 0, "kept", (), ""), tmp_path / "out.csv")
+        read_locations(TableMetadata(mechanism, 0, "kept", (), ""), tmp_path / "out.csv")
     (tmp_path / "out.csv").write_text("x,y\n1,2\n")
     for content in ("x,y\n1,2\n", "x,y,weight\n", "x,y,weight\n1,2,x\n", "x,y,weight\n1,2,-1\n"):
         (tmp_path / "map.csv").write_text(content)
         with pytest.raises(InputError, match=r"must have|must be"):
-            read_locations(note, tmp_path / "out.csv", prior=tmp_path / "map.csv")
+            read_locations(metadata, tmp_path / "out.csv", prior=tmp_path / "map.csv")
     with pytest.raises(InputError, match="must be of places"):
         read_locations(
             TableMetadata(CategoryMechanism("v", epsilon(1), ("a", "b")), 1, "kept", (), ""), tmp_path / "out.csv"

@@ -25,49 +25,50 @@ def batches(rows: int, size: int = 7) -> list[pa.RecordBatch]:
     return table.to_batches(max_chunksize=size)
 
 
-def rows_of(found) -> list[int]:
-    table = pa.Table.from_batches(list(found), SCHEMA)
+def rows_of(shuffled) -> list[int]:
+    table = pa.Table.from_batches(list(shuffled), SCHEMA)
     assert table["name"].to_pylist() == [f"n{k}" for k in table["row"].to_pylist()]
     return table["row"].to_pylist()
 
 
 def test_every_order_of_distinct_words_is_another_order_of_rows_and_equal_words_are_drawn_again() -> None:
     words = (5, 2**63, 2**64 - 1, 77)
-    found = {tuple(shuffle.permutation(4, Played(p)).tolist()) for p in permutations(words)}
-    assert len(found) == factorial(4)
-    again = Played([9, 3, 9, 1, 2, 3])
-    assert shuffle.permutation(3, again).tolist() == [0, 1, 2]
-    assert again.left == []
+    orders = {tuple(shuffle.permutation(4, Played(p)).tolist()) for p in permutations(words)}
+    assert len(orders) == factorial(4)
+    repeated = Played([9, 3, 9, 1, 2, 3])
+    assert shuffle.permutation(3, repeated).tolist() == [0, 1, 2]
+    assert repeated.left == []
 
 
-@pytest.mark.parametrize("held", [10**9, 2000, 100, 0])
+@pytest.mark.parametrize("max_bytes", [10**9, 2000, 100, 0])
 @pytest.mark.parametrize("rows", [0, 1, 63, 500])
-def test_all_rows_come_out_once_and_no_file_is_left(rows: int, held: int, tmp_path: Path) -> None:
-    found = rows_of(shuffle.shuffle_rows(batches(rows), SCHEMA, tmp_path, None, held))
-    assert sorted(found) == list(range(rows))
-    assert rows < 60 or found != sorted(found)
+def test_all_rows_come_out_once_and_no_file_is_left(rows: int, max_bytes: int, tmp_path: Path) -> None:
+    order = rows_of(shuffle.shuffle_rows(batches(rows), SCHEMA, tmp_path, None, max_bytes))
+    assert sorted(order) == list(range(rows))
+    assert rows < 60 or order != sorted(order)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_files_are_used_only_beyond_what_is_held(tmp_path: Path) -> None:
-    made = shuffle.shuffle_rows(batches(500), SCHEMA, tmp_path, None, 2000)
-    next(made)
+    shuffled = shuffle.shuffle_rows(batches(500), SCHEMA, tmp_path, None, 2000)
+    next(shuffled)
     assert (tmp_path / "parts").is_dir()
-    made.close()
-    other = tmp_path / "other"
-    other.mkdir()
-    next(shuffle.shuffle_rows(batches(500), SCHEMA, other, None, 10**6))
-    assert list(other.iterdir()) == []
+    shuffled.close()
+    other_folder = tmp_path / "other"
+    other_folder.mkdir()
+    next(shuffle.shuffle_rows(batches(500), SCHEMA, other_folder, None, 10**6))
+    assert list(other_folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("held", [10**9, 0], ids=["memory", "files"])
-def test_all_orders_of_four_rows_are_alike(held: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("max_bytes", [10**9, 0], ids=["memory", "files"])
+def test_all_orders_of_four_rows_are_alike(max_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two files at a time. 24 orders, 600 runs, χ² with 23 degrees: false alarm 1e-6."""
     monkeypatch.setattr(shuffle, "BUCKET_BITS", 1)
-    seen = Counter(
-        tuple(rows_of(shuffle.shuffle_rows(batches(4), SCHEMA, tmp_path, system_source(), held))) for _ in range(600)
+    order_counts = Counter(
+        tuple(rows_of(shuffle.shuffle_rows(batches(4), SCHEMA, tmp_path, system_source(), max_bytes)))
+        for _ in range(600)
     )
-    counts = [seen[p] for p in permutations(range(4))]
+    counts = [order_counts[p] for p in permutations(range(4))]
     assert stats.chisquare(counts).pvalue > 1e-6
 
 
