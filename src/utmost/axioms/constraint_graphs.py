@@ -5,9 +5,9 @@ two related secrets where its likelihood changes as fast as privacy allows. Wher
 fixes the likelihood function up to a constant, so such an output *is* a likelihood function: a spanning tree with a
 direction on each edge. The tree alone is not enough: all outputs of the geometric mechanism have the same one.
 
-Everything here is said of *limits*, the constraints α^d·c[high] ≤ c[low] that a column must obey. A symmetric relation
-and a level give KL10's, all with d = 1; a space and a level give those of a privacy type (FMPD23), with d the distances
-of the pairs that generate the metric.
+Everything here holds for any `PrivacyConstraints` α^d·c[high] ≤ c[low] on a column. A symmetric relation and a level
+give KL10's, all with d = 1; a space and a level give those of a privacy type (FMPD23), with d the distances of the
+pairs that generate the metric.
 """
 
 from __future__ import annotations

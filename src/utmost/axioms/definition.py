@@ -21,7 +21,7 @@ DEFINITION_FORMS = (
     "pure:EPSILON, alpha:ALPHA, approximate:EPSILON,DELTA, variation:T, identity, subsampling:P "
     "or points:0 0,1/4 3/4,1 1"
 )
-MAX_BOUND_CHARS = 100_000  # characters of a bound in words
+MAX_BOUND_CHARS = 100_000  # characters of the text of a bound
 TWO_SECRETS = Relation(("i1", "i2"), ((0, 1),))
 
 

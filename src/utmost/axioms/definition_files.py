@@ -1,4 +1,4 @@
-"""Definitions and candidates as people write them: words, a predicate, or a TOML file.
+"""Definitions and candidates as people write them: a named bound, a predicate, or a TOML file.
 
 ::
 
@@ -42,7 +42,7 @@ FILE_KINDS = ("pairs", "matrix", "graph")
 
 
 def parse_candidate(text: str, relation: Relation | None = None, default_relation: Relation = TWO_SECRETS) -> Candidate:
-    """What the words mean: the candidate in a .toml file, or a bound or predicate for every pair of the relation.
+    """What the text means: the candidate in a .toml file, or a bound or predicate for every pair of the relation.
 
     A relation is not for a file that has its own. Without any it is `default_relation`, one ordered pair unless given.
 
@@ -77,7 +77,7 @@ def parse_definition(text: str, default_relation: Relation = TWO_SECRETS) -> Def
 def parse_definition_space(text: str) -> Space | None:
     """The space that a definition file says who is related by, or steps along its pairs, which must connect them.
 
-    None for other words, and for a file that says nothing of it.
+    None for other text, and for a file that says nothing of it.
     """
     if not text.strip().lower().endswith(".toml"):
         return None
@@ -106,7 +106,7 @@ def _attained_bound(allowed_pairs: AllowedPairs) -> Curve:
 
 
 def parse_rule(text: str) -> Rule:
-    """A bound in words, a predicate, or `function:MODULE:FUNCTION`, a predicate in Python looked at on a grid."""
+    """A named bound, a predicate, or `function:MODULE:FUNCTION`, a predicate in Python looked at on a grid."""
     if is_bound_text(text):
         return parse_bound(text)
     kind, _, name = text.strip().partition(":")
@@ -216,7 +216,7 @@ def _parse_relation_key(table: Mapping[str, Any], key: str, folder: Path) -> Rel
 
 
 def _locate_file(table: Mapping[str, Any], key: str, folder: Path) -> str:
-    """The words of a space or a relation; a file that they name is looked for beside the definition."""
+    """The text of a space or a relation; a file that it names is looked for beside the definition."""
     text = table[key]
     if not isinstance(text, str):
         raise InputError(f'definition: {key} must be a text such as "line:6"')

@@ -83,8 +83,8 @@ def best_coefficient(relation: Relation, level: Level) -> Number:
     >>> from utmost.axioms.relation import parse_relation
     >>> from utmost.exact import alpha
     >>> [
-    ...     str(best_coefficient(parse_relation(words), alpha("1/2")))
-    ...     for words in ("line:1", "discrete:9", "line:3", "line:4")
+    ...     str(best_coefficient(parse_relation(text), alpha("1/2")))
+    ...     for text in ("line:1", "discrete:9", "line:3", "line:4")
     ... ]
     ['-1', '-2/3', '-1/2', '-1/3']
     """

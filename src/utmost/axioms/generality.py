@@ -5,8 +5,8 @@ it a partial order; it is a preorder, since mechanisms that differ in how they n
 at least as general as the other. Up to that it is an order, and `canonical` picks the representative.
 
 A mechanism is *maximally general* at a level when every private mechanism that is at least as general is equivalent to
-it. Theorem (KL10 Thm 3.3.3, for any limits): that is so exactly when every output that occurs is an extreme ray of the
-cone of columns that privacy allows, and a column is one exactly when its row graph is connected.
+it. Theorem (KL10 Thm 3.3.3, for any constraints): that is so exactly when every output that occurs is an extreme ray of
+the cone of columns that privacy allows, and a column is one exactly when its row graph is connected.
 
 Proof. The tight constraints of a column c with a connected graph fix it up to a factor, and where c = c₁ + c₂ with both
 allowed, a constraint that is tight for c is tight for both: so they are multiples of c, and c is extreme. If the graph

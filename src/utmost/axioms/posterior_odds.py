@@ -1,7 +1,7 @@
 """How far an attacker's odds can move: KL10 Prop. 2.1.4, its bounds from a definition and the truth of a channel.
 
-i₁ is true, and an attacker weighs i₂ against it. An answer o moves her log-odds by Δ = ln(P(o|i₂)/P(o|i₁)), whatever
-her prior, if it gives both some weight. A definition bounds how often Δ is large in either direction; the probability
+i₁ is true, and an attacker weighs i₂ against it. An answer o moves the log-odds by Δ = ln(P(o|i₂)/P(o|i₁)), whatever
+the prior, if it gives both some weight. A definition bounds how often Δ is large in either direction; the probability
 is that of the mechanism's coins alone.
 """
 

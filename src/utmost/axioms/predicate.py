@@ -23,7 +23,7 @@ EVERY_SIGN = frozenset({-1, 0, 1})
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """The function across·a + up·b + shift."""
+    """The function a_coefficient·a + b_coefficient·b + shift."""
 
     across: Number
     up: Number

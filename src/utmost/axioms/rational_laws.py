@@ -25,17 +25,17 @@ MAX_DEGREE = 20_000  # degree of a polynomial
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """x = e^(1/steps); `least` is the smallest exponent of x that occurs, so x^−least makes every exponent ≥ 0."""
+    """x = e^(1/steps); `min_exponent` is the smallest power of x that occurs, so x^−min_exponent makes all ≥ 0."""
 
     steps: int
-    least: int
+    min_exponent: int
 
     def polynomial(self, terms: Terms) -> fmpq_poly:
-        """A sum of powers of e as a polynomial in x, times x^−least."""
+        """A sum of powers of e as a polynomial in x, times x^−min_exponent."""
         from flint import fmpq, fmpq_poly
 
         coefficient_by_power = {
-            int(Fraction(exponent) * self.steps) - self.least: c  # type: ignore[arg-type]
+            int(Fraction(exponent) * self.steps) - self.min_exponent: c  # type: ignore[arg-type]
             for (exponent, _), c in terms.items()
         }
         coefficients = [fmpq(0)] * (max(coefficient_by_power, default=-1) + 1)
@@ -69,7 +69,7 @@ def common_unit(numbers: Iterable[Number]) -> Unit | None:
     """A unit in which all these numbers are quotients of polynomials; None if there is none, or all are rational.
 
     >>> common_unit([exponential(Fraction(-1, 10)), exponential(Fraction(1, 4))])
-    Unit(steps=20, least=-2)
+    Unit(steps=20, min_exponent=-2)
     """
     exponents: set[Fraction] = set()
     for value in numbers:

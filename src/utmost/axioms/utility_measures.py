@@ -193,9 +193,9 @@ def _refutation(mechanism: Channel, post: Channel, measure: Measure) -> Refutati
 
 
 def remap_counterexample(mechanism: Channel | Mechanism, consumer: Consumer) -> Refutation | None:
-    """KL10's own reason (after GRS12): a mechanism loses less once her best remap is applied to its answers.
+    """KL10's own reason (after GRS12): a mechanism loses less once the reader's best remap is applied to its answers.
 
-    The mechanism's outputs must be her readings. None where reading them at face value is already best.
+    The mechanism's outputs must be the reader's readings. None where reading them at face value is already best.
 
     >>> from utmost.consumer import losses, priors
     >>> from utmost.exact import alpha
