@@ -1,4 +1,4 @@
-"""The kernel against brute force over matrices of fractions, and against laws that hold at a million counts."""
+"""Readings of counts against brute force over matrices of fractions, and against laws that hold at a million counts."""
 
 from __future__ import annotations
 
@@ -222,10 +222,10 @@ class FloatLoss:
         return np.asarray(self.value(np.asarray(truth), np.abs(np.subtract(truth, reading))), dtype=np.float64)
 
     def exact(self, i: int, j: int) -> Number:
-        raise AssertionError("the kernel asked for an exact loss")
+        raise AssertionError("readings asked for an exact loss")
 
     def matrix(self, size: int) -> object:
-        raise AssertionError("the kernel asked for a matrix")
+        raise AssertionError("readings asked for a matrix")
 
 
 capped = FloatLoss("capped", lambda truth, gap: np.minimum(gap, 10))

@@ -74,7 +74,7 @@ def test_monotone_means_that_no_error_costs_less_than_a_smaller_one_to_its_side(
 
 @given(st.data())
 @settings(max_examples=60, deadline=None)
-def test_the_kernel_reads_it_as_the_matrix_path_does(data: st.DataObject) -> None:
+def test_readings_of_counts_are_those_of_the_matrix_path(data: st.DataObject) -> None:
     size, loss = data.draw(st.integers(1, 9)), data.draw(drawings)
     prior, level = priors.explicit(data.draw(strategies.weights(size))), data.draw(strategies.rational_levels())
     reader, mechanism = Consumer(prior, loss), geometric(size - 1, level)

@@ -73,7 +73,7 @@ class Consumer:
         return best_readings(self.costs(), self._channel(mechanism).rows)
 
     def expected_loss(self, mechanism: Channel | Mechanism) -> Number | float:
-        """The consumer's expected loss (GRS12 eq. 2) under her best remap: Σ_y min_w S[w, y]."""
+        """The consumer's expected loss (GRS12 eq. 2) under the best remap: Σ_y min_w S[w, y]."""
         costs, rows = self.costs(), self._channel(mechanism).rows
         return _plain_number(sum(costs[:, w] @ rows[:, y] for y, w in enumerate(best_readings(costs, rows))))
 
@@ -93,7 +93,7 @@ class Consumer:
         return source.then(deterministic(mapping, source.outputs, readings))
 
     def readings(self, secrets: tuple[int | str, ...]) -> tuple[int | str, ...]:
-        """What she can read an answer as: the secrets, or the actions w0, w1, … of a table with other columns."""
+        """What an answer can be read as: the secrets, or the actions w0, w1, … of a table with other columns."""
         width = self.loss.matrix(self.prior.size).shape[1] if isinstance(self.loss, Table) else len(secrets)
         return secrets if width == len(secrets) else tuple(f"w{k}" for k in range(width))
 

@@ -35,11 +35,11 @@ def loss_rows(loss: LossLike, size: int) -> Exacts:
         raise InputError(f"loss must have {size} rows, one for each secret, equally long, got {len(rows)} of them")
     result = np.empty((size, width), dtype=object)
     for x, row in enumerate(rows):
-        result[x] = [_exact(value) for value in row]
+        result[x] = [_exact_entry(value) for value in row]
     return result
 
 
-def _exact(value: object) -> Number:
+def _exact_entry(value: object) -> Number:
     if isinstance(value, float):
         raise InputError('loss must have exact entries here, got floats: write them as text, for instance "1/3"')
     return number(int(value) if isinstance(value, np.integer) else value, "loss")

@@ -130,7 +130,7 @@ class Binary:
 
 @dataclass(frozen=True, slots=True)
 class Nib:
-    """1 if the reading is the secret, else 0: she wants to name something that it is not (FMPD23 eq. 11)."""
+    """1 if the reading is the secret, else 0: the aim is to name something that it is not (FMPD23 eq. 11)."""
 
     @property
     def name(self) -> str:

@@ -112,7 +112,7 @@ def find_design(
     try:
         if attempt is best_attempt and _is_wide(space, level, consumer):
             design = wide_design(space, level, consumer, progress)
-            if _is_enough(design, space, level):
+            if _is_good_enough(design, space, level):
                 return design
         return _small_design(space, level, consumer, attempt)
     except KeyboardInterrupt:
@@ -164,7 +164,7 @@ def wide_design(space: Space, level: Level, consumer: Consumer, progress: Progre
     )
 
 
-def _is_enough(design: Design, space: Space, level: Level) -> bool:
+def _is_good_enough(design: Design, space: Space, level: Level) -> bool:
     """Do the bounds meet, or is there nothing else to try: only an ε too small for doubles is better served exactly."""
     bounds_meet = design.stopped or design.certificate.gap <= MAX_ACCEPTED_GAP * design.loss
     is_large = len(space.tight) * len(design.channel.outputs) > MAX_SLOW_CELLS

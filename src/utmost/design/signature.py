@@ -17,7 +17,7 @@ from utmost.exact import Level, Number
 
 DOWN, UP, SLACK, ZERO = "↓", "↑", "S", "0"
 Signature: TypeAlias = tuple[str, ...]  # one string of symbols a row
-Place: TypeAlias = tuple[int, int]
+EntryIndex: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class LemmaFinding:
 
     lemma: str
     holds: bool
-    place: Place | None = None
+    place: EntryIndex | None = None
     says: str = ""
 
 
@@ -67,7 +67,7 @@ def lemmas(found: Signature) -> list[LemmaFinding]:
     5.3 holds for every private mechanism; 5.5 and 5.6 for every optimal direct one of a consumer with a full-support
     prior and a strictly legal loss; 5.8 and 5.9 for every such one that is a vertex.
     """
-    checks: tuple[tuple[str, Callable[[Signature], Iterator[tuple[Place, str]]]], ...] = (
+    checks: tuple[tuple[str, Callable[[Signature], Iterator[tuple[EntryIndex, str]]]], ...] = (
         ("5.3(a)", _mixed_columns),
         ("5.3(b)", _one_way_rows),
         ("5.5", _not_unimodal),
@@ -81,7 +81,7 @@ def lemmas(found: Signature) -> list[LemmaFinding]:
     return [_finding(name, next(check(found), None)) for name, check in checks]
 
 
-def _finding(name: str, broken: tuple[Place, str] | None) -> LemmaFinding:
+def _finding(name: str, broken: tuple[EntryIndex, str] | None) -> LemmaFinding:
     return LemmaFinding(name, True) if broken is None else LemmaFinding(name, False, *broken)
 
 
@@ -89,19 +89,19 @@ def _columns(symbols: Signature) -> list[str]:
     return ["".join(column) for column in zip(*symbols, strict=True)]
 
 
-def _mixed_columns(symbols: Signature) -> Iterator[tuple[Place, str]]:
+def _mixed_columns(symbols: Signature) -> Iterator[tuple[EntryIndex, str]]:
     for j, column in enumerate(_columns(symbols)):
         if ZERO in column and set(column) != {ZERO}:
             yield (column.index(ZERO), j), "a zero in a column that is not all zero"
 
 
-def _one_way_rows(symbols: Signature) -> Iterator[tuple[Place, str]]:
+def _one_way_rows(symbols: Signature) -> Iterator[tuple[EntryIndex, str]]:
     for i, row in enumerate(symbols):
         if set(row) <= {DOWN, ZERO} or set(row) <= {UP, ZERO}:
             yield (i, 0), "every output moves the same way, so the next row cannot sum to 1"
 
 
-def _not_unimodal(symbols: Signature) -> Iterator[tuple[Place, str]]:
+def _not_unimodal(symbols: Signature) -> Iterator[tuple[EntryIndex, str]]:
     for i, row in enumerate(symbols):
         previous = ""
         for j, symbol in enumerate(row):
@@ -110,21 +110,21 @@ def _not_unimodal(symbols: Signature) -> Iterator[tuple[Place, str]]:
             previous += symbol
 
 
-def _decreasing_rows(symbols: Signature) -> Iterator[tuple[Place, str]]:
+def _decreasing_rows(symbols: Signature) -> Iterator[tuple[EntryIndex, str]]:
     for i in range(len(symbols) - 1):
         if symbols[i + 1].count(DOWN) < symbols[i].count(DOWN):
             j = next(j for j, symbol in enumerate(symbols[i]) if symbol == DOWN and symbols[i + 1][j] != DOWN)
             yield (i + 1, j), "fewer ↓ than in the row before"
 
 
-def _repeated_rows(symbols: Signature) -> Iterator[tuple[Place, str]]:
+def _repeated_rows(symbols: Signature) -> Iterator[tuple[EntryIndex, str]]:
     for i in range(len(symbols) - 1):
         row, following = symbols[i], symbols[i + 1]
         if SLACK not in row + following and following.count(DOWN) <= row.count(DOWN):
             yield (i + 1, 0), "no more ↓ than the strictly unimodal row before, and no S"
 
 
-def _too_many_slacks(symbols: Signature) -> Iterator[tuple[Place, str]]:
+def _too_many_slacks(symbols: Signature) -> Iterator[tuple[EntryIndex, str]]:
     empty = sum(set(column) == {ZERO} for column in _columns(symbols))
     slack_entries = [(i, j) for i, row in enumerate(symbols) for j, symbol in enumerate(row) if symbol == SLACK]
     if len(slack_entries) > empty:
@@ -135,7 +135,7 @@ def _nonzero(symbols: Signature) -> list[tuple[int, str]]:
     return [(j, column) for j, column in enumerate(_columns(symbols)) if set(column) != {ZERO}]
 
 
-def _not_single_peaked(symbols: Signature) -> Iterator[tuple[Place, str]]:
+def _not_single_peaked(symbols: Signature) -> Iterator[tuple[EntryIndex, str]]:
     order = {UP: 0, SLACK: 1, DOWN: 2, ZERO: 3}
     for j, column in _nonzero(symbols):
         for i in range(1, len(column)):
@@ -143,7 +143,7 @@ def _not_single_peaked(symbols: Signature) -> Iterator[tuple[Place, str]]:
                 yield (i, j), f"{column[i]} below {column[i - 1]}: the column is not single-peaked"
 
 
-def _sloping_ends(symbols: Signature) -> Iterator[tuple[Place, str]]:
+def _sloping_ends(symbols: Signature) -> Iterator[tuple[EntryIndex, str]]:
     columns = _nonzero(symbols)
     if columns and UP in columns[0][1]:
         yield (columns[0][1].index(UP), columns[0][0]), "the first non-zero column has an incline"
@@ -151,7 +151,7 @@ def _sloping_ends(symbols: Signature) -> Iterator[tuple[Place, str]]:
         yield (columns[-1][1].index(DOWN), columns[-1][0]), "the last non-zero column has a decline"
 
 
-def _uneven_inclines(symbols: Signature) -> Iterator[tuple[Place, str]]:
+def _uneven_inclines(symbols: Signature) -> Iterator[tuple[EntryIndex, str]]:
     columns = _nonzero(symbols)
     for (_, before), (j, column) in pairwise(columns):
         if column.count(UP) != before.count(UP) + before.count(SLACK) + 1:

@@ -69,7 +69,7 @@ def program_cells(space: Space, group: Symmetries, columns: tuple[int, ...]) -> 
     column_points = np.array(columns, dtype=np.int64)
     orbit_columns = orbit_firsts(group.points[column_points])  # one column of each orbit: the others are its images
     if len(space.tight) * len(orbit_columns) > 100 * MAX_RELATIONS:
-        raise _too_large(space, 2 * len(space.tight) * len(orbit_columns))
+        raise _size_error(space, 2 * len(space.tight) * len(orbit_columns))
     pair_orbits, orbit_indices = np.unique(group.pairs[:, column_points], return_inverse=True)
     unknown = orbit_indices.reshape(len(space), len(column_points)).astype(np.int64)
     distance = np.zeros(len(pair_orbits), dtype=np.int64)
@@ -79,7 +79,7 @@ def program_cells(space: Space, group: Symmetries, columns: tuple[int, ...]) -> 
     keys = (np.repeat(space.codes[x, z], len(orbit_columns)) * len(pair_orbits) + left) * len(pair_orbits) + right
     keys = np.unique(keys[left != right])
     if len(keys) > MAX_RELATIONS:
-        raise _too_large(space, len(keys))
+        raise _size_error(space, len(keys))
     left, right, code = (
         keys // len(pair_orbits) % len(pair_orbits),
         keys % len(pair_orbits),
@@ -88,7 +88,7 @@ def program_cells(space: Space, group: Symmetries, columns: tuple[int, ...]) -> 
     return Cells(columns, unknown, distance, orbit_firsts(group.points), left, right, code)
 
 
-def _too_large(space: Space, relations: int) -> InputError:
+def _size_error(space: Space, relations: int) -> InputError:
     return InputError(
         f"a capacity of {space.name} needs a linear program with {relations} privacy constraints up to symmetry, and "
         f"at most {MAX_RELATIONS} are tried: take fewer points, or another alpha"

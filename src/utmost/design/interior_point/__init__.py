@@ -35,7 +35,7 @@ Progress: TypeAlias = Callable[[float, float], None]  # the lower and the upper 
 
 RELATIVE_GAP = 5e-10  # of the loss: the gap at which the doubles are left
 MAX_STEPS = 400
-KEPT_ITERATES = 4  # mechanisms of the last steps
+LAST_ITERATES = 4  # mechanisms of the last steps
 MAX_BYTES = 4 << 30  # bytes
 MIN_USED_CHANCE = 1e-6  # a reading that is never likelier than this is left out if another one serves as well
 BLEND_WEIGHTS = tuple(2.0**-k for k in (44, 40, 36, 32, 24, 16, 8, 0))  # of the first mechanism, which has slack
@@ -107,7 +107,7 @@ def interior_point_search(
 def _follow_path(model: Model, symmetry: Orbits, costs: Floats, report: Progress, steps: Iterator[Iterate]) -> Search:
     """The path to where its bounds are near enough, to where it ends, or to where it is interrupted."""
     best: Iterate | None = None
-    last_entries: deque[Floats] = deque(maxlen=KEPT_ITERATES)
+    last_entries: deque[Floats] = deque(maxlen=LAST_ITERATES)
     upper, interrupted = np.inf, False
     with one_thread(), np.errstate(all="ignore"):
         try:

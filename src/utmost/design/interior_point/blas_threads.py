@@ -19,7 +19,7 @@ SYMBOL_PATTERNS = (
     "openblas_{}_num_threads64_",
     "openblas_{}_num_threads",
 )
-Switch: TypeAlias = tuple[Callable[[], int], Callable[[int], None]]  # how many threads there are; make it so many
+ThreadSwitch: TypeAlias = tuple[Callable[[], int], Callable[[int], None]]  # how many threads there are; make it so many
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def one_thread() -> Iterator[None]:
 
 
 @cache
-def _thread_switches() -> tuple[Switch, ...]:
+def _thread_switches() -> tuple[ThreadSwitch, ...]:
     import numpy
     import scipy
 
@@ -43,7 +43,7 @@ def _thread_switches() -> tuple[Switch, ...]:
     return tuple(switch for switch in switches if switch is not None)
 
 
-def _thread_switch(library: Path) -> Switch | None:
+def _thread_switch(library: Path) -> ThreadSwitch | None:
     try:
         blas = ctypes.CDLL(str(library))
     except OSError:
