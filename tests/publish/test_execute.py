@@ -95,9 +95,10 @@ def test_a_preview_says_what_a_release_will_do_and_spends_nothing(folder: Path, 
     assert preview.cost == Fraction(43, 10)
     assert (preview.spent, preview.left, preview.free, preview.setting.units) == (0, 10, False, 60)
     release = utmost.release(plan(folder, *ALL_QUERIES))
-    assert [(planned.law.mechanism, planned.error, planned.law.optimal) for planned in preview.intended] == [
-        (answer.mechanism, answer.error, answer.optimal) for answer in release
-    ]
+    assert [
+        (planned_answer.law.mechanism, planned_answer.error, planned_answer.law.optimal)
+        for planned_answer in preview.intended
+    ] == [(answer.mechanism, answer.error, answer.optimal) for answer in release]
 
 
 def test_a_mean_and_a_sum_take_their_steps_from_the_extra_loss_that_is_accepted(
@@ -118,7 +119,9 @@ def test_a_mean_and_a_sum_take_their_steps_from_the_extra_loss_that_is_accepted(
         claim = re.search(r"absolute loss at most (\S+) above the best", release[name].optimal)
         assert claim is not None
         assert 0 < Fraction(claim[1]) <= extra
-    assert [planned.law.mechanism for planned in preview.intended] == [answer.mechanism for answer in release]
+    assert [planned_answer.law.mechanism for planned_answer in preview.intended] == [
+        answer.mechanism for answer in release
+    ]
     with pytest.raises(InputError, match='query "m": extra_loss must be left out'):
         utmost.release(
             plan(folder, {"name": "m", "kind": "mean", "extra_loss": "1/50", **bounds}, relation="add-remove")

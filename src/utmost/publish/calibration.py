@@ -58,8 +58,8 @@ def privacy_setting(
         relation = NeighbourRelation(str(neighbours))
     except ValueError:
         raise InputError(f'neighbours must be replace or add-remove, got "{str(neighbours)[:40]}"') from None
-    bound = integer(kept, "kept")
-    unit = PrivacyUnit() if bound == 1 else PrivacyUnit("person", rows=bound)
+    row_bound = integer(kept, "kept")
+    unit = PrivacyUnit() if row_bound == 1 else PrivacyUnit("person", rows=row_bound)
     return mechanism_selection.PrivacySetting(
         relation, unit, None, units if relation is NeighbourRelation.REPLACE else None
     )

@@ -112,12 +112,16 @@ def make_reader(
     check_answer(answer)
     if isinstance(answer.mechanism, ChoiceMechanism):
         return None
-    listed = prior_axis.listed_prior(prior)
+    explicit_prior = prior_axis.listed_prior(prior)
     numbers, _ = _released_numbers(answer, cell)
-    points = _select_points(answer, numbers, axis_request, None if listed is None else listed.size, prior == "uniform")
+    points = _select_points(
+        answer, numbers, axis_request, None if explicit_prior is None else explicit_prior.size, prior == "uniform"
+    )
     step = points.axis.step
     point_loss = value_loss.stretched(step) if isinstance(value_loss, PiecewiseLoss) and step != 1 else value_loss
-    return Reader(points.axis, prior_axis.prior_on(points.axis, prior, listed), point_loss, coverage_share, points.near)
+    return Reader(
+        points.axis, prior_axis.prior_on(points.axis, prior, explicit_prior), point_loss, coverage_share, points.near
+    )
 
 
 def read_answer(
@@ -207,8 +211,8 @@ def _released_numbers(answer: Answer, cell: str | None) -> tuple[list[int], tupl
     if cell is None:
         return numbers, names
     if cell not in names:
-        shown = "; ".join(names[:MAX_LISTED_CELLS]) + ("; …" if len(names) > MAX_LISTED_CELLS else "")
-        raise InputError(f'cell must be one of {shown}: got "{cell[:60]}"')
+        listed_names = "; ".join(names[:MAX_LISTED_CELLS]) + ("; …" if len(names) > MAX_LISTED_CELLS else "")
+        raise InputError(f'cell must be one of {listed_names}: got "{cell[:60]}"')
     return [numbers[names.index(cell)]], (cell,)
 
 

@@ -54,8 +54,13 @@ class PlanCheck:
     def ask(self) -> ReleaseCost:
         """What the ledger is asked for."""
         costs = tuple(
-            ledger.QueryCost(planned.asked.name, planned.asked.epsilon, planned.law.telling, planned.law.sensitivity)
-            for planned in self.intended
+            ledger.QueryCost(
+                planned_answer.asked.name,
+                planned_answer.asked.epsilon,
+                planned_answer.law.telling,
+                planned_answer.law.sensitivity,
+            )
+            for planned_answer in self.intended
         )
         plan, part = self.plan, self.plan.part
         part_key = None if part is None else (part.column, plans.key_to_text(part.equals))
@@ -86,7 +91,7 @@ class Preview:
 
     def __repr__(self) -> str:
         """What it costs, and how far off each answer will be."""
-        lines = [f"{planned.asked.name}: {planned.error.words}" for planned in self.intended]
+        lines = [f"{planned_answer.asked.name}: {planned_answer.error.words}" for planned_answer in self.intended]
         return "\n".join([f"<Preview of ε {self.cost}, ε {self.left} left>", *lines])
 
 
@@ -102,28 +107,28 @@ class PreparedRelease:
     def spend(self, progress: Progress = lambda task, done, total: None) -> Release:
         """Charge, draw, remember and write the release; what was remembered is given again for free."""
         output = self.preview.plan.output
-        with nullcontext() if output is None else release_file.ReservedFile(output) as reserved:
-            remembered = self.books.remembered(self.ask)
+        with nullcontext() if output is None else release_file.ReservedFile(output) as output_file:
+            remembered_content = self.books.remembered(self.ask)
             release = (
                 self._charge_and_answer(progress)
-                if remembered is None
-                else release_file.release_from_content(remembered)
+                if remembered_content is None
+                else release_file.release_from_content(remembered_content)
             )
-            if reserved is not None:
-                reserved.fill(release_file.release_to_json(release))
+            if output_file is not None:
+                output_file.fill(release_file.release_to_json(release))
         return release
 
     def _charge_and_answer(self, progress: Progress) -> Release:
         intended, setting = self.preview.intended, self.preview.setting
         truths: list[ExactAnswer] = []
-        for k, planned in enumerate(intended):
-            progress(f"counting {planned.asked.name}", k, len(intended))
-            truths.append(noisy_answers.exact_answer(planned.asked.query, self.table, setting))
+        for k, planned_answer in enumerate(intended):
+            progress(f"counting {planned_answer.asked.name}", k, len(intended))
+            truths.append(noisy_answers.exact_answer(planned_answer.asked.query, self.table, setting))
         entry = self.books.charge(self.ask)
         answers = []
-        for k, (planned, truth) in enumerate(zip(intended, truths, strict=True)):
-            progress(f"drawing {planned.asked.name}", k, len(intended))
-            answers.append(_draw_noisy_answer(planned, truth, setting))
+        for k, (planned_answer, truth) in enumerate(zip(intended, truths, strict=True)):
+            progress(f"drawing {planned_answer.asked.name}", k, len(intended))
+            answers.append(_draw_noisy_answer(planned_answer, truth, setting))
         progress("done", len(intended), len(intended))
         release = self._build_release(tuple(answers), LedgerEntry(self.ask.budget, entry.id, entry.spent, entry.left))
         self.books.keep(entry.id, release_file.release_to_json(release))
@@ -185,12 +190,14 @@ def check_plan(plan: Plan, table: Table) -> PlanCheck:
     """How a table would answer a plan: its columns are checked, its units counted where they are public; no ledger."""
     setting = _privacy_setting(plan, table)
     planned_answers = tuple(plan_answer(query_spec, setting) for query_spec in plan.queries)
-    for planned in planned_answers:
-        if planned.asked.extra_loss is not None:
-            with plans.name_query_in_errors(planned.asked.name):
-                table.check(planned.asked.query, plan.unit, plan.part)
+    for planned_answer in planned_answers:
+        if planned_answer.asked.extra_loss is not None:
+            with plans.name_query_in_errors(planned_answer.asked.name):
+                table.check(planned_answer.asked.query, plan.unit, plan.part)
     return PlanCheck(
-        replace(plan, queries=tuple(planned.asked for planned in planned_answers)), setting, planned_answers
+        replace(plan, queries=tuple(planned_answer.asked for planned_answer in planned_answers)),
+        setting,
+        planned_answers,
     )
 
 
@@ -251,10 +258,10 @@ def _guessed_kinds(plan: Plan, table: Table, only_look: bool) -> dict[str, str]:
 
 
 def _draw_noisy_answer(
-    planned: PlannedAnswer, truth: ExactAnswer, setting: mechanism_selection.PrivacySetting
+    planned_answer: PlannedAnswer, truth: ExactAnswer, setting: mechanism_selection.PrivacySetting
 ) -> Answer:
     """The noisy answer, with the ε that the mechanism which ran is found to have."""
-    query_spec, mechanism = planned.asked, planned.law.mechanism
+    query_spec, mechanism = planned_answer.asked, planned_answer.law.mechanism
     epsilon = mechanism_selection.actual_epsilon(mechanism, query_spec.query, setting, noisy_answers.step_epsilon)
     if epsilon > query_spec.epsilon:
         raise UndecidedError(
@@ -265,10 +272,10 @@ def _draw_noisy_answer(
         kind=plans.QUERY_KINDS[type(query_spec.query)],
         where=query_spec.query.where,
         epsilon=epsilon,
-        sensitivity=planned.law.sensitivity,
+        sensitivity=planned_answer.law.sensitivity,
         mechanism=mechanism,
-        optimal=planned.law.optimal,
-        error=planned.error,
+        optimal=planned_answer.law.optimal,
+        error=planned_answer.error,
         asked=plans.query_content(query_spec.query),
-        **noisy_answers.draw_answer(query_spec.query, truth, planned.law),
+        **noisy_answers.draw_answer(query_spec.query, truth, planned_answer.law),
     )

@@ -151,8 +151,8 @@ def _parse_neighbours(word: str) -> NeighbourRelation:
 
 def _parse_source(fields: Fields) -> dict[str, Any]:
     location, table, engine = fields.text("location", ""), fields.text("table", None), fields.text("engine", None)
-    declared = fields.table("columns", {})
-    columns = {column: declared.text(column) for column in declared.columns()}
+    column_fields = fields.table("columns", {})
+    columns = {column: column_fields.text(column) for column in column_fields.columns()}
     fingerprint = fields.text("fingerprint", None)
     fields.finish()
     return {"source": Source(location, table, engine, columns), "fingerprint": fingerprint}
@@ -296,9 +296,9 @@ def check_key(value: object, name: str) -> Key:
         return value
     if isinstance(value, date) and not isinstance(value, datetime):
         return value
-    other = "a number with a point" if isinstance(value, Decimal | float) else "something else"
+    type_text = "a number with a point" if isinstance(value, Decimal | float) else "something else"
     raise InputError(
-        f"{name} must be texts, whole numbers, true or false, or dates, got {other}: use where for the rest"
+        f"{name} must be texts, whole numbers, true or false, or dates, got {type_text}: use where for the rest"
     )
 
 

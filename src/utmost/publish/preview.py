@@ -31,28 +31,28 @@ def preview_content(preview: Preview) -> dict[str, Any]:
         "free": preview.free,
         "guesses": dict(preview.guesses),
         "ledger": {"budget": preview.plan.budget, **balances},
-        "queries": [_planned_content(planned) for planned in preview.intended],
+        "queries": [_planned_content(planned_answer) for planned_answer in preview.intended],
     }
 
 
-def _planned_content(planned: PlannedAnswer) -> dict[str, Any]:
-    extra = planned.asked.extra_loss
-    step_entries = {} if extra is None else {"extra_loss": str(extra), "step": grid_step(planned)}
+def _planned_content(planned_answer: PlannedAnswer) -> dict[str, Any]:
+    extra = planned_answer.asked.extra_loss
+    step_entries = {} if extra is None else {"extra_loss": str(extra), "step": grid_step(planned_answer)}
     return {
-        "name": planned.asked.name,
-        "kind": plans.QUERY_KINDS[type(planned.asked.query)],
+        "name": planned_answer.asked.name,
+        "kind": plans.QUERY_KINDS[type(planned_answer.asked.query)],
         **step_entries,
-        "epsilon": str(planned.asked.epsilon),
-        "sensitivity": planned.law.sensitivity,
-        "mechanism": mechanism_content(planned.law.mechanism),
-        "optimal": planned.law.optimal,
-        "error": error_content(planned.error),
+        "epsilon": str(planned_answer.asked.epsilon),
+        "sensitivity": planned_answer.law.sensitivity,
+        "mechanism": mechanism_content(planned_answer.law.mechanism),
+        "optimal": planned_answer.law.optimal,
+        "error": error_content(planned_answer.error),
     }
 
 
-def grid_step(planned: PlannedAnswer) -> str | None:
+def grid_step(planned_answer: PlannedAnswer) -> str | None:
     """The step of a query's grid, if it has one."""
-    step: str | None = plans.query_content(planned.asked.query).get("step")
+    step: str | None = plans.query_content(planned_answer.asked.query).get("step")
     return step
 
 
@@ -76,17 +76,17 @@ def format_epsilon(value: Fraction) -> str:
 
 
 def error_remarks(
-    intended: Sequence[PlannedAnswer], setting: PrivacySetting, guesses: Mapping[str, str]
+    planned_answers: Sequence[PlannedAnswer], setting: PrivacySetting, guesses: Mapping[str, str]
 ) -> Iterator[str]:
     """What must be known to read the errors."""
-    kinds = {plans.QUERY_KINDS[type(planned.asked.query)] for planned in intended}
-    if any(planned.error.over_rows for planned in intended):
+    kinds = {plans.QUERY_KINDS[type(planned_answer.asked.query)] for planned_answer in planned_answers}
+    if any(planned_answer.error.over_rows for planned_answer in planned_answers):
         yield "/r: at most, divided by the number of rows in the mean, which is not public."
     if "quantile" in kinds:
         yield "rows: at most so many lie on the wrong side of the quantile."
-    for planned in intended:
-        if planned.asked.extra_loss is not None:
-            yield grid_step_sentence(planned)
+    for planned_answer in planned_answers:
+        if planned_answer.asked.extra_loss is not None:
+            yield grid_step_sentence(planned_answer)
     if guesses:
         yield f"Kinds were found in the rows; to release, declare them: {plan_writer.column_kinds(guesses)}"
     limits = [] if setting.unit.column is None else [f"at most {_row_limit_text(setting.unit)} of each person"]
@@ -95,11 +95,11 @@ def error_remarks(
         yield f"Errors are of the noise alone, around what is asked of {' and '.join(limits)}."
 
 
-def grid_step_sentence(planned: PlannedAnswer) -> str:
+def grid_step_sentence(planned_answer: PlannedAnswer) -> str:
     """The step that an accepted extra loss led to."""
-    extra = planned.asked.extra_loss
+    extra = planned_answer.asked.extra_loss
     return (
-        f"{planned.asked.name}: step {grid_step(planned)}, the coarsest that adds at most {extra} to any "
+        f"{planned_answer.asked.name}: step {grid_step(planned_answer)}, the coarsest that adds at most {extra} to any "
         "reader's absolute loss."
     )
 

@@ -74,8 +74,8 @@ def _refuse_constant(word: str) -> float:
 
 def save_text(document: str, path: Path) -> None:
     """A text in a file, whole or not at all: an earlier file stays until the new one is on disk."""
-    with ReservedFile(path) as reserved:
-        reserved.fill(document)
+    with ReservedFile(path) as output_file:
+        output_file.fill(document)
 
 
 class ReservedFile:

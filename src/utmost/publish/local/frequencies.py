@@ -152,8 +152,8 @@ def frequency_intervals(mechanism: RandomisedResponse, counts: Sequence[int], mi
     for c in counts:
         low = min(float(betaincinv(c, n - c + 1, tail)), (c - 1) / n) if c else 0.0
         high = max(float(betainccinv(c + 1, n - c, tail)), (c + 1) / n) if c < n else 1.0
-        ends = sorted(_frequency(mechanism, p) for p in (low - INTERVAL_MARGIN, high + INTERVAL_MARGIN))
-        bounds.append((min(max(ends[0], 0.0), 1.0), min(max(ends[1], 0.0), 1.0)))
+        interval = sorted(_frequency(mechanism, p) for p in (low - INTERVAL_MARGIN, high + INTERVAL_MARGIN))
+        bounds.append((min(max(interval[0], 0.0), 1.0), min(max(interval[1], 0.0), 1.0)))
     return bounds
 
 

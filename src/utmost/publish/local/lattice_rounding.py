@@ -166,14 +166,14 @@ def exact_floors(cells: pa.Array, values: Doubles, nearest: Doubles, line: Integ
     """The floors of cells whose nearest doubles are `values`, with the whole numbers m in `nearest`."""
     import pyarrow as pa
 
-    floors, decided = np.zeros(len(values), dtype=np.int64), np.zeros(len(values), dtype=np.bool_)
+    floors, is_decided = np.zeros(len(values), dtype=np.int64), np.zeros(len(values), dtype=np.bool_)
     if not pa.types.is_floating(cells.type) and not pa.types.is_integer(cells.type):
-        decided = _floor_decimals(cells, values, line, floors)
+        is_decided = _floor_decimals(cells, values, line, floors)
     elif pa.types.is_floating(cells.type) or np.abs(values).max() < EXACT_DOUBLE_LIMIT:
-        decided[:] = _floor_doubles(values, nearest, line, floors)
-    rest = np.flatnonzero(~decided)
-    if len(rest):
-        floors[rest] = line.floors(cells.take(pa.array(rest)).to_pylist())
+        is_decided[:] = _floor_doubles(values, nearest, line, floors)
+    undecided_rows = np.flatnonzero(~is_decided)
+    if len(undecided_rows):
+        floors[undecided_rows] = line.floors(cells.take(pa.array(undecided_rows)).to_pylist())
     return floors
 
 

@@ -81,10 +81,10 @@ def rectangle_cells(left: float, bottom: float, right: float, top: float, cells:
     """The middles of equal cells on a rectangle, `cells` of them along its longer side, rows from the bottom."""
     width, height = right - left, top - bottom
     size = max(width, height) / cells if max(width, height) > 0 else 1.0
-    across, up = (max(1, round(length / size)) for length in (width, height))
-    xs = left + width * (np.arange(across) + 0.5) / across
-    ys = bottom + height * (np.arange(up) + 0.5) / up
-    return np.stack([np.tile(xs, up), np.repeat(ys, across)], axis=1)
+    column_count, row_count = (max(1, round(length / size)) for length in (width, height))
+    xs = left + width * (np.arange(column_count) + 0.5) / column_count
+    ys = bottom + height * (np.arange(row_count) + 0.5) / row_count
+    return np.stack([np.tile(xs, row_count), np.repeat(ys, column_count)], axis=1)
 
 
 def distances(points: Doubles, places: Doubles) -> Doubles:
@@ -202,11 +202,11 @@ def gather_reports(points: npt.ArrayLike, width: float) -> tuple[Doubles, npt.ND
     """
     squares = np.floor(check_points(points) / width)
     low = squares.min(axis=0)
-    across = squares[:, 0].max() - low[0] + 1
-    if not across * (squares[:, 1].max() - low[1] + 1) < 2.0**53:
+    column_count = squares[:, 0].max() - low[0] + 1
+    if not column_count * (squares[:, 1].max() - low[1] + 1) < 2.0**53:
         raise InputError("reports must lie within 2^26 widths of each other to be put together")
-    square_ids, counts = np.unique(((squares - low) @ [1.0, across]).astype(np.int64), return_counts=True)
-    corners = np.stack([square_ids % int(across), square_ids // int(across)], axis=1)
+    square_ids, counts = np.unique(((squares - low) @ [1.0, column_count]).astype(np.int64), return_counts=True)
+    corners = np.stack([square_ids % int(column_count), square_ids // int(column_count)], axis=1)
     return (corners + low + 0.5) * width, counts.astype(np.int64)
 
 

@@ -104,20 +104,22 @@ def _open_csv(stream: Any, path: Path, column_names: list[str], name: str, progr
     from pyarrow import csv
 
     size, message = max(path.stat().st_size, 1), _unreadable_message(name, path, "CSV")
-    parse, read = csv.ParseOptions(newlines_in_values=True), csv.ReadOptions(block_size=CSV_BLOCK_BYTES)
+    parse_options, read_options = csv.ParseOptions(newlines_in_values=True), csv.ReadOptions(block_size=CSV_BLOCK_BYTES)
     with (
         hide_engine_errors(message),
         path.open("rb") as header_stream,
-        csv.open_csv(header_stream, read_options=read, parse_options=parse) as probe,
+        csv.open_csv(header_stream, read_options=read_options, parse_options=parse_options) as probe,
     ):
         names = probe.schema.names
-    selected = _select_columns(names, column_names, name)
-    kinds = dict.fromkeys(selected, pa.string())
-    convert = csv.ConvertOptions(
-        include_columns=selected, column_types=kinds, strings_can_be_null=False, null_values=[]
+    selected_columns = _select_columns(names, column_names, name)
+    kinds = dict.fromkeys(selected_columns, pa.string())
+    convert_options = csv.ConvertOptions(
+        include_columns=selected_columns, column_types=kinds, strings_can_be_null=False, null_values=[]
     )
     with hide_engine_errors(message):
-        reader = csv.open_csv(stream, read_options=read, parse_options=parse, convert_options=convert)
+        reader = csv.open_csv(
+            stream, read_options=read_options, parse_options=parse_options, convert_options=convert_options
+        )
     with reader:
         report = partial(_report_bytes, stream, size, progress)
         yield TableReader(kinds, _split_pieces(iter(reader), message, report))
@@ -137,11 +139,13 @@ def _open_parquet(
     with hide_engine_errors(message):
         file = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=1 << 20)
         names, total = list(file.schema_arrow.names), max(file.metadata.num_rows, 1)
-    selected = _select_columns(names, column_names, name)
-    kinds = {column: _value_type(file.schema_arrow.field(column).type) for column in selected}
+    selected_columns = _select_columns(names, column_names, name)
+    kinds = {column: _value_type(file.schema_arrow.field(column).type) for column in selected_columns}
     with file:
         report = partial(_report_rows, total, progress)
-        yield TableReader(kinds, _split_pieces(file.iter_batches(ROWS_PER_PIECE, columns=selected), message, report))
+        yield TableReader(
+            kinds, _split_pieces(file.iter_batches(ROWS_PER_PIECE, columns=selected_columns), message, report)
+        )
 
 
 def _report_rows(total: int, progress: Progress, rows: int) -> None:
@@ -180,9 +184,11 @@ def _select_columns(names: list[str], column_names: list[str], name: str) -> lis
     """The wanted columns in the file's order."""
     for column in column_names:
         if names.count(column) != 1:
-            listed = ", ".join(names[:MAX_LISTED_COLUMNS])[:200] + (", …" if len(names) > MAX_LISTED_COLUMNS else "")
+            listed_names = ", ".join(names[:MAX_LISTED_COLUMNS])[:200] + (
+                ", …" if len(names) > MAX_LISTED_COLUMNS else ""
+            )
             problem = "is not there" if column not in names else "is there more than once"
-            raise InputError(f'{name} must have the column "{column[:60]}", which {problem}: it has {listed}')
+            raise InputError(f'{name} must have the column "{column[:60]}", which {problem}: it has {listed_names}')
     return [column for column in names if column in column_names]
 
 
@@ -195,17 +201,17 @@ def staging_folder(target: Path) -> Iterator[Path]:
         yield Path(folder.name)
 
 
-def write_table(batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path, unquoted: bool) -> int:
+def write_table(batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path, no_quotes: bool) -> int:
     """Write a table to a new file, by its ending, through to the disk; returns how many rows it has.
 
-    `unquoted` says that no text in it needs quotes in a CSV file.
+    `no_quotes` says that no text in it needs quotes in a CSV file.
     """
     message, rows = f"OUT must be a file that can be written with columns of these types, got {path.name[:60]}", 0
     with hide_engine_errors(message):
         sink = path.open("wb")
     with sink:
         with hide_engine_errors(message):
-            writer = _open_writer(sink, path, schema, unquoted)
+            writer = _open_writer(sink, path, schema, no_quotes)
         try:
             for batch in batches:
                 rows += batch.num_rows
@@ -220,7 +226,7 @@ def write_table(batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path
     return rows
 
 
-def _open_writer(sink: Any, path: Path, schema: pa.Schema, unquoted: bool) -> Any:
+def _open_writer(sink: Any, path: Path, schema: pa.Schema, no_quotes: bool) -> Any:
     from csv import writer as header_writer
 
     from pyarrow import csv, parquet
@@ -230,7 +236,7 @@ def _open_writer(sink: Any, path: Path, schema: pa.Schema, unquoted: bool) -> An
     header = io.StringIO()
     header_writer(header, lineterminator="\n").writerow(schema.names)
     sink.write(header.getvalue().encode())
-    options = csv.WriteOptions(include_header=False, quoting_style="none" if unquoted else "needed")
+    options = csv.WriteOptions(include_header=False, quoting_style="none" if no_quotes else "needed")
     return csv.CSVWriter(sink, schema, write_options=options)
 
 

@@ -60,7 +60,7 @@ def chart_data(estimate: Estimate, *, full_range: bool = False, with_remap: bool
     (reading,) = estimate.readings
     assert reading.interval is not None
     belief = belief_curves(estimate)
-    low, high = window(belief, Fraction(reading.value), Fraction(reading.estimate))
+    low, high = chart_window(belief, Fraction(reading.value), Fraction(reading.estimate))
     low, high = (0, belief.axis.size - 1) if full_range else (low, high)
     shown_points = slice(low, high + 1)
     answers = _remap_answers(estimate, belief, low, high) if with_remap or estimate.every is not None else []
@@ -77,7 +77,7 @@ def chart_data(estimate: Estimate, *, full_range: bool = False, with_remap: bool
     )
 
 
-def window(belief: Belief, *marks: Fraction) -> tuple[int, int]:
+def chart_window(belief: Belief, *marks: Fraction) -> tuple[int, int]:
     """The first and the last point to show: nearly all of the posterior and the marks, with a margin."""
     mass = np.cumsum(belief.posterior)
     positions = [belief.axis.nearest(mark) for mark in marks]

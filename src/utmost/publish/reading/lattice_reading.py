@@ -123,9 +123,13 @@ def _build_reading(
     best, low, high = (reader.value(position) for position in positions)
     value = mechanism.value(number)
     is_integer = mechanism.unit.denominator == mechanism.origin.denominator == 1
-    released = int(value) if is_integer else value
+    released_value = int(value) if is_integer else value
     return Reading(
-        released, best, (low, high), ExpectedLosses.of(reader.scale, *losses), unbiased_estimate(mechanism, number)
+        released_value,
+        best,
+        (low, high),
+        ExpectedLosses.of(reader.scale, *losses),
+        unbiased_estimate(mechanism, number),
     )
 
 

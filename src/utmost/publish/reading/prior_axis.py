@@ -69,10 +69,10 @@ def listed_prior(prior: Prior | str) -> Prior | None:
     return priors.listed(text)
 
 
-def prior_on(axis: Axis, prior: Prior | str, listed: Prior | None) -> Prior:
+def prior_on(axis: Axis, prior: Prior | str, explicit_prior: Prior | None) -> Prior:
     """Her prior over these points: position by position."""
-    if listed is None:
+    if explicit_prior is None:
         return priors.parse(str(prior), axis.size)
-    if listed.size != axis.size:
-        raise InputError(f"prior must have {axis.size} weights, one for each point, got {listed.size}")
-    return listed
+    if explicit_prior.size != axis.size:
+        raise InputError(f"prior must have {axis.size} weights, one for each point, got {explicit_prior.size}")
+    return explicit_prior
