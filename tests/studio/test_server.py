@@ -115,4 +115,4 @@ def test_a_team_may_be_called_by_its_address_and_the_names_given(tmp_path):
         tmp_path, ledger="l", tokens=tmp_path / "t", host="0.0.0.0", port=1, names=("Studio.Example",)
     )
     assert team_settings.hosts == (*settings.LOOPBACK, "studio.example")
-    assert not settings.local_settings(tmp_path).state.is_relative_to(tmp_path)
+    assert not settings.local_settings(tmp_path).state_folder.is_relative_to(tmp_path)
