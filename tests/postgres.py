@@ -28,14 +28,14 @@ from pathlib import Path
 import pytest
 
 USER = "postgres"
-MOST_CONNECTIONS = 150
-STARTS = 5  # another process can take the free port before the server does
+MAX_CONNECTIONS = 150
+START_ATTEMPTS = 5  # another process can take the free port before the server does
 SETTINGS = {
     "fsync": "off",
     "full_page_writes": "off",
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
-    "max_connections": MOST_CONNECTIONS,
+    "max_connections": MAX_CONNECTIONS,
     "shared_buffers": "32MB",
 }
 
@@ -67,58 +67,58 @@ def server() -> Server | str:
         import psycopg  # noqa: F401
     except ImportError:
         return "psycopg is not installed"
-    programs = _programs()
+    programs = _find_programs()
     if programs is None:
         return "PostgreSQL is not installed: no initdb in PATH or in /usr/lib/postgresql/*/bin"
     if _is_root() and shutil.which("runuser") is None:
         return "PostgreSQL does not run as root, and there is no runuser to become the user postgres"
-    started = _started(programs)
-    atexit.register(started.stop)
-    return started
+    cluster = _start_cluster(programs)
+    atexit.register(cluster.stop)
+    return cluster
 
 
 @contextmanager
 def database() -> Iterator[str]:
     """The URL of a fresh empty database, dropped at the end with whoever is still connected."""
-    running = server()
-    if isinstance(running, str):
-        pytest.skip(running)
+    cluster = server()
+    if isinstance(cluster, str):
+        pytest.skip(cluster)
     name = f"test_{secrets.token_hex(6)}"
-    _command(running, f'CREATE DATABASE "{name}"')
+    _execute(cluster, f'CREATE DATABASE "{name}"')
     try:
-        yield running.url(name)
+        yield cluster.url(name)
     finally:
-        _command(running, f'DROP DATABASE "{name}" WITH (FORCE)')
+        _execute(cluster, f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 @pytest.fixture
 def postgres_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """A fresh empty database for a test."""
-    yield from _url(request)
+    yield from _database_url(request)
 
 
 @pytest.fixture(scope="module")
 def postgres_module_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """A fresh empty database for the tests of a module."""
-    yield from _url(request)
+    yield from _database_url(request)
 
 
-def _url(request: pytest.FixtureRequest) -> Iterator[str]:
-    running = server()
-    if isinstance(running, Server):
-        request.config.add_cleanup(running.stop)
+def _database_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    cluster = server()
+    if isinstance(cluster, Server):
+        request.config.add_cleanup(cluster.stop)
     with database() as url:
         yield url
 
 
-def _command(running: Server, statement: str) -> None:
+def _execute(cluster: Server, statement: str) -> None:
     import psycopg
 
-    with psycopg.connect(running.url("postgres"), autocommit=True) as connection:
+    with psycopg.connect(cluster.url("postgres"), autocommit=True) as connection:
         connection.execute(statement.encode())
 
 
-def _started(programs: Path) -> Server:
+def _start_cluster(programs: Path) -> Server:
     """A new cluster that answers, on a port that was free."""
     folder = Path(tempfile.mkdtemp(prefix="utmost-postgres-"))
     password = secrets.token_hex(8)
@@ -127,33 +127,33 @@ def _started(programs: Path) -> Server:
         for path in (folder, folder / "password"):
             shutil.chown(path, USER)
     users = ["-U", USER, "-A", "scram-sha-256", f"--pwfile={folder / 'password'}"]
-    made = _run([programs / "initdb", "-D", folder / "data", "-E", "UTF8", "--locale=C", "--no-sync", *users])
-    if made.returncode:
-        raise RuntimeError(f"initdb failed: {made.stdout}")
-    for _ in range(STARTS):
+    initialisation = _run([programs / "initdb", "-D", folder / "data", "-E", "UTF8", "--locale=C", "--no-sync", *users])
+    if initialisation.returncode:
+        raise RuntimeError(f"initdb failed: {initialisation.stdout}")
+    for _ in range(START_ATTEMPTS):
         port = _free_port()
         settings = " ".join(f"-c {name}='{value}'" for name, value in {**SETTINGS, "port": port}.items())
         log = folder / "log"
-        done = _run([programs / "pg_ctl", "start", "-w", "-D", folder / "data", "-l", log, "-o", settings])
-        if done.returncode == 0:
+        start = _run([programs / "pg_ctl", "start", "-w", "-D", folder / "data", "-l", log, "-o", settings])
+        if start.returncode == 0:
             return Server(programs, folder, port, password)
-    raise RuntimeError(f"PostgreSQL did not start: {done.stdout}\n{log.read_text() if log.exists() else ''}")
+    raise RuntimeError(f"PostgreSQL did not start: {start.stdout}\n{log.read_text() if log.exists() else ''}")
 
 
 def _run(command: list[str | Path]) -> subprocess.CompletedProcess[str]:
     """Run a program of PostgreSQL, as the user postgres where we are root: it refuses root."""
     become = ["runuser", "-u", USER, "--"] if _is_root() else []
-    with tempfile.TemporaryFile("w+") as said:  # not a pipe: the server that pg_ctl leaves behind would keep it open
-        done = subprocess.run([*become, *map(str, command)], stdout=said, stderr=said, cwd="/", timeout=120)
-        said.seek(0)
-        return subprocess.CompletedProcess(done.args, done.returncode, said.read(), "")
+    with tempfile.TemporaryFile("w+") as output:  # not a pipe: the server that pg_ctl leaves behind would keep it open
+        process = subprocess.run([*become, *map(str, command)], stdout=output, stderr=output, cwd="/", timeout=120)
+        output.seek(0)
+        return subprocess.CompletedProcess(process.args, process.returncode, output.read(), "")
 
 
-def _programs() -> Path | None:
+def _find_programs() -> Path | None:
     """The directory of initdb and pg_ctl: that of the newest version found."""
-    found = shutil.which("initdb")
-    if found is not None:
-        return Path(found).resolve().parent
+    initdb = shutil.which("initdb")
+    if initdb is not None:
+        return Path(initdb).resolve().parent
     versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: float(path.parts[-3]))
     return versions[-1].parent if versions else None
 

@@ -52,10 +52,10 @@ def session() -> Any:
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = builder.getOrCreate()
-    made.sparkContext.setLogLevel("OFF")
-    atexit.register(made.stop)
-    return made
+        spark_session = builder.getOrCreate()
+    spark_session.sparkContext.setLogLevel("OFF")
+    atexit.register(spark_session.stop)
+    return spark_session
 
 
 @cache

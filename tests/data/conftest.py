@@ -1,4 +1,4 @@
-"""PostgreSQL and Spark for the tests of data; `place` is one place of a table, skipped where its engine is missing."""
+"""PostgreSQL and Spark for the tests of data. Tests whose engine is missing are skipped."""
 
 from __future__ import annotations
 

@@ -22,41 +22,43 @@ def position(value: Any, grid: Grid) -> int | None:
         return None
     if isinstance(value, float):
         low, high, step = float(grid.low), float(grid.high), float(grid.step)
-        place = floor(max(min(max(value, low), high) - low, step / 4) / step + 0.5)
+        index = floor(max(min(max(value, low), high) - low, step / 4) / step + 0.5)
     else:
         if isinstance(value, Decimal) and value.is_infinite():
             return grid.size if value > 0 else 0
         clamped = min(max(Fraction(value), grid.low), grid.high)
-        place = floor((clamped - grid.low) / grid.step + Fraction(1, 2))
-    return min(max(place, 0), grid.size)
+        index = floor((clamped - grid.low) / grid.step + Fraction(1, 2))
+    return min(max(index, 0), grid.size)
 
 
-def used(
+def relevant_values(
     rows: Iterable[Row], query: Query, unit: PrivacyUnit, part: Partition | None, where: Where | None
 ) -> list[tuple[Any, Any]]:
     """(person, what the query uses) of every row that counts."""
-    found = []
+    pairs = []
     for row in rows:
         if part is not None and (row[part.column] is None or row[part.column] != part.equals):
             continue
         if where is not None and not where(row):
             continue
         person = None if unit.column is None else row[unit.column]
-        value = _value(row, query)
+        value = _query_value(row, query)
         if value is not None and (unit.column is None or person is not None):
-            found.append((person, value))
-    return found
+            pairs.append((person, value))
+    return pairs
 
 
-def _value(row: Row, query: Query) -> Any:
+def _query_value(row: Row, query: Query) -> Any:
     if isinstance(query, Count):
         return ()
     if isinstance(query, Histogram):
         cell = tuple(row[column] for column in query.keys)
-        listed = all(value is not None and value in keys for value, keys in zip(cell, query.keys.values(), strict=True))
-        return cell if listed else None
-    place = position(row[query.column], query.grid)
-    return place if place is not None or query.nulls is None else position(query.nulls, query.grid)
+        is_listed = all(
+            value is not None and value in keys for value, keys in zip(cell, query.keys.values(), strict=True)
+        )
+        return cell if is_listed else None
+    index = position(row[query.column], query.grid)
+    return index if index is not None or query.nulls is None else position(query.nulls, query.grid)
 
 
 class Truth:
@@ -88,33 +90,33 @@ class Truth:
         """The least and the most kept rows that can have the value."""
         low = high = 0
         for values in self.people.values():
-            here, kept = values[value], int(min(values.total(), self.bound))
-            low += max(0, kept - (values.total() - here))
-            high += min(kept, here)
+            matching, kept_count = values[value], int(min(values.total(), self.bound))
+            low += max(0, kept_count - (values.total() - matching))
+            high += min(kept_count, matching)
         return low, high
 
     def total_range(self) -> tuple[int, int]:
         """The least and the largest sum of the kept values."""
         low = high = 0
         for values in self.people.values():
-            ordered, kept = sorted(values.elements()), int(min(values.total(), self.bound))
-            low += sum(ordered[:kept])
-            high += sum(ordered[len(ordered) - kept :])
+            ordered_values, kept_count = sorted(values.elements()), int(min(values.total(), self.bound))
+            low += sum(ordered_values[:kept_count])
+            high += sum(ordered_values[len(ordered_values) - kept_count :])
         return low, high
 
 
-def agree(
+def assert_agrees(
     table: Any, rows: Sequence[Row], query: Query, unit: PrivacyUnit, part: Partition | None, where: Where | None
 ) -> None:
     """Assert that the table's answer is right."""
-    truth = Truth(used(rows, query, unit, part, where), unit)
+    truth = Truth(relevant_values(rows, query, unit, part, where), unit)
     if isinstance(query, Count):
         assert table.count(query, unit, part) == (len(truth.people) if unit.groups else truth.kept)
     elif isinstance(query, Sum | Mean):
-        found = table.moments(query, unit, part)
+        moments = table.moments(query, unit, part)
         low, high = truth.total_range()
-        assert found.rows == truth.kept
-        assert low <= found.positions <= high
+        assert moments.rows == truth.kept
+        assert low <= moments.positions <= high
     else:
         is_cells = isinstance(query, Histogram)
         sizes = table.histogram(query, unit, part) if is_cells else table.positions(query, unit, part)

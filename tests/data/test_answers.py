@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data.oracle import agree, position
-from data.places import COLUMNS, Column, placed, write_duckdb
+from data.oracle import assert_agrees, position
+from data.storages import COLUMNS, Column, open_stored_table, write_duckdb
 from spark import quiet
 from utmost.data.partitions import Partition
-from utmost.data.quantize import placed as exactly_placed
+from utmost.data.quantize import placed as quantized_position
 from utmost.data.queries import Count, Grid, Histogram, Mean, PrivacyUnit, Quantile, Query, Sum
 from utmost.data.sources import Source, open_table
 from utmost.data.table import Moments, Table
@@ -33,7 +33,7 @@ ROW = dict.fromkeys(COLUMNS)
 
 
 @pytest.fixture(params=["duckdb", "parquet", "postgres", "spark"])
-def place(request: pytest.FixtureRequest) -> str:
+def storage(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     if name == "spark":
         request.getfixturevalue("spark")
@@ -41,8 +41,8 @@ def place(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def url(place: str, request: pytest.FixtureRequest) -> str | None:
-    return request.getfixturevalue("postgres_module_url") if place == "postgres" else None
+def url(storage: str, request: pytest.FixtureRequest) -> str | None:
+    return request.getfixturevalue("postgres_module_url") if storage == "postgres" else None
 
 
 @pytest.fixture
@@ -52,11 +52,11 @@ def blind(tmp_path: Path) -> Any:
     def fail(statement: str) -> Any:
         pytest.fail("a query was run")
 
-    with placed("parquet", [ROW], tmp_path) as table:
+    with open_stored_table("parquet", [ROW], tmp_path) as table:
         yield Table(replace(table._engine, fetch=fail), table._rows)
 
 
-REFUSED: list[tuple[Query, PrivacyUnit, Partition | None, str | None]] = [
+REFUSED_QUERIES: list[tuple[Query, PrivacyUnit, Partition | None, str | None]] = [
     (Count("agge > 3"), PrivacyUnit(), None, "agge"),
     (Count("big > 'x'"), PrivacyUnit(), None, "where"),
     (Count("big >"), PrivacyUnit(), None, "where"),
@@ -117,16 +117,16 @@ REFUSED: list[tuple[Query, PrivacyUnit, Partition | None, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("query", "unit", "part", "words"), REFUSED)
+@pytest.mark.parametrize(("query", "unit", "part", "message"), REFUSED_QUERIES)
 def test_what_cannot_run_is_refused_from_the_schema_alone(
-    blind: Table, query: Query, unit: PrivacyUnit, part: Partition | None, words: str | None
+    blind: Table, query: Query, unit: PrivacyUnit, part: Partition | None, message: str | None
 ) -> None:
-    if words is None:
+    if message is None:
         blind.check(query, unit, part)
         return
-    with pytest.raises(InputError, match=words) as raised:
+    with pytest.raises(InputError, match=message) as error_info:
         blind.check(query, unit, part)
-    assert "\n" not in str(raised.value)
+    assert "\n" not in str(error_info.value)
     ask: Callable[..., Any] = {
         Count: blind.count,
         Histogram: blind.histogram,
@@ -134,18 +134,21 @@ def test_what_cannot_run_is_refused_from_the_schema_alone(
         Mean: blind.moments,
         Quantile: blind.positions,
     }[type(query)]
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(InputError, match=message):
         ask(query, unit, part)
 
 
 def test_an_error_lists_at_most_twenty_columns(tmp_path: Path) -> None:
     columns = {f"c{number}": Column("int64", "bigint", "integer") for number in range(30)}
-    with placed("parquet", [], tmp_path, None, columns) as table, pytest.raises(InputError, match="and 10 more"):
+    with (
+        open_stored_table("parquet", [], tmp_path, None, columns) as table,
+        pytest.raises(InputError, match="and 10 more"),
+    ):
         table.count(Count(), PrivacyUnit("z", rows=1), None)
 
 
-def test_an_empty_table_answers_zero(place: str, url: str | None, tmp_path: Path) -> None:
-    with placed(place, [], tmp_path, url) as table:
+def test_an_empty_table_answers_zero(storage: str, url: str | None, tmp_path: Path) -> None:
+    with open_stored_table(storage, [], tmp_path, url) as table:
         for unit in (PrivacyUnit(), PrivacyUnit("person", rows=2)):
             assert table.count(Count(), unit, None) == 0
             assert table.histogram(Histogram({"small": (1, 2)}), unit, None) == [0, 0]
@@ -154,13 +157,13 @@ def test_an_empty_table_answers_zero(place: str, url: str | None, tmp_path: Path
         assert table.positions(Quantile("x", GRID, HALF, None), PrivacyUnit(), None) == [0] * 11
 
 
-def test_sums_near_the_largest_are_exact(place: str, url: str | None, tmp_path: Path) -> None:
+def test_sums_near_the_largest_are_exact(storage: str, url: str | None, tmp_path: Path) -> None:
     """10^12 positions a row, far beyond 2^53 and beyond 2^63 in all."""
     grid = Grid(Fraction(0), Fraction(10**12), Fraction(1))
-    size = 10**5 if place in ("duckdb", "parquet") else 2000
+    size = 10**5 if storage in ("duckdb", "parquet") else 2000
     rows = [ROW | {"big": 10**12 - number, "person": number} for number in range(size)]
     expected = Moments(size, sum(10**12 - number for number in range(size)))
-    with placed(place, rows, tmp_path, url) as table:
+    with open_stored_table(storage, rows, tmp_path, url) as table:
         assert table.moments(Sum("big", grid, None), PrivacyUnit(), None) == expected
         assert table.moments(Sum("big", grid, None), PrivacyUnit("person", rows=1), None) == expected
 
@@ -172,34 +175,34 @@ def test_a_sum_beyond_64_bits_is_exact(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE t AS SELECT 10::BIGINT ** 12 AS v FROM range(20000000)")
     grid = Grid(Fraction(0), Fraction(10**12), Fraction(1))
     with open_table(Source("large.duckdb", table="t"), tmp_path) as table:
-        found = table.moments(Sum("v", grid, None), PrivacyUnit(), None)
-    assert found == Moments(2 * 10**7, 2 * 10**19)
-    assert found.positions > 2**64
+        moments = table.moments(Sum("v", grid, None), PrivacyUnit(), None)
+    assert moments == Moments(2 * 10**7, 2 * 10**19)
+    assert moments.positions > 2**64
 
 
-def test_keys_that_no_column_can_hold_are_empty_cells(place: str, url: str | None, tmp_path: Path) -> None:
+def test_keys_that_no_column_can_hold_are_empty_cells(storage: str, url: str | None, tmp_path: Path) -> None:
     keys = (10**30, -(10**30), 2**63, 1, 128)
-    with placed(place, [ROW | {"small": 1, "big": 1}], tmp_path, url) as table:
+    with open_stored_table(storage, [ROW | {"small": 1, "big": 1}], tmp_path, url) as table:
         for column in ("small", "big"):
             assert table.histogram(Histogram({column: keys}), PrivacyUnit(), None) == [0, 0, 0, 1, 0]
         assert table.histogram(Histogram({"small": (10**30,)}), PrivacyUnit(), None) == [0]
         assert table.count(Count(), PrivacyUnit(), Partition("small", 10**30)) == 0
 
 
-def test_many_keys_are_counted_as_few_are(place: str, url: str | None, tmp_path: Path) -> None:
+def test_many_keys_are_counted_as_few_are(storage: str, url: str | None, tmp_path: Path) -> None:
     texts = [f"k{number},;\x1f" for number in range(700)]
     rows = [
         ROW | {"region": texts[n % 690], "big": n % 690, "day": date.fromordinal(700000 + n % 690)} for n in range(1500)
     ]
     expected = [sum(n % 690 == cell for n in range(1500)) for cell in range(700)]
-    with placed(place, rows, tmp_path, url) as table:
+    with open_stored_table(storage, rows, tmp_path, url) as table:
         assert table.histogram(Histogram({"region": tuple(texts)}), PrivacyUnit(), None) == expected
         assert table.histogram(Histogram({"big": tuple(range(700))}), PrivacyUnit(), None) == expected
         days = tuple(date.fromordinal(700000 + n) for n in range(700))
         assert table.histogram(Histogram({"day": days}), PrivacyUnit(), None) == expected
 
 
-HOSTILE = {
+HOSTILE_COLUMNS = {
     'a"b': Column("int64", "bigint", "integer"),
     "a`b": Column("string", "text", "text"),
     "select * from; --": Column("int64", "bigint", "integer"),
@@ -212,37 +215,41 @@ HOSTILE = {
 }
 
 
-def test_column_and_table_names_can_hold_anything(place: str, url: str | None, tmp_path: Path) -> None:
-    row = dict(zip(HOSTILE, (1, "x", 2, 3, 0.5, 4, True, date(2020, 1, 1), 5), strict=True))
+def test_column_and_table_names_can_hold_anything(storage: str, url: str | None, tmp_path: Path) -> None:
+    row = dict(zip(HOSTILE_COLUMNS, (1, "x", 2, 3, 0.5, 4, True, date(2020, 1, 1), 5), strict=True))
     rows = [row, row | {'a"b': 7}]
-    if place == "postgres":
+    if storage == "postgres":
         import psycopg
 
-        made = ", ".join('"' + name.replace('"', '""') + '" ' + kind.postgres for name, kind in HOSTILE.items())
+        column_definitions = ", ".join(
+            '"' + name.replace('"', '""') + '" ' + kind.postgres for name, kind in HOSTILE_COLUMNS.items()
+        )
         name = "t\";'--`%s é"
         with psycopg.connect(str(url)) as connection, connection.cursor() as cursor:
-            cursor.execute(('CREATE TABLE "' + name.replace('"', '""') + f'" ({made})').encode())
-            slots = ", ".join(["%s"] * len(HOSTILE))
-            statement = ('INSERT INTO "' + name.replace('"', '""').replace("%", "%%") + f'" VALUES ({slots})').encode()
+            cursor.execute(('CREATE TABLE "' + name.replace('"', '""') + f'" ({column_definitions})').encode())
+            placeholders = ", ".join(["%s"] * len(HOSTILE_COLUMNS))
+            statement = (
+                'INSERT INTO "' + name.replace('"', '""').replace("%", "%%") + f'" VALUES ({placeholders})'
+            ).encode()
             cursor.executemany(statement, [tuple(r.values()) for r in rows])
         source = Source(str(url), table=name)
-    elif place == "duckdb":
+    elif storage == "duckdb":
         import duckdb
 
-        write_duckdb(rows, tmp_path / "d.duckdb", HOSTILE)
+        write_duckdb(rows, tmp_path / "d.duckdb", HOSTILE_COLUMNS)
         name = "t\";'--`%s é"
         with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
             connection.execute('ALTER TABLE people RENAME TO "' + name.replace('"', '""') + '"')
         source = Source("d.duckdb", table=name)
     else:
-        with placed(place, rows, tmp_path, url, HOSTILE) as table:
-            check_hostile(table, rows)
+        with open_stored_table(storage, rows, tmp_path, url, HOSTILE_COLUMNS) as table:
+            assert_hostile_columns_answer(table, rows)
         return
     with open_table(source, tmp_path) as table:
-        check_hostile(table, rows)
+        assert_hostile_columns_answer(table, rows)
 
 
-def check_hostile(table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+def assert_hostile_columns_answer(table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
     units = [PrivacyUnit("O'Hara", rows=9), PrivacyUnit('a"b', rows=1)]
     for unit in (
         units
@@ -250,12 +257,12 @@ def check_hostile(table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
         else [*units, PrivacyUnit(), PrivacyUnit("p", rows=1), PrivacyUnit("copies", groups=1)]
     ):
         for keys in ({"a`b": ("x", "'")}, {"select * from; --": (2,), "{0}%s\\": (date(2020, 1, 1),)}, {"p": (3,)}):
-            agree(table, rows, Histogram(keys), unit, Partition("é\u20ac.x", True), None)
+            assert_agrees(table, rows, Histogram(keys), unit, Partition("é\u20ac.x", True), None)
         if unit.groups is None:
-            agree(table, rows, Sum("v0", GRID, None), unit, None, None)
+            assert_agrees(table, rows, Sum("v0", GRID, None), unit, None, None)
 
 
-KEYS = (
+HOSTILE_KEYS = (
     "'",
     '"',
     "\\",
@@ -272,12 +279,14 @@ KEYS = (
 )
 
 
-def test_keys_of_any_text_mean_themselves(place: str, url: str | None, tmp_path: Path) -> None:
-    rows = [ROW | {"name": key, "person": number} for number, key in enumerate(KEYS)]
-    with placed(place, rows, tmp_path, url) as table:
-        assert table.histogram(Histogram({"name": KEYS}), PrivacyUnit(), None) == [1] * len(KEYS)
-        assert table.histogram(Histogram({"name": KEYS}), PrivacyUnit("name", rows=1), None) == [1] * len(KEYS)
-        for key in KEYS:
+def test_keys_of_any_text_mean_themselves(storage: str, url: str | None, tmp_path: Path) -> None:
+    rows = [ROW | {"name": key, "person": number} for number, key in enumerate(HOSTILE_KEYS)]
+    with open_stored_table(storage, rows, tmp_path, url) as table:
+        assert table.histogram(Histogram({"name": HOSTILE_KEYS}), PrivacyUnit(), None) == [1] * len(HOSTILE_KEYS)
+        assert table.histogram(Histogram({"name": HOSTILE_KEYS}), PrivacyUnit("name", rows=1), None) == [1] * len(
+            HOSTILE_KEYS
+        )
+        for key in HOSTILE_KEYS:
             assert table.count(Count(), PrivacyUnit(), Partition("name", key)) == 1
 
 
@@ -295,8 +304,8 @@ def test_unsigned_and_huge_integers_are_placed_exactly(tmp_path: Path) -> None:
         for column in ("h", "u"):
             for step in ("1", "1/2", "3"):
                 grid = Grid(Fraction(0), 12 * Fraction(step), Fraction(step))
-                agree(table, rows, Quantile(column, grid, HALF, None), PrivacyUnit(), None, None)
-                agree(table, rows, Sum(column, grid, Fraction(0)), PrivacyUnit(), None, None)
+                assert_agrees(table, rows, Quantile(column, grid, HALF, None), PrivacyUnit(), None, None)
+                assert_agrees(table, rows, Sum(column, grid, Fraction(0)), PrivacyUnit(), None, None)
         assert table.histogram(Histogram({"u": (2**64 - 1, 2**64, -1)}), PrivacyUnit("u", rows=1), None) == [1, 0, 0]
 
 
@@ -328,7 +337,7 @@ def test_postgres_numerics_of_any_size_and_its_enumerations_are_read(postgres_mo
         for step in ("1", "1/3", "1/1000"):
             grid = Grid(Fraction(0), 40 * Fraction(step), Fraction(step))
             for nulls in (None, Fraction(0)):
-                agree(table, rows, Quantile("n", grid, HALF, nulls), PrivacyUnit(), None, None)
+                assert_agrees(table, rows, Quantile("n", grid, HALF, nulls), PrivacyUnit(), None, None)
         assert table.moments(Sum("r", GRID, None), PrivacyUnit(), None).rows == 7
         assert table.histogram(Histogram({"m": ("good", "bad", "ugly")}), PrivacyUnit("m", rows=2), None) == [2, 0, 0]
         assert table.histogram(Histogram({"c": ("ab", "ab   ")}), PrivacyUnit(), None) == [9, 0]
@@ -339,36 +348,36 @@ def test_postgres_numerics_of_any_size_and_its_enumerations_are_read(postgres_mo
 
 @given(st.data())
 @settings(max_examples=300)
-def test_the_stand_in_is_placed_as_any_exact_value(data: st.DataObject) -> None:
+def test_the_value_for_nulls_is_placed_as_any_exact_value(data: st.DataObject) -> None:
     step = data.draw(st.fractions(Fraction(1, 100), 10, max_denominator=100))
     low = data.draw(st.integers(-20, 20))
     grid = Grid(low * step, (low + data.draw(st.integers(1, 30))) * step, step)
     value = data.draw(st.fractions(-500, 500, max_denominator=100))
-    place = exactly_placed(value, grid)
-    assert place == position(value, grid)
+    index = quantized_position(value, grid)
+    assert index == position(value, grid)
     clamped = min(max(value, grid.low), grid.high)
-    assert abs(grid.value(place) - clamped) <= step / 2  # the nearest grid value: no other definition is needed
+    assert abs(grid.value(index) - clamped) <= step / 2  # the nearest grid value: no other definition is needed
 
 
 @pytest.mark.parametrize("low", [Fraction(-7), Fraction(10**8)])
 def test_floats_land_on_the_nearest_position_but_for_ties(
-    place: str, url: str | None, tmp_path: Path, low: Fraction
+    storage: str, url: str | None, tmp_path: Path, low: Fraction
 ) -> None:
     """Against exact arithmetic, not against the float formula: off by one only within M·2^-49 steps of a tie."""
     draw = random.Random(5)
     grid = Grid(low, low + 1000, Fraction(1, 1000))
     values = [float(low) + draw.uniform(-5, 1005) for _ in range(200)]
     values += [float(low) + k / 1000 for k in range(0, 10**6, 9973)]
-    with placed(place, [ROW | {"x": value} for value in values], tmp_path, url) as table:
+    with open_stored_table(storage, [ROW | {"x": value} for value in values], tmp_path, url) as table:
         total = table.moments(Sum("x", grid, None), PrivacyUnit(), None).positions
     widest = max(abs(grid.low), abs(grid.high)) / grid.step
     quotients = [(min(max(Fraction(value), grid.low), grid.high) - low) / grid.step for value in values]
     ties = sum(abs(quotient % 1 - HALF) <= widest / 2**49 for quotient in quotients)
-    assert abs(total - sum(exactly_placed(Fraction(value), grid) for value in values)) <= ties
+    assert abs(total - sum(quantized_position(Fraction(value), grid) for value in values)) <= ties
     assert ties <= 3
 
 
-EDGES = [
+WIDEST_GRIDS = [
     ("wide", 0, 5 * 10**7, Fraction(1)),
     ("wide", -(10**12), 10**12 - 1, Fraction(1)),
     ("wide", 0, 10**12, Fraction(1, 10**10)),
@@ -379,7 +388,7 @@ EDGES = [
     ("big", -(10**12), 10**12 - 1, Fraction(10**6)),
     ("big", 0, 10**12, Fraction(1, 3 * 10**5)),
 ]
-DECIMALS = (
+DECIMAL_TEXTS = (
     "0",
     "0.5",
     "1.5",
@@ -393,35 +402,36 @@ DECIMALS = (
 )
 
 
-@pytest.mark.parametrize(("column", "low", "size", "step"), EDGES)
+@pytest.mark.parametrize(("column", "low", "size", "step"), WIDEST_GRIDS)
 def test_exact_numbers_are_placed_exactly_up_to_the_widest_grids(
-    place: str, url: str | None, tmp_path: Path, column: str, low: int, size: int, step: Fraction
+    storage: str, url: str | None, tmp_path: Path, column: str, low: int, size: int, step: Fraction
 ) -> None:
     size = min(size, 10**12 - low)
     grid = Grid(low * step, (low + size) * step, step)
     middle = grid.low + step * (size // 2) + step / 2
-    ends = [grid.low + step / 2, grid.high - step / 2, middle]
-    exact = [Decimal(value) for value in DECIMALS] + [
-        (Decimal(end.numerator) / Decimal(end.denominator)).quantize(Decimal("0.0001")) for end in ends
+    edge_values = [grid.low + step / 2, grid.high - step / 2, middle]
+    exact = [Decimal(value) for value in DECIMAL_TEXTS] + [
+        (Decimal(edge_value.numerator) / Decimal(edge_value.denominator)).quantize(Decimal("0.0001"))
+        for edge_value in edge_values
     ]
     values: list[Any] = exact if column != "big" else [*map(int, exact), 2**63 - 1, -(2**63)]
     rows = [ROW | {column: value} for value in values if abs(value) < 10**14 or column == "big"]
-    with placed(place, rows, tmp_path, url) as table:
-        agree(table, rows, Sum(column, grid, None), PrivacyUnit(), None, None)
+    with open_stored_table(storage, rows, tmp_path, url) as table:
+        assert_agrees(table, rows, Sum(column, grid, None), PrivacyUnit(), None, None)
 
 
-TINY = (5e-324, -5e-324, 1e-310, 2.2250738585072014e-308, -0.0, 0.0, 1e-300)
+TINY_FLOATS = (5e-324, -5e-324, 1e-310, 2.2250738585072014e-308, -0.0, 0.0, 1e-300)
 
 
-def test_numbers_too_small_to_divide_are_at_the_first_position(place: str, url: str | None, tmp_path: Path) -> None:
+def test_numbers_too_small_to_divide_are_at_the_first_position(storage: str, url: str | None, tmp_path: Path) -> None:
     """A quotient that underflows is an error in PostgreSQL; no quotient here can."""
-    with placed(place, [ROW | {"x": x} for x in TINY], tmp_path, url) as table:
+    with open_stored_table(storage, [ROW | {"x": x} for x in TINY_FLOATS], tmp_path, url) as table:
         for step in (Fraction(3), Fraction(10**9), Fraction(1, 7)):
-            found = table.positions(Quantile("x", Grid(Fraction(0), 2 * step, step), HALF, None), PrivacyUnit(), None)
-            assert found == [len(TINY), 0, 0]
+            counts = table.positions(Quantile("x", Grid(Fraction(0), 2 * step, step), HALF, None), PrivacyUnit(), None)
+            assert counts == [len(TINY_FLOATS), 0, 0]
 
 
-def test_a_failing_row_is_an_error_in_our_own_words(tmp_path: Path) -> None:
+def test_an_error_about_a_failing_row_does_not_quote_it(tmp_path: Path) -> None:
     import duckdb
 
     with duckdb.connect(str(tmp_path / "t.duckdb")) as connection:
@@ -429,8 +439,8 @@ def test_a_failing_row_is_an_error_in_our_own_words(tmp_path: Path) -> None:
         connection.execute("CREATE VIEW v AS SELECT CAST(secret AS INTEGER) AS number FROM t")
     with open_table(Source("t.duckdb", table="v"), tmp_path) as table:
         assert table.count(Count(), PrivacyUnit(), None) == 1
-        with pytest.raises(DataError) as raised:
+        with pytest.raises(DataError) as error_info:
             table.count(Count("number > 3"), PrivacyUnit(), None)
-    assert "poisoned" not in str(raised.value)
-    assert raised.value.__cause__ is None
-    assert raised.value.__context__ is None
+    assert "poisoned" not in str(error_info.value)
+    assert error_info.value.__cause__ is None
+    assert error_info.value.__context__ is None

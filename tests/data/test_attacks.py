@@ -20,16 +20,16 @@ TEN = Grid(Fraction(0), Fraction(10), Fraction(1))
 def test_statistics_of_a_parquet_file_that_leave_nan_out_change_no_answer(tmp_path: Path, where: str) -> None:
     """pyarrow writes the least and the largest value without NaN; an engine that trusts them forgets the NaN rows."""
     counts, sums = [], []
-    for more in ([], [2.5]):
-        table = _written(tmp_path, [-5.0, *more, *[NAN] * 100])
-        with open_table(table, tmp_path) as rows:
-            counts.append(rows.count(Count(where), PrivacyUnit(), None))
-            sums.append(rows.moments(Sum("x", TEN, None), PrivacyUnit("p", rows=1), None).positions)
+    for extra_values in ([], [2.5]):
+        source = _write_parquet(tmp_path, [-5.0, *extra_values, *[NAN] * 100])
+        with open_table(source, tmp_path) as table:
+            counts.append(table.count(Count(where), PrivacyUnit(), None))
+            sums.append(table.moments(Sum("x", TEN, None), PrivacyUnit("p", rows=1), None).positions)
     assert abs(counts[1] - counts[0]) <= 1
     assert sums == [0, 3]
 
 
-def _written(folder: Path, values: list[float]) -> Source:
+def _write_parquet(folder: Path, values: list[float]) -> Source:
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from data.places import Column, placed
+from data.storages import Column, open_stored_table
 from spark import quiet
 from utmost.data.contribution_bounds import MAX_COPIES, salt
 from utmost.data.partitions import Partition
@@ -38,7 +38,7 @@ EXAMPLES = {"parquet": 25, "postgres": 10, "spark": 2}
 FALSE_ALARM = 1e-9  # of each statistical test below, if every choice of k rows is equally likely
 
 
-class Fixed:
+class FixedSource:
     """A source that always plays the same words; it counts how many it was asked for."""
 
     def __init__(self, *words: int) -> None:
@@ -49,13 +49,13 @@ class Fixed:
         return np.resize(np.array(self.given, dtype=np.uint64), count)
 
 
-def again(table: Table, *words: int) -> Table:
+def with_fixed_salt(table: Table, *words: int) -> Table:
     """The same table with a fixed salt."""
-    return Table(table._engine, table._rows, Fixed(*words))
+    return Table(table._engine, table._rows, FixedSource(*words))
 
 
 @pytest.fixture(scope="module", params=EXAMPLES)
-def place(request: pytest.FixtureRequest) -> str:
+def storage(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     if name == "spark":
         request.getfixturevalue("spark")
@@ -63,8 +63,8 @@ def place(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def url(place: str, request: pytest.FixtureRequest) -> str | None:
-    return request.getfixturevalue("postgres_module_url") if place == "postgres" else None
+def url(storage: str, request: pytest.FixtureRequest) -> str | None:
+    return request.getfixturevalue("postgres_module_url") if storage == "postgres" else None
 
 
 def row(world: int, person: int | None, value: int | None) -> dict[str, Any]:
@@ -86,50 +86,50 @@ def worlds(rows: list[tuple[int, int]]) -> list[dict[str, Any]]:
 def answers(table: Table, unit: PrivacyUnit, world: int) -> dict[str, list[int]]:
     """All answers about a world, as lists of numbers that add up over persons."""
     part = Partition("world", world)
-    found = {
+    numbers = {
         "count": [table.count(Count("value > 3"), unit, part)],
         "histogram": table.histogram(Histogram({"value": VALUES[:8]}), unit, part),
     }
     if unit.groups is None:
         moments = table.moments(Sum("value", GRID, None), unit, part)
-        found["moments"] = [moments.rows, moments.positions]
-        found["positions"] = table.positions(Quantile("value", GRID, Fraction(1, 2), None), unit, part)
-    return found
+        numbers["moments"] = [moments.rows, moments.positions]
+        numbers["positions"] = table.positions(Quantile("value", GRID, Fraction(1, 2), None), unit, part)
+    return numbers
 
 
-def added(parts: list[list[int]]) -> list[int]:
-    return [sum(numbers) for numbers in zip(*parts, strict=True)]
+def add_up(number_lists: list[list[int]]) -> list[int]:
+    return [sum(numbers) for numbers in zip(*number_lists, strict=True)]
 
 
 def test_an_answer_is_the_sum_of_what_each_person_gives_alone_for_every_salt(
-    place: str, url: str | None, tmp_path: Path
+    storage: str, url: str | None, tmp_path: Path
 ) -> None:
     """The lemma, exactly: nobody's rows change what is kept of anybody else."""
 
-    @settings(max_examples=EXAMPLES[place])
+    @settings(max_examples=EXAMPLES[storage])
     @given(people, units, st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
     def check(rows: list[tuple[int, int]], unit: PrivacyUnit, first: int, second: int) -> None:
-        with placed(place, worlds(rows), tmp_path, url, COLUMNS) as opened:
-            table = again(opened, first, second)
-            whole = answers(table, unit, 0)
-            alone = [answers(table, unit, 1 + person) for person in range(4)]
-        for kind, numbers in whole.items():
-            assert numbers == added([one[kind] for one in alone])
+        with open_stored_table(storage, worlds(rows), tmp_path, url, COLUMNS) as stored_table:
+            table = with_fixed_salt(stored_table, first, second)
+            all_answers = answers(table, unit, 0)
+            person_answers = [answers(table, unit, 1 + person) for person in range(4)]
+        for kind, numbers in all_answers.items():
+            assert numbers == add_up([person_answer[kind] for person_answer in person_answers])
 
     check()
 
 
 def test_a_person_moves_an_answer_by_no_more_than_its_sensitivity(tmp_path: Path) -> None:
     """Replacing all rows of one person by others, for a fixed salt: at most k rows leave and k come."""
-    ours = st.lists(st.tuples(st.just(0), st.integers(0, 9)), max_size=8)
+    replacement_rows = st.lists(st.tuples(st.just(0), st.integers(0, 9)), max_size=8)
 
     @settings(max_examples=25)
-    @given(people, ours, units, st.integers(0, 2**64 - 1))
-    def check(rows: list[tuple[int, int]], other: list[tuple[int, int]], unit: PrivacyUnit, word: int) -> None:
-        changed = [pair for pair in rows if pair[0] != 0] + other
-        table_rows = [row(0, *pair) for pair in rows] + [row(1, *pair) for pair in changed]
-        with placed("parquet", table_rows, tmp_path, None, COLUMNS) as opened:
-            table = again(opened, word)
+    @given(people, replacement_rows, units, st.integers(0, 2**64 - 1))
+    def check(rows: list[tuple[int, int]], replacement: list[tuple[int, int]], unit: PrivacyUnit, word: int) -> None:
+        neighbour = [pair for pair in rows if pair[0] != 0] + replacement
+        table_rows = [row(0, *pair) for pair in rows] + [row(1, *pair) for pair in neighbour]
+        with open_stored_table("parquet", table_rows, tmp_path, None, COLUMNS) as stored_table:
+            table = with_fixed_salt(stored_table, word)
             before, after = answers(table, unit, 0), answers(table, unit, 1)
         moves = {
             kind: [abs(a - b) for a, b in zip(numbers, after[kind], strict=True)] for kind, numbers in before.items()
@@ -144,9 +144,9 @@ def test_a_person_moves_an_answer_by_no_more_than_its_sensitivity(tmp_path: Path
     check()
 
 
-def test_rows_without_a_person_are_left_out(place: str, url: str | None, tmp_path: Path) -> None:
+def test_rows_without_a_person_are_left_out(storage: str, url: str | None, tmp_path: Path) -> None:
     rows = [row(0, None, 1), row(0, None, 2), row(0, 7, 1)]
-    with placed(place, rows, tmp_path, url, COLUMNS) as table:
+    with open_stored_table(storage, rows, tmp_path, url, COLUMNS) as table:
         for unit in (PrivacyUnit("person", rows=5), PrivacyUnit("name", groups=5)):
             assert table.count(Count(), unit, None) == 1
             assert table.histogram(Histogram({"value": (1, 2)}), unit, None) == [1, 0]
@@ -154,9 +154,9 @@ def test_rows_without_a_person_are_left_out(place: str, url: str | None, tmp_pat
         assert table.units(PrivacyUnit()) == 3
 
 
-def test_a_person_with_many_equal_rows_keeps_as_many_as_allowed(place: str, url: str | None, tmp_path: Path) -> None:
+def test_a_person_with_many_equal_rows_keeps_as_many_as_allowed(storage: str, url: str | None, tmp_path: Path) -> None:
     rows = [row(0, 1, 5)] * 700 + [row(0, 2, 5)] * 3
-    with placed(place, rows, tmp_path, url, COLUMNS) as table:
+    with open_stored_table(storage, rows, tmp_path, url, COLUMNS) as table:
         for k in (1, 3, 699, 701, MAX_CONTRIBUTION):
             unit = PrivacyUnit("person", rows=k)
             assert table.histogram(Histogram({"value": (5,)}), unit, None) == [min(k, 700) + min(k, 3)]
@@ -164,11 +164,11 @@ def test_a_person_with_many_equal_rows_keeps_as_many_as_allowed(place: str, url:
     assert MAX_COPIES >= MAX_CONTRIBUTION
 
 
-def test_only_rows_that_the_query_uses_compete_for_a_place(place: str, url: str | None, tmp_path: Path) -> None:
+def test_only_rows_that_the_query_uses_compete_for_a_place(storage: str, url: str | None, tmp_path: Path) -> None:
     """A row outside where, the cells or the column's values takes nothing from the others."""
     rows = [row(0, 1, value) for value in (0, 1, None, 8, 9, 9, 9)]
-    with placed(place, rows, tmp_path, url, COLUMNS) as table:
-        for _ in range(1 if place == "spark" else 5):
+    with open_stored_table(storage, rows, tmp_path, url, COLUMNS) as table:
+        for _ in range(1 if storage == "spark" else 5):
             unit = PrivacyUnit("person", rows=2)
             assert table.histogram(Histogram({"value": (0, 1)}), unit, None) == [1, 1]
             assert table.histogram(Histogram({"value": (0, 1, 8, 9)}, "value < 5"), unit, None) == [1, 1, 0, 0]
@@ -181,29 +181,29 @@ def test_only_rows_that_the_query_uses_compete_for_a_place(place: str, url: str 
 def hypergeometric(sizes: tuple[int, ...], k: int) -> dict[tuple[int, ...], Fraction]:
     """The law of how many of each value are kept, if every k of the rows are equally likely; by enumeration."""
     rows = [value for value, size in enumerate(sizes) for _ in range(size)]
-    found = Counter(tuple(chosen.count(v) for v in range(len(sizes))) for chosen in combinations(rows, k))
-    return {kept: Fraction(number, comb(len(rows), k)) for kept, number in found.items()}
+    frequencies = Counter(tuple(subset.count(v) for v in range(len(sizes))) for subset in combinations(rows, k))
+    return {counts: Fraction(number, comb(len(rows), k)) for counts, number in frequencies.items()}
 
 
-def surprise(found: Counter[tuple[int, ...]], law: dict[tuple[int, ...], Fraction]) -> float:
+def pearson_statistic(frequencies: Counter[tuple[int, ...]], law: dict[tuple[int, ...], Fraction]) -> float:
     """Pearson's statistic."""
-    total = found.total()
-    assert set(found) <= set(law)
-    return sum((found[kept] - float(p) * total) ** 2 / (float(p) * total) for kept, p in law.items())
+    total = frequencies.total()
+    assert set(frequencies) <= set(law)
+    return sum((frequencies[counts] - float(p) * total) ** 2 / (float(p) * total) for counts, p in law.items())
 
 
 @pytest.fixture(scope="module")
-def crowd(place: str, url: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
+def crowd(storage: str, url: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
     """5000 persons, each with five rows: 0, 0, 0, 1, 2."""
     rows = [row(0, person, value) for person in range(5000) for value in (0, 0, 0, 1, 2)]
-    with placed(place, rows, tmp_path_factory.mktemp("crowd"), url, COLUMNS) as table:
+    with open_stored_table(storage, rows, tmp_path_factory.mktemp("crowd"), url, COLUMNS) as table:
         yield table
 
 
-def kept_of_each(table: Table, unit: PrivacyUnit) -> list[tuple[int, ...]]:
+def kept_counts(table: Table, unit: PrivacyUnit) -> list[tuple[int, ...]]:
     """How many of 0, 1, 2 are kept of each person: the person is a key too."""
     sizes = table.histogram(Histogram({"person": tuple(range(5000)), "value": (0, 1, 2)}), unit, None)
-    return [tuple(sizes[at : at + 3]) for at in range(0, len(sizes), 3)]
+    return [tuple(sizes[start : start + 3]) for start in range(0, len(sizes), 3)]
 
 
 @pytest.mark.parametrize(
@@ -217,17 +217,25 @@ def kept_of_each(table: Table, unit: PrivacyUnit) -> list[tuple[int, ...]]:
     ids=["one row", "two rows", "two rows, by name", "two groups"],
 )
 def test_every_choice_of_rows_is_equally_likely(
-    crowd: Table, unit: PrivacyUnit, law: dict[tuple[int, ...], Fraction], place: str
+    crowd: Table, unit: PrivacyUnit, law: dict[tuple[int, ...], Fraction], storage: str
 ) -> None:
     """Over 5000 persons and fresh salts. The test has the power to tell a law whose likeliest outcome is 15 % off."""
-    found: Counter[tuple[int, ...]] = Counter()
-    for _ in range(3 if place == "spark" else 6):
-        found.update(kept_of_each(crowd, unit))
+    frequencies: Counter[tuple[int, ...]] = Counter()
+    for _ in range(3 if storage == "spark" else 6):
+        frequencies.update(kept_counts(crowd, unit))
     limit = chi2.isf(FALSE_ALARM, len(law) - 1)
-    assert surprise(found, law) < limit
-    likeliest, least = max(law, key=lambda kept: law[kept]), min(reversed(law), key=lambda kept: law[kept])
-    moved = round(0.15 * found[likeliest])
-    assert surprise(found + Counter({least: moved}) - Counter({likeliest: moved}), law) > limit
+    assert pearson_statistic(frequencies, law) < limit
+    likeliest, unlikeliest = (
+        max(law, key=lambda counts: law[counts]),
+        min(reversed(law), key=lambda counts: law[counts]),
+    )
+    moved_persons = round(0.15 * frequencies[likeliest])
+    assert (
+        pearson_statistic(
+            frequencies + Counter({unlikeliest: moved_persons}) - Counter({likeliest: moved_persons}), law
+        )
+        > limit
+    )
 
 
 def test_people_with_equal_rows_are_drawn_for_apart(crowd: Table) -> None:
@@ -238,8 +246,8 @@ def test_people_with_equal_rows_are_drawn_for_apart(crowd: Table) -> None:
 
 
 def test_the_choice_for_one_person_changes_with_the_salt(crowd: Table) -> None:
-    first, second = (kept_of_each(again(crowd, word), PrivacyUnit("person", rows=2)) for word in (1, 2))
-    assert first == kept_of_each(again(crowd, 1), PrivacyUnit("person", rows=2))
+    first, second = (kept_counts(with_fixed_salt(crowd, word), PrivacyUnit("person", rows=2)) for word in (1, 2))
+    assert first == kept_counts(with_fixed_salt(crowd, 1), PrivacyUnit("person", rows=2))
     agreement = sum(a == b for a, b in zip(first, second, strict=True))
     law = hypergeometric((3, 1, 1), 2)
     expected = float(sum(p * p for p in law.values())) * 5000
@@ -249,10 +257,10 @@ def test_the_choice_for_one_person_changes_with_the_salt(crowd: Table) -> None:
 def test_a_salt_is_128_bits_and_fresh_for_every_question_that_needs_one(tmp_path: Path) -> None:
     assert len({salt(None) for _ in range(100)}) == 100
     assert len(salt(system_source())) == 32
-    assert salt(Fixed(1, 2**64 - 1)) == "0000000000000001ffffffffffffffff"
-    with placed("parquet", [row(0, 1, 1)], tmp_path, None, COLUMNS) as opened:
-        source = Fixed(5)
-        table, unit = Table(opened._engine, opened._rows, source), PrivacyUnit("person", rows=1)
+    assert salt(FixedSource(1, 2**64 - 1)) == "0000000000000001ffffffffffffffff"
+    with open_stored_table("parquet", [row(0, 1, 1)], tmp_path, None, COLUMNS) as stored_table:
+        source = FixedSource(5)
+        table, unit = Table(stored_table._engine, stored_table._rows, source), PrivacyUnit("person", rows=1)
         table.histogram(Histogram({"value": (1,)}), unit, None)
         table.moments(Sum("value", GRID, None), unit, None)
         assert source.asked == 4

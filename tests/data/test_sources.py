@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from data.places import COLUMNS, write_duckdb, write_parquet
+from data.storages import COLUMNS, write_duckdb, write_parquet
 from spark import quiet
 from utmost.data.column_kinds import ColumnKind
 from utmost.data.queries import Count, Grid, Histogram, PrivacyUnit, Sum
@@ -41,20 +41,20 @@ def engine(request: pytest.FixtureRequest) -> str | None:
 
 
 @contextmanager
-def csv_of(content: str | bytes, folder: Path, engine: str | None = None, **columns: str) -> Iterator[Table]:
+def open_csv(content: str | bytes, folder: Path, engine: str | None = None, **columns: str) -> Iterator[Table]:
     (folder / "t.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
     with open_table(Source("t.csv", engine=engine, columns=columns), folder) as table:
         yield table
 
 
-def refusal(source: Source, folder: Path, words: str, kind: type[UtmostError] = InputError) -> UtmostError:
+def refusal(source: Source, folder: Path, message: str, kind: type[UtmostError] = InputError) -> UtmostError:
     """The error with which opening the source is refused."""
-    with pytest.raises(kind, match=words) as raised, open_table(source, folder):
+    with pytest.raises(kind, match=message) as error_info, open_table(source, folder):
         pytest.fail("it was opened")
-    return raised.value
+    return error_info.value
 
 
-def held(table: Table) -> list[tuple[Any, ...]]:
+def sorted_rows(table: Table) -> list[tuple[Any, ...]]:
     """The rows of the table, in some order: tests may look at them."""
     return sorted(table._engine.rows(table._rows), key=repr)
 
@@ -78,18 +78,18 @@ whole,pointed,number,truth,day,time,text,nothing,mixed,nan
 
 
 def test_kinds_are_found_by_reading_the_whole_file(engine: str | None, tmp_path: Path) -> None:
-    with csv_of(CONTENT, tmp_path, engine) as table:
+    with open_csv(CONTENT, tmp_path, engine) as table:
         assert [str(kind) for kind in table.kinds.values()] == [
             *("integer", "integer", "number", "truth", "date", "time", "text", "integer", "text", "number")
         ]  # fmt: skip
-        first = next(row for row in held(table) if row[0] == 1)
+        first = next(row for row in sorted_rows(table) if row[0] == 1)
         assert first[:5] == (1, 1, 1.5, True, date(2020, 1, 31))
         assert table.moments(Sum("pointed", GRID, None), PrivacyUnit(), None).positions == 6
 
 
 def test_one_odd_value_at_the_end_of_a_long_file_decides(tmp_path: Path) -> None:
     lines = ["a,b", *(f"{n},{n}" for n in range(5000))]
-    with csv_of("\n".join([*lines, "x,1.5"]), tmp_path) as table:
+    with open_csv("\n".join([*lines, "x,1.5"]), tmp_path) as table:
         assert list(table.kinds.values()) == [ColumnKind.TEXT, ColumnKind.NUMBER]
 
 
@@ -122,16 +122,16 @@ def test_what_does_not_fit_a_declared_kind_is_null_and_stops_nothing(
 ) -> None:
     fits = FITS.get(kind, {"2020-01-01 12:00": None})
     lines = ["id,v", *(f'{n},"{text}"' for n, text in enumerate([*MISFITS[kind], *fits]))]
-    with csv_of("\n".join(lines), tmp_path, engine, v=kind, id="integer") as table:
+    with open_csv("\n".join(lines), tmp_path, engine, v=kind, id="integer") as table:
         assert table.kinds["v"] == kind
         rows = sorted(table._engine.rows(table._rows))
-        found = [value for _, value in sorted(rows, key=lambda row: row[0])]
-    assert found[: len(MISFITS[kind])] == [None] * len(MISFITS[kind])
-    assert kind == "time" or found[len(MISFITS[kind]) :] == list(fits.values())
-    assert None not in found[len(MISFITS[kind]) :]
+        values = [value for _, value in sorted(rows, key=lambda row: row[0])]
+    assert values[: len(MISFITS[kind])] == [None] * len(MISFITS[kind])
+    assert kind == "time" or values[len(MISFITS[kind]) :] == list(fits.values())
+    assert None not in values[len(MISFITS[kind]) :]
 
 
-SHAPES: dict[str, tuple[bytes, list[tuple[Any, ...]]]] = {
+CSV_SHAPES: dict[str, tuple[bytes, list[tuple[Any, ...]]]] = {
     "byte order mark": (b"\xef\xbb\xbfa,b\n1,x\n", [(1, "x")]),
     "carriage returns": (b"a,b\r\n1,x\r\n2,y\r\n", [(1, "x"), (2, "y")]),
     "no last newline": (b"a,b\n1,x", [(1, "x")]),
@@ -150,29 +150,29 @@ SHAPES: dict[str, tuple[bytes, list[tuple[Any, ...]]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", CSV_SHAPES)
 def test_csv_files_of_every_shape_are_read_alike(engine: str | None, shape: str, tmp_path: Path) -> None:
-    content, rows = SHAPES[shape]
+    content, rows = CSV_SHAPES[shape]
     name = "b\nc" if "newline in the header" in shape else "b"
-    with csv_of(content, tmp_path, engine, a="integer", **{name: "text"}) as table:
-        assert held(table) == sorted(rows, key=repr)
+    with open_csv(content, tmp_path, engine, a="integer", **{name: "text"}) as table:
+        assert sorted_rows(table) == sorted(rows, key=repr)
         assert table.units(PrivacyUnit()) == len(rows)
         assert table.count(Count("a is null or a is not null"), PrivacyUnit(), None) == len(rows)
 
 
 def test_in_a_file_of_one_column_an_empty_line_is_no_row(engine: str | None, tmp_path: Path) -> None:
-    with csv_of(b"a\n1\n\n2\n", tmp_path, engine) as table:
-        assert held(table) == [(1,), (2,)]
+    with open_csv(b"a\n1\n\n2\n", tmp_path, engine) as table:
+        assert sorted_rows(table) == [(1,), (2,)]
 
 
 def test_a_line_that_is_not_utf_8_stops_nothing(engine: str | None, tmp_path: Path) -> None:
-    with csv_of(b"a,b\n1,\xe9\n2,y\n3,z\n", tmp_path, engine, a="integer") as table:
+    with open_csv(b"a,b\n1,\xe9\n2,y\n3,z\n", tmp_path, engine, a="integer") as table:
         assert table.count(Count("b = 'y' or b = 'z'"), PrivacyUnit(), None) == 2
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"\xef\xbb\xbf", b"\xff\xfe\x00", b"a,,b\n", b"a,A\n", b"a,b,a\n"])
 def test_a_file_without_a_header_is_refused(content: bytes, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="location must"), csv_of(content, tmp_path):
+    with pytest.raises(InputError, match="location must"), open_csv(content, tmp_path):
         pytest.fail("it was opened")
 
 
@@ -183,19 +183,19 @@ def test_no_content_makes_reading_fail(tmp_path: Path, content: bytes, has_newli
     body = content.replace(b"\x00", b"\n").replace(b"\x01", b",").replace(b"\x02", b'"') if has_newlines else content
     counts = []
     for _ in range(2):
-        with csv_of(b"a,b\n" + body, tmp_path, None, a="integer", b="text") as table:
+        with open_csv(b"a,b\n" + body, tmp_path, None, a="integer", b="text") as table:
             counts.append((table.units(PrivacyUnit()), table.count(Count("a > 0 or b = 'x'"), PrivacyUnit(), None)))
     assert counts[0] == counts[1]
     assert counts[0][1] <= counts[0][0]
 
 
 def test_declared_columns_must_be_known(tmp_path: Path) -> None:
-    for columns, words in (
+    for columns, message in (
         ({"agee": "integer"}, r"columns must name columns of the file, got 'agee': did you mean age\?"),
         ({"age": "int"}, "columns must be integer, number, text, truth, date or time, got 'int' for age"),
         ({"age": "other"}, "columns must be integer"),
     ):
-        with pytest.raises(InputError, match=words), csv_of("age\n1\n", tmp_path, None, **columns):
+        with pytest.raises(InputError, match=message), open_csv("age\n1\n", tmp_path, None, **columns):
             pytest.fail("it was opened")
 
 
@@ -203,7 +203,7 @@ def test_declared_columns_must_be_known(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "words"),
+    ("source", "message"),
     [
         (Source("nothing.csv"), "location must be a file that exists, got 'nothing.csv'"),
         (Source("folder.csv"), "location must be a file that exists"),
@@ -220,17 +220,17 @@ def test_declared_columns_must_be_known(tmp_path: Path) -> None:
         (Source("broken.parquet"), "location must be a Parquet file"),
     ],
 )
-def test_a_location_that_is_none_is_refused_in_one_line(source: Source, words: str, tmp_path: Path) -> None:
+def test_an_invalid_location_is_refused_in_one_line(source: Source, message: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a\n1\n")
     (tmp_path / "folder.csv").mkdir()
     for name in ("t.parquet", "t.duckdb", "broken.duckdb", "broken.parquet"):
         (tmp_path / name).write_text("a poisoned text, which is no such file " * 100)
-    with pytest.raises(UtmostError, match=words) as raised, open_table(source, tmp_path):
+    with pytest.raises(UtmostError, match=message) as error_info, open_table(source, tmp_path):
         pytest.fail("it was opened")
-    assert_silent(raised.value, "poisoned", "hidden")
+    assert_withholds(error_info.value, "poisoned", "hidden")
 
 
-def assert_silent(error: BaseException, *secrets: str) -> None:
+def assert_withholds(error: BaseException, *secrets: str) -> None:
     """The error holds none of the secrets, and no other error that might."""
     assert error.__cause__ is None
     assert error.__context__ is None
@@ -248,7 +248,7 @@ def test_paths_are_relative_to_the_folder_and_names_can_hold_anything(engine: st
         (folder / name).write_text(f"a\n{number}\n")
     for number, name in enumerate(names):
         with open_table(Source(name, engine=engine), folder) as table:
-            assert held(table) == [(number,)]
+            assert sorted_rows(table) == [(number,)]
     write_parquet([ROW | {"big": 5}], folder / "p[1].parquet")
     with open_table(Source("p[1].parquet", engine=engine), folder) as table:
         assert table.histogram(Histogram({"big": (5,)}), PrivacyUnit(), None) == [1]
@@ -281,9 +281,9 @@ def test_a_duckdb_file_is_read_only_and_lists_its_tables(tmp_path: Path) -> None
             assert table.units(PrivacyUnit()) == 1
             with pytest.raises(DataError):
                 table._engine.rows(StatementOnly("CREATE TABLE other (a INTEGER)"))
-    known = "table must be one of old.people, people, seen, got "
-    refusal(Source("t.duckdb", table="peple"), tmp_path, rf"{known}'peple': did you mean people\?")
-    refusal(Source("t.duckdb"), tmp_path, f"{known}none: name one of those")
+    message_start = "table must be one of old.people, people, seen, got "
+    refusal(Source("t.duckdb", table="peple"), tmp_path, rf"{message_start}'peple': did you mean people\?")
+    refusal(Source("t.duckdb"), tmp_path, f"{message_start}none: name one of those")
     assert (tmp_path / "t.duckdb").read_bytes() == before
 
 
@@ -303,8 +303,8 @@ def test_a_duckdb_file_can_be_opened_twice_at_a_time_but_not_while_it_is_written
     write_duckdb([ROW], tmp_path / "t.duckdb")
     (tmp_path / "t.duckdb").rename(tmp_path / name)
     source = Source(name, table="people")
-    with open_table(source, tmp_path) as one, open_table(source, tmp_path) as two:
-        assert one.units(PrivacyUnit()) == two.units(PrivacyUnit()) == 1
+    with open_table(source, tmp_path) as first, open_table(source, tmp_path) as second:
+        assert first.units(PrivacyUnit()) == second.units(PrivacyUnit()) == 1
     script = f"""
         import duckdb, sys
         connection = duckdb.connect({str(tmp_path / name)!r})
@@ -316,22 +316,22 @@ def test_a_duckdb_file_can_be_opened_twice_at_a_time_but_not_while_it_is_written
         assert writer.stdout is not None
         assert writer.stdout.readline() == "open\n"
         error = refusal(source, tmp_path, "location must be a DuckDB file that nobody else writes to", DataError)
-        assert_silent(error)
+        assert_withholds(error)
         writer.communicate("")
 
 
 def test_the_connection_reads_its_own_file_and_nothing_else(tmp_path: Path) -> None:
     import duckdb
 
-    other = tmp_path / "other.csv"
-    other.write_text("a\n1\n")
+    other_file = tmp_path / "other.csv"
+    other_file.write_text("a\n1\n")
     (tmp_path / "t.csv").write_text("a\n1\n")
     write_parquet([ROW], tmp_path / "t.parquet")
     write_duckdb([ROW], tmp_path / "t.duckdb")
     for source in (Source("t.csv"), Source("t.parquet"), Source("t.duckdb", table="people")):
         with open_table(source, tmp_path) as table:
             for statement in (
-                f"SELECT * FROM read_csv('{other}')",
+                f"SELECT * FROM read_csv('{other_file}')",
                 f"COPY (SELECT 1) TO '{tmp_path / 'out.csv'}'",
                 f"ATTACH '{tmp_path / 'new.duckdb'}'",
                 "INSTALL httpfs",
@@ -352,7 +352,7 @@ def test_a_view_on_another_file_is_refused(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "t.duckdb")) as connection:
         connection.execute(f"CREATE VIEW v AS SELECT * FROM read_csv('{tmp_path / 'other.csv'}')")
     error = refusal(Source("t.duckdb", table="v"), tmp_path, "table must be one that DuckDB can open alone", DataError)
-    assert_silent(error, "poisoned")
+    assert_withholds(error, "poisoned")
 
 
 def test_what_spills_goes_to_a_private_directory_that_is_removed(tmp_path: Path) -> None:
@@ -394,8 +394,8 @@ def test_postgres_reads_one_state_and_cannot_write(postgres_url: str, tmp_path: 
             with open_table(Source(postgres_url, table=name), tmp_path) as table:
                 assert list(table.kinds) == [column]
                 assert table.engine == "postgres"
-        known = "table must be one of Old.people, people, seen, got 'peeple': did you mean"
-        refusal(Source(postgres_url, table="peeple"), tmp_path, known)
+        message_start = "table must be one of Old.people, people, seen, got 'peeple': did you mean"
+        refusal(Source(postgres_url, table="peeple"), tmp_path, message_start)
         assert writer.execute("SELECT count(*) FROM people").fetchone() == (2,)
 
 
@@ -412,7 +412,7 @@ def test_a_password_is_never_said(postgres_url: str, tmp_path: Path, caplog: pyt
         source = Source(location, table="people")
         assert "hidden" not in repr(source) + str(source) + source.name
         error = refusal(source, tmp_path, "location must be a PostgreSQL database that answers", DataError)
-        assert_silent(error, "hidden")
+        assert_withholds(error, "hidden")
     assert "hidden" not in caplog.text
 
 
@@ -425,11 +425,11 @@ def test_a_poisoned_row_of_postgres_is_not_quoted(
     with psycopg.connect(postgres_url) as writer:
         writer.execute("CREATE TABLE t AS SELECT 'poisoned row'::text AS secret")
         writer.execute("CREATE VIEW v AS SELECT secret::integer AS number FROM t")
-    with open_table(Source(postgres_url, table="v"), tmp_path) as table, pytest.raises(DataError) as raised:
+    with open_table(Source(postgres_url, table="v"), tmp_path) as table, pytest.raises(DataError) as error_info:
         table.histogram(Histogram({"number": (1,)}), PrivacyUnit("number", rows=1), None)
-    assert_silent(raised.value, "poisoned")
-    said = capfd.readouterr()
-    assert "poisoned" not in said.out + said.err + caplog.text
+    assert_withholds(error_info.value, "poisoned")
+    output = capfd.readouterr()
+    assert "poisoned" not in output.out + output.err + caplog.text
 
 
 # Spark
@@ -489,7 +489,7 @@ SCRIPT = """
 def test_a_poisoned_row_of_spark_is_not_quoted_nor_logged(spark: Any, tmp_path: Path) -> None:
     """In a process of its own, where all that Java writes to the terminal is seen."""
     environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(SCRIPT)],
         capture_output=True,
         text=True,
@@ -497,14 +497,14 @@ def test_a_poisoned_row_of_spark_is_not_quoted_nor_logged(spark: Any, tmp_path: 
         cwd=tmp_path,
         env=environment,
     )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.split("\n")[:2] == ["refused", "still running pyspark"]
-    assert "poisoned" not in done.stdout + done.stderr
+    assert process.returncode == 0, process.stderr[-2000:]
+    assert process.stdout.split("\n")[:2] == ["refused", "still running pyspark"]
+    assert "poisoned" not in process.stdout + process.stderr
 
 
 def test_missing_clients_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.csv").write_text("a\n1\n")
-    for module, source, words in (
+    for module, source, message in (
         ("psycopg", Source("postgresql://h/d", table="t"), r"pip install 'utmost\[postgres\]'"),
         ("pyspark", Source("t.csv", engine="spark"), r"pip install 'utmost\[spark\]'"),
     ):
@@ -512,7 +512,7 @@ def test_missing_clients_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         if module == "pyspark":
             for name in [name for name in sys.modules if name.startswith("pyspark.")]:
                 monkeypatch.setitem(sys.modules, name, None)
-        with pytest.raises(InputError, match=words), open_table(source, tmp_path):
+        with pytest.raises(InputError, match=message), open_table(source, tmp_path):
             pytest.fail("it was opened")
 
 
@@ -523,6 +523,6 @@ def test_the_poison_tests_would_see_poison() -> None:
             raise RuntimeError("poisoned row")
         except RuntimeError:
             raise DataError("clean words") from None
-    except DataError as raised:
+    except DataError as error_info:
         with pytest.raises(AssertionError):
-            assert_silent(raised)
+            assert_withholds(error_info)

@@ -1,4 +1,4 @@
-"""A sketch is checked like its table, and answers nothing."""
+"""A schema is checked like its table, and answers nothing."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -46,14 +46,14 @@ UNITS = st.sampled_from(
 )
 
 
-def file(folder: Path) -> Source:
+def write_csv(folder: Path) -> Source:
     """A CSV file with a column of every kind."""
     row = "1,2.5,Oslo,true,2001-02-03,2001-02-03 04:05"
     (folder / "all.csv").write_text(f"{','.join(KINDS)}\n{row}\n")
     return Source("all.csv", columns={name: str(kind) for name, kind in KINDS.items()})
 
 
-def sketch() -> TableSchema:
+def make_schema() -> TableSchema:
     """Of the same columns."""
     return TableSchema(declared_types(KINDS), lambda unit: 7, frozenset(KINDS))
 
@@ -62,23 +62,23 @@ def sketch() -> TableSchema:
 def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
     """The file, open."""
     folder = tmp_path_factory.mktemp("sketch")
-    with open_table(file(folder), folder) as found:
-        yield found
+    with open_table(write_csv(folder), folder) as opened_table:
+        yield opened_table
 
 
 def test_declared_kinds_have_the_types_of_the_opened_file(table: Table) -> None:
-    assert dict(sketch().types.items()) == dict(table.types.items())
-    assert sketch().kinds == table.kinds == KINDS
+    assert dict(make_schema().types.items()) == dict(table.types.items())
+    assert make_schema().kinds == table.kinds == KINDS
 
 
 @given(QUERIES, UNITS)
-def test_a_sketch_refuses_what_the_table_refuses_in_the_same_words(
+def test_a_schema_refuses_what_the_table_refuses_with_the_same_message(
     table: Table, query: Query, unit: PrivacyUnit
 ) -> None:
-    assert _complaint(sketch(), query, unit) == _complaint(table, query, unit)
+    assert _error_message(make_schema(), query, unit) == _error_message(table, query, unit)
 
 
-def _complaint(table: Table, query: Query, unit: PrivacyUnit) -> str:
+def _error_message(table: Table, query: Query, unit: PrivacyUnit) -> str:
     try:
         table.check(query, unit, None)
     except UtmostError as problem:
@@ -86,16 +86,16 @@ def _complaint(table: Table, query: Query, unit: PrivacyUnit) -> str:
     return ""
 
 
-def test_a_sketch_tells_its_units_and_no_answer() -> None:
-    assert sketch().units(PrivacyUnit()) == 7
+def test_a_schema_tells_its_units_and_no_answer() -> None:
+    assert make_schema().units(PrivacyUnit()) == 7
     with pytest.raises(UtmostError):
-        sketch().count(Count("person = 1"), PrivacyUnit(), None)
+        make_schema().count(Count("person = 1"), PrivacyUnit(), None)
     with pytest.raises(UtmostError):
-        sketch().positions(
+        make_schema().positions(
             Quantile("pay", Grid(Fraction(0), Fraction(1), Fraction(1)), Fraction(1, 2), None), PrivacyUnit(), None
         )
     with pytest.raises(InputError, match="unit"):
-        sketch().units(PrivacyUnit("pay", rows=1))
+        make_schema().units(PrivacyUnit("pay", rows=1))
 
 
 def test_the_tables_of_a_file_are_those_that_can_be_opened(tmp_path: Path) -> None:

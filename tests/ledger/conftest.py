@@ -19,6 +19,6 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def books(location: str) -> Iterator[Ledger]:
+def ledger(location: str) -> Iterator[Ledger]:
     with open_ledger(location) as ledger:
         yield ledger

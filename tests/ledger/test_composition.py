@@ -24,7 +24,7 @@ from utmost.mechanisms import geometric
 from utmost.spaces import space
 
 REGIONS, SEXES = ("north", "south", "west"), ("f", "m")
-MOST_ROWS = 2
+MAX_ROWS = 2
 
 ROWS = tuple(product(REGIONS, SEXES, (0, 1)))  # region, sex, and a bit that is counted
 COLUMNS = {"region": 0, "sex": 1}
@@ -37,24 +37,24 @@ PARTS = st.one_of(
 CHARGES = st.lists(st.tuples(PARTS, st.integers(1, 4)), min_size=1, max_size=3)
 
 
-def items(charges):
+def charge_groups(charges):
     return [ChargeGroup(Fraction(bits), "geometric", 1, part) for part, bits in charges]
 
 
-def within(table, part):
+def rows_in_part(table, part):
     return table if part is None else [row for row in table if row[COLUMNS[part[0]]] == part[1]]
 
 
 def tables(neighbours):
     """All tables of two rows, or of at most two, and how far they are apart in rows replaced, or added and removed."""
-    sizes = [MOST_ROWS] if neighbours == "replace" else range(MOST_ROWS + 1)
-    found = [table for size in sizes for table in combinations_with_replacement(ROWS, size)]
-    counts = [Counter(table) for table in found]
-    differ = [[(one - other).total() + (other - one).total() for other in counts] for one in counts]
-    return found, np.array(differ) // (2 if neighbours == "replace" else 1)
+    sizes = [MAX_ROWS] if neighbours == "replace" else range(MAX_ROWS + 1)
+    all_tables = [table for size in sizes for table in combinations_with_replacement(ROWS, size)]
+    counts = [Counter(table) for table in all_tables]
+    distances = [[(left - right).total() + (right - left).total() for right in counts] for left in counts]
+    return all_tables, np.array(distances) // (2 if neighbours == "replace" else 1)
 
 
-def ratio(laws, distances):
+def largest_ratio(laws, distances):
     """The largest ratio of likelihoods between neighbours: a plain loop, no metric needed."""
     worst = Fraction(1)
     for x, y in np.argwhere(distances == 1):
@@ -62,15 +62,15 @@ def ratio(laws, distances):
     return worst
 
 
-def joint(rows_of_laws):
+def joint_law(rows_of_laws):
     """The law of independent answers together."""
     return [prod(answer) for answer in product(*rows_of_laws)]
 
 
-def counted(table, part, bits):
+def count_law(table, part, bits):
     """The law of a count by geometric noise: of the bit on the whole table, of the rows in a part."""
-    number = sum(row[2] for row in table) if part is None else len(within(table, part))
-    return geometric(MOST_ROWS, alpha(Fraction(1, 2**bits))).law(number)
+    number = sum(row[2] for row in table) if part is None else len(rows_in_part(table, part))
+    return geometric(MAX_ROWS, alpha(Fraction(1, 2**bits))).law(number)
 
 
 @pytest.fixture(scope="module", params=["replace", "add-remove"])
@@ -81,9 +81,9 @@ def relation(request):
 @settings(max_examples=40)
 @given(charges=CHARGES)
 def test_counts_by_geometric_noise_tell_exactly_what_is_claimed(relation, charges):
-    neighbours, found, distances = relation
-    laws = [joint([counted(table, part, bits) for part, bits in charges]) for table in found]
-    assert ratio(laws, distances) == 2 ** pure(items(charges), "row", neighbours)
+    neighbours, all_tables, distances = relation
+    laws = [joint_law([count_law(table, part, bits) for part, bits in charges]) for table in all_tables]
+    assert largest_ratio(laws, distances) == 2 ** pure(charge_groups(charges), "row", neighbours)
 
 
 def response(bits, outputs, truth):
@@ -95,17 +95,17 @@ def response(bits, outputs, truth):
 @settings(max_examples=40)
 @given(charges=CHARGES, seed=st.integers(0, 2**32), outputs=st.integers(2, 3))
 def test_any_answers_from_the_rows_of_a_part_tell_at_most_what_is_claimed(relation, charges, seed, outputs):
-    neighbours, found, distances = relation
+    neighbours, all_tables, distances = relation
     random = np.random.default_rng(seed)
     truths = [{} for _ in charges]
 
     def law(k, table):
         part, bits = charges[k]
-        truth = truths[k].setdefault(tuple(within(table, part)), int(random.integers(outputs)))
+        truth = truths[k].setdefault(tuple(rows_in_part(table, part)), int(random.integers(outputs)))
         return response(bits, outputs, truth)
 
-    laws = [joint([law(k, table) for k in range(len(charges))]) for table in found]
-    assert ratio(laws, distances) <= 2 ** pure(items(charges), "row", neighbours)
+    laws = [joint_law([law(k, table) for k in range(len(charges))]) for table in all_tables]
+    assert largest_ratio(laws, distances) <= 2 ** pure(charge_groups(charges), "row", neighbours)
 
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
@@ -114,10 +114,11 @@ def test_any_answers_from_the_rows_of_a_part_tell_at_most_what_is_claimed(relati
 def test_a_person_is_in_all_parts_so_they_add_up(neighbours, bits):
     """One person with any set of at most three rows, one in a region; present or absent, or replaced by another."""
     persons = [
-        tuple(name for name, there in zip(REGIONS, kept, strict=True) if there) for kept in product((0, 1), repeat=3)
+        tuple(name for name, is_present in zip(REGIONS, presence, strict=True) if is_present)
+        for presence in product((0, 1), repeat=3)
     ]
     laws = [
-        joint(
+        joint_law(
             [
                 geometric(1, alpha(Fraction(1, 2**n))).law(int(name in rows))
                 for name, n in zip(REGIONS, bits, strict=True)
@@ -125,24 +126,24 @@ def test_a_person_is_in_all_parts_so_they_add_up(neighbours, bits):
         )
         for rows in persons
     ]
-    anyone = np.ones((len(persons), len(persons)), dtype=int) - np.eye(len(persons), dtype=int)
-    claimed = pure(
+    distances = np.ones((len(persons), len(persons)), dtype=int) - np.eye(len(persons), dtype=int)
+    claimed_bits = pure(
         [ChargeGroup(Fraction(n), "any", 1, ("region", name)) for name, n in zip(REGIONS, bits, strict=True)],
         "p",
         neighbours,
     )
-    assert ratio(laws, anyone) == 2**claimed == 2 ** sum(bits)
+    assert largest_ratio(laws, distances) == 2**claimed_bits == 2 ** sum(bits)
 
 
 def test_the_library_s_own_least_epsilon_agrees():
     """Two parts and the whole, tables of one row: 1 + 2 bits of the parts and 1 of the whole."""
     charges = [(("region", "north"), 1), (("region", "south"), 2), (None, 1)]
-    found = [(row,) for row in ROWS]
-    laws = [joint([counted(table, part, bits) for part, bits in charges]) for table in found]
-    apart = [[int(one != other) for other in found] for one in found]
-    labels = ["-".join(map(str, table[0])) for table in found]
-    leak = least_epsilon(channel(laws, labels), space(apart, labels))
-    assert leak.ratio == 2 ** pure(items(charges), "row", "replace") == 2**4
+    all_tables = [(row,) for row in ROWS]
+    laws = [joint_law([count_law(table, part, bits) for part, bits in charges]) for table in all_tables]
+    distances = [[int(left != right) for right in all_tables] for left in all_tables]
+    labels = ["-".join(map(str, table[0])) for table in all_tables]
+    result = least_epsilon(channel(laws, labels), space(distances, labels))
+    assert result.ratio == 2 ** pure(charge_groups(charges), "row", "replace") == 2**4
 
 
 @settings(max_examples=30)
@@ -159,34 +160,38 @@ def test_the_claim_is_the_worst_row_that_enters_or_leaves(charges):
     """Against every row there is: what it touches is charged, one row under add-remove, two under replace."""
     rows = [dict(zip("abc", values, strict=True)) for values in product("uvw", repeat=3)]
 
-    def told(*changed):
-        touched = (part is None or any(row[part[0]] == part[1] for row in changed) for part, _ in charges)
-        return sum((epsilon for (_, epsilon), hit in zip(charges, touched, strict=True) if hit), Fraction(0))
+    def epsilon_of_change(*changed_rows):
+        is_affected = (part is None or any(row[part[0]] == part[1] for row in changed_rows) for part, _ in charges)
+        return sum(
+            (epsilon for (_, epsilon), affected in zip(charges, is_affected, strict=True) if affected), Fraction(0)
+        )
 
-    made = [ChargeGroup(epsilon, "any", 1, part) for part, epsilon in charges]
-    assert pure(made, "row", "add-remove") == max(told(row) for row in rows)
-    assert pure(made, "row", "replace") == max(told(one, other) for one, other in product(rows, rows))
-    assert pure(made, "person", "replace") == sum((epsilon for _, epsilon in charges), Fraction(0))
+    groups = [ChargeGroup(epsilon, "any", 1, part) for part, epsilon in charges]
+    assert pure(groups, "row", "add-remove") == max(epsilon_of_change(row) for row in rows)
+    assert pure(groups, "row", "replace") == max(
+        epsilon_of_change(old_row, new_row) for old_row, new_row in product(rows, rows)
+    )
+    assert pure(groups, "person", "replace") == sum((epsilon for _, epsilon in charges), Fraction(0))
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [("North", "north "), ("1", "1.0"), ("01", "1"), ("ﬁ", "FI"), ('"north "', '"North"'), (".5", "0.50")],
 )
-def test_values_that_an_engine_may_find_equal_are_one_part(one, other):
-    made = [ChargeGroup(Fraction(1, 10), "any", 1, ("region", value)) for value in (one, other)]
-    assert pure(made, "row", "add-remove") == Fraction(1, 5)
+def test_values_that_an_engine_may_find_equal_are_one_part(first, second):
+    groups = [ChargeGroup(Fraction(1, 10), "any", 1, ("region", value)) for value in (first, second)]
+    assert pure(groups, "row", "add-remove") == Fraction(1, 5)
 
 
 @given(times=st.integers(1, 50), epsilon=st.fractions(Fraction(1, 100), 3, max_denominator=100))
 def test_counting_charges_together_changes_nothing(times, epsilon):
-    one = ChargeGroup(epsilon, "any", 1, ("a", "b"))
-    assert pure([one] * times, "row", "replace") == pure(
+    group = ChargeGroup(epsilon, "any", 1, ("a", "b"))
+    assert pure([group] * times, "row", "replace") == pure(
         [ChargeGroup(epsilon, "any", 1, ("a", "b"), times)], "row", "replace"
     )
 
 
-def test_an_ask_is_spent_as_its_costs_are():
+def test_a_release_spends_what_its_costs_are():
     costs = (QueryCost("a", Fraction(1, 3)), QueryCost("b", Fraction(1, 6), "geometric", 5))
     ask = ReleaseCost("survey", "row", "replace", costs, ("region", "north"), "p")
     assert ask_groups(ask) == [
@@ -200,6 +205,8 @@ def test_an_ask_is_spent_as_its_costs_are():
 @given(charges=CHARGES, more=CHARGES)
 def test_more_charges_never_tell_less(charges, more):
     for unit, neighbours in product(("row", "person"), ("replace", "add-remove")):
-        before, after = (pure(items(made), unit, neighbours) for made in (charges, charges + more))
+        before, after = (
+            pure(charge_groups(charge_list), unit, neighbours) for charge_list in (charges, charges + more)
+        )
         assume(more)
         assert before <= after <= before + sum(bits for _, bits in more)

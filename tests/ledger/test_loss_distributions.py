@@ -21,7 +21,7 @@ DELTAS = st.sampled_from([Fraction(1, 10**9), Fraction(1, 10**6), Fraction(1, 10
 EPSILONS = st.fractions(Fraction(1, 1000), 2, max_denominator=1000)
 
 
-def repeated(epsilon, times, bound):
+def response_delta(epsilon, times, bound):
     """δ(bound) of randomised response k times: Σ over j true answers of C(k,j)·p^j·q^(k−j)·(1 − e^(bound−(2j−k)ε))₊."""
     heads = 1 / (1 + math.exp(-epsilon))
     return math.fsum(
@@ -31,7 +31,7 @@ def repeated(epsilon, times, bound):
     )
 
 
-def enumerated(costs, bound):
+def geometric_delta(costs, bound):
     """δ(bound) of geometric noise on several counts: every outcome, each count's answer clamped to 0 … steps.
 
     Below 0 and above `steps` the likelihood ratio does not change, so those outcomes are as one.
@@ -40,14 +40,14 @@ def enumerated(costs, bound):
     for epsilon, steps in costs:
         a = float(epsilon) / steps
         masses = [math.exp(-a * y) * math.tanh(a / 2) for y in range(1, steps)]
-        ends = 1 / (1 + math.exp(-a)), math.exp(-a * steps) / (1 + math.exp(-a))
-        laws.append([(a * (steps - 2 * y), p) for y, p in enumerate([ends[0], *masses, ends[1]])])
-    total = []
+        end_masses = 1 / (1 + math.exp(-a)), math.exp(-a * steps) / (1 + math.exp(-a))
+        laws.append([(a * (steps - 2 * y), p) for y, p in enumerate([end_masses[0], *masses, end_masses[1]])])
+    terms = []
     for outcome in product(*laws):
-        loss = math.fsum(one for one, _ in outcome)
+        loss = math.fsum(part_loss for part_loss, _ in outcome)
         if loss > bound:
-            total.append(math.prod(p for _, p in outcome) * -math.expm1(bound - loss))
-    return math.fsum(total)
+            terms.append(math.prod(p for _, p in outcome) * -math.expm1(bound - loss))
+    return math.fsum(terms)
 
 
 @settings(max_examples=60)
@@ -55,10 +55,10 @@ def enumerated(costs, bound):
 @example(epsilon=Fraction(1, 1000), times=200, delta=Fraction(1, 10**9))
 @example(epsilon=Fraction(2), times=200, delta=Fraction(1, 10**9))
 def test_repeated_randomised_response_is_found_from_above_and_nearly(epsilon, times, delta):
-    found = loss_distributions.pld_epsilon([(epsilon, "any", 1, times)], delta)
-    assert repeated(float(epsilon), times, float(found)) <= delta
-    nearly = float(found) * 0.998 - 1e-6
-    assert nearly < 0 or repeated(float(epsilon), times, nearly) > float(delta) * 0.998
+    composed_epsilon = loss_distributions.pld_epsilon([(epsilon, "any", 1, times)], delta)
+    assert response_delta(float(epsilon), times, float(composed_epsilon)) <= delta
+    smaller_epsilon = float(composed_epsilon) * 0.998 - 1e-6
+    assert smaller_epsilon < 0 or response_delta(float(epsilon), times, smaller_epsilon) > float(delta) * 0.998
 
 
 @settings(max_examples=40)
@@ -69,10 +69,12 @@ def test_repeated_randomised_response_is_found_from_above_and_nearly(epsilon, ti
     delta=DELTAS,
 )
 def test_different_geometric_costs_are_found_from_above_and_nearly(costs, delta):
-    found = loss_distributions.pld_epsilon([(epsilon, "geometric", steps, 1) for epsilon, steps in costs], delta)
-    assert enumerated(costs, float(found)) <= delta
-    nearly = float(found) * 0.99 - 1e-6
-    assert nearly < 0 or enumerated(costs, nearly) > float(delta) * 0.998
+    composed_epsilon = loss_distributions.pld_epsilon(
+        [(epsilon, "geometric", steps, 1) for epsilon, steps in costs], delta
+    )
+    assert geometric_delta(costs, float(composed_epsilon)) <= delta
+    smaller_epsilon = float(composed_epsilon) * 0.99 - 1e-6
+    assert smaller_epsilon < 0 or geometric_delta(costs, smaller_epsilon) > float(delta) * 0.998
 
 
 @settings(max_examples=30)
@@ -84,8 +86,8 @@ def test_different_geometric_costs_are_found_from_above_and_nearly(costs, delta)
     delta=DELTAS,
 )
 def test_never_more_than_the_sum_and_never_below_nothing(costs, delta):
-    found = loss_distributions.pld_epsilon(costs, delta)
-    assert 0 <= found <= sum(epsilon * times for epsilon, _, _, times in costs)
+    composed_epsilon = loss_distributions.pld_epsilon(costs, delta)
+    assert 0 <= composed_epsilon <= sum(epsilon * times for epsilon, _, _, times in costs)
 
 
 @settings(max_examples=30)
@@ -124,10 +126,10 @@ def test_many_steps_are_laplace_noise_and_never_better(steps, times):
 @given(epsilon=EPSILONS, steps=st.integers(1, 10**15))
 def test_the_knots_are_a_law_with_likelihood_ratios(epsilon, steps):
     """Σp = 1 under one table and Σp·e^(−loss) = 1 under the other; no loss beyond ±ε; symmetric."""
-    loss, chance = loss_distributions.knots(epsilon, steps)
-    assert math.fsum(chance) == pytest.approx(1, abs=1e-12)
-    assert math.fsum(chance * [math.exp(-one) for one in loss]) == pytest.approx(1, abs=1e-12)
-    assert max(abs(loss)) <= float(epsilon) * (1 + 1e-12)
+    losses, probabilities = loss_distributions.knots(epsilon, steps)
+    assert math.fsum(probabilities) == pytest.approx(1, abs=1e-12)
+    assert math.fsum(probabilities * [math.exp(-value) for value in losses]) == pytest.approx(1, abs=1e-12)
+    assert max(abs(losses)) <= float(epsilon) * (1 + 1e-12)
 
 
 @settings(max_examples=20)
@@ -137,12 +139,14 @@ def test_the_knots_are_a_law_with_likelihood_ratios(epsilon, steps):
 )
 def test_fewer_knots_are_worse_everywhere_and_hardly(epsilon, steps):
     """δ at a loss bound, from the knots kept, against the closed form 1 − e^(−ay) at the loss of y."""
-    loss, chance = loss_distributions.knots(epsilon, steps)
+    losses, probabilities = loss_distributions.knots(epsilon, steps)
     for y in range(0, steps, max(1, steps // 7)):
         bound = float(epsilon) * (steps - 2 * y) / steps
-        kept = sum(p * -math.expm1(bound - one) for one, p in zip(loss, chance, strict=True) if one > bound)
-        exact = -math.expm1(-float(epsilon) * y / steps)
-        assert exact - 1e-12 <= kept <= exact + 1e-6
+        knot_delta = sum(
+            p * -math.expm1(bound - value) for value, p in zip(losses, probabilities, strict=True) if value > bound
+        )
+        exact_delta = -math.expm1(-float(epsilon) * y / steps)
+        assert exact_delta - 1e-12 <= knot_delta <= exact_delta + 1e-6
 
 
 def test_convolutions_are_wrong_by_less_than_what_delta_is_lowered_by():
@@ -151,22 +155,22 @@ def test_convolutions_are_wrong_by_less_than_what_delta_is_lowered_by():
 
     bits = 200
     costs = {(Fraction(k, 40), steps): times for k, steps, times in [(1, 1, 60), (3, 1, 20), (7, 3, 9), (10, 9999, 4)]}
-    grid = loss_distributions._grid_step(Counter(costs))
-    found = loss_distributions._compose(Counter(costs))
-    exact, low = fmpz_poly([2**bits]), 0
+    grid_step = loss_distributions._grid_step(Counter(costs))
+    distribution = loss_distributions._compose(Counter(costs))
+    exact, lowest_index = fmpz_poly([2**bits]), 0
     for cost, times in costs.items():
-        pmf = loss_distributions._cost_distribution(*cost, grid)._pmf_remove.to_dense_pmf()
-        once = fmpz_poly([int(Fraction(float(p)) * 2**bits) for p in pmf._probs])
+        pmf = loss_distributions._cost_distribution(*cost, grid_step)._pmf_remove.to_dense_pmf()
+        one_cost = fmpz_poly([int(Fraction(float(p)) * 2**bits) for p in pmf._probs])
         for _ in range(times):
-            exact = fmpz_poly([int(c) >> bits for c in (exact * once).coeffs()])
-        low += pmf._lower_loss * times
+            exact = fmpz_poly([int(c) >> bits for c in (exact * one_cost).coeffs()])
+        lowest_index += pmf._lower_loss * times
     for bound in (0.5, 1.0, 2.0, 3.0):
         truth = math.fsum(
-            float(Fraction(int(c), 2**bits)) * -math.expm1(bound - (low + k) * grid)
+            float(Fraction(int(c), 2**bits)) * -math.expm1(bound - (lowest_index + k) * grid_step)
             for k, c in enumerate(exact.coeffs())
-            if (low + k) * grid > bound
+            if (lowest_index + k) * grid_step > bound
         )
-        error = truth - found.get_delta_for_epsilon(bound)
+        error = truth - distribution.get_delta_for_epsilon(bound)
         assert error < sum(costs.values()) * loss_distributions.EACH / 10
 
 
@@ -180,7 +184,7 @@ def test_so_many_charges_that_rounding_cannot_be_told_from_delta_add_up(delta):
 def test_without_dp_accounting_the_way_to_install_it_is_said(monkeypatch, tmp_path):
     for name in ("dp_accounting", "dp_accounting.pld", "dp_accounting.pld.privacy_loss_distribution"):
         monkeypatch.setitem(sys.modules, name, None)
-    with open_ledger(str(tmp_path / "ledger.sqlite")) as books:
+    with open_ledger(str(tmp_path / "ledger.sqlite")) as ledger:
         with pytest.raises(LedgerError, match=r"pip install 'utmost\[accounting\]'"):
-            books.open(Budget("panel", Fraction(1), Fraction(1, 10**6), "pld"))
-        books.open(Budget("survey", Fraction(1)))
+            ledger.open(Budget("panel", Fraction(1), Fraction(1, 10**6), "pld"))
+        ledger.open(Budget("survey", Fraction(1)))

@@ -1,4 +1,4 @@
-"""Budgets, costs and asks that are none are refused when they are made, with a line that says why."""
+"""Invalid budgets and costs are refused when they are made, with a line that says why."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_any_printable_name_is_one(name):
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         ({"epsilon": 0}, "epsilon must be > 0 and at most 1000, got 0"),
         ({"epsilon": "-1/2"}, "epsilon must be > 0"),
@@ -51,10 +51,10 @@ def test_any_printable_name_is_one(name):
     ],
     ids=str,
 )
-def test_a_budget_that_is_none_is_refused(change, words):
+def test_an_invalid_budget_is_refused(change, message):
     with pytest.raises(InputError) as refusal:
         Budget(**{"name": "survey", "epsilon": Fraction(1), **change})
-    assert words in str(refusal.value)
+    assert message in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
 
@@ -64,7 +64,7 @@ def test_every_epsilon_up_to_a_thousand_is_one(epsilon):
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         ({"epsilon": 0}, "epsilon of a cost must be > 0"),
         ({"law": "gauss"}, 'law of a cost must be geometric or any, got "gauss"'),
@@ -74,14 +74,14 @@ def test_every_epsilon_up_to_a_thousand_is_one(epsilon):
     ],
     ids=str,
 )
-def test_a_cost_that_is_none_is_refused(change, words):
+def test_an_invalid_cost_is_refused(change, message):
     with pytest.raises(InputError) as refusal:
         QueryCost(**{"query": "count", "epsilon": Fraction(1), **change})
-    assert words in str(refusal.value)
+    assert message in str(refusal.value)
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         ({"costs": ()}, "costs must be from 1 to 10000, got 0"),
         ({"neighbours": "swap"}, "neighbours must be"),
@@ -93,18 +93,18 @@ def test_a_cost_that_is_none_is_refused(change, words):
     ],
     ids=ascii,
 )
-def test_an_ask_that_is_none_is_refused(change, words):
+def test_an_invalid_release_cost_is_refused(change, message):
     with pytest.raises(InputError) as refusal:
         ReleaseCost(**{"budget": "survey", "unit": "row", "neighbours": "replace", "costs": (COST,), **change})
-    assert words in str(refusal.value)
+    assert message in str(refusal.value)
 
 
 @given(st.lists(st.integers(0, 10**12), min_size=1, max_size=3), st.integers(0, 12))
-def test_short_decimals_are_written_exactly_and_with_as_many_places(numbers, places):
-    values = [Fraction(n, 10**places) for n in numbers]
-    written = format_amounts(*values)
-    assert [Fraction(text) for text in written] == values
-    assert len({len(text.partition(".")[2]) for text, value in zip(written, values, strict=True) if value}) <= 1
+def test_short_decimals_are_written_exactly_and_with_as_many_places(numbers, decimals):
+    values = [Fraction(n, 10**decimals) for n in numbers]
+    texts = format_amounts(*values)
+    assert [Fraction(text) for text in texts] == values
+    assert len({len(text.partition(".")[2]) for text, value in zip(texts, values, strict=True) if value}) <= 1
 
 
 @given(st.fractions(0, 10**6))

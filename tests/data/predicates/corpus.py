@@ -6,7 +6,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from data.predicates.drawn import EVERYWHERE, single
+from data.predicates.strategies import COMMON_SORTS, single
 
 INF, NAN = float("inf"), float("nan")
 NOON = datetime(2020, 1, 31, 12)
@@ -15,11 +15,11 @@ LARGEST = 1.7976931348623157e308
 
 
 def row(*columns: Any) -> dict[str, Any]:
-    return dict(zip(EVERYWHERE, columns, strict=True))
+    return dict(zip(COMMON_SORTS, columns, strict=True))
 
 
 ROWS = [
-    row(*[None] * len(EVERYWHERE)),
+    row(*[None] * len(COMMON_SORTS)),
     row(
         *(127, 2**31 - 1, BIGGEST, BIGGEST, Decimal("99999999.99"), Decimal(10**18 - 1), Decimal("0.999999")),
         *(LARGEST, INF, single(3.4028234663852886e38), "north", "${env:HOME}", True),

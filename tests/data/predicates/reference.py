@@ -30,34 +30,34 @@ class Number:
 
 def holds(tree: t.Node, row: Mapping[str, Any], types: Mapping[str, str]) -> bool:
     """Is the predicate true of the row. `types` says which columns are single or double."""
-    return value(tree, row, types) is True
+    return evaluate(tree, row, types) is True
 
 
-def value(node: t.Node, row: Mapping[str, Any], types: Mapping[str, str]) -> Any:
-    def of(inside: t.Node) -> Any:
-        return value(inside, row, types)
+def evaluate(node: t.Node, row: Mapping[str, Any], types: Mapping[str, str]) -> Any:
+    def evaluate_operand(operand: t.Node) -> Any:
+        return evaluate(operand, row, types)
 
     if isinstance(node, t.Column):
-        return _read(row[node.name], types.get(node.name, "exact"))
+        return _read_column(row[node.name], types.get(node.name, "exact"))
     if isinstance(node, t.Literal):
         return Number("constant", node.value) if isinstance(node.value, Fraction) else node.value
     if isinstance(node, t.Minus):
-        return _calculated("*", Number("constant", Fraction(-1)), of(node.inside))
+        return _calculate("*", Number("constant", Fraction(-1)), evaluate_operand(node.inside))
     if isinstance(node, t.Arithmetic):
-        return _calculated(node.sign, of(node.left), of(node.right))
+        return _calculate(node.sign, evaluate_operand(node.left), evaluate_operand(node.right))
     if isinstance(node, t.Comparison):
-        return _compared(node.sign, of(node.left), of(node.right))
+        return _compare(node.sign, evaluate_operand(node.left), evaluate_operand(node.right))
     if isinstance(node, t.In):
-        return _any([_compared("=", of(node.left), of(item)) for item in node.items])
+        return _or([_compare("=", evaluate_operand(node.left), evaluate_operand(item)) for item in node.items])
     if isinstance(node, t.IsNull):
-        return of(node.inside) is None
+        return evaluate_operand(node.inside) is None
     if isinstance(node, t.Not):
-        return _not(of(node.inside))
-    parts = [of(part) for part in node.parts]
-    return _any(parts) if isinstance(node, t.Or) else _not(_any([_not(part) for part in parts]))
+        return _not(evaluate_operand(node.inside))
+    truths = [evaluate_operand(operand) for operand in node.parts]
+    return _or(truths) if isinstance(node, t.Or) else _not(_or([_not(truth) for truth in truths]))
 
 
-def _read(raw: Any, kind: str) -> Any:
+def _read_column(raw: Any, kind: str) -> Any:
     if raw is None or raw != raw:  # NaN is unknown
         return None
     if isinstance(raw, bool | str | date | datetime):
@@ -71,15 +71,15 @@ def _not(truth: bool | None) -> bool | None:
     return None if truth is None else not truth
 
 
-def _any(truths: list[bool | None]) -> bool | None:
+def _or(truths: list[bool | None]) -> bool | None:
     return True if True in truths else None if None in truths else False
 
 
-def _compared(sign: str, left: Any, right: Any) -> bool | None:
+def _compare(sign: str, left: Any, right: Any) -> bool | None:
     if left is None or right is None:
         return None
     if isinstance(left, Number):
-        left, right = _comparable(left, right), _comparable(right, left)
+        left, right = _comparison_value(left, right), _comparison_value(right, left)
     return {
         "=": left == right,
         "!=": left != right,
@@ -90,12 +90,12 @@ def _compared(sign: str, left: Any, right: Any) -> bool | None:
     }[sign]
 
 
-def _comparable(number: Number, other: Number) -> Any:
+def _comparison_value(number: Number, compared_with: Number) -> Any:
     """The number as it is compared with the other: Python compares floats and fractions exactly."""
-    if number.kind in TYPES or other.kind not in TYPES:
+    if number.kind in TYPES or compared_with.kind not in TYPES:
         return number.value
     if number.kind == "constant":
-        return nearest(number.value, other.kind)
+        return nearest_float(number.value, compared_with.kind)
     return _double(number)
 
 
@@ -104,28 +104,32 @@ def _double(number: Number) -> float:
     return float(number.value * 10**number.scale) / 10.0**number.scale
 
 
-def nearest(number: Fraction, kind: str) -> Any:
+def nearest_float(number: Fraction, kind: str) -> Any:
     """The closest float by trying the neighbours of a guess; the number itself where IEEE 754 would say infinity."""
-    form = TYPES[kind]
-    largest = Fraction(float(np.finfo(form).max))
-    step = largest - Fraction(float(np.nextafter(np.finfo(form).max, form(0))))
+    float_type = TYPES[kind]
+    largest = Fraction(float(np.finfo(float_type).max))
+    step = largest - Fraction(float(np.nextafter(np.finfo(float_type).max, float_type(0))))
     if abs(number) >= largest + step / 2:
         return number
     with np.errstate(over="ignore", under="ignore"):
-        guess = form(float(number))
-        guesses = [guess, np.nextafter(guess, form(np.inf)), np.nextafter(guess, form(-np.inf))]
+        guess = float_type(float(number))
+        guesses = [guess, np.nextafter(guess, float_type(np.inf)), np.nextafter(guess, float_type(-np.inf))]
     finite = [float(g) for g in guesses if np.isfinite(g)]
     even = {float(g): int(g.view(f"u{g.nbytes}")) % 2 for g in guesses}
     return min(finite, key=lambda g: (abs(Fraction(g) - number), even[g]))
 
 
-def _calculated(sign: str, left: Number | None, right: Number | None) -> Number | None:
+def _calculate(sign: str, left: Number | None, right: Number | None) -> Number | None:
     if left is None or right is None:
         return None
     apply = {"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b}[sign]
     if left.kind in TYPES or right.kind in TYPES:
-        one, other = _tamed(left), _tamed(right)
-        return None if one is None or other is None else Number("double", Calculated(apply(one, other)))
+        left_double, right_double = _bound_double(left), _bound_double(right)
+        return (
+            None
+            if left_double is None or right_double is None
+            else Number("double", ComputedDouble(apply(left_double, right_double)))
+        )
     result = apply(left.value, right.value)
     if left.kind == right.kind == "constant":
         return Number("constant", result)
@@ -141,12 +145,12 @@ def _scale(number: Number) -> int:
     return scale
 
 
-class Calculated(float):
+class ComputedDouble(float):
     """A result of arithmetic in doubles, which further arithmetic takes as it is."""
 
 
-def _tamed(number: Number) -> float | None:
-    if isinstance(number.value, Calculated):
+def _bound_double(number: Number) -> float | None:
+    if isinstance(number.value, ComputedDouble):
         return number.value
     if number.kind not in TYPES:
         return float(number.value) if number.kind == "constant" else _double(number)
@@ -155,7 +159,7 @@ def _tamed(number: Number) -> float | None:
     return 0.0 if abs(number.value) < 1e-60 else number.value
 
 
-def plain(raw: Any) -> str | None:
+def engine_text(raw: Any) -> str | None:
     """A row's value as the text that every engine reads back."""
     if raw is None:
         return None

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data.predicates.drawn import EVERYWHERE, LETTERS, SORTS, constant, single
 from data.predicates.engines import (
     answers,
+    column_kinds,
     disagreements,
     duckdb_table,
-    kinds,
     postgres_table,
-    quoted,
+    quote_name,
     spark_table,
 )
+from data.predicates.strategies import COLUMN_SORTS, COMMON_SORTS, LETTERS, single, write_constant
 from spark import quiet
 from utmost.data.column_kinds import ColumnKind
 from utmost.data.predicates import check_types, compile_predicate, parse_predicate
@@ -26,7 +26,7 @@ from utmost.errors import InputError
 
 pytestmark = quiet
 
-MAKE = {"duckdb": duckdb_table, "postgres": postgres_table, "pyspark": spark_table}
+MAKE_TABLE = {"duckdb": duckdb_table, "postgres": postgres_table, "pyspark": spark_table}
 
 # What a quote, an escape, a placeholder, a comment or a replacement does in some dialect.
 TEXTS = [
@@ -61,67 +61,69 @@ NAMES = [
 ]
 
 
-def strings(backend: Any, texts: list[str]) -> list[str]:
+def misread_texts(backend: Any, texts: list[str]) -> list[str]:
     """Those texts of a table that a predicate does not find exactly where they are, by = or by in."""
-    table = MAKE[backend.name](backend, [{"s": text} for text in texts], {"s": SORTS["name"]})
-    asked = {f"p{i}": f"s = {constant(text)}" for i, text in enumerate(texts)}
-    asked["even"] = f"s in ({', '.join(constant(text) for text in texts[::2])})"
-    found = answers(
-        backend, table, {name: compile_predicate(parse_predicate(p), table, kinds(table)) for name, p in asked.items()}
+    table = MAKE_TABLE[backend.name](backend, [{"s": text} for text in texts], {"s": COLUMN_SORTS["name"]})
+    predicates = {f"p{i}": f"s = {write_constant(text)}" for i, text in enumerate(texts)}
+    predicates["even"] = f"s in ({', '.join(write_constant(text) for text in texts[::2])})"
+    engine_answers = answers(
+        backend,
+        table,
+        {name: compile_predicate(parse_predicate(p), table, column_kinds(table)) for name, p in predicates.items()},
     )
-    even = found.pop("even")
+    even = engine_answers.pop("even")
     return [
         text
         for i, text in enumerate(texts)
-        if found[f"p{i}"] != [text == other for other in texts] or even[i] != (i % 2 == 0)
+        if engine_answers[f"p{i}"] != [text == row_text for row_text in texts] or even[i] != (i % 2 == 0)
     ]
 
 
 def test_hostile_texts_are_only_ever_themselves(engine: Any) -> None:
-    assert strings(engine, TEXTS) == []
+    assert misread_texts(engine, TEXTS) == []
 
 
 @settings(max_examples=40)
 @given(st.lists(st.text(LETTERS, max_size=12) | st.text("'\\\"`$ {}%n\n;-"), min_size=1, max_size=20, unique=True))
 def test_any_text_is_itself_on_duckdb(duckdb: Any, texts: list[str]) -> None:
-    assert strings(duckdb, texts) == []
+    assert misread_texts(duckdb, texts) == []
 
 
 @settings(max_examples=20)
 @given(st.lists(st.text(LETTERS, max_size=12) | st.text("'\\\"`$ {}%n\n;-"), min_size=1, max_size=20, unique=True))
 def test_any_text_is_itself_on_postgresql(postgres: Any, texts: list[str]) -> None:
-    assert strings(postgres, texts) == []
+    assert misread_texts(postgres, texts) == []
 
 
 @settings(max_examples=5)
 @given(st.lists(st.text(LETTERS, max_size=12) | st.text("'\\\"`$ {}%n\n;-"), min_size=10, max_size=20, unique=True))
 def test_any_text_is_itself_on_spark(spark: Any, texts: list[str]) -> None:
-    assert strings(spark, texts) == []
+    assert misread_texts(spark, texts) == []
 
 
 def test_hostile_column_names_are_only_ever_names(engine: Any) -> None:
-    sorts = dict.fromkeys(NAMES, SORTS["middle"])
-    rows = [{name: place if place == row else -1 for place, name in enumerate(NAMES)} for row in range(len(NAMES))]
-    table = MAKE[engine.name](engine, rows, sorts)
-    asked = {
-        f"p{i}": compile_predicate(parse_predicate(f"{quoted(name)} = {i}"), table, kinds(table))
+    sorts = dict.fromkeys(NAMES, COLUMN_SORTS["middle"])
+    rows = [{name: index if index == row else -1 for index, name in enumerate(NAMES)} for row in range(len(NAMES))]
+    table = MAKE_TABLE[engine.name](engine, rows, sorts)
+    predicates = {
+        f"p{i}": compile_predicate(parse_predicate(f"{quote_name(name)} = {i}"), table, column_kinds(table))
         for i, name in enumerate(NAMES)
     }
     expected = {f"p{i}": [row == i for row in range(len(NAMES))] for i in range(len(NAMES))}
-    assert answers(engine, table, asked) == expected
+    assert answers(engine, table, predicates) == expected
 
 
-LARGEST, TINY, INF, NAN = 1.7976931348623157e308, 5e-324, float("inf"), float("nan")
-ENDS = {
+LARGEST, SMALLEST, INF, NAN = 1.7976931348623157e308, 5e-324, float("inf"), float("nan")
+EDGE_VALUES = {
     "small": [-128, 127],
     "middle": [-(2**31), 2**31 - 1],
     "big": [-(2**63), 2**63 - 1],
     "price": [Decimal("-99999999.99"), Decimal("99999999.99")],
     "share": [Decimal("-0.999999"), Decimal("0.999999")],
-    "double": [LARGEST, -LARGEST, TINY, -TINY, 1e60, 1e-60, INF, NAN, 1e200],
+    "double": [LARGEST, -LARGEST, SMALLEST, -SMALLEST, 1e60, 1e-60, INF, NAN, 1e200],
     "single": [single(3.4028234663852886e38), single(1e-45), -INF],
 }
-CHAINS = [
+CHAINED_ARITHMETIC = [
     "double * double * double * double > 0",
     "double * double + double * double < 1",
     "single * single * single * single >= 0",
@@ -133,21 +135,21 @@ CHAINS = [
 
 
 def test_rows_at_the_ends_of_their_types_fail_in_no_arithmetic(engine: Any) -> None:
-    sorts = {name: EVERYWHERE[name] for name in ENDS}
-    rows = [{name: ends[i % len(ends)] for name, ends in ENDS.items()} for i in range(18)]
-    pairs = [f"{one} {sign} {other} > 0.5" for sign in "+-*" for one in sorts for other in sorts if one <= other]
-    predicates = [parse_predicate(text).tree for text in pairs + CHAINS]
-    assert not disagreements(engine, MAKE[engine.name](engine, rows, sorts), rows, predicates)
+    sorts = {name: COMMON_SORTS[name] for name in EDGE_VALUES}
+    rows = [{name: edge_values[i % len(edge_values)] for name, edge_values in EDGE_VALUES.items()} for i in range(18)]
+    pairs = [f"{left} {sign} {right} > 0.5" for sign in "+-*" for left in sorts for right in sorts if left <= right]
+    predicates = [parse_predicate(text).tree for text in pairs + CHAINED_ARITHMETIC]
+    assert not disagreements(engine, MAKE_TABLE[engine.name](engine, rows, sorts), rows, predicates)
 
 
-LONG = [
+LONG_PREDICATES = [
     " or ".join(f"i = {n}" for n in range(900)),
     f"i in ({', '.join(map(str, range(1800)))})",
     f"f in ({', '.join(map(str, range(1800)))})",
     f"s in ({', '.join(repr(str(n)) for n in range(1200))})",
     " and ".join(["f * f + i > 0"] * 500),
 ]
-DEEP = [
+DEEP_PREDICATES = [
     "i" + " + i" * 17 + " > 1",
     "f" + " + f" * 48 + " > 1",
     "not " * 48 + "b",
@@ -158,32 +160,37 @@ DEEP = [
 ]
 
 
-def runs(backend: Any, text: str) -> bool:
-    sorts = {"i": SORTS["big"], "f": SORTS["double"], "s": SORTS["name"], "b": SORTS["flag"]}
+def agrees_with_reference(backend: Any, text: str) -> bool:
+    sorts = {
+        "i": COLUMN_SORTS["big"],
+        "f": COLUMN_SORTS["double"],
+        "s": COLUMN_SORTS["name"],
+        "b": COLUMN_SORTS["flag"],
+    }
     rows = [{"i": 1, "f": 1.0, "s": "1", "b": True}, dict.fromkeys("ifsb")]
-    table = MAKE[backend.name](backend, rows, sorts)
+    table = MAKE_TABLE[backend.name](backend, rows, sorts)
     return not disagreements(backend, table, rows, [parse_predicate(text).tree], none_refused=True)
 
 
-@pytest.mark.parametrize("text", DEEP)
+@pytest.mark.parametrize("text", DEEP_PREDICATES)
 def test_the_deepest_predicates_run(engine: Any, text: str) -> None:
-    assert runs(engine, text)
+    assert agrees_with_reference(engine, text)
 
 
-@pytest.mark.parametrize("text", LONG, ids=["or", "integers", "floats", "texts", "and"])
+@pytest.mark.parametrize("text", LONG_PREDICATES, ids=["or", "integers", "floats", "texts", "and"])
 def test_the_longest_predicates_run(duckdb: Any, text: str) -> None:
-    assert runs(duckdb, text)
+    assert agrees_with_reference(duckdb, text)
 
 
 def test_what_stands_before_a_long_list_is_not_repeated_without_bound(duckdb: Any) -> None:
-    assert runs(duckdb, f"f{' + f' * 40} in ({', '.join(map(str, range(1800)))})")
-    assert runs(duckdb, f"f * 1 in ({', '.join(['f'] * 600)})")
+    assert agrees_with_reference(duckdb, f"f{' + f' * 40} in ({', '.join(map(str, range(1800)))})")
+    assert agrees_with_reference(duckdb, f"f * 1 in ({', '.join(['f'] * 600)})")
     with pytest.raises(InputError, match="too many columns"):
         parse_predicate(f"f{' + f' * 40} in ({', '.join(['f'] * 600)})")
 
 
 def test_long_predicates_run_on_spark(spark: Any) -> None:
-    assert all(runs(spark, text) for text in (LONG[1], LONG[3]))
+    assert all(agrees_with_reference(spark, text) for text in (LONG_PREDICATES[1], LONG_PREDICATES[3]))
 
 
 @given(st.text(st.characters(exclude_categories=[]), max_size=40), st.text(max_size=200))
@@ -192,6 +199,6 @@ def test_an_error_repeats_at_most_a_piece_of_the_predicate_on_one_line(name: str
         try:
             check_types(parse_predicate(predicate), {"a": ColumnKind.INTEGER, name: ColumnKind.TEXT})
         except InputError as problem:
-            said = str(problem)
-            assert said.isprintable()
-            assert len(said) < 400
+            message = str(problem)
+            assert message.isprintable()
+            assert len(message) < 400

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from data.predicates import reference
-from data.predicates.drawn import single
+from data.predicates.strategies import single
 from utmost.data.predicates.column_casts import digits
 from utmost.data.predicates.constant_folding import (
     DOUBLE,
@@ -35,17 +35,19 @@ def test_a_number_against_whole_values_is_folded_without_changing_any_answer() -
     for low, high in [(-3, 4), (0, 0), (0, 5)]:
         for sign, compare in SIGNS.items():
             for number in [Fraction(n, 4) for n in range(-40, 41)]:
-                folded = compare_on_integers(sign, number, low, high)
+                fold = compare_on_integers(sign, number, low, high)
                 for x in range(low, high + 1):
-                    found = folded if isinstance(folded, bool) else SIGNS[folded[0]](x, folded[1])
-                    assert found == compare(x, number)
-                assert isinstance(folded, bool) or low <= folded[1] <= high
+                    answer = fold if isinstance(fold, bool) else SIGNS[fold[0]](x, fold[1])
+                    assert answer == compare(x, number)
+                assert isinstance(fold, bool) or low <= fold[1] <= high
 
 
 @given(SIGN, NUMBERS, st.integers(-(10**40), 10**40))
-def test_without_ends_too(sign: str, number: Fraction, x: int) -> None:
-    folded = compare_on_integers(sign, number)
-    assert (folded if isinstance(folded, bool) else SIGNS[folded[0]](x, folded[1])) == SIGNS[sign](x, number)
+def test_a_number_against_unbounded_whole_values_is_folded_without_changing_any_answer(
+    sign: str, number: Fraction, x: int
+) -> None:
+    fold = compare_on_integers(sign, number)
+    assert (fold if isinstance(fold, bool) else SIGNS[fold[0]](x, fold[1])) == SIGNS[sign](x, number)
 
 
 @settings(max_examples=500)
@@ -60,8 +62,8 @@ def test_the_nearest_double_is_pythons(number: Fraction) -> None:
         expected: float | None = float(number)
     except OverflowError:
         expected = None
-    found = nearest_float(number, DOUBLE)
-    assert (None if found is None else float(found)) == expected
+    nearest = nearest_float(number, DOUBLE)
+    assert (None if nearest is None else float(nearest)) == expected
 
 
 @settings(max_examples=500)
@@ -72,9 +74,9 @@ def test_the_nearest_double_is_pythons(number: Fraction) -> None:
 @example(Fraction(2) ** 128 - Fraction(2) ** 103)
 @example(Fraction(1, 2**150))
 def test_the_nearest_single_is_the_closest_of_all_ties_to_even(number: Fraction) -> None:
-    found, expected = nearest_float(number, SINGLE), reference.nearest(number, "single")
-    assert (number if found is None else found) == expected
-    assert found is None or single(float(found)) == float(found)
+    nearest, expected = nearest_float(number, SINGLE), reference.nearest_float(number, "single")
+    assert (number if nearest is None else nearest) == expected
+    assert nearest is None or single(float(nearest)) == float(nearest)
 
 
 @given(SIGN, NUMBERS, st.floats(allow_nan=False))
@@ -84,20 +86,20 @@ def test_the_nearest_single_is_the_closest_of_all_ties_to_even(number: Fraction)
 def test_a_number_against_floats_is_read_as_the_nearest_and_beyond_the_largest_as_itself(
     sign: str, number: Fraction, x: float
 ) -> None:
-    folded = compare_on_floats(sign, number, DOUBLE)
-    found = folded if isinstance(folded, bool) else SIGNS[folded[0]](x, folded[1])
-    assert found == SIGNS[sign](x, reference.nearest(number, "double"))
+    fold = compare_on_floats(sign, number, DOUBLE)
+    answer = fold if isinstance(fold, bool) else SIGNS[fold[0]](x, fold[1])
+    assert answer == SIGNS[sign](x, reference.nearest_float(number, "double"))
 
 
 @given(SIGN, st.integers(), st.integers())
-def test_a_turned_sign_compares_from_the_other_side(sign: str, one: int, other: int) -> None:
-    assert SIGNS[sign](one, other) == SIGNS[MIRRORED_SIGNS[sign]](other, one)
+def test_a_mirrored_sign_compares_from_the_other_side(sign: str, left: int, right: int) -> None:
+    assert SIGNS[sign](left, right) == SIGNS[MIRRORED_SIGNS[sign]](right, left)
 
 
 @given(st.integers(), st.integers(0, 60))
 def test_digits_and_scales_are_exact(value: int, scale: int) -> None:
     number = Fraction(value, 10**scale)
     assert Fraction(digits(value, scale)) == number
-    least, places = decimal_shift(number)
-    assert Fraction(least, 10**places) == number
-    assert places == 0 or least % 10
+    numerator, least_scale = decimal_shift(number)
+    assert Fraction(numerator, 10**least_scale) == number
+    assert least_scale == 0 or numerator % 10

@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data.predicates.corpus import PREDICATES, ROWS
-from data.predicates.drawn import EVERYWHERE, SORTS, rows, trees
 from data.predicates.engines import (
     Rows,
     answers,
+    column_kinds,
     disagreements,
     duckdb_table,
-    kinds,
     postgres_table,
     spark_table,
 )
+from data.predicates.strategies import COLUMN_SORTS, COMMON_SORTS, rows, trees
 from spark import quiet
 from utmost.data.column_kinds import ColumnKind
 from utmost.data.predicates import compile_predicate, parse_predicate
@@ -27,40 +27,42 @@ from utmost.errors import InputError
 
 pytestmark = quiet
 
-MAKE = {"duckdb": duckdb_table, "postgres": postgres_table, "pyspark": spark_table}
+MAKE_TABLE = {"duckdb": duckdb_table, "postgres": postgres_table, "pyspark": spark_table}
 
 
 @settings(max_examples=60)
-@given(rows(SORTS), st.lists(trees(SORTS), min_size=8, max_size=16))
+@given(rows(COLUMN_SORTS), st.lists(trees(COLUMN_SORTS), min_size=8, max_size=16))
 def test_duckdb_and_the_reference_agree_on_any_table_and_predicate(
     duckdb: Any, table: Rows, predicates: list[Node]
 ) -> None:
-    assert not disagreements(duckdb, duckdb_table(duckdb, table, SORTS), table, predicates)
+    assert not disagreements(duckdb, duckdb_table(duckdb, table, COLUMN_SORTS), table, predicates)
 
 
 @settings(max_examples=25)
-@given(rows(EVERYWHERE), st.lists(trees(EVERYWHERE), min_size=8, max_size=16))
+@given(rows(COMMON_SORTS), st.lists(trees(COMMON_SORTS), min_size=8, max_size=16))
 def test_postgresql_and_the_reference_agree_on_any_table_and_predicate(
     postgres: Any, table: Rows, predicates: list[Node]
 ) -> None:
-    assert not disagreements(postgres, postgres_table(postgres, table, EVERYWHERE), table, predicates)
+    assert not disagreements(postgres, postgres_table(postgres, table, COMMON_SORTS), table, predicates)
 
 
 @settings(max_examples=6)
-@given(rows(EVERYWHERE), st.lists(trees(EVERYWHERE), min_size=16, max_size=20))
+@given(rows(COMMON_SORTS), st.lists(trees(COMMON_SORTS), min_size=16, max_size=20))
 def test_spark_and_the_reference_agree_on_any_table_and_predicate(
     spark: Any, table: Rows, predicates: list[Node]
 ) -> None:
-    assert not disagreements(spark, spark_table(spark, table, EVERYWHERE), table, predicates)
+    assert not disagreements(spark, spark_table(spark, table, COMMON_SORTS), table, predicates)
 
 
 def test_every_engine_and_the_reference_agree_on_the_corpus(engine: Any) -> None:
     predicates = [parse_predicate(text).tree for text in PREDICATES]
-    assert not disagreements(engine, MAKE[engine.name](engine, ROWS, EVERYWHERE), ROWS, predicates, none_refused=True)
+    assert not disagreements(
+        engine, MAKE_TABLE[engine.name](engine, ROWS, COMMON_SORTS), ROWS, predicates, none_refused=True
+    )
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         ("big * big * big > 1", "more than 38 digits"),
         ("big * 1e20 > 1", "more than 38 digits"),
@@ -78,32 +80,32 @@ def test_every_engine_and_the_reference_agree_on_the_corpus(engine: Any) -> None
     ],
 )
 def test_what_could_fail_or_differ_on_some_row_is_refused_before_any_is_read(
-    duckdb: Any, text: str, words: str
+    duckdb: Any, text: str, message: str
 ) -> None:
-    table = duckdb_table(duckdb, ROWS, EVERYWHERE)
-    with pytest.raises(InputError, match=f"^where, at character .*{words}"):
-        compile_predicate(parse_predicate(text), table, kinds(table))
+    table = duckdb_table(duckdb, ROWS, COMMON_SORTS)
+    with pytest.raises(InputError, match=f"^where, at character .*{message}"):
+        compile_predicate(parse_predicate(text), table, column_kinds(table))
 
 
 def test_kinds_that_are_not_the_tables_are_refused(duckdb: Any) -> None:
-    table = duckdb_table(duckdb, ROWS, EVERYWHERE)
+    table = duckdb_table(duckdb, ROWS, COMMON_SORTS)
     with pytest.raises(InputError, match="kinds must be those of the table's columns"):
         compile_predicate(parse_predicate("small = 'x'"), table, {"small": ColumnKind.TEXT})
     with pytest.raises(InputError, match="there is no column absent"):
-        compile_predicate(parse_predicate("absent = 1"), table, kinds(table))
+        compile_predicate(parse_predicate("absent = 1"), table, column_kinds(table))
 
 
 # Values that only one engine has.
 
 
-def assert_asked(backend: Any, table: Any, expected: dict[str, str]) -> None:
+def assert_true_rows(backend: Any, table: Any, expected: dict[str, str]) -> None:
     """Each predicate is true of exactly the rows whose numbers are given."""
     predicates = {
-        f"p{i}": compile_predicate(parse_predicate(text), table, kinds(table)) for i, text in enumerate(expected)
+        f"p{i}": compile_predicate(parse_predicate(text), table, column_kinds(table)) for i, text in enumerate(expected)
     }
-    found = answers(backend, table, predicates).values()
-    true = ["".join(str(place) for place, truth in enumerate(column) if truth) for column in found]
-    assert dict(zip(expected, true, strict=True)) == expected
+    engine_answers = answers(backend, table, predicates).values()
+    true_rows = ["".join(str(index) for index, truth in enumerate(column) if truth) for column in engine_answers]
+    assert dict(zip(expected, true_rows, strict=True)) == expected
 
 
 def test_duckdb_values_beyond_what_ibis_takes_them_for_do_not_fail(duckdb: Any) -> None:
@@ -145,7 +147,7 @@ def test_duckdb_values_beyond_what_ibis_takes_them_for_do_not_fail(duckdb: Any) 
         "loose != 'a'": "0",
         "loose is null": "2",
     }
-    assert_asked(duckdb, duckdb.table("special"), expected)
+    assert_true_rows(duckdb, duckdb.table("special"), expected)
 
 
 def test_postgresql_values_beyond_what_others_have_do_not_fail(postgres: Any) -> None:
@@ -190,7 +192,7 @@ def test_postgresql_values_beyond_what_others_have_do_not_fail(postgres: Any) ->
         "loose != 'a'": "02",
         "loose = loose": "012",
     }
-    assert_asked(postgres, postgres.table("special"), expected)
+    assert_true_rows(postgres, postgres.table("special"), expected)
 
 
 def test_texts_in_no_encoding_fail_in_no_predicate(postgres_module_url: str) -> None:
@@ -205,7 +207,7 @@ def test_texts_in_no_encoding_fail_in_no_predicate(postgres_module_url: str) -> 
         cursor.execute("CREATE TABLE special (place INT, s TEXT)")
         cursor.execute("INSERT INTO special VALUES (0, convert_from('\\xff41', 'SQL_ASCII')), (1, 'ok'), (2, NULL)")
     backend.con.commit()
-    assert_asked(backend, backend.table("special"), {"s = 'ok'": "1", "s != 'ok'": "0", "s is null": "2"})
+    assert_true_rows(backend, backend.table("special"), {"s = 'ok'": "1", "s != 'ok'": "0", "s is null": "2"})
     backend.disconnect()
 
 
@@ -216,7 +218,7 @@ def test_arithmetic_of_unbounded_decimals_is_refused(postgres: Any) -> None:
     table = postgres.table("unbounded")
     for text in ("x + 1 > 2", "x > f", "x * x > x"):
         with pytest.raises(InputError, match=r"^where, at character"):
-            compile_predicate(parse_predicate(text), table, kinds(table))
+            compile_predicate(parse_predicate(text), table, column_kinds(table))
 
 
 @settings(max_examples=20)
@@ -224,7 +226,7 @@ def test_arithmetic_of_unbounded_decimals_is_refused(postgres: Any) -> None:
 def test_whole_numbers_become_the_nearest_double_in_every_comparison_with_floats(
     duckdb: Any, values: list[int]
 ) -> None:
-    sorts = {name: SORTS[name] for name in ("big", "double")}
+    sorts = {name: COLUMN_SORTS[name] for name in ("big", "double")}
     table = [{"big": value, "double": float(value)} for value in values]
     predicates = [parse_predicate(text).tree for text in ("double = big", "big < double", "double * 1 = big * 1")]
     assert not disagreements(duckdb, duckdb_table(duckdb, table, sorts), table, predicates)

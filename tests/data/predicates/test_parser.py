@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from data.predicates.drawn import SORTS, trees, written
+from data.predicates.strategies import COLUMN_SORTS, trees, write_predicate
 from utmost.data.predicates import parse_predicate
 from utmost.data.predicates.parser import LARGEST_EXPONENT, MAX_PREDICATE_NESTING, MOST_DIGITS
 from utmost.data.predicates.syntax_tree import (
@@ -30,18 +30,18 @@ from utmost.errors import InputError
 
 A, B, C, D = (Column(name) for name in "abcd")
 ONE, TWO = Literal(Fraction(1)), Literal(Fraction(2))
-PIECES = """
+TOKEN_TEXTS = """
     and or not in between is null true false date time AND Not like a b flag = == != <> < <= > >= + - * ( ) , / % ! &&
     || ; . ` [ ≤ ≠ ‘ “ # 1 0.5 .5 1. 1e5 1e 0x1F 1e999999 9e-9999999999 '' 'x' 'O''Neill' ' " "a" "a""b" '2020-01-31'
     '2020-99-99' -- /* ${x} é 🦆
 """
-WORDS = [*PIECES.split(), " ", "\n", "\0", "\ud800", "\u00a0", "9" * 2000, "(" * 60]
+FRAGMENTS = [*TOKEN_TEXTS.split(), " ", "\n", "\0", "\ud800", "\u00a0", "9" * 2000, "(" * 60]
 
 
 @settings(max_examples=300)
-@given(trees(SORTS))
+@given(trees(COLUMN_SORTS))
 def test_a_tree_written_out_with_the_fewest_parentheses_is_parsed_back(tree: Node) -> None:
-    assert parse_predicate(written(tree)).tree == tree
+    assert parse_predicate(write_predicate(tree)).tree == tree
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_tree_written_out_with_the_fewest_parentheses_is_parsed_back(tree: Nod
         ("true", Literal(True)),
     ],
 )
-def test_words_bind_as_in_sql(text: str, tree: Node) -> None:
+def test_operators_bind_as_in_sql(text: str, tree: Node) -> None:
     assert parse_predicate(text).tree == tree
 
 
@@ -87,7 +87,7 @@ def test_a_predicate_knows_its_columns_and_its_text() -> None:
 @given(
     st.one_of(
         st.text(),
-        st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join),
+        st.lists(st.sampled_from(FRAGMENTS), max_size=25).map(" ".join),
         st.text("ab1'\"()=<>!-+* ", max_size=30),
     )
 )
@@ -101,22 +101,22 @@ def test_a_predicate_knows_its_columns_and_its_text() -> None:
 @example('"' * 9_998 + "x")
 def test_any_text_is_a_predicate_or_an_input_error_of_one_line(text: str) -> None:
     try:
-        said = f"where {type(parse_predicate(text)).__name__}"
+        message = f"where {type(parse_predicate(text)).__name__}"
     except InputError as problem:
-        said = str(problem)
-    assert said.startswith("where")
-    assert "\n" not in said
-    assert len(said) < 300
+        message = str(problem)
+    assert message.startswith("where")
+    assert "\n" not in message
+    assert len(message) < 300
 
 
-@pytest.mark.parametrize("given", [None, 3, b"a = 1", ["a"]])
-def test_what_is_no_text_is_refused(given: object) -> None:
+@pytest.mark.parametrize("value", [None, 3, b"a = 1", ["a"]])
+def test_what_is_no_text_is_refused(value: object) -> None:
     with pytest.raises(InputError, match="where must be a text"):
-        parse_predicate(given)  # type: ignore[arg-type]
+        parse_predicate(value)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "advice"),
+    ("text", "position", "advice"),
     [
         ("age >", 6, "expected a column"),
         ("age > and vote = 1", 7, "expected a column"),
@@ -156,8 +156,8 @@ def test_what_is_no_text_is_refused(given: object) -> None:
         ("a = '\ud800'", 6, "U\\+D800"),
     ],
 )
-def test_a_slip_is_found_at_its_place_with_advice(text: str, place: int, advice: str) -> None:
-    with pytest.raises(InputError, match=f"^where, at character {place}: .*{advice}"):
+def test_a_slip_is_found_at_its_position_with_advice(text: str, position: int, advice: str) -> None:
+    with pytest.raises(InputError, match=f"^where, at character {position}: .*{advice}"):
         parse_predicate(text)
 
 
@@ -172,7 +172,7 @@ def test_length_depth_digits_and_exponents_are_bounded() -> None:
     parse_predicate(f"a < {'9' * MOST_DIGITS}e{LARGEST_EXPONENT}")
     parse_predicate("a" + " " * (MAX_PREDICATE_CHARS - 1))
     parse_predicate(" or ".join(["a"] * 2000))
-    for text, words in [
+    for text, message in [
         ("(" * MAX_PREDICATE_NESTING + "a" + ")" * MAX_PREDICATE_NESTING, "nested deeper"),
         ("not " * MAX_PREDICATE_NESTING + "a", "nested deeper"),
         ("a" + "+a" * MAX_PREDICATE_NESTING + " > 1", "nested deeper"),
@@ -182,5 +182,5 @@ def test_length_depth_digits_and_exponents_are_bounded() -> None:
         (f"a < 1e-{LARGEST_EXPONENT + 1}", "exponents up to 1000"),
         ("a" + " " * MAX_PREDICATE_CHARS, "at most 10000 characters"),
     ]:
-        with pytest.raises(InputError, match=words):
+        with pytest.raises(InputError, match=message):
             parse_predicate(text)

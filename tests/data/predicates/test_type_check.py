@@ -17,24 +17,24 @@ NUMERIC = {ColumnKind.INTEGER, ColumnKind.NUMBER}
 
 
 def refusal(text: str, kinds: dict[str, ColumnKind] | None = None) -> str:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as error_info:
         check_types(parse_predicate(text), KINDS if kinds is None else kinds)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+    assert "\n" not in str(error_info.value)
+    return str(error_info.value)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "sign"), list(product(ColumnKind, ColumnKind, ["=", "!=", "<", ">=", "in", "between"]))
+    ("left", "right", "sign"), list(product(ColumnKind, ColumnKind, ["=", "!=", "<", ">=", "in", "between"]))
 )
 def test_exactly_values_of_a_kind_compare_and_only_ordered_kinds_by_order(
-    one: ColumnKind, other: ColumnKind, sign: str
+    left: ColumnKind, right: ColumnKind, sign: str
 ) -> None:
-    sides = {"in": "({0})", "between": "{0} and {0}"}.get(sign, "{0}").format(f"{other}_2")
-    fits = (one is other or {one, other} <= NUMERIC) and ColumnKind.OTHER not in (one, other)
-    if fits and (sign in ("=", "!=", "in") or {one, other} <= ORDERED):
-        check_types(parse_predicate(f"{one}_1 {sign} {sides}"), KINDS)
+    sides = {"in": "({0})", "between": "{0} and {0}"}.get(sign, "{0}").format(f"{right}_2")
+    fits = (left is right or {left, right} <= NUMERIC) and ColumnKind.OTHER not in (left, right)
+    if fits and (sign in ("=", "!=", "in") or {left, right} <= ORDERED):
+        check_types(parse_predicate(f"{left}_1 {sign} {sides}"), KINDS)
     else:
-        assert refusal(f"{one}_1 {sign} {sides}").startswith("where, at character")
+        assert refusal(f"{left}_1 {sign} {sides}").startswith("where, at character")
 
 
 @pytest.mark.parametrize("kind", list(ColumnKind))
@@ -48,12 +48,12 @@ def test_is_null_can_be_asked_of_every_kind_and_only_a_truth_stands_alone(kind: 
             assert "takes truths" in refusal(text)
 
 
-@pytest.mark.parametrize(("one", "other"), list(product(ColumnKind, ColumnKind)))
-def test_arithmetic_takes_numbers_only(one: ColumnKind, other: ColumnKind) -> None:
-    if {one, other} <= NUMERIC:
-        check_types(parse_predicate(f"{one}_1 * 2 + {other}_1 - -{one}_2 > 0"), KINDS)
+@pytest.mark.parametrize(("left", "right"), list(product(ColumnKind, ColumnKind)))
+def test_arithmetic_takes_numbers_only(left: ColumnKind, right: ColumnKind) -> None:
+    if {left, right} <= NUMERIC:
+        check_types(parse_predicate(f"{left}_1 * 2 + {right}_1 - -{left}_2 > 0"), KINDS)
     else:
-        assert "takes numbers" in refusal(f"{one}_1 + {other}_1 > 0")
+        assert "takes numbers" in refusal(f"{left}_1 + {right}_1 > 0")
 
 
 @pytest.mark.parametrize(

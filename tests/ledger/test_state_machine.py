@@ -50,13 +50,13 @@ class Model:
 
     budget: Budget
     charges: list[Charge] = field(default_factory=list)
-    kept: dict[tuple[str, str], dict] = field(default_factory=dict)
+    releases: dict[tuple[str, str], dict] = field(default_factory=dict)
 
-    def spent(self, more: ReleaseCost | None = None) -> Fraction:
+    def spent(self, release_cost: ReleaseCost | None = None) -> Fraction:
         charges = [(charge.part, charge.epsilon) for charge in self.charges]
-        if more is not None:
-            charges.append((more.part, sum((cost.epsilon for cost in more.costs), Fraction(0))))
-        return max(self._told(charges, changed) for changed in self._changes())
+        if release_cost is not None:
+            charges.append((release_cost.part, sum((cost.epsilon for cost in release_cost.costs), Fraction(0))))
+        return max(self._affected_epsilon(charges, changed_rows) for changed_rows in self._changes())
 
     def _changes(self) -> list[list[dict[str, str]]]:
         """The sets of rows by which neighbours can differ."""
@@ -67,15 +67,17 @@ class Model:
             [[row] for row in rows] if self.budget.neighbours == "add-remove" else list(map(list, product(rows, rows)))
         )
 
-    def _told(self, charges, changed) -> Fraction:
-        hit = [e for part, e in charges if part is None or any(row[part[0]] == part[1] for row in changed)]
-        return sum(hit, Fraction(0))
+    def _affected_epsilon(self, charges, changed_rows) -> Fraction:
+        affected = [
+            epsilon for part, epsilon in charges if part is None or any(row[part[0]] == part[1] for row in changed_rows)
+        ]
+        return sum(affected, Fraction(0))
 
 
 class Walk(RuleBasedStateMachine):
-    """Every rule does the same to both and compares what comes back; `place` opens an empty store."""
+    """Every rule does the same to both and compares what comes back; `make_location` opens an empty store."""
 
-    place = None
+    make_location = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -83,12 +85,12 @@ class Walk(RuleBasedStateMachine):
 
     @initialize()
     def start(self) -> None:
-        self.location = self.stack.enter_context(self.place())
+        self.location = self.stack.enter_context(self.make_location())
         self._open()
 
     def _open(self) -> None:
         self.context = open_ledger(self.location)
-        self.books: Ledger = self.context.__enter__()
+        self.ledger: Ledger = self.context.__enter__()
 
     @rule()
     def close_and_open_again(self) -> None:
@@ -106,9 +108,9 @@ class Walk(RuleBasedStateMachine):
         budget = Budget(name, epsilon, unit=unit, neighbours=neighbours, remember=remember)
         if name in self.models:
             with pytest.raises(InputError, match="new name"):
-                self.books.open(budget)
+                self.ledger.open(budget)
         else:
-            self.models[name] = Model(self.books.open(budget))
+            self.models[name] = Model(self.ledger.open(budget))
 
     @precondition(lambda self: self.models)
     @rule(
@@ -120,61 +122,65 @@ class Walk(RuleBasedStateMachine):
     )
     def charge(self, data, costs, part, plan, fingerprint) -> None:
         model = self.models[data.draw(st.sampled_from(sorted(self.models)))]
-        ask = self._ask(model, tuple(costs), part, plan, fingerprint)
-        after, left = model.spent(ask), model.budget.epsilon - model.spent()
+        release_cost = self._release_cost(model, tuple(costs), part, plan, fingerprint)
+        after, left = model.spent(release_cost), model.budget.epsilon - model.spent()
         if after > model.budget.epsilon:
-            for method in (self.books.afford, self.books.charge):
+            for method in (self.ledger.afford, self.ledger.charge):
                 with pytest.raises(BudgetError):
-                    method(ask)
+                    method(release_cost)
             assert after - model.spent() > left
             return
-        seen, entry = self.books.afford(ask), self.books.charge(ask)
-        assert (entry.spent, entry.left) == (seen.spent, seen.left) == (after, model.budget.epsilon - after)
+        expected_state, entry = self.ledger.afford(release_cost), self.ledger.charge(release_cost)
+        assert (
+            (entry.spent, entry.left)
+            == (expected_state.spent, expected_state.left)
+            == (after, model.budget.epsilon - after)
+        )
         assert entry.id not in self.entries
-        when = self.books.history(model.budget.name)[-1].charged
-        model.charges.append(Charge(entry.id, when, plan, fingerprint, part, tuple(costs), False))
+        charge_time = self.ledger.history(model.budget.name)[-1].charged
+        model.charges.append(Charge(entry.id, charge_time, plan, fingerprint, part, tuple(costs), False))
         self.entries[entry.id] = model
 
     @precondition(lambda self: self.models)
     @rule(data=st.data(), costs=COSTS, unit=st.sampled_from([*UNITS, "Row"]), neighbours=st.sampled_from(RELATIONS))
     def ask_for_others(self, data, costs, unit, neighbours) -> None:
         budget = self.models[data.draw(st.sampled_from(sorted(self.models)))].budget
-        ask = ReleaseCost(budget.name, unit, neighbours, tuple(costs), None, "p", "f")
+        release_cost = ReleaseCost(budget.name, unit, neighbours, tuple(costs), None, "p", "f")
         if (unit, neighbours) != (budget.unit, budget.neighbours):
-            for method in (self.books.afford, self.books.charge, self.books.remembered):
+            for method in (self.ledger.afford, self.ledger.charge, self.ledger.remembered):
                 with pytest.raises(InputError, match="open another budget"):
-                    method(ask)
+                    method(release_cost)
 
     @precondition(lambda self: self.entries)
     @rule(data=st.data(), content=st.dictionaries(st.text(max_size=3), st.integers() | st.text(max_size=3), max_size=2))
     def keep(self, data, content) -> None:
         number = data.draw(st.sampled_from(sorted(self.entries)))
         model = self.entries[number]
-        place = next(k for k, charge in enumerate(model.charges) if charge.number == number)
-        charge = model.charges[place]
+        index = next(k for k, charge in enumerate(model.charges) if charge.number == number)
+        charge = model.charges[index]
         if charge.kept:
             with pytest.raises(InputError, match="kept once"):
-                self.books.keep(number, json.dumps(content))
+                self.ledger.keep(number, json.dumps(content))
             return
-        self.books.keep(number, json.dumps(content))
+        self.ledger.keep(number, json.dumps(content))
         if model.budget.remember and charge.fingerprint is not None:
-            model.charges[place] = Charge(*(getattr(charge, name) for name in charge.__slots__[:-1]), True)
-            model.kept.setdefault((charge.plan, charge.fingerprint), content)
+            model.charges[index] = Charge(*(getattr(charge, name) for name in charge.__slots__[:-1]), True)
+            model.releases.setdefault((charge.plan, charge.fingerprint), content)
 
     @rule(number=st.integers(10**6, 10**7))
     def keep_what_was_not_charged(self, number) -> None:
         if self.models:
             with pytest.raises(InputError, match="entry must be"):
-                self.books.keep(number, "{}")
+                self.ledger.keep(number, "{}")
 
     @precondition(lambda self: self.models)
     @rule(data=st.data(), plan=st.sampled_from("pqz"), fingerprint=st.none() | st.sampled_from("fgh"))
     def remembered(self, data, plan, fingerprint) -> None:
         model = self.models[data.draw(st.sampled_from(sorted(self.models)))]
-        ask = self._ask(model, (QueryCost("q", Fraction(1)),), None, plan, fingerprint)
-        assert self.books.remembered(ask) == model.kept.get((plan, fingerprint))
+        release_cost = self._release_cost(model, (QueryCost("q", Fraction(1)),), None, plan, fingerprint)
+        assert self.ledger.remembered(release_cost) == model.releases.get((plan, fingerprint))
 
-    def _ask(self, model, costs, part, plan, fingerprint) -> ReleaseCost:
+    def _release_cost(self, model, costs, part, plan, fingerprint) -> ReleaseCost:
         budget = model.budget
         return ReleaseCost(budget.name, budget.unit, budget.neighbours, costs, part, plan, fingerprint)
 
@@ -182,10 +188,10 @@ class Walk(RuleBasedStateMachine):
     def same(self) -> None:
         if not self.models:
             return
-        assert self.books.budgets() == [model.budget for model in self.models.values()]
+        assert self.ledger.budgets() == [model.budget for model in self.models.values()]
         for name, model in self.models.items():
-            assert self.books.history(name) == model.charges
-            state = self.books.state(name)
+            assert self.ledger.history(name) == model.charges
+            state = self.ledger.state(name)
             assert (state.spent, state.charges) == (model.spent(), len(model.charges))
             assert state.spent + state.left == model.budget.epsilon
 
@@ -201,12 +207,12 @@ class Folder(tempfile.TemporaryDirectory):
 
 
 def test_an_sqlite_ledger_does_what_its_model_does():
-    walk = type("SqliteWalk", (Walk,), {"place": staticmethod(Folder)})
+    walk = type("SqliteWalk", (Walk,), {"make_location": staticmethod(Folder)})
     run_state_machine_as_test(walk, settings=settings(max_examples=40, stateful_step_count=30))
 
 
 def test_a_postgresql_ledger_does_what_its_model_does():
     if isinstance(server(), str):
         pytest.skip(server())
-    walk = type("PostgresWalk", (Walk,), {"place": staticmethod(database)})
+    walk = type("PostgresWalk", (Walk,), {"make_location": staticmethod(database)})
     run_state_machine_as_test(walk, settings=settings(max_examples=10, stateful_step_count=25))

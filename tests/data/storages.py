@@ -1,4 +1,4 @@
-"""One table in every place a table can be: files of three formats, PostgreSQL, and Spark."""
+"""One table in every storage a table can have: files of three formats, PostgreSQL, and Spark."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from utmost.data.sources import Source, open_table
 from utmost.data.table import Table
 
 Row = Mapping[str, Any]
-numbers = count()
+table_numbers = count()
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ COLUMNS = {
     "flag": Column("bool", "boolean", "truth"),
     "day": Column("date32", "date", "date"),
 }
-PLACES = ("csv", "parquet", "duckdb", "postgres", "spark", "spark-csv")
+STORAGES = ("csv", "parquet", "duckdb", "postgres", "spark", "spark-csv")
 
 
 def arrow_type(name: str) -> Any:
@@ -65,10 +65,10 @@ def write_csv(rows: Sequence[Row], path: Path, columns: Mapping[str, Column] = C
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
-        writer.writerows([["" if row[name] is None else _written(row[name]) for name in columns] for row in rows])
+        writer.writerows([["" if row[name] is None else _csv_text(row[name]) for name in columns] for row in rows])
 
 
-def _written(value: Any) -> str:
+def _csv_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, date):
@@ -88,52 +88,53 @@ def write_duckdb(rows: Sequence[Row], path: Path, columns: Mapping[str, Column] 
 def write_postgres(rows: Sequence[Row], url: str, name: str, columns: Mapping[str, Column] = COLUMNS) -> None:
     import psycopg
 
-    quoted = '"' + name.replace('"', '""') + '"'
-    made = ", ".join(f'"{column}" {kind.postgres}' for column, kind in columns.items())
-    slots = ", ".join(f"%s::{kind.postgres}" for kind in columns.values())
+    quoted_name = '"' + name.replace('"', '""') + '"'
+    column_definitions = ", ".join(f'"{column}" {kind.postgres}' for column, kind in columns.items())
+    placeholders = ", ".join(f"%s::{kind.postgres}" for kind in columns.values())
     with psycopg.connect(url) as connection, connection.cursor() as cursor:
-        cursor.execute(f"CREATE TABLE {quoted} ({made})".encode())
+        cursor.execute(f"CREATE TABLE {quoted_name} ({column_definitions})".encode())
         cursor.executemany(
-            f"INSERT INTO {quoted} VALUES ({slots})".encode(), [tuple(row[name] for name in columns) for row in rows]
+            f"INSERT INTO {quoted_name} VALUES ({placeholders})".encode(),
+            [tuple(row[name] for name in columns) for row in rows],
         )
 
 
 @contextmanager
-def placed(
-    place: str, rows: Sequence[Row], folder: Path, url: str | None = None, columns: Mapping[str, Column] = COLUMNS
+def open_stored_table(
+    storage: str, rows: Sequence[Row], folder: Path, url: str | None = None, columns: Mapping[str, Column] = COLUMNS
 ) -> Iterator[Table]:
-    """The table, opened in a place."""
-    number = next(numbers)
-    if place == "postgres":
+    """The table, opened in a storage."""
+    number = next(table_numbers)
+    if storage == "postgres":
         assert url is not None
         write_postgres(rows, url, f"people {number}", columns)
         source = Source(url, table=f"people {number}")
     else:
-        form = {"spark": "parquet", "spark-csv": "csv"}.get(place, place)
+        file_format = {"spark": "parquet", "spark-csv": "csv"}.get(storage, storage)
         writers: Mapping[str, Callable[..., None]] = {
             "csv": write_csv,
             "parquet": write_parquet,
             "duckdb": write_duckdb,
         }
-        writers[form](rows, folder / f"people-{number}.{form}", columns)
+        writers[file_format](rows, folder / f"people-{number}.{file_format}", columns)
         source = Source(
-            f"people-{number}.{form}",
-            table="people" if form == "duckdb" else None,
-            engine="spark" if place.startswith("spark") else None,
-            columns={name: column.csv for name, column in columns.items()} if form == "csv" else {},
+            f"people-{number}.{file_format}",
+            table="people" if file_format == "duckdb" else None,
+            engine="spark" if storage.startswith("spark") else None,
+            columns={name: column.csv for name, column in columns.items()} if file_format == "csv" else {},
         )
     with open_table(source, folder) as table:
         yield table
 
 
-def seen(place: str, rows: Sequence[Row], columns: Mapping[str, Column] = COLUMNS) -> list[dict[str, Any]]:
-    """The rows as the place holds them: a CSV file has doubles for decimals, and no empty text."""
-    if "csv" not in place:
+def stored_rows(storage: str, rows: Sequence[Row], columns: Mapping[str, Column] = COLUMNS) -> list[dict[str, Any]]:
+    """The rows as the storage holds them: a CSV file has doubles for decimals, and no empty text."""
+    if "csv" not in storage:
         return [dict(row) for row in rows]
-    return [{name: _as_text_says(row[name]) for name in columns} for row in rows]
+    return [{name: _csv_value(row[name]) for name in columns} for row in rows]
 
 
-def _as_text_says(value: Any) -> Any:
+def _csv_value(value: Any) -> Any:
     if isinstance(value, Decimal):
         return float(value)
     return None if value == "" and isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Every place of a table gives the same answers: those of plain Python."""
+"""Every storage of a table gives the same answers: those of plain Python."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from data.oracle import Where, agree
-from data.places import PLACES, placed, seen
+from data.oracle import Where, assert_agrees
+from data.storages import STORAGES, open_stored_table, stored_rows
 from spark import quiet
 from utmost.data.partitions import Partition
 from utmost.data.queries import Count, Grid, Histogram, Mean, PrivacyUnit, Quantile, Query, Sum
@@ -24,7 +24,7 @@ from utmost.data.table import Table
 pytestmark = quiet
 
 EXAMPLES = {"csv": 60, "parquet": 100, "duckdb": 60, "postgres": 60, "spark": 15, "spark-csv": 10}
-TABLES = {"csv": 15, "parquet": 40, "duckdb": 15, "postgres": 15, "spark": 3, "spark-csv": 3}
+TABLE_EXAMPLES = {"csv": 15, "parquet": 40, "duckdb": 15, "postgres": 15, "spark": 3, "spark-csv": 3}
 BIG = (0, 1, -1, 7, 2**31, 2**53 + 1, 2**63 - 1, -(2**63))
 FLOATS = (0.0, -0.0, 0.1, 0.3, 0.5, -0.5, 1.5, 2.5, 1e-310, 5e-324, 1e308, -1e308, float("inf"), -float("inf"), 1e15)
 SINGLES = (0.0, -0.0, 0.5, 1.5, -2.25, 0.10000000149011612, 3.4028234663852886e38, 1.401298464324817e-45, float("inf"))
@@ -51,8 +51,8 @@ def null_or(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.none() | values | values | values
 
 
-def floats(width: int, chosen: tuple[float, ...]) -> st.SearchStrategy[Any]:
-    return st.sampled_from(chosen) | st.floats(width=width) | st.floats(-10, 10, width=width)
+def floats(width: int, edge_values: tuple[float, ...]) -> st.SearchStrategy[Any]:
+    return st.sampled_from(edge_values) | st.floats(width=width) | st.floats(-10, 10, width=width)
 
 
 def row_strategy() -> st.SearchStrategy[dict[str, Any]]:
@@ -73,7 +73,7 @@ def row_strategy() -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
-WHERES: tuple[tuple[str | None, Where | None], ...] = (
+WHERE_CLAUSES: tuple[tuple[str | None, Where | None], ...] = (
     (None, None),
     ("big > 0", lambda row: row["big"] is not None and row["big"] > 0),
     ("flag", lambda row: row["flag"]),
@@ -101,15 +101,15 @@ KEYS = {
 
 
 @st.composite
-def grids(draw: st.DrawFn, most: int) -> Grid:
+def grids(draw: st.DrawFn, max_size: int) -> Grid:
     step = draw(st.sampled_from(STEPS))
-    low, size = draw(st.integers(-50, 20)), draw(st.integers(1, most))
+    low, size = draw(st.integers(-50, 20)), draw(st.integers(1, max_size))
     return Grid(low * step, (low + size) * step, step)
 
 
 @st.composite
 def questions(draw: st.DrawFn) -> tuple[Query, PrivacyUnit, Partition | None, Where | None]:
-    text, where = draw(st.sampled_from(WHERES))
+    text, where = draw(st.sampled_from(WHERE_CLAUSES))
     part = draw(
         st.sampled_from((None, None, Partition("flag", True), Partition("region", "nor'th"), Partition("big", 10**30)))
     )
@@ -130,24 +130,24 @@ def questions(draw: st.DrawFn) -> tuple[Query, PrivacyUnit, Partition | None, Wh
 
 def fixed_rows(size: int) -> list[dict[str, Any]]:
     """Rows with every awkward value, the same ones every time."""
-    draw = random.Random(19)
+    generator = random.Random(19)
 
-    def one(*values: Any) -> Any:
-        return None if draw.random() < 0.15 else draw.choice(values)
+    def draw_value(*values: Any) -> Any:
+        return None if generator.random() < 0.15 else generator.choice(values)
 
     return [
         {
-            "person": one(*range(size // 8), *BIG),
-            "name": one(*TEXTS, *"abcdefgh"),
-            "small": one(-128, 127, *range(-3, 4)),
-            "big": one(*BIG, *range(-20, 20)),
-            "x": one(*FLOATS, float("nan"), draw.uniform(-20, 20)),
-            "y": one(*SINGLES, float("nan")),
-            "money": one(*map(Decimal, MONEY), Decimal(draw.randrange(-(10**6), 10**6)).scaleb(-4)),
-            "wide": one(*map(Decimal, WIDE), Decimal(draw.randrange(-(10**12), 10**12)).scaleb(-10)),
-            "region": one(*TEXTS),
-            "flag": one(True, False),
-            "day": one(*DAYS),
+            "person": draw_value(*range(size // 8), *BIG),
+            "name": draw_value(*TEXTS, *"abcdefgh"),
+            "small": draw_value(-128, 127, *range(-3, 4)),
+            "big": draw_value(*BIG, *range(-20, 20)),
+            "x": draw_value(*FLOATS, float("nan"), generator.uniform(-20, 20)),
+            "y": draw_value(*SINGLES, float("nan")),
+            "money": draw_value(*map(Decimal, MONEY), Decimal(generator.randrange(-(10**6), 10**6)).scaleb(-4)),
+            "wide": draw_value(*map(Decimal, WIDE), Decimal(generator.randrange(-(10**12), 10**12)).scaleb(-10)),
+            "region": draw_value(*TEXTS),
+            "flag": draw_value(True, False),
+            "day": draw_value(*DAYS),
         }
         for _ in range(size)
     ]
@@ -156,8 +156,8 @@ def fixed_rows(size: int) -> list[dict[str, Any]]:
 ROWS = fixed_rows(400)
 
 
-@pytest.fixture(scope="module", params=PLACES)
-def place(request: pytest.FixtureRequest) -> str:
+@pytest.fixture(scope="module", params=STORAGES)
+def storage(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     if name.startswith("spark"):
         request.getfixturevalue("spark")
@@ -165,39 +165,39 @@ def place(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def url(place: str, request: pytest.FixtureRequest) -> str | None:
-    return request.getfixturevalue("postgres_module_url") if place == "postgres" else None
+def url(storage: str, request: pytest.FixtureRequest) -> str | None:
+    return request.getfixturevalue("postgres_module_url") if storage == "postgres" else None
 
 
 @pytest.fixture(scope="module")
-def table(place: str, url: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
-    with placed(place, ROWS, tmp_path_factory.mktemp(place), url) as opened:
-        yield opened
+def table(storage: str, url: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
+    with open_stored_table(storage, ROWS, tmp_path_factory.mktemp(storage), url) as stored_table:
+        yield stored_table
 
 
-def test_every_place_answers_every_question_as_plain_python_does(place: str, table: Table) -> None:
-    rows = seen(place, ROWS)
+def test_every_storage_answers_every_question_as_plain_python_does(storage: str, table: Table) -> None:
+    rows = stored_rows(storage, ROWS)
 
-    @settings(max_examples=EXAMPLES[place])
+    @settings(max_examples=EXAMPLES[storage])
     @given(questions())
     def check(question: tuple[Query, PrivacyUnit, Partition | None, Where | None]) -> None:
         query, unit, part, where = question
-        agree(table, rows, query, unit, part, where)
+        assert_agrees(table, rows, query, unit, part, where)
 
     check()
 
 
-def test_any_table_is_answered_as_plain_python_does(place: str, url: str | None, tmp_path: Path) -> None:
-    @settings(max_examples=TABLES[place], suppress_health_check=[HealthCheck.too_slow])
+def test_any_table_is_answered_as_plain_python_does(storage: str, url: str | None, tmp_path: Path) -> None:
+    @settings(max_examples=TABLE_EXAMPLES[storage], suppress_health_check=[HealthCheck.too_slow])
     @given(st.lists(row_strategy(), max_size=12), st.lists(questions(), min_size=1, max_size=4))
     def check(
-        rows: list[dict[str, Any]], asked: list[tuple[Query, PrivacyUnit, Partition | None, Where | None]]
+        rows: list[dict[str, Any]], question_list: list[tuple[Query, PrivacyUnit, Partition | None, Where | None]]
     ) -> None:
-        with placed(place, rows, tmp_path, url) as table:
-            for query, unit, part, where in asked:
-                agree(table, seen(place, rows), query, unit, part, where)
+        with open_stored_table(storage, rows, tmp_path, url) as table:
+            for query, unit, part, where in question_list:
+                assert_agrees(table, stored_rows(storage, rows), query, unit, part, where)
             assert table.units(PrivacyUnit()) == len(rows)
-            people = {row["name"] for row in seen(place, rows)} - {None}
+            people = {row["name"] for row in stored_rows(storage, rows)} - {None}
             assert table.units(PrivacyUnit("name", rows=1)) == len(people)
 
     check()

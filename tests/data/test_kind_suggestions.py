@@ -12,8 +12,8 @@ from utmost.data.column_kinds import ColumnKind
 from utmost.data.engines.csv_types import suggest_kinds
 from utmost.data.sources import Source, open_table
 
-WORDS = "1 -3 +7 12.0 1.5 .5 1e-3 inf nan true False t 2020-01-31 x 1,5"
-VALUES = st.sampled_from([*WORDS.split(" "), "", " 4 ", "2020-01-31 12:00", "9" * 17, "9" * 25])
+VALUE_TEXTS = "1 -3 +7 12.0 1.5 .5 1e-3 inf nan true False t 2020-01-31 x 1,5"
+VALUES = st.sampled_from([*VALUE_TEXTS.split(" "), "", " 4 ", "2020-01-31 12:00", "9" * 17, "9" * 25])
 
 
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=6))
@@ -23,10 +23,10 @@ def test_a_file_whose_rows_are_all_first_has_the_kinds_that_are_found(tmp_path_f
     with path.open("w", newline="") as stream:
         csv.writer(stream).writerows([("a", "b"), *rows])
     with open_table(Source("a.csv"), path.parent) as table:
-        found = dict(table.kinds)
+        detected_kinds = dict(table.kinds)
     for name, values in zip(("a", "b"), zip(*rows, strict=True), strict=True):
         if any(values):
-            assert suggest_kinds(path)[name] == found[name]
+            assert suggest_kinds(path)[name] == detected_kinds[name]
         else:
             assert suggest_kinds(path)[name] is ColumnKind.TEXT
 

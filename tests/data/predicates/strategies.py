@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from data.predicates.reference import plain
+from data.predicates.reference import engine_text
 from utmost.data.predicates import syntax_tree as t
 
 
@@ -33,8 +33,8 @@ def single(value: float) -> float:
 
 
 def integers(low: int, high: int) -> st.SearchStrategy[int]:
-    ends = [low, low + 1, high - 1, high, 0, 1, 2, 3, 7]
-    return st.one_of(st.sampled_from([e for e in ends if low <= e <= high]), st.integers(low, high))
+    edge_values = [low, low + 1, high - 1, high, 0, 1, 2, 3, 7]
+    return st.one_of(st.sampled_from([value for value in edge_values if low <= value <= high]), st.integers(low, high))
 
 
 def decimals(digits: int, scale: int) -> st.SearchStrategy[Decimal]:
@@ -91,7 +91,7 @@ TIMES = st.one_of(
 NANOSECONDS = st.datetimes(datetime(1677, 9, 22), datetime(2262, 4, 11))
 SECONDS = TIMES.map(lambda time: time.replace(microsecond=0))
 
-SORTS = {
+COLUMN_SORTS = {
     "small": Sort("exact", "TINYINT", "SMALLINT", "TINYINT", integers(-128, 127)),
     "middle": Sort("exact", "INTEGER", "INTEGER", "INT", integers(-(2**31), 2**31 - 1)),
     "big": Sort("exact", "BIGINT", "BIGINT", "BIGINT", integers(-(2**63), 2**63 - 1)),
@@ -115,8 +115,8 @@ SORTS = {
     "second": Sort("time", "TIMESTAMP_S", None, None, SECONDS),
     "nanosecond": Sort("time", "TIMESTAMP_NS", None, None, NANOSECONDS),
 }
-EVERYWHERE = {name: sort for name, sort in SORTS.items() if sort.postgres and sort.spark}
-FLOATS = {name: sort.floats for name, sort in SORTS.items()}
+COMMON_SORTS = {name: sort for name, sort in COLUMN_SORTS.items() if sort.postgres and sort.spark}
+FLOAT_KINDS = {name: sort.floats for name, sort in COLUMN_SORTS.items()}
 
 
 def rows(sorts: Mapping[str, Sort], size: int = 12) -> st.SearchStrategy[list[dict[str, Any]]]:
@@ -126,8 +126,8 @@ def rows(sorts: Mapping[str, Sort], size: int = 12) -> st.SearchStrategy[list[di
 
 def numbers() -> st.SearchStrategy[t.Node]:
     """Constants: near the ends of the types, plain ones, fine ones, absurd ones."""
-    ends = [127, 128, -128, -129, 255, 2**31, -(2**31) - 1, 2**53 + 1, 2**63, 2**64, 10**38, 16777217]
-    written = [
+    edge_values = [127, 128, -128, -129, 255, 2**31, -(2**31) - 1, 2**53 + 1, 2**63, 2**64, 10**38, 16777217]
+    decimal_texts = [
         "0",
         "1",
         "0.5",
@@ -143,11 +143,13 @@ def numbers() -> st.SearchStrategy[t.Node]:
         "99999999.99",
         "1e-20",
     ]
-    drawn = st.builds(
-        lambda k, e: Fraction(k) * Fraction(10) ** e, st.integers(-(10**20), 10**20), st.integers(-25, 20)
+    scaled_integers = st.builds(
+        lambda k, exponent: Fraction(k) * Fraction(10) ** exponent, st.integers(-(10**20), 10**20), st.integers(-25, 20)
     )
-    chosen = st.sampled_from([Fraction(e) for e in ends] + [Fraction(w) for w in written])
-    return st.one_of(chosen, drawn, st.integers(-10, 10).map(Fraction)).map(t.Literal)
+    edge_numbers = st.sampled_from(
+        [Fraction(value) for value in edge_values] + [Fraction(text) for text in decimal_texts]
+    )
+    return st.one_of(edge_numbers, scaled_integers, st.integers(-10, 10).map(Fraction)).map(t.Literal)
 
 
 CONSTANTS = {
@@ -163,8 +165,10 @@ CONSTANTS = {
 @st.composite
 def values(draw: st.DrawFn, sorts: Mapping[str, Sort], family: str, depth: int = 2) -> t.Node:
     """A value of a family. Exact columns occur among floats as well."""
-    mixed = [name for name, sort in sorts.items() if sort.family == "exact" and name not in ("huge", "ratio")]
-    names = [name for name, sort in sorts.items() if sort.family == family or (family == "float" and name in mixed)]
+    exact_names = [name for name, sort in sorts.items() if sort.family == "exact" and name not in ("huge", "ratio")]
+    names = [
+        name for name, sort in sorts.items() if sort.family == family or (family == "float" and name in exact_names)
+    ]
     choice = draw(st.integers(0, 5))
     if depth and family in ("exact", "float") and choice >= 4:
         sides = [draw(values(sorts, family, depth - 1)) for _ in range(2)]
@@ -192,59 +196,59 @@ def atoms(draw: st.DrawFn, sorts: Mapping[str, Sort]) -> t.Node:
 
 
 def trees(sorts: Mapping[str, Sort]) -> st.SearchStrategy[t.Node]:
-    def grown(inside: st.SearchStrategy[t.Node]) -> st.SearchStrategy[t.Node]:
-        parts = st.lists(inside, min_size=2, max_size=3).map(tuple)
-        same = st.builds(t.Comparison, st.sampled_from(["=", "!="]), inside, inside)
-        return st.one_of(parts.map(t.And), parts.map(t.Or), inside.map(t.Not), inside.map(t.IsNull), same)
+    def grow(operand: st.SearchStrategy[t.Node]) -> st.SearchStrategy[t.Node]:
+        operands = st.lists(operand, min_size=2, max_size=3).map(tuple)
+        equalities = st.builds(t.Comparison, st.sampled_from(["=", "!="]), operand, operand)
+        return st.one_of(operands.map(t.And), operands.map(t.Or), operand.map(t.Not), operand.map(t.IsNull), equalities)
 
-    return st.recursive(atoms(sorts), grown, max_leaves=4)
-
-
-def written(node: t.Node, loose: int = 0) -> str:
-    """The predicate of a tree, with no more parentheses than needed: `loose` is how loose a sign may stand bare."""
-    level, text = _written(node)
-    return f"({text})" if level < loose else text
+    return st.recursive(atoms(sorts), grow, max_leaves=4)
 
 
-def _written(node: t.Node) -> tuple[int, str]:
+def write_predicate(node: t.Node, min_level: int = 0) -> str:
+    """The predicate of a tree, with no more parentheses than needed: `min_level` is how loose a sign may stand bare."""
+    level, text = _write_node(node)
+    return f"({text})" if level < min_level else text
+
+
+def _write_node(node: t.Node) -> tuple[int, str]:
     match node:
         case t.Column(name):
             return 7, name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
         case t.Literal(value):
-            return 6 if isinstance(value, Fraction) and value < 0 else 7, constant(value)
-        case t.Minus(inside):
-            return 6, f"- {written(inside, 6)}"
+            return 6 if isinstance(value, Fraction) and value < 0 else 7, write_constant(value)
+        case t.Minus(operand):
+            return 6, f"- {write_predicate(operand, 6)}"
         case t.Arithmetic(sign, left, right):
             level = 5 if sign == "*" else 4
-            return level, f"{written(left, level)} {sign} {written(right, level + 1)}"
+            return level, f"{write_predicate(left, level)} {sign} {write_predicate(right, level + 1)}"
         case t.Comparison(sign, left, right):
-            return 3, f"{written(left, 4)} {sign} {written(right, 4)}"
+            return 3, f"{write_predicate(left, 4)} {sign} {write_predicate(right, 4)}"
         case t.In(left, items):
-            return 3, f"{written(left, 4)} in ({', '.join(written(item, 4) for item in items)})"
-        case t.IsNull(inside):
-            return 3, f"{written(inside, 4)} is null"
-        case t.Not(inside):
-            return 2, f"not {written(inside, 2)}"
-        case t.And(parts):
-            return 1, " and ".join(written(part, 2) for part in parts)
-        case t.Or(parts):
-            return 0, " or ".join(written(part, 1) for part in parts)
+            return 3, f"{write_predicate(left, 4)} in ({', '.join(write_predicate(item, 4) for item in items)})"
+        case t.IsNull(operand):
+            return 3, f"{write_predicate(operand, 4)} is null"
+        case t.Not(operand):
+            return 2, f"not {write_predicate(operand, 2)}"
+        case t.And(operands):
+            return 1, " and ".join(write_predicate(operand, 2) for operand in operands)
+        case t.Or(operands):
+            return 0, " or ".join(write_predicate(operand, 1) for operand in operands)
     raise AssertionError
 
 
-def constant(value: Any) -> str:
+def write_constant(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         return "'" + value.replace("'", "''") + "'"
     if isinstance(value, datetime):
-        return f"time '{plain(value)}'"
+        return f"time '{engine_text(value)}'"
     if isinstance(value, date):
         return f"date '{value}'"
-    return exact(value)
+    return write_fraction(value)
 
 
-def exact(value: Fraction) -> str:
+def write_fraction(value: Fraction) -> str:
     """A decimal fraction, written out."""
     scale = 0
     while (value * 10**scale).denominator != 1:
