@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 CHROMIUM = os.environ.get("UTMOST_CHROMIUM", "/usr/bin/chromium")
-QUIET = ("background-networking", "component-update", "sync", "gpu", "dev-shm-usage")
-ARGUMENTS = ["--no-sandbox", "--no-first-run", *(f"--disable-{name}" for name in QUIET)]
+DISABLED_FEATURES = ("background-networking", "component-update", "sync", "gpu", "dev-shm-usage")
+CHROMIUM_ARGUMENTS = ["--no-sandbox", "--no-first-run", *(f"--disable-{name}" for name in DISABLED_FEATURES)]
 
 
 @contextmanager
@@ -23,8 +23,8 @@ def chromium() -> Iterator[Any]:
     driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: make browser")
     if not os.path.exists(CHROMIUM):
         pytest.skip("Chromium is not installed: apt install chromium")
-    with driver.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    with driver.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGUMENTS)
         try:
             yield browser
         finally:
@@ -32,24 +32,24 @@ def chromium() -> Iterator[Any]:
 
 
 @contextmanager
-def served(app: Any) -> Iterator[str]:
+def serve(app: Any) -> Iterator[str]:
     """The address of an application that uvicorn serves in a thread."""
     import uvicorn
 
-    place = socket.socket()
-    place.bind(("127.0.0.1", 0))
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [place]})
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:
-        yield f"http://127.0.0.1:{place.getsockname()[1]}"
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True
         thread.join()
-        place.close()
+        listener.close()
 
 
-def until(condition: Callable[[], object], seconds: float = 20) -> None:
+def wait_until(condition: Callable[[], object], seconds: float = 20) -> None:
     """Wait for a condition; the policy of our pages lets no test evaluate text in them to do it."""
     end = time.monotonic() + seconds
     while not condition():

@@ -13,7 +13,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from browser import chromium, served, until
+from browser import chromium, serve, wait_until
 from utmost import charts as pictures
 from utmost.exact import alpha
 from utmost.mechanisms import geometric
@@ -66,7 +66,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     bundle_path = app.state.app_state.bundle.path
     if not bundle_path.exists():
         vega_bundle.build_bundle(bundle_path)
-    with served(app) as url:
+    with serve(app) as url:
         yield url
 
 
@@ -145,7 +145,7 @@ def test_a_picture_follows_a_slider_while_it_moves_and_ends_where_it_ends(addres
         }"""
     )
     assert draw_count >= 4
-    until(lambda: page.locator("#curve .drawing").get_attribute("aria-label") == "A bar for each count at ε = 5")
+    wait_until(lambda: page.locator("#curve .drawing").get_attribute("aria-label") == "A bar for each count at ε = 5")
 
 
 def test_the_page_is_as_tall_before_its_charts_as_with_them(address, browser):

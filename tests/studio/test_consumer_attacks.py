@@ -24,20 +24,20 @@ from utmost.publish.release_encoder import release_content
 FILE = "survey.release.json"
 ROOT = f"/api/consumer/releases/{FILE}"
 SCRIPT = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'{{ 7*7 }}${1}`"
-SOON = 5.0  # seconds
+MAX_SECONDS = 5.0  # seconds
 
 
 @pytest.fixture
-def shop(studio):
+def release_studio(studio):
     studio.settings.releases.mkdir()
     example_releases.write_release(studio.settings.releases / FILE, example_releases.survey())
     return studio
 
 
-def honest(answer: Any) -> Any:
+def check_no_server_error(response: Any) -> Any:
     """A refusal in one line, never a server error."""
-    assert answer.status_code < 500, answer.text
-    return answer
+    assert response.status_code < 500, response.text
+    return response
 
 
 UPLOADS = {
@@ -57,15 +57,15 @@ UPLOADS = {
 
 
 @pytest.mark.parametrize("name", UPLOADS)
-def test_what_is_no_release_is_refused_beside_the_field_and_not_kept(shop, name):
-    answer = honest(shop.post("/consumer/uploads", files={"file": ("x.json", UPLOADS[name])}))
+def test_what_is_no_release_is_refused_beside_the_field_and_not_kept(release_studio, name):
+    answer = check_no_server_error(release_studio.post("/consumer/uploads", files={"file": ("x.json", UPLOADS[name])}))
     assert answer.status_code == 422
     assert 'data-error="file">release' in answer.text
-    assert not list(shop.settings.state_folder.rglob("*.release.json"))
+    assert not list(release_studio.settings.state_folder.rglob("*.release.json"))
 
 
-def test_a_body_beyond_the_limit_is_cut_off(shop):
-    answer = shop.post("/consumer/uploads", files={"file": ("x.json", b" " * (9 << 20))})
+def test_a_body_beyond_the_limit_is_cut_off(release_studio):
+    answer = release_studio.post("/consumer/uploads", files={"file": ("x.json", b" " * (9 << 20))})
     assert answer.status_code == 413
 
 
@@ -83,14 +83,14 @@ def test_a_body_beyond_the_limit_is_cut_off(shop):
         {"more": 1},
     ],
 )
-def test_wrong_types_are_refused(shop, change):
-    made = release_content(example_releases.release(example_releases.survey())) | change
-    answer = honest(shop.post("/api/consumer/uploads", json={"text": json.dumps(made)}))
+def test_wrong_types_are_refused(release_studio, change):
+    content = release_content(example_releases.release(example_releases.survey())) | change
+    answer = check_no_server_error(release_studio.post("/api/consumer/uploads", json={"text": json.dumps(content)}))
     assert answer.status_code == 422
     assert answer.json()["field"] == "file"
 
 
-NASTY = [
+NASTY_VALUES = [
     *(0, -1, 1, 10**18, -(10**18), 10**59, 10**61, 10**900, None, True, "", "0", "-1", "1/0", "1e400", "1e-400", "NaN"),
     *("exp(1)", "1/" + "9" * 1000, 1.5, 1e308, [], {}, ["x"], "9" * 1500, [[1]], [0] * 50),
 ]
@@ -98,34 +98,37 @@ NASTY = [
 
 @given(st.data())
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_an_altered_release_is_read_or_refused_and_soon(shop, data):
-    made = copy.deepcopy(release_content(example_releases.release(example_releases.survey())))
-    query = made["queries"][data.draw(st.integers(0, len(made["queries"]) - 1))]
-    place = data.draw(st.sampled_from([query, *(part for part in query.values() if isinstance(part, dict))]))
-    place[data.draw(st.sampled_from(sorted(place)))] = data.draw(st.sampled_from(NASTY))
-    kept = honest(shop.post("/api/consumer/uploads", json={"text": json.dumps(made)}))
-    if kept.status_code != 201:
+def test_an_altered_release_is_read_or_refused_and_soon(release_studio, data):
+    content = copy.deepcopy(release_content(example_releases.release(example_releases.survey())))
+    query = content["queries"][data.draw(st.integers(0, len(content["queries"]) - 1))]
+    target = data.draw(st.sampled_from([query, *(value for value in query.values() if isinstance(value, dict))]))
+    target[data.draw(st.sampled_from(sorted(target)))] = data.draw(st.sampled_from(NASTY_VALUES))
+    upload = check_no_server_error(release_studio.post("/api/consumer/uploads", json={"text": json.dumps(content)}))
+    if upload.status_code != 201:
         return
-    began = time.process_time()
-    said = urlencode({"query": str(query["name"]), "at_most": "5000", "loss": "drawn"})
-    honest(shop.get(f"/api/consumer/uploads/{kept.json()['id']}/reading?{said}"))
-    honest(shop.get(f"/consumer/uploads/{kept.json()['id']}?{said}"))
-    assert time.process_time() - began < SOON
+    start = time.process_time()
+    form = urlencode({"query": str(query["name"]), "at_most": "5000", "loss": "drawn"})
+    check_no_server_error(release_studio.get(f"/api/consumer/uploads/{upload.json()['id']}/reading?{form}"))
+    check_no_server_error(release_studio.get(f"/consumer/uploads/{upload.json()['id']}?{form}"))
+    assert time.process_time() - start < MAX_SECONDS
 
 
-def test_a_histogram_of_very_many_cells_is_read_one_by_one(shop):
+def test_a_histogram_of_very_many_cells_is_read_one_by_one(release_studio):
     keys = tuple(range(5000))
     answer = example_releases.answer(
         Histogram({"k": keys}), "0.2", example_releases.CLOSED, "wide", value=tuple(k % 900 for k in keys)
     )
-    kept = shop.post(
+    upload_id = release_studio.post(
         "/api/consumer/uploads", json={"text": release_file.release_to_json(example_releases.release([answer]))}
     ).json()["id"]
-    page = honest(shop.get(f"/consumer/uploads/{kept}"))
+    page = check_no_server_error(release_studio.get(f"/consumer/uploads/{upload_id}"))
     assert page.status_code == 422
     assert "cell must be chosen" in page.text
     assert len(page.text) < 200_000
-    assert shop.get(f"/api/consumer/uploads/{kept}/reading?cell=77").json()["readings"][0]["value"]["text"] == "77"
+    assert (
+        release_studio.get(f"/api/consumer/uploads/{upload_id}/reading?cell=77").json()["readings"][0]["value"]["text"]
+        == "77"
+    )
 
 
 @pytest.mark.parametrize(
@@ -136,26 +139,26 @@ def test_a_histogram_of_very_many_cells_is_read_one_by_one(shop):
         *("link.release.json", "C:\\x.release.json", "x" * 400, "%", "☃.release.json", "folder.release.json"),
     ],
 )
-def test_no_name_leads_out_of_the_releases(shop, name, tmp_path):
+def test_no_name_leads_out_of_the_releases(release_studio, name, tmp_path):
     secret = "nobody may see this"
     (tmp_path / "secret.release.json").write_text(secret)
-    (shop.settings.folder / "survey.toml").write_text(secret)
-    (shop.settings.folder / "ledger.sqlite").write_text(secret)
-    (shop.settings.releases / ".hidden.release.json").write_text(secret)
-    os.symlink(tmp_path / "secret.release.json", shop.settings.releases / "link.release.json")
-    (shop.settings.releases / "folder.release.json").mkdir()
+    (release_studio.settings.folder / "survey.toml").write_text(secret)
+    (release_studio.settings.folder / "ledger.sqlite").write_text(secret)
+    (release_studio.settings.releases / ".hidden.release.json").write_text(secret)
+    os.symlink(tmp_path / "secret.release.json", release_studio.settings.releases / "link.release.json")
+    (release_studio.settings.releases / "folder.release.json").mkdir()
     for raw in (name, quote(name, safe=""), quote(quote(name, safe=""), safe="")):
         for path in ("/consumer/releases/{}", "/consumer/releases/{}/file", "/consumer/uploads/{}"):
             for address in (path.format(raw), f"/api{path.format(raw)}", f"/api{path.format(raw)}/reading"):
                 with suppress(httpx.InvalidURL):  # the client itself refuses to send it
-                    answer = shop.get(address)
+                    answer = release_studio.get(address)
                     assert answer.status_code in (404, 405, 422, 303, 307, 200)
                     assert secret not in answer.text
                     assert answer.status_code != 200 or raw in (".", "..")
 
 
 @pytest.mark.parametrize(
-    "said",
+    "form",
     [
         {"loss": "power", "power": "1e9"},
         {"loss": "power", "power": "32"},
@@ -192,13 +195,13 @@ def test_no_name_leads_out_of_the_releases(shop, name, tmp_path):
         {"query": "x" * 500},
     ],
 )
-def test_wild_parameters_are_answered_or_refused_and_soon(shop, said):
+def test_wild_parameters_are_answered_or_refused_and_soon(release_studio, form):
     for query in ("dole", "years"):
-        began = time.process_time()
-        honest(shop.get(f"{ROOT}/reading?{urlencode({'query': query} | said)}"))
-        honest(shop.get(f"{ROOT}/over?{urlencode({'query': query} | said)}"))
-        assert time.process_time() - began < SOON
-    honest(shop.get(f"/consumer/releases/{FILE}?{urlencode(said)}"))
+        start = time.process_time()
+        check_no_server_error(release_studio.get(f"{ROOT}/reading?{urlencode({'query': query} | form)}"))
+        check_no_server_error(release_studio.get(f"{ROOT}/over?{urlencode({'query': query} | form)}"))
+        assert time.process_time() - start < MAX_SECONDS
+    check_no_server_error(release_studio.get(f"/consumer/releases/{FILE}?{urlencode(form)}"))
 
 
 numbers = st.one_of(
@@ -211,7 +214,7 @@ numbers = st.one_of(
 )
 listings = st.lists(numbers, max_size=5).map(",".join)
 drawings = st.lists(st.tuples(numbers, numbers).map(":".join), max_size=5).map(",".join)
-said_texts = st.fixed_dictionaries(
+form_texts = st.fixed_dictionaries(
     {
         "query": st.sampled_from([answer.name for answer in example_releases.survey()] * 3 + ["", "x"]),
         "prior": st.sampled_from(["uniform", "binomial", "poisson", "zipf", "steps", "weights", "file"]),
@@ -230,30 +233,31 @@ said_texts = st.fixed_dictionaries(
 )
 
 
-@given(said_texts)
+@given(form_texts)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_is_said_is_answered_or_refused_beside_a_field_of_the_form(shop, said):
-    answer = honest(shop.get(f"{ROOT}/reading?{urlencode(said)}"))
+def test_whatever_is_said_is_answered_or_refused_beside_a_field_of_the_form(release_studio, form):
+    answer = check_no_server_error(release_studio.get(f"{ROOT}/reading?{urlencode(form)}"))
     if answer.status_code == 422:
         assert (
-            f'data-error="{answer.json()["field"]}">' in shop.get(f"/consumer/releases/{FILE}?{urlencode(said)}").text
+            f'data-error="{answer.json()["field"]}">'
+            in release_studio.get(f"/consumer/releases/{FILE}?{urlencode(form)}").text
         )
 
 
 @pytest.mark.parametrize(
-    "said", [{"p": "1" * 61}, {"weights": "1" * 20_001}, {"prior": "matrix"}, {"loss": "matrix:x"}]
+    "form", [{"p": "1" * 61}, {"weights": "1" * 20_001}, {"prior": "matrix"}, {"loss": "matrix:x"}]
 )
-def test_long_texts_and_unknown_words_never_reach_the_library(shop, said):
-    assert shop.get(f"{ROOT}/reading?{urlencode(said)}").status_code == 422
+def test_long_texts_and_unknown_words_never_reach_the_library(release_studio, form):
+    assert release_studio.get(f"{ROOT}/reading?{urlencode(form)}").status_code == 422
 
 
-def test_no_word_is_taken_for_a_file(shop, monkeypatch, tmp_path):
+def test_no_word_is_taken_for_a_file(release_studio, monkeypatch, tmp_path):
     """A file of weights in the working folder, of a name that could be a prior, is not opened."""
     monkeypatch.chdir(tmp_path)
     for name in ("1,2", "binomial:", "weights", "uniform"):
         (tmp_path / name).write_text("1\n" * 945)
-    assert shop.get(f"{ROOT}/reading?prior=weights&weights=1,2").status_code == 422
-    assert shop.get(f"{ROOT}/reading?prior=binomial&p=").status_code == 422
+    assert release_studio.get(f"{ROOT}/reading?prior=weights&weights=1,2").status_code == 422
+    assert release_studio.get(f"{ROOT}/reading?prior=binomial&p=").status_code == 422
 
 
 @pytest.mark.parametrize(
@@ -275,58 +279,62 @@ def test_no_word_is_taken_for_a_file(shop, monkeypatch, tmp_path):
         "",
     ],
 )
-def test_weights_that_are_none_are_refused(shop, weights):
-    began = time.process_time()
-    answer = honest(shop.post("/api/consumer/weights", json={"text": weights}))
+def test_weights_that_are_none_are_refused(release_studio, weights):
+    start = time.process_time()
+    answer = check_no_server_error(release_studio.post("/api/consumer/weights", json={"text": weights}))
     assert answer.status_code == 422
-    assert time.process_time() - began < SOON
+    assert time.process_time() - start < MAX_SECONDS
     files = {"weights_file": ("w", weights.encode())}
-    assert honest(shop.post(f"/consumer/releases/{FILE}/weights", files=files)).status_code == 422
+    assert (
+        check_no_server_error(release_studio.post(f"/consumer/releases/{FILE}/weights", files=files)).status_code == 422
+    )
 
 
-def test_script_in_a_release_is_text(shop):
+def test_script_in_a_release_is_text(release_studio):
     """In titles, names, predicates and cells; in pages, in JSON, and in what charts are made of."""
     wide = example_releases.answer(
         Histogram({SCRIPT: (SCRIPT, "b")}), "0.2", example_releases.CLOSED, "cells", value=(3, 4)
     )
-    made = replace(
+    release = replace(
         example_releases.release(
             [example_releases.answer(Count(SCRIPT), "0.1", example_releases.CLOSED, SCRIPT, value=404), wide]
         ),
         title=SCRIPT,
         guarantee=SCRIPT,
     )
-    (shop.settings.releases / "evil.release.json").write_text(release_file.release_to_json(made))
-    kept = shop.post("/api/consumer/uploads", json={"text": release_file.release_to_json(made)}).json()["id"]
+    (release_studio.settings.releases / "evil.release.json").write_text(release_file.release_to_json(release))
+    upload_id = release_studio.post(
+        "/api/consumer/uploads", json={"text": release_file.release_to_json(release)}
+    ).json()["id"]
     root = "/consumer/releases/evil.release.json"
     pages = [root, f"{root}?query=cells", f"{root}?{urlencode({'query': 'cells', 'cell': SCRIPT})}", "/consumer"]
-    pages += [f"/consumer/uploads/{kept}", f"{root}/tailored?{urlencode({'query': SCRIPT, 'at_most': '3'})}"]
+    pages += [f"/consumer/uploads/{upload_id}", f"{root}/tailored?{urlencode({'query': SCRIPT, 'at_most': '3'})}"]
     pages += [f"{root}?{urlencode({'p': SCRIPT[:50], 'prior': 'binomial', 'drawn': SCRIPT, 'at_most': SCRIPT[:50]})}"]
     for path in pages:
-        answer = honest(shop.get(path))
+        answer = check_no_server_error(release_studio.get(path))
         assert "<script>alert" not in answer.text
         assert "<img src=x" not in answer.text
         assert "49" not in answer.text.partition("{{")[2][:10]
         assert "script-src 'self'" in answer.headers["content-security-policy"]
-    twin = shop.get(f"/api{root}/reading?query=cells")
+    twin = release_studio.get(f"/api{root}/reading?query=cells")
     assert twin.headers["content-type"] == "application/json"
     assert twin.headers["x-content-type-options"] == "nosniff"
     specs = json.dumps([picture["spec"] for picture in twin.json()["pictures"].values()])
     assert "alert" not in specs
-    assert shop.get(f"/api{root}/reading").json()["readings"][0]["value"]["text"] == "404"
+    assert release_studio.get(f"/api{root}/reading").json()["readings"][0]["value"]["text"] == "404"
 
 
-def test_the_command_that_is_told_is_quoted(shop):
+def test_the_command_that_is_told_is_quoted(release_studio):
     import shlex
 
-    made = replace(
+    release = replace(
         example_releases.release(
             [example_releases.answer(Count("x"), "0.1", example_releases.CLOSED, "a; rm -rf '$HOME'", value=1)]
         )
     )
-    (shop.settings.releases / "q.release.json").write_text(release_file.release_to_json(made))
-    told = shop.get("/api/consumer/releases/q.release.json/reading").json()["command"]
-    assert shlex.split(told)[4] == "a; rm -rf '$HOME'"
+    (release_studio.settings.releases / "q.release.json").write_text(release_file.release_to_json(release))
+    command = release_studio.get("/api/consumer/releases/q.release.json/reading").json()["command"]
+    assert shlex.split(command)[4] == "a; rm -rf '$HOME'"
 
 
 def test_a_consumer_reaches_releases_and_nothing_else(team):
@@ -337,7 +345,7 @@ def test_a_consumer_reaches_releases_and_nothing_else(team):
     (folder / "people.csv").write_text("name,age\nann,3\n")
     (folder / "plan.toml").write_text("secret")
     bob = {"Authorization": f"Bearer {team.tokens['bob']}"}
-    assert [one["file"] for one in team.get("/api/consumer", headers=bob).json()["releases"]] == [FILE]
+    assert [release["file"] for release in team.get("/api/consumer", headers=bob).json()["releases"]] == [FILE]
     assert team.get(f"{ROOT}/reading?query=dole", headers=bob).status_code == 200
     assert team.get(f"/consumer/releases/{FILE}", headers=bob).status_code == 200
     for name in ("draft.release.json", "people.csv", "plan.toml", "..%2fplan.toml", "ledger.sqlite"):
@@ -356,7 +364,7 @@ def test_a_consumer_reaches_releases_and_nothing_else(team):
     assert "/curator" not in page
 
 
-def test_an_upload_needs_the_token_of_its_form(shop):
+def test_an_upload_needs_the_token_of_its_form(release_studio):
     text = release_file.release_to_json(example_releases.release(example_releases.survey()))
-    assert shop.client.post("/consumer/uploads", files={"file": ("x", text.encode())}).status_code == 403
-    assert shop.client.post("/api/consumer/uploads", json={"text": text}).status_code == 403
+    assert release_studio.client.post("/consumer/uploads", files={"file": ("x", text.encode())}).status_code == 403
+    assert release_studio.client.post("/api/consumer/uploads", json={"text": text}).status_code == 403

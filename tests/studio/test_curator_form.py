@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from browser import chromium, served, until
-from curating import Form, write_visits
+from browser import chromium, serve, wait_until
+from curator_helpers import HtmlForm, write_visits
 from utmost.studio.app import make_app
 
 PLAN = "/curator/plan"
@@ -23,41 +23,41 @@ def test_a_histogram_has_room_for_one_more_column_however_often_it_is_sent(studi
     write_visits(settings)
     page = studio.get(PLAN, params={"location": "visits.csv"})
     for _ in range(4):
-        page = studio.client.post(PLAN, data={**Form(page.text, PLAN).fields, **HISTOGRAM, "do": "look"})
-        names = [name for name in Form(page.text, PLAN).fields if name.startswith("queries.0.keys.")]
-        assert names == [f"queries.0.keys.{j}.{one}" for j in range(2) for one in ("column", "values")]
+        page = studio.client.post(PLAN, data={**HtmlForm(page.text, PLAN).fields, **HISTOGRAM, "do": "look"})
+        names = [name for name in HtmlForm(page.text, PLAN).fields if name.startswith("queries.0.keys.")]
+        assert names == [f"queries.0.keys.{j}.{field}" for j in range(2) for field in ("column", "values")]
 
 
 @pytest.fixture
 def page(settings) -> Iterator[Any]:
     write_visits(settings)
-    with chromium() as browser, served(make_app(settings)) as address:
+    with chromium() as browser, serve(make_app(settings)) as address:
         page = browser.new_page()
         page.goto(f"{address}{PLAN}?location=visits.csv")
         yield page
 
 
-def seen(page: Any) -> None:
+def wait_for_preview(page: Any) -> None:
     """Wait until the live draft was answered since the page was loaded."""
-    until(lambda: page.locator("#plan").get_attribute("data-previews"))
+    wait_until(lambda: page.locator("#plan").get_attribute("data-previews"))
 
 
 def test_what_a_button_found_wrong_stays_until_something_changes(page):
     page.fill("[name='queries.0.where']", "age >= 65")
     with page.expect_navigation():
         page.get_by_role("button", name="Review and spend").click()
-    seen(page)
+    wait_for_preview(page)
     assert "budget must be chosen" in page.inner_text("#e-budget")
     page.fill("[name=new_name]", "panel")
     page.fill("[name=new_epsilon]", "zwei")
     with page.expect_navigation():
         page.get_by_role("button", name="Open it").click()
-    seen(page)
+    wait_for_preview(page)
     assert "epsilon must be a number" in page.inner_text("#e-new_epsilon")
 
 
 def test_words_about_rows_do_not_stay_when_persons_are_protected(page):
     page.fill("[name='queries.0.where']", "age >= 65")
-    until(lambda: "each row" in page.inner_text("[data-draft-value=protects]"))
+    wait_until(lambda: "each row" in page.inner_text("[data-draft-value=protects]"))
     page.select_option("[name=protects]", "person")
-    until(lambda: page.inner_text("[data-draft-value=protects]") == "")
+    wait_until(lambda: page.inner_text("[data-draft-value=protects]") == "")

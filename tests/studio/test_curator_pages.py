@@ -11,7 +11,16 @@ from html import unescape
 import duckdb
 import pytest
 
-from curating import MARK, NUMBER, SURVEY, Form, charges, offered, open_budget, write_visits
+from curator_helpers import (
+    NUMBER_MARK,
+    SURVEY,
+    TEXT_MARK,
+    HtmlForm,
+    count_charges,
+    make_offer,
+    open_budget,
+    write_visits,
+)
 from utmost.cli import main
 from utmost.publish import plans, release_file
 from utmost.studio.curator import spending
@@ -19,14 +28,14 @@ from utmost.studio.curator import spending
 PLAN, SPEND = "/curator/plan", "/curator/spend"
 
 
-def posted(studio, page, action=PLAN, **changes):
+def post_form(studio, page, action=PLAN, **changes):
     """The page's form, with some fields changed, sent as a browser without script does."""
-    fields = {**Form(page.text, action).fields, **changes}
+    fields = {**HtmlForm(page.text, action).fields, **changes}
     return studio.client.post(action, data=fields)
 
 
-def step(studio, do, page, **changes):
-    return posted(studio, page, do=do, **changes)
+def press_button(studio, button, page, **changes):
+    return post_form(studio, page, do=button, **changes)
 
 
 def test_the_whole_story_without_script(studio, settings):
@@ -35,8 +44,8 @@ def test_the_whole_story_without_script(studio, settings):
     assert "visits.csv" in studio.get("/curator").text
     assert "integer" in studio.get("/curator/source", params={"location": "visits.csv"}).text
     page = studio.get(PLAN, params={"location": "visits.csv"})
-    page = step(studio, "add", page, neighbours="add-remove")
-    wrong = {
+    page = press_button(studio, "add", page, neighbours="add-remove")
+    mistakes = {
         "queries.0.where": "agee >= 65",
         "queries.1.name": "clinics",
         "queries.1.kind": "histogram",
@@ -44,34 +53,34 @@ def test_the_whole_story_without_script(studio, settings):
         "queries.1.keys.0.values": "north, south",
         "queries.1.epsilon": "1/3",
     }
-    page = step(studio, "review", page, **wrong)
+    page = press_button(studio, "review", page, **mistakes)
     assert page.status_code == 422
     assert re.search(
         r'id="e-queries.0.where"[^>]*>where, at character 1: there is no column agee: did you mean', page.text
     )
-    page = step(studio, "review", page, **{"queries.0.where": "age >= 65"})
+    page = press_button(studio, "review", page, **{"queries.0.where": "age >= 65"})
     assert "budget must be chosen" in page.text
-    page = step(studio, "open", page, new_name="panel", new_epsilon="1")
-    assert Form(page.text, PLAN).fields["budget"] == "panel"
-    answer = step(studio, "review", page)
+    page = press_button(studio, "open", page, new_name="panel", new_epsilon="1")
+    assert HtmlForm(page.text, PLAN).fields["budget"] == "panel"
+    answer = press_button(studio, "review", page)
     assert answer.status_code == 303
     confirm = studio.get(answer.headers["location"])
     assert "0.4333" in confirm.text  # 1/10 + 1/3
-    assert charges(settings, "panel") == 0
+    assert count_charges(settings, "panel") == 0
     for _ in range(3):  # double clicks, and a reload of what was posted
-        done = posted(studio, confirm, SPEND)
-        assert done.status_code == 303
-    assert charges(settings, "panel") == 1
+        redirect = post_form(studio, confirm, SPEND)
+        assert redirect.status_code == 303
+    assert count_charges(settings, "panel") == 1
     again = studio.get(answer.headers["location"])
-    assert again.headers["location"] == done.headers["location"]
-    release = studio.get(done.headers["location"])
+    assert again.headers["location"] == redirect.headers["location"]
+    release = studio.get(redirect.headers["location"])
     assert release.status_code == 200
     assert "clinics" in release.text
     assert "17/30" in studio.get("/curator/budget", params={"name": "panel"}).text
 
 
-def released(studio, settings, plan=SURVEY) -> str:
-    offer = offered(studio, plan)
+def make_release(studio, settings, plan=SURVEY) -> str:
+    offer = make_offer(studio, plan)
     return str(studio.post("/api/curator/releases", json=offer).json()["file"])
 
 
@@ -79,25 +88,25 @@ def test_the_downloaded_plan_is_the_plan_and_utmost_release_gives_the_same(studi
     """With a fingerprint the ledger remembers: the command line gives the very same release and charges nothing."""
     open_budget(settings)
     page = studio.get(PLAN, params={"file": "example"})
-    page = step(studio, "look", page, budget="survey", fingerprint="1996")
-    text = step(studio, "download", page).text
-    name = studio.get(step(studio, "review", page).headers["location"])
-    file = posted(studio, name, SPEND).headers["location"].rpartition("/")[2]
+    page = press_button(studio, "look", page, budget="survey", fingerprint="1996")
+    text = press_button(studio, "download", page).text
+    confirm = studio.get(press_button(studio, "review", page).headers["location"])
+    file = post_form(studio, confirm, SPEND).headers["location"].rpartition("/")[2]
     assert studio.get(f"/curator/releases/{file}/plan.toml").text == text
     (settings.folder / "mine.toml").write_text(text, encoding="utf-8")
     assert plans.read_plan(settings.folder / "mine.toml").queries == plans.parse_plan(text, settings.folder).queries
     monkeypatch.chdir(settings.folder)
-    with pytest.raises(SystemExit) as end:
+    with pytest.raises(SystemExit) as stop:
         main(["release", "mine.toml", "--json"])
-    assert end.value.code == 0
+    assert stop.value.code == 0
     mine = json.loads(capsys.readouterr().out)
     assert mine == json.loads(studio.get(f"/curator/releases/{file}/download").text)
-    assert charges(settings) == 1
+    assert count_charges(settings) == 1
 
 
 def test_without_a_fingerprint_the_downloaded_plan_is_charged_at_the_same_cost(studio, settings, monkeypatch, capsys):
     open_budget(settings)
-    offer = offered(studio)
+    offer = make_offer(studio)
     (settings.folder / "mine.toml").write_text(studio.get(f"/curator/offers/{offer['key']}/plan.toml").text)
     monkeypatch.chdir(settings.folder)
     with pytest.raises(SystemExit):
@@ -107,7 +116,7 @@ def test_without_a_fingerprint_the_downloaded_plan_is_charged_at_the_same_cost(s
     assert dry == studio.post("/api/curator/preview", json={"plan": offer["plan"]}).json()
     with pytest.raises(SystemExit) as end:
         main(["release", "mine.toml", "--json"])
-    assert (end.value.code, charges(settings)) == (0, 1)
+    assert (end.value.code, count_charges(settings)) == (0, 1)
     assert (
         release_file.read_release(settings.folder / "mine.release.json").epsilon
         == release_file.parse_release(capsys.readouterr().out).epsilon
@@ -119,18 +128,18 @@ def test_every_kind_of_source_is_listed_with_columns_and_kinds(studio, settings)
     with duckdb.connect(settings.folder / "base.duckdb") as connection:
         connection.execute("CREATE TABLE people (age INT, name TEXT); CREATE TABLE more (x DOUBLE)")
         connection.execute(f"COPY people TO '{settings.folder / 'people.parquet'}' (FORMAT parquet)")
-    found = studio.get("/api/curator").json()["sources"]
-    assert found == ["bundled:anes96", "base.duckdb", "people.parquet", "visits.csv"]
+    sources = studio.get("/api/curator").json()["sources"]
+    assert sources == ["bundled:anes96", "base.duckdb", "people.parquet", "visits.csv"]
     base = studio.get("/api/curator/source", params={"location": "base.duckdb"}).json()
     assert (base["tables"], base["columns"]) == (["more", "people"], [])
     people = studio.get("/api/curator/source", params={"location": "base.duckdb", "table": "people"}).json()
     parquet = studio.get("/api/curator/source", params={"location": "people.parquet"}).json()
     assert people["columns"] == parquet["columns"]
-    assert [(one["name"], one["kind"]) for one in people["columns"]] == [("age", "integer"), ("name", "text")]
+    assert [(column["name"], column["kind"]) for column in people["columns"]] == [("age", "integer"), ("name", "text")]
     for params in ({"location": "base.duckdb"}, {"location": "base.duckdb", "table": "people"}):
         assert studio.get("/curator/source", params=params).status_code == 200
     page = studio.get(PLAN, params={"location": "base.duckdb", "table": "people"})
-    page = step(studio, "look", page, **{"queries.0.where": "age > 1", "neighbours": "add-remove"})
+    page = press_button(studio, "look", page, **{"queries.0.where": "age > 1", "neighbours": "add-remove"})
     assert 'table = "people"' in unescape(page.text)
     assert studio.get(PLAN, params={"location": "base.duckdb"}).status_code == 422
 
@@ -140,7 +149,7 @@ def test_a_plan_of_the_folder_is_opened_and_one_elsewhere_is_not(studio, setting
     (settings.folder.parent / "other.toml").write_text(SURVEY)
     assert studio.get("/api/curator").json()["plans"] == ["mine.toml"]
     draft = studio.get("/api/curator/draft", params={"file": "mine.toml"}).json()
-    assert [one["name"] for one in draft["queries"]] == ["dole", "schooling"]
+    assert [query["name"] for query in draft["queries"]] == ["dole", "schooling"]
     assert draft["queries"][1]["keys"] == [{"column": "educ", "values": "1..7"}]
     for file in ("../other.toml", "/etc/passwd", "ledger.sqlite"):
         assert studio.get("/api/curator/draft", params={"file": file}).status_code == 422
@@ -149,10 +158,10 @@ def test_a_plan_of_the_folder_is_opened_and_one_elsewhere_is_not(studio, setting
 def test_queries_are_added_and_removed(studio):
     page = studio.get(PLAN)
     for _ in range(2):
-        page = step(studio, "add", page)
-    assert sum(name.endswith(".kind") for name in Form(page.text, PLAN).fields) == 3
-    page = step(studio, "remove 1", page, **{"queries.2.name": "the third"})
-    fields = Form(page.text, PLAN).fields
+        page = press_button(studio, "add", page)
+    assert sum(name.endswith(".kind") for name in HtmlForm(page.text, PLAN).fields) == 3
+    page = press_button(studio, "remove 1", page, **{"queries.2.name": "the third"})
+    fields = HtmlForm(page.text, PLAN).fields
     assert fields["queries.1.name"] == "the third"
     assert "queries.2.name" not in fields
 
@@ -172,21 +181,21 @@ def test_queries_are_added_and_removed(studio):
 def test_a_budget_that_cannot_be_is_refused_beside_its_field(studio, settings, changes, field):
     open_budget(settings)
     page = studio.get("/curator/budgets")
-    answer = posted(studio, page, "/curator/budgets", **{"name": "new", "epsilon": "1", **changes})
+    answer = post_form(studio, page, "/curator/budgets", **{"name": "new", "epsilon": "1", **changes})
     assert answer.status_code == 422
     assert re.search(rf'id="e-{field}"[^>]*>[^<]{{10}}', answer.text)
 
 
 def test_a_budget_is_opened_and_seen_with_its_history(studio, settings):
     page = studio.get("/curator/budgets")
-    sent = {"name": "a/b ä?&", "epsilon": "1/3", "unit": "person", "neighbours": "add-remove"}
-    answer = posted(studio, page, "/curator/budgets", **sent)
+    fields = {"name": "a/b ä?&", "epsilon": "1/3", "unit": "person", "neighbours": "add-remove"}
+    answer = post_form(studio, page, "/curator/budgets", **fields)
     assert answer.status_code == 303
     assert studio.get(answer.headers["location"]).status_code == 200
-    found = studio.get("/api/curator/budget", params={"name": sent["name"]}).json()
-    assert (found["budget"]["left"], found["budget"]["unit"], found["charges"]) == ("1/3", "person", [])
+    history = studio.get("/api/curator/budget", params={"name": fields["name"]}).json()
+    assert (history["budget"]["left"], history["budget"]["unit"], history["charges"]) == ("1/3", "person", [])
     open_budget(settings)
-    released(studio, settings)
+    make_release(studio, settings)
     charge = studio.get("/api/curator/budget", params={"name": "survey"}).json()["charges"][0]
     assert (charge["entry"], charge["epsilon"]) == (1, "13/30")
     assert [cost["query"] for cost in charge["costs"]] == ["dole", "schooling"]
@@ -195,18 +204,18 @@ def test_a_budget_is_opened_and_seen_with_its_history(studio, settings):
 
 def test_a_release_is_shown_with_its_answers_and_pictures(studio, settings):
     open_budget(settings)
-    file = released(studio, settings)
-    made = release_file.read_release(settings.releases / file)
+    file = make_release(studio, settings)
+    release = release_file.read_release(settings.releases / file)
     view = studio.get(f"/api/curator/releases/{file}").json()
-    assert [one["value"] for one in view["answers"]] == [str(made["dole"].value), None]
-    assert tuple(cell["value"] for cell in view["answers"][1]["cells"]) == made["schooling"].value
+    assert [answer_view["value"] for answer_view in view["answers"]] == [str(release["dole"].value), None]
+    assert tuple(cell["value"] for cell in view["answers"][1]["cells"]) == release["schooling"].value
     for number, data in enumerate(("law", "cells")):
         picture = studio.get(f"/api/curator/releases/{file}/pictures/{number}").json()
         assert picture["data"][data]
     assert studio.get(f"/api/curator/releases/{file}/pictures/2").status_code == 422
     answer = studio.get(f"/curator/releases/{file}/download")
     assert "attachment" in answer.headers["content-disposition"]
-    assert release_file.parse_release(answer.text) == made
+    assert release_file.parse_release(answer.text) == release
 
 
 @pytest.mark.parametrize("file", ["../ledger.sqlite", "nope.release.json", "%2e%2e%2fx.release.json", "mine.toml"])
@@ -215,8 +224,8 @@ def test_no_other_file_is_given_for_a_release(studio, settings, file):
         assert studio.get(f"/curator/releases/{file}{path}").status_code in (404, 422)
 
 
-BROKEN = [
-    {"queries.0.where": f"clinic = '{MARK}'"},
+CHANGES = [
+    {"queries.0.where": f"clinic = '{TEXT_MARK}'"},
     {"queries.0.where": "pay / 0"},
     {"queries.0.kind": "histogram", "queries.0.keys.0.column": "clinic", "queries.0.keys.0.values": "north"},
     {
@@ -239,45 +248,45 @@ def test_no_value_of_the_table_is_in_any_response_or_log(studio, settings, caplo
     write_visits(settings)
     open_budget(settings, epsilon="100", neighbours="add-remove")
     page = studio.get(PLAN, params={"location": "visits.csv"})
-    seen = [studio.get("/curator"), studio.get("/curator/source", params={"location": "visits.csv"}), page]
-    for changes in BROKEN[1:]:
-        sent = {"neighbours": "add-remove", "budget": "survey", "queries.0.where": "age > 1", **changes}
-        for do in ("look", "review", "download"):
-            seen.append(step(studio, do, page, **sent))
-            if "location" in seen[-1].headers:
-                seen.append(studio.get(seen[-1].headers["location"]))
-    (settings.folder / "broken.parquet").write_bytes(f"PAR1{MARK}{NUMBER}PAR1".encode())
-    (settings.folder / "broken.duckdb").write_text(f"{MARK}{NUMBER}")
+    responses = [studio.get("/curator"), studio.get("/curator/source", params={"location": "visits.csv"}), page]
+    for changes in CHANGES[1:]:
+        fields = {"neighbours": "add-remove", "budget": "survey", "queries.0.where": "age > 1", **changes}
+        for button in ("look", "review", "download"):
+            responses.append(press_button(studio, button, page, **fields))
+            if "location" in responses[-1].headers:
+                responses.append(studio.get(responses[-1].headers["location"]))
+    (settings.folder / "broken.parquet").write_bytes(f"PAR1{TEXT_MARK}{NUMBER_MARK}PAR1".encode())
+    (settings.folder / "broken.duckdb").write_text(f"{TEXT_MARK}{NUMBER_MARK}")
     (settings.folder / "headless.csv").write_text("")
     for location in ("broken.parquet", "broken.duckdb", "headless.csv"):
-        seen += [studio.get(path, params={"location": location}) for path in ("/curator/source", PLAN)]
-        seen.append(studio.get("/api/curator/source", params={"location": location}))
-        assert seen[-1].status_code == 422
-    monkeypatch.setattr("utmost.data.table.Table.count", _quoting)
+        responses += [studio.get(path, params={"location": location}) for path in ("/curator/source", PLAN)]
+        responses.append(studio.get("/api/curator/source", params={"location": location}))
+        assert responses[-1].status_code == 422
+    monkeypatch.setattr("utmost.data.table.Table.count", _fail_with_values)
     plan = SURVEY.replace("bundled:anes96", "visits.csv").replace("replace", "add-remove").partition("[[query]]")[0]
     plan = plan.replace('.csv"', '.csv"\ncolumns = { age = "integer" }')
     plan += '[[query]]\nname = "old"\nkind = "count"\nwhere = "age > 65"\nepsilon = 1\n'
-    seen.append(studio.post("/api/curator/releases", json=offered(studio, plan)))
-    assert seen[-1].status_code == 500
-    for text in [*(answer.text for answer in seen), caplog.text, *(str(answer.headers) for answer in seen)]:
-        assert MARK not in text
-        assert NUMBER not in text
+    responses.append(studio.post("/api/curator/releases", json=make_offer(studio, plan)))
+    assert responses[-1].status_code == 500
+    for text in [*(answer.text for answer in responses), caplog.text, *(str(answer.headers) for answer in responses)]:
+        assert TEXT_MARK not in text
+        assert NUMBER_MARK not in text
 
 
-def _quoting(*_args):
-    raise RuntimeError(f"conversion failed on {MARK} {NUMBER}")
+def _fail_with_values(*_args):
+    raise RuntimeError(f"conversion failed on {TEXT_MARK} {NUMBER_MARK}")
 
 
 def test_what_she_typed_herself_comes_back_and_finds_nothing_out(studio, settings):
     """A predicate with the mark is answered alike whether the table has it or not: nothing is read for it."""
     path = write_visits(settings)
-    found = []
-    for text in (path.read_text(), path.read_text().replace(MARK, "Socrates")):
+    texts = []
+    for text in (path.read_text(), path.read_text().replace(TEXT_MARK, "Socrates")):
         path.write_text(text)
         page = studio.get(PLAN, params={"location": "visits.csv"})
-        answer = step(studio, "look", page, neighbours="add-remove", **BROKEN[0])
-        found.append(re.sub(r'name="csrf"[^>]*>', "", answer.text))
-    assert found[0] == found[1]
+        answer = press_button(studio, "look", page, neighbours="add-remove", **CHANGES[0])
+        texts.append(re.sub(r'name="csrf"[^>]*>', "", answer.text))
+    assert texts[0] == texts[1]
 
 
 def test_a_true_answer_is_in_no_response_file_or_log(studio, settings, caplog):
@@ -289,22 +298,22 @@ def test_a_true_answer_is_in_no_response_file_or_log(studio, settings, caplog):
     plan = plan.replace('.csv"', '.csv"\ncolumns = { person = "integer", pay = "number" }')
     plan += '[[query]]\nname = "pay"\nkind = "sum"\ncolumn = "pay"\nlow = 0\nhigh = 1000000000000\nstep = 1\n'
     plan += 'nulls = "drop"\nwhere = "person = 2"\nepsilon = 1\n'
-    offer = offered(studio, plan)
-    made = studio.post("/api/curator/releases", json=offer)
-    file = made.json()["file"]
+    offer = make_offer(studio, plan)
+    outcome = studio.post("/api/curator/releases", json=offer)
+    file = outcome.json()["file"]
     pages = [f"/curator/releases/{file}", f"/api/curator/releases/{file}", f"/curator/releases/{file}/download"]
     pages += ["/curator/budget?name=survey", "/api/curator/budget?name=survey", "/metrics", "/curator", "/"]
-    told = [made.text, caplog.text, *(studio.get(page).text for page in pages)]
-    kept = [path for root in (settings.state_folder, settings.folder) for path in root.rglob("*") if path.is_file()]
-    told += [path.read_bytes().decode("latin-1") for path in kept if path.name not in ("key", "visits.csv")]
-    assert len(kept) > 5
-    assert all(NUMBER not in text for text in told)
+    texts = [outcome.text, caplog.text, *(studio.get(page).text for page in pages)]
+    files = [path for root in (settings.state_folder, settings.folder) for path in root.rglob("*") if path.is_file()]
+    texts += [path.read_bytes().decode("latin-1") for path in files if path.name not in ("key", "visits.csv")]
+    assert len(files) > 5
+    assert all(NUMBER_MARK not in text for text in texts)
     assert studio.get(pages[0]).status_code == 200
 
 
 def test_a_long_release_is_waited_for_on_a_page_that_looks_again(studio, settings, monkeypatch):
     open_budget(settings)
-    offer, go, release = offered(studio), threading.Event(), spending.SpendingService._charge_and_release
+    offer, go, release = make_offer(studio), threading.Event(), spending.SpendingService._charge_and_release
     monkeypatch.setattr(spending, "RELEASE_SECONDS", 0.01)
     monkeypatch.setattr(
         spending.SpendingService, "_charge_and_release", lambda self, offer: (go.wait(10), release(self, offer))[1]
@@ -315,17 +324,17 @@ def test_a_long_release_is_waited_for_on_a_page_that_looks_again(studio, setting
     assert "is being made" in page.text
     assert 'http-equiv="refresh"' in page.text
     again = studio.post("/api/curator/releases", json=offer).json()
-    assert (again["state"], charges(settings)) == ("going", 0)
+    assert (again["state"], count_charges(settings)) == ("going", 0)
     go.set()
     monkeypatch.setattr(spending, "RELEASE_SECONDS", 20.0)
-    done = studio.post("/api/curator/releases", json=offer).json()
-    assert (done["state"], charges(settings)) == ("done", 1)
-    assert studio.get(answer.headers["location"]).headers["location"].endswith(done["file"])
+    outcome = studio.post("/api/curator/releases", json=offer).json()
+    assert (outcome["state"], count_charges(settings)) == ("done", 1)
+    assert studio.get(answer.headers["location"]).headers["location"].endswith(outcome["file"])
 
 
 def test_a_release_that_was_paid_for_and_lost_says_so(studio, settings, monkeypatch):
     open_budget(settings)
-    offer = offered(studio)
+    offer = make_offer(studio)
     monkeypatch.setattr("utmost.ledger.ledger.Ledger.keep", lambda *_: 1 / 0)
     page = studio.get(studio.post(SPEND, data=offer).headers["location"])
     assert "Paid, and not delivered" in page.text

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
 
-from curating import SURVEY, open_budget, write_visits
+from curator_helpers import SURVEY, open_budget, write_visits
 from utmost.data.column_kinds import ColumnKind
 from utmost.data.partitions import Partition
 from utmost.data.queries import Count, Grid, Histogram, Mean, NeighbourRelation, PrivacyUnit, Quantile, Sum
@@ -28,13 +28,13 @@ from utmost.studio.form_errors import FieldError
 from utmost.studio.number_format import format_number
 
 VISITS = {"person": "integer", "age": "integer", "pay": "number", "clinic": "text", "born": "date"}
-WORDS = st.text(st.characters(exclude_categories=["C"]), max_size=8)
+SHORT_TEXTS = st.text(st.characters(exclude_categories=["C"]), max_size=8)
 EPSILONS = st.fractions(Fraction(1, 100), 5, max_denominator=100)
 WHERE = st.sampled_from([None, "age >= 65", "clinic = 'north' and pay > 10.5", "born is null"])
 HISTOGRAMS = st.fixed_dictionaries(
     {},
     optional={
-        "clinic": st.lists(WORDS, min_size=1, max_size=3, unique=True).map(tuple),
+        "clinic": st.lists(SHORT_TEXTS, min_size=1, max_size=3, unique=True).map(tuple),
         "age": st.lists(st.integers(-9, 99), min_size=1, max_size=6, unique=True).map(tuple),
         "born": st.lists(st.dates(min_value=date(1000, 1, 1)), min_size=1, max_size=2, unique=True).map(tuple),
     },
@@ -64,7 +64,7 @@ def queries(draw):
 @st.composite
 def visits(draw, folder):
     """A plan on the file of visits, as the form can hold it: names without blanks at their ends."""
-    word = WORDS.map(str.strip).filter(str.isprintable)
+    word = SHORT_TEXTS.map(str.strip).filter(str.isprintable)
     names = draw(st.lists(word.filter(bool), min_size=1, max_size=3, unique=True))
     unit = draw(st.sampled_from([PrivacyUnit(), PrivacyUnit("person", rows=2)]))
     plan = Plan(
@@ -76,14 +76,14 @@ def visits(draw, folder):
         source=Source("visits.csv"),
         fingerprint=draw(word) or None,
         unit=unit,
-        part=draw(st.none() | st.builds(Partition, st.just("clinic"), WORDS)),
+        part=draw(st.none() | st.builds(Partition, st.just("clinic"), SHORT_TEXTS)),
         queries=tuple(QuerySpec(name, draw(EPSILONS), draw(queries())) for name in names),
         folder=folder,
     )
     table = plan_builder.tables.TableSchema(
         tables.declared_types({name: ColumnKind(kind) for name, kind in VISITS.items()}), lambda _: 3
     )
-    used = set().union(*(table.used(one.query, unit, plan.part) for one in plan.queries))
+    used = set().union(*(table.used(query_spec.query, unit, plan.part) for query_spec in plan.queries))
     return replace(plan, source=Source("visits.csv", columns={n: k for n, k in VISITS.items() if n in used}))
 
 
@@ -101,32 +101,32 @@ def test_a_plan_put_into_the_form_comes_out_as_it_was(tmp_path_factory, data):
     settings = plan_builder.Settings(folder=folder, state_folder=folder)
     plan = data.draw(visits(folder))
     draft = forms.draft_from_plan(plan, view)
-    sent = parse_form(_pairs(draft.model_dump()))
+    parsed_draft = parse_form(_form_pairs(draft.model_dump()))
     table = tables.TableSchema(
         tables.declared_types({name: ColumnKind(kind) for name, kind in VISITS.items()}), lambda _: 3
     )
-    made = plan_builder.build_plan(sent, table, settings)
-    assert made.problems == ()
-    assert made.plan == plan
-    assert plans.parse_plan(plan_writer.write_plan(made.plan), folder) == plan
+    built = plan_builder.build_plan(parsed_draft, table, settings)
+    assert built.problems == ()
+    assert built.plan == plan
+    assert plans.parse_plan(plan_writer.write_plan(built.plan), folder) == plan
 
 
-def _pairs(content, path=""):
+def _form_pairs(content, path=""):
     """A draft as a form sends it."""
     items = content.items() if isinstance(content, dict) else enumerate(content)
     for name, value in items:
-        place = f"{path}.{name}" if path else str(name)
+        field_path = f"{path}.{name}" if path else str(name)
         if isinstance(value, dict | list):
-            yield from _pairs(value, place)
+            yield from _form_pairs(value, field_path)
         else:
-            yield place, value
+            yield field_path, value
 
 
 @given(
     st.one_of(
         st.tuples(st.just(ColumnKind.INTEGER), st.lists(st.integers(-(10**6), 10**6), max_size=8)),
         st.tuples(
-            st.just(ColumnKind.TEXT), st.lists(WORDS | st.sampled_from(['a "b"', ",", " x ", "1..3"]), max_size=5)
+            st.just(ColumnKind.TEXT), st.lists(SHORT_TEXTS | st.sampled_from(['a "b"', ",", " x ", "1..3"]), max_size=5)
         ),
         st.tuples(st.just(ColumnKind.TRUTH), st.lists(st.booleans(), max_size=2)),
         st.tuples(st.just(ColumnKind.DATE), st.lists(st.dates(min_value=date(1000, 1, 1)), max_size=3)),
@@ -165,10 +165,10 @@ def test_no_form_of_queries_is_more_than_refused(pairs):
         assert parse_form(pairs).queries
 
 
-def bad(settings) -> PlanDraft:
+def draft_with_mistakes(settings) -> PlanDraft:
     write_visits(settings)
     draft = forms.blank_draft(tables.source_view(settings, "visits.csv"))
-    asked = [
+    queries = [
         QueryDraft(name="a", epsilon="0", where="age = 1"),
         QueryDraft(name="b", where="agee > 1"),
         QueryDraft(name="c", kind="histogram", keys=[KeyColumn(column="age", values="1, two")]),
@@ -184,12 +184,12 @@ def bad(settings) -> PlanDraft:
         QueryDraft(name="k", kind="histogram"),
         QueryDraft(name="l", epsilon="exp(1)", where="age = 1"),
     ]
-    return draft.model_copy(update={"queries": asked})
+    return draft.model_copy(update={"queries": queries})
 
 
 def test_everything_wrong_is_said_at_once_beside_its_field_and_what_to_do(settings):
-    seen = draft_preview.preview_draft(bad(settings), settings)
-    fields = [problem.field for problem in seen.problems]
+    plan_preview = draft_preview.preview_draft(draft_with_mistakes(settings), settings)
+    fields = [problem.field for problem in plan_preview.problems]
     wrong = [
         "epsilon",
         "where",
@@ -206,11 +206,11 @@ def test_everything_wrong_is_said_at_once_beside_its_field_and_what_to_do(settin
     ]
     expected = [f"queries.{k}.{name}" for k, name in enumerate([*wrong, "keys", "epsilon"])]
     assert sorted(fields) == sorted(expected)
-    assert all(20 < len(problem.message) < 400 for problem in seen.problems)
-    assert (seen.plan, seen.cost) == (None, None)
+    assert all(20 < len(problem.message) < 400 for problem in plan_preview.problems)
+    assert (plan_preview.plan, plan_preview.cost) == (None, None)
 
 
-NASTY = (
+NASTY_TEXTS = (
     "",
     "0",
     "-1",
@@ -230,7 +230,7 @@ NASTY = (
 
 def test_no_text_in_any_field_of_a_query_is_more_than_refused(settings):
     numbers = {"column": "age", "low": "0", "high": "100", "step": "1", "nulls": "0"}
-    for text, kind in product(NASTY, ("count", "histogram", "sum", "mean", "quantile")):
+    for text, kind in product(NASTY_TEXTS, ("count", "histogram", "sum", "mean", "quantile")):
         base = {
             "name": "q",
             "kind": kind,
@@ -238,13 +238,13 @@ def test_no_text_in_any_field_of_a_query_is_more_than_refused(settings):
             "keys": [KeyColumn(column="educ", values="1..7")],
             **numbers,
         }
-        asked = [QueryDraft(**{**base, name: text}) for name in (*numbers, "name", "where", "probability", "epsilon")]
-        asked += [QueryDraft(**{**base, "extra_loss": text, "step": ""})]
-        asked += [QueryDraft(**{**base, "keys": [KeyColumn(column="educ", values=text)]})]
-        seen = draft_preview.preview_draft(
-            PlanDraft(queries=asked, part_column="vote", part_equals=text, title=text), settings
+        queries = [QueryDraft(**{**base, name: text}) for name in (*numbers, "name", "where", "probability", "epsilon")]
+        queries += [QueryDraft(**{**base, "extra_loss": text, "step": ""})]
+        queries += [QueryDraft(**{**base, "keys": [KeyColumn(column="educ", values=text)]})]
+        plan_preview = draft_preview.preview_draft(
+            PlanDraft(queries=queries, part_column="vote", part_equals=text, title=text), settings
         )
-        assert all(problem.message.isprintable() for problem in seen.problems)
+        assert all(problem.message.isprintable() for problem in plan_preview.problems)
 
 
 @pytest.mark.parametrize(
@@ -269,32 +269,34 @@ def test_what_is_wrong_with_the_whole_plan_is_beside_its_field(settings, change,
     blank = forms.blank_draft(tables.source_view(settings, "visits.csv"))
     blank = blank.model_copy(update={"queries": [QueryDraft(name="old", where="age > 65")]})
     assert draft_preview.preview_draft(blank, settings).problems == []
-    seen = draft_preview.preview_draft(PlanDraft.model_validate({**blank.model_dump(), **change}), settings)
-    assert field in [problem.field for problem in seen.problems]
+    plan_preview = draft_preview.preview_draft(PlanDraft.model_validate({**blank.model_dump(), **change}), settings)
+    assert field in [problem.field for problem in plan_preview.problems]
 
 
 def test_the_numbers_are_those_of_a_dry_run(settings):
     open_budget(settings)
     plan = plan_builder.accept_plan(SURVEY, settings)
-    seen = draft_preview.preview_draft(
+    plan_preview = draft_preview.preview_draft(
         forms.draft_from_plan(plan, tables.source_view(settings, "bundled:anes96")), settings
     )
-    dry = execute.preview(plan)
-    assert seen.problems == []
-    assert plans.parse_plan(seen.plan or "", settings.folder) == plan
-    assert (seen.cost, seen.left, seen.after) == (
-        format_number(dry.cost),
-        format_number(dry.left),
-        format_number(dry.after),
+    dry_run = execute.preview(plan)
+    assert plan_preview.problems == []
+    assert plans.parse_plan(plan_preview.plan or "", settings.folder) == plan
+    assert (plan_preview.cost, plan_preview.left, plan_preview.after) == (
+        format_number(dry_run.cost),
+        format_number(dry_run.left),
+        format_number(dry_run.after),
     )
-    content = preview.preview_content(dry)["queries"]
-    for one, told in zip(seen.queries, dry.intended, strict=True):
-        assert (one.expected, one.half_width) == (
-            format_number(told.error.expected),
-            format_number(told.error.half_width),
+    content = preview.preview_content(dry_run)["queries"]
+    for query_preview, answer in zip(plan_preview.queries, dry_run.intended, strict=True):
+        assert (query_preview.expected, query_preview.half_width) == (
+            format_number(answer.error.expected),
+            format_number(answer.error.half_width),
         )
-        assert one.sensitivity == told.law.sensitivity
-    assert [one.optimal for one in seen.queries] == [one["optimal"] for one in content]
+        assert query_preview.sensitivity == answer.law.sensitivity
+    assert [query_preview.optimal for query_preview in plan_preview.queries] == [
+        query_preview["optimal"] for query_preview in content
+    ]
 
 
 def test_an_accepted_extra_loss_finds_the_step_of_a_dry_run(settings):
@@ -310,11 +312,11 @@ nulls = 48
 epsilon = 0.1
 """
     plan = plan_builder.accept_plan(SURVEY + mean, settings)
-    seen = draft_preview.preview_draft(
+    plan_preview = draft_preview.preview_draft(
         forms.draft_from_plan(plan, tables.source_view(settings, "bundled:anes96")), settings
     )
-    assert seen.queries[2].step == "1/16"  # docs/continuous-grid.md: the coarsest step for this loss
-    assert plans.parse_plan(seen.plan or "", settings.folder) == plan
+    assert plan_preview.queries[2].step == "1/16"  # docs/continuous-grid.md: the coarsest step for this loss
+    assert plans.parse_plan(plan_preview.plan or "", settings.folder) == plan
 
 
 def test_as_epsilon_moves_no_table_is_opened(settings, monkeypatch):
@@ -336,20 +338,20 @@ def test_units_are_counted_only_where_their_number_is_public(settings, monkeypat
     draft = forms.blank_draft(tables.source_view(settings, "visits.csv"))
     draft = draft.model_copy(update={"neighbours": "add-remove", "queries": [QueryDraft(name="all")]})
     monkeypatch.setattr(tables, "_unit_count_future", lambda *_: pytest.fail("units were counted"))
-    seen = draft_preview.preview_draft(draft, settings)
-    assert (seen.units, seen.problems) == (None, [])
+    plan_preview = draft_preview.preview_draft(draft, settings)
+    assert (plan_preview.units, plan_preview.problems) == (None, [])
 
 
 def test_a_long_count_goes_on_beside_the_page(settings, monkeypatch):
     write_visits(settings)
     draft = forms.blank_draft(tables.source_view(settings, "visits.csv"))
     draft.queries[0].where, draft.queries[0].name = "age > 65", "old"
-    over, counted = threading.Event(), tables._count_units
+    proceed, count_units = threading.Event(), tables._count_units
     monkeypatch.setattr(tables, "COUNT_SECONDS", 0.01)
-    monkeypatch.setattr(tables, "_count_units", lambda *told: (over.wait(10), counted(*told)))
+    monkeypatch.setattr(tables, "_count_units", lambda *arguments: (proceed.wait(10), count_units(*arguments)))
     first = draft_preview.preview_draft(draft, settings)
     assert (first.counting, [problem.field for problem in first.problems]) == (True, ["protects"])
-    over.set()
+    proceed.set()
     monkeypatch.setattr(tables, "COUNT_SECONDS", 10.0)
     assert (
         draft_preview.preview_draft(draft, settings).units,
@@ -385,13 +387,13 @@ def test_the_plan_declares_the_columns_that_it_uses_and_no_others(settings):
 
 
 def test_the_curve_falls_and_holds_the_point(settings):
-    seen = draft_preview.preview_draft(
+    plan_preview = draft_preview.preview_draft(
         PlanDraft(queries=[QueryDraft(name="v", where="vote = 1", epsilon="0.3")]), settings
     )
-    data = seen.queries[0].picture.data
+    data = plan_preview.queries[0].picture.data
     mean = [row for row in data["curve"] if row["line"] == "on average"]
     assert [row["error"] for row in mean] == sorted((row["error"] for row in mean), reverse=True)
-    assert data["point"][0]["error"] == float(seen.queries[0].expected.exact)
+    assert data["point"][0]["error"] == float(plan_preview.queries[0].expected.exact)
     assert data["point"][0] in [{"epsilon": row["epsilon"], "error": row["error"]} for row in mean]
 
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
 
-from curating import SURVEY, charges, offered, open_budget
+from curator_helpers import SURVEY, count_charges, make_offer, open_budget
 from utmost import ledger
 from utmost.publish import execute, plans, release_file
 from utmost.studio.curator import spending
@@ -28,32 +28,32 @@ def budget(settings):
 
 
 def left(settings) -> Fraction:
-    with ledger.open_ledger(settings.ledger, settings.folder) as books:
-        return books.state("survey").left
+    with ledger.open_ledger(settings.ledger, settings.folder) as budget_ledger:
+        return budget_ledger.state("survey").left
 
 
 def test_what_was_shown_is_charged_and_released(studio, settings):
-    offer = offered(studio)
-    assert (offer["cost"], offer["takes"], charges(settings)) == ("13/30", "13/30", 0)
-    made = studio.post(SPEND, json=offer).json()
-    assert (made["state"], made["entry"], made["repeated"]) == ("done", 1, False)
+    offer = make_offer(studio)
+    assert (offer["cost"], offer["takes"], count_charges(settings)) == ("13/30", "13/30", 0)
+    outcome = studio.post(SPEND, json=offer).json()
+    assert (outcome["state"], outcome["entry"], outcome["repeated"]) == ("done", 1, False)
     assert left(settings) == Fraction(17, 30)
-    release = release_file.read_release(settings.releases / made["file"])
+    release = release_file.read_release(settings.releases / outcome["file"])
     assert [answer.name for answer in release] == ["dole", "schooling"]
     assert release.epsilon == Fraction(13, 30)
 
 
 def test_repeats_give_the_same_release_and_charge_once(studio, settings):
-    offer = offered(studio)
+    offer = make_offer(studio)
     first = studio.post(SPEND, json=offer).json()
     again = [studio.post(SPEND, json=offer).json() for _ in range(3)]
-    assert charges(settings) == 1
-    assert all(one == {**first, "repeated": True} for one in again)
+    assert count_charges(settings) == 1
+    assert all(outcome == {**first, "repeated": True} for outcome in again)
     assert len(list(settings.releases.iterdir())) == 1
 
 
 def test_many_clicks_at_once_charge_once(studio, settings):
-    offer, csrf = offered(studio), studio.csrf
+    offer, csrf = make_offer(studio), studio.csrf
     barrier = threading.Barrier(8)
 
     def click(_):
@@ -61,94 +61,94 @@ def test_many_clicks_at_once_charge_once(studio, settings):
         return studio.client.post(SPEND, json=offer, headers={"X-CSRF-Token": csrf}).json()
 
     with ThreadPoolExecutor(8) as threads:
-        found = list(threads.map(click, range(8)))
-    assert charges(settings) == 1
-    assert {one["file"] for one in found} == {found[0]["file"]}
+        outcomes = list(threads.map(click, range(8)))
+    assert count_charges(settings) == 1
+    assert {outcome["file"] for outcome in outcomes} == {outcomes[0]["file"]}
     assert len(list(settings.releases.iterdir())) == 1
 
 
 def test_two_studios_on_one_folder_charge_a_key_once(studio, settings):
     """Two processes share the state folder: only one may begin, the other is refused or sees the outcome."""
-    offer = offered(studio)
+    offer = make_offer(studio)
     owner = json.loads((settings.state_folder / "offers" / offer["key"] / "offer.json").read_text())["owner"]
-    sent, barrier = spending.AcceptedOffer(**offer), threading.Barrier(4)
+    confirmation, barrier = spending.AcceptedOffer(**offer), threading.Barrier(4)
 
     def accept(_):
-        desk = spending.SpendingService(settings, studio.state.metrics)
+        service = spending.SpendingService(settings, studio.state.metrics)
         barrier.wait()
         try:
-            return desk.accept(owner, sent).state
+            return service.accept(owner, confirmation).state
         except spending.Refusal as refusal:
             return refusal.status
 
     with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(accept, range(4)))
-    assert charges(settings) == 1
-    assert found.count("done") >= 1
-    assert set(found) <= {"done", "going", 409}
+        results = list(threads.map(accept, range(4)))
+    assert count_charges(settings) == 1
+    assert results.count("done") >= 1
+    assert set(results) <= {"done", "going", 409}
 
 
 def test_a_restarted_studio_gives_the_same_release(studio, settings):
-    offer = offered(studio)
+    offer = make_offer(studio)
     first = studio.post(SPEND, json=offer).json()
     studio.client.app.state.spending = spending.SpendingService(settings, studio.state.metrics)
     assert studio.post(SPEND, json=offer).json() == {**first, "repeated": True}
-    assert charges(settings) == 1
+    assert count_charges(settings) == 1
 
 
 @pytest.mark.parametrize("when", ["before the charge", "after the charge", "after the release"])
 def test_a_studio_that_is_stopped_in_the_middle_charges_at_most_once(studio, settings, monkeypatch, when):
     """Stopped: no outcome is written. What was charged is told, what was released is given, nothing runs twice."""
-    offer = offered(studio)
-    stop = {
+    offer = make_offer(studio)
+    stopped_function = {
         "before the charge": "utmost.ledger.ledger.Ledger.charge",
         "after the charge": "utmost.ledger.ledger.Ledger.keep",
         "after the release": "utmost.studio.curator.offers.Offers.save_outcome",
     }[when]
     with monkeypatch.context() as patch:
-        patch.setattr(stop, _stopped)
+        patch.setattr(stopped_function, _raise_stopped)
         # a process that is gone cleans nothing up
-        patch.setattr(spending.SpendingService, "_outcome_after_failure", _stopped)
+        patch.setattr(spending.SpendingService, "_outcome_after_failure", _raise_stopped)
         assert studio.post(SPEND, json=offer).status_code == 500
-    paid = charges(settings)
-    assert paid == (0 if when == "before the charge" else 1)
+    charge_count = count_charges(settings)
+    assert charge_count == (0 if when == "before the charge" else 1)
     studio.client.app.state.spending = spending.SpendingService(settings, studio.state.metrics)
     if when != "after the release":
         assert studio.post(SPEND, json=offer).json()["state"] == "going"  # another studio may be at it
         monkeypatch.setattr(spending, "RECENT_RUN_SECONDS", 0.0)
-    found = studio.post(SPEND, json=offer).json()
-    assert found["state"] == ("done" if when == "after the release" else "lost")
-    assert found["entry"] == (1 if paid else None)
-    assert studio.post(SPEND, json=offer).json()["state"] == found["state"]
-    assert charges(settings) == paid
+    outcome = studio.post(SPEND, json=offer).json()
+    assert outcome["state"] == ("done" if when == "after the release" else "lost")
+    assert outcome["entry"] == (1 if charge_count else None)
+    assert studio.post(SPEND, json=offer).json()["state"] == outcome["state"]
+    assert count_charges(settings) == charge_count
 
 
-def _stopped(*_args, **_options):
+def _raise_stopped(*_args, **_options):
     raise RuntimeError("stopped")
 
 
 def test_a_failure_before_the_charge_leaves_the_offer_as_it_was(studio, settings, monkeypatch):
-    offer = offered(studio)
+    offer = make_offer(studio)
     with monkeypatch.context() as patch:
-        patch.setattr("utmost.ledger.ledger.Ledger.charge", _stopped)
+        patch.setattr("utmost.ledger.ledger.Ledger.charge", _raise_stopped)
         assert studio.post(SPEND, json=offer).status_code == 500
-    assert charges(settings) == 0
+    assert count_charges(settings) == 0
     assert studio.post(SPEND, json=offer).json()["state"] == "done"
-    assert charges(settings) == 1
+    assert count_charges(settings) == 1
 
 
 def test_a_failure_after_the_charge_says_what_was_paid(studio, settings, monkeypatch):
-    offer = offered(studio)
-    monkeypatch.setattr("utmost.ledger.ledger.Ledger.keep", _stopped)
-    found = studio.post(SPEND, json=offer).json()
-    assert (found["state"], found["entry"]) == ("lost", 1)
-    assert "entry 1" in found["words"]
+    offer = make_offer(studio)
+    monkeypatch.setattr("utmost.ledger.ledger.Ledger.keep", _raise_stopped)
+    outcome = studio.post(SPEND, json=offer).json()
+    assert (outcome["state"], outcome["entry"]) == ("lost", 1)
+    assert "entry 1" in outcome["words"]
     assert studio.post(SPEND, json=offer).json()["state"] == "lost"
-    assert charges(settings) == 1
+    assert count_charges(settings) == 1
 
 
 def test_a_forged_cost_or_plan_is_refused(studio, settings):
-    offer = offered(studio)
+    offer = make_offer(studio)
     for forged in (
         {"cost": "1/100"},
         {"takes": "0"},
@@ -157,7 +157,7 @@ def test_a_forged_cost_or_plan_is_refused(studio, settings):
         {"plan": ""},
     ):
         answer = studio.post(SPEND, json={**offer, **forged})
-        assert (answer.status_code, charges(settings)) == (409, 0), forged
+        assert (answer.status_code, count_charges(settings)) == (409, 0), forged
     assert studio.post(SPEND, json=offer).json()["state"] == "done"
 
 
@@ -166,47 +166,47 @@ def test_a_cost_that_changed_since_it_was_shown_is_refused(studio, settings):
     part = SURVEY.replace("[[query]]", '[part]\ncolumn = "vote"\nequals = {}\n\n[[query]]', 1).replace(
         "where", "# where"
     )
-    offer = offered(studio, part.replace("{}", "0"))
+    offer = make_offer(studio, part.replace("{}", "0"))
     assert offer["takes"] == "13/30"
     for value in (1, 2):
         execute.release(replace(plans.parse_plan(part.replace("{}", str(value)), settings.folder), output=None))
     answer = studio.post(SPEND, json=offer)
     assert answer.status_code == 409
     assert "nothing was spent" in answer.json()["message"]
-    assert charges(settings) == 2
+    assert count_charges(settings) == 2
 
 
 def test_a_budget_that_is_short_is_refused_before_and_at_the_click(studio, settings):
-    offers = [offered(studio) for _ in range(3)]
+    offers = [make_offer(studio) for _ in range(3)]
     codes = [studio.post(SPEND, json=offer).status_code for offer in offers]
-    assert (codes, charges(settings)) == ([200, 200, 409], 2)
+    assert (codes, count_charges(settings)) == ([200, 200, 409], 2)
     assert studio.post("/api/curator/offers", json={"plan": SURVEY}).status_code == 409
 
 
 def test_a_key_that_was_never_given_is_refused(studio, settings):
-    offer = offered(studio)
+    offer = make_offer(studio)
     for key in ("", "x", "../../x", "A" * 43, "/etc/passwd", "a" * 42 + "/", "\0" * 43):
         assert studio.post(SPEND, json={**offer, "key": key}).status_code == 404
-    assert charges(settings) == 0
+    assert count_charges(settings) == 0
 
 
 def test_the_key_of_another_session_is_refused_like_one_that_never_was(team, settings):
     ann = {"Authorization": f"Bearer {team.tokens['ann']}"}
     offer = team.client.post("/api/curator/offers", json={"plan": SURVEY}, headers=ann).json()
-    sent = {name: offer[name] for name in ("key", "plan", "cost", "takes")}
+    confirmation = {name: offer[name] for name in ("key", "plan", "cost", "takes")}
     team.client.post("/login", data={"token": team.tokens["ann"], "then": "/", "csrf": _csrf(team)})
-    theft = team.post(SPEND, json=sent)  # ann's browser, not the program that was given the offer
-    never = team.post(SPEND, json={**sent, "key": "A" * 43})
-    assert (theft.status_code, theft.json()) == (404, never.json())
+    theft = team.post(SPEND, json=confirmation)  # ann's browser, not the program that was given the offer
+    unknown = team.post(SPEND, json={**confirmation, "key": "A" * 43})
+    assert (theft.status_code, theft.json()) == (404, unknown.json())
     assert team.get(f"/api/curator/offers/{offer['key']}").status_code == 404
-    assert charges(settings) == 0
-    assert team.client.post(SPEND, json=sent, headers=ann).json()["state"] == "done"
+    assert count_charges(settings) == 0
+    assert team.client.post(SPEND, json=confirmation, headers=ann).json()["state"] == "done"
 
 
 def _csrf(team) -> str:
-    from curating import Form
+    from curator_helpers import HtmlForm
 
-    return Form(team.get("/login").text, "/login").fields["csrf"]
+    return HtmlForm(team.get("/login").text, "/login").fields["csrf"]
 
 
 def test_a_consumer_reaches_no_source_plan_budget_or_offer(team):
@@ -219,14 +219,14 @@ def test_a_consumer_reaches_no_source_plan_budget_or_offer(team):
 
 
 def test_no_change_without_the_csrf_token(studio, settings):
-    offer = offered(studio)
-    for path, sent in ((SPEND, offer), ("/api/curator/budgets", {"name": "b", "epsilon": "1"})):
-        assert studio.client.post(path, json=sent).status_code == 403
+    offer = make_offer(studio)
+    for path, content in ((SPEND, offer), ("/api/curator/budgets", {"name": "b", "epsilon": "1"})):
+        assert studio.client.post(path, json=content).status_code == 403
     assert studio.client.post("/curator/spend", data=offer).status_code == 403
-    assert charges(settings) == 0
+    assert count_charges(settings) == 0
 
 
-REACHING = [
+FORBIDDEN_CHANGES = [
     ('location = "bundled:anes96"', 'location = "../../etc/passwd"'),
     ('location = "bundled:anes96"', 'location = "/etc/passwd"'),
     ('location = "bundled:anes96"', 'location = "../other/people.csv"'),
@@ -249,10 +249,10 @@ def test_a_plan_that_reaches_further_is_refused(studio, settings):
     other.mkdir()
     (other / "people.csv").write_text("vote,educ\n1,1\n")
     (settings.folder / "link.csv").symlink_to(other / "people.csv")
-    for path, change in product(("preview", "offers"), REACHING):
+    for path, change in product(("preview", "offers"), FORBIDDEN_CHANGES):
         answer = studio.post(f"/api/curator/{path}", json={"plan": SURVEY.replace(*change)})
         assert (answer.status_code, answer.json()["field"]) == (422, "plan"), change
-    assert charges(settings) == 0
+    assert count_charges(settings) == 0
     assert not [*settings.folder.parent.rglob("stolen*"), *settings.folder.glob("other.sqlite")]
 
 
@@ -270,21 +270,21 @@ def test_no_text_for_a_plan_is_more_than_refused(studio, text):
 
 def test_two_releases_of_one_name_get_files_of_their_own(studio, settings):
     plan = 'title = "A/../B: résumé"\n' + SURVEY
-    names = {studio.post(SPEND, json=offered(studio, plan)).json()["file"] for _ in range(2)}
+    names = {studio.post(SPEND, json=make_offer(studio, plan)).json()["file"] for _ in range(2)}
     assert names == {"a-b-r-sum-1.release.json", "a-b-r-sum-2.release.json"}
     assert {path.name for path in settings.releases.iterdir()} == names
 
 
 def test_old_offers_are_forgotten_and_can_no_longer_be_accepted(studio, settings, monkeypatch):
     monkeypatch.setattr("utmost.studio.curator.offers.MAX_OFFERS", 2)
-    offers = [offered(studio) for _ in range(3)]
+    offers = [make_offer(studio) for _ in range(3)]
     assert [studio.post(SPEND, json=offer).status_code for offer in offers] == [404, 200, 200]
 
 
 def test_spendings_are_counted(studio):
-    offer = offered(studio)
-    for sent in (offer, offer, {**offer, "cost": "1"}):
-        studio.post(SPEND, json=sent)
+    offer = make_offer(studio)
+    for confirmation in (offer, offer, {**offer, "cost": "1"}):
+        studio.post(SPEND, json=confirmation)
     text = studio.get("/metrics").text
     for outcome, times in (("charged", 1), ("repeated", 1), ("refused", 1)):
         assert f'utmost_charges_total{{outcome="{outcome}"}} {times}' in text

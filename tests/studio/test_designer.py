@@ -13,25 +13,25 @@ from utmost.channel import channel
 from utmost.studio import input_parser
 
 
-def matrix(found: dict[str, Any]) -> Any:
-    return channel(found["rows"], found["inputs"], found["outputs"])
+def matrix(content: dict[str, Any]) -> Any:
+    return channel(content["rows"], content["inputs"], content["outputs"])
 
 
 def test_the_mechanism_shown_is_the_certified_optimum(studio: Any) -> None:
-    found = studio.get("/api/designer/best", params={"space": "line:5", "alpha": "1/3", "loss": "squared"}).json()
-    reader = ut.Consumer(ut.priors.uniform(5), ut.losses.squared)
-    expected = ut.optimal(ut.line(5), ut.alpha("1/3"), reader)
-    assert Fraction(found["loss"]["exact"]) == expected.loss
-    assert found["gap"] == "0"
-    assert found["private"]
-    made = matrix(found["mechanism"])
-    assert ut.least_epsilon(made.restrict(made.inputs), ut.discrete(5)).ratio is not None
-    assert (made.rows == expected.channel.rows).all()
-    assert found["signature"] == list(ut.signature(expected.channel, ut.alpha("1/3")))
+    best = studio.get("/api/designer/best", params={"space": "line:5", "alpha": "1/3", "loss": "squared"}).json()
+    consumer = ut.Consumer(ut.priors.uniform(5), ut.losses.squared)
+    expected = ut.optimal(ut.line(5), ut.alpha("1/3"), consumer)
+    assert Fraction(best["loss"]["exact"]) == expected.loss
+    assert best["gap"] == "0"
+    assert best["private"]
+    mechanism = matrix(best["mechanism"])
+    assert ut.least_epsilon(mechanism.restrict(mechanism.inputs), ut.discrete(5)).ratio is not None
+    assert (mechanism.rows == expected.channel.rows).all()
+    assert best["signature"] == list(ut.signature(expected.channel, ut.alpha("1/3")))
 
 
 def test_no_usual_mechanism_is_better_than_the_best_and_the_geometric_is_as_good(studio: Any) -> None:
-    rivals = {one["name"]: one for one in studio.get("/api/designer/rivals").json()}
+    rivals = {rival["name"]: rival for rival in studio.get("/api/designer/rivals").json()}
     assert rivals["geometric"]["times"]["exact"] == "1"
     assert float(rivals["Laplace"]["times"]["text"]) > 1
     assert float(rivals["randomised response"]["times"]["text"]) > 1
@@ -52,66 +52,72 @@ def test_three_secrets_have_a_triangle(studio: Any, space: str) -> None:
 
 
 def test_a_grid_is_drawn_as_maps(studio: Any) -> None:
-    drawn = studio.get("/api/designer/mechanism", params={"space": "grid:2x2"}).json()
-    assert "Where the answer falls" in drawn["words"]
+    chart = studio.get("/api/designer/mechanism", params={"space": "grid:2x2"}).json()
+    assert "Where the answer falls" in chart["words"]
 
 
 def test_a_large_program_is_a_job_that_is_certified(studio: Any) -> None:
-    asked = {"space": "grid:4x4", "alpha": "1/2"}
-    assert "takes a while" in studio.get("/designer", params=asked).text
-    assert studio.get("/api/designer/best", params=asked).status_code == 422
-    begun = studio.post("/api/designer/best/job", json=asked).json()
-    done = studio.finished(begun["id"])
-    assert done["state"] == "done", done["error"]
-    assert done["result"]["private"]
-    page = studio.get(done["page"])
+    question = {"space": "grid:4x4", "alpha": "1/2"}
+    assert "takes a while" in studio.get("/designer", params=question).text
+    assert studio.get("/api/designer/best", params=question).status_code == 422
+    job = studio.post("/api/designer/best/job", json=question).json()
+    finished_job = studio.wait_for_job(job["id"])
+    assert finished_job["state"] == "done", finished_job["error"]
+    assert finished_job["result"]["private"]
+    page = studio.get(finished_job["page"])
     assert page.status_code == 200
-    assert done["result"]["proof"] in page.text.replace("&#39;", "'")
-    assert studio.get("/api/designer/mechanism", params={**asked, "job": begun["id"]}).json()["data"]
+    assert finished_job["result"]["proof"] in page.text.replace("&#39;", "'")
+    assert studio.get("/api/designer/mechanism", params={**question, "job": job["id"]}).json()["data"]
 
 
 def test_the_members_of_a_type_are_counted_and_listed(studio: Any) -> None:
-    begun = studio.post("/api/designer/members/job", json={"space": "discrete:3", "alpha": "1/2"}).json()
-    done = studio.finished(begun["id"])
-    assert (done["result"]["vertices"], done["result"]["kernels"]) == (6, 5)  # FMPD23 Table 5a, and README
-    assert all(ut.is_private(matrix(one), ut.discrete(3), ut.alpha("1/2")) for one in _relabelled(done["result"]))
-    assert "Kernel mechanism 5" in studio.get(done["page"]).text
+    job = studio.post("/api/designer/members/job", json={"space": "discrete:3", "alpha": "1/2"}).json()
+    finished_job = studio.wait_for_job(job["id"])
+    assert (finished_job["result"]["vertices"], finished_job["result"]["kernels"]) == (
+        6,
+        5,
+    )  # FMPD23 Table 5a, and README
+    assert all(
+        ut.is_private(matrix(mechanism), ut.discrete(3), ut.alpha("1/2"))
+        for mechanism in _relabel_inputs(finished_job["result"])
+    )
+    assert "Kernel mechanism 5" in studio.get(finished_job["page"]).text
 
 
-def _relabelled(result: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{**one, "inputs": [0, 1, 2]} for one in result["mechanisms"]]
+def _relabel_inputs(result: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{**mechanism, "inputs": [0, 1, 2]} for mechanism in result["mechanisms"]]
 
 
 def test_capacities_answer_for_a_million_secrets(studio: Any) -> None:
-    found = studio.get("/api/designer/capacity", params={"space": "hamming:20", "alpha": "1/2"}).json()
-    assert found["secrets"] == 1 << 20
-    assert Fraction(found["multiplicative"]["value"]["exact"]) == Fraction(4, 3) ** 20  # a product of 20 coins
+    capacity = studio.get("/api/designer/capacity", params={"space": "hamming:20", "alpha": "1/2"}).json()
+    assert capacity["secrets"] == 1 << 20
+    assert Fraction(capacity["multiplicative"]["value"]["exact"]) == Fraction(4, 3) ** 20  # a product of 20 coins
 
 
 def test_refinement_comes_with_its_evidence(studio: Any) -> None:
-    found = studio.get("/api/designer/refine").json()
-    assert found["forward"]
-    assert found["backward"] is False
+    comparison = studio.get("/api/designer/refine").json()
+    assert comparison["forward"]
+    assert comparison["backward"] is False
     first, second = (ut.geometric(3, ut.alpha(level)).channel() for level in ("1/3", "1/2"))
-    product = first.rows @ matrix(found["post"]).rows
+    product = first.rows @ matrix(comparison["post"]).rows
     assert (product == second.rows).all()
-    one = found["prefers_first"]
-    assert Fraction(one["with_first"]) < Fraction(one["with_second"])
+    objector = comparison["prefers_first"]
+    assert Fraction(objector["with_first"]) < Fraction(objector["with_second"])
     assert "Better served by the first" in studio.get("/designer/refine").text
 
 
 def test_tables_are_read_and_compared(studio: Any) -> None:
     table = "a b\n0 2/3 1/3\n1 1/3 2/3"
-    found = studio.get("/api/designer/refine", params={"first": "response 2 1/2", "second": table}).json()
-    assert found["forward"]
-    assert found["backward"]
+    comparison = studio.get("/api/designer/refine", params={"first": "response 2 1/2", "second": table}).json()
+    assert comparison["forward"]
+    assert comparison["backward"]
 
 
 def test_large_mechanisms_are_compared_by_a_job(studio: Any) -> None:
-    asked = {"first": "geometric 14 1/3", "second": "geometric 14 1/2"}
-    assert "in a job" in studio.get("/designer/refine", params=asked).text
-    begun = studio.post("/api/designer/refine/job", json=asked).json()
-    assert studio.finished(begun["id"])["result"]["forward"]
+    mechanisms = {"first": "geometric 14 1/3", "second": "geometric 14 1/2"}
+    assert "in a job" in studio.get("/designer/refine", params=mechanisms).text
+    job = studio.post("/api/designer/refine/job", json=mechanisms).json()
+    assert studio.wait_for_job(job["id"])["result"]["forward"]
 
 
 @pytest.mark.parametrize(
@@ -139,9 +145,9 @@ def test_bad_input_is_one_line_beside_its_field(studio: Any, field: str, value: 
     page = studio.get("/designer", params={field: value})
     assert page.status_code == 422
     assert "<script>alert" not in page.text
-    refused = studio.get("/api/designer/best", params={field: value})
-    assert refused.status_code == 422
-    assert refused.json()["field"] == field
+    answer = studio.get("/api/designer/best", params={field: value})
+    assert answer.status_code == 422
+    assert answer.json()["field"] == field
 
 
 @pytest.mark.parametrize("text", ["", "a\nb", "geometric 999 1/2", "0 1\n0 1/2 1/3", "a b\n0 x y", "geometric 3 7"])

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import pytest
 
-from curating import MARK, NUMBER, open_budget, write_visits
+from curator_helpers import NUMBER_MARK, TEXT_MARK, open_budget, write_visits
 
 PAY_PLAN = """neighbours = "replace"
 budget = "survey"
@@ -40,7 +40,7 @@ where = "clinic = 'north'"
 epsilon = "1/10"
 """
 TRUE_ANSWERS = ("98765432202", "987654322.02", "9.8765432")  # the true sum is 987654322020.5
-SECRET_VALUES = (MARK, NUMBER, *TRUE_ANSWERS)
+SECRET_VALUES = (TEXT_MARK, NUMBER_MARK, *TRUE_ANSWERS)
 LINK_PATTERN = re.compile(r'(?:href|src|action|data-chart|data-live|data-draft)="(/[^"#]*)"')
 OUTSIDE_FOLDER = "outside-the-folder"
 PAGE_OF_API = {"/api/designer/best": "/designer", "/api/designer/capacity": "/designer/type"}

@@ -26,7 +26,7 @@ from schemathesis.specs.openapi.checks import (  # noqa: E402
     status_code_conformance,
 )
 
-from curating import SURVEY, open_budget, write_visits  # noqa: E402
+from curator_helpers import SURVEY, open_budget, write_visits  # noqa: E402
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 EXAMPLES = int(os.environ.get("UTMOST_FUZZ", "12"))

@@ -12,7 +12,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from browser import chromium, served, until
+from browser import chromium, serve, wait_until
 from utmost.exact import number
 from utmost.studio import rendering
 from utmost.studio.app import make_app
@@ -58,7 +58,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("studio")
     app = make_app(Settings(folder=folder, state_folder=folder / "state"))
     app.include_router(routes())
-    with pytest.MonkeyPatch.context() as patch, served(app) as url:
+    with pytest.MonkeyPatch.context() as patch, serve(app) as url:
         patch.setenv("PYTHONPATH", str(Path(__file__).parent.parent))
         yield url
 
@@ -92,21 +92,21 @@ def test_a_slider_writes_a_short_decimal_and_follows_what_is_typed(address, page
 
 def test_a_live_value_is_rounded_with_its_exact_value_on_hover(address, page):
     page.goto(f"{address}/form")
-    until(lambda: page.locator("#third").text_content() == "0.1667")
+    wait_until(lambda: page.locator("#third").text_content() == "0.1667")
     assert page.locator("#third").get_attribute("title") == "exactly 1/6"
     page.fill("#f-epsilon", "2")
-    until(lambda: page.locator("#third").text_content() == "0.6667")
+    wait_until(lambda: page.locator("#third").text_content() == "0.6667")
 
 
 def test_a_mistake_is_told_beside_its_field_and_gone_when_it_is_mended(address, page):
     page.goto(f"{address}/form")
     page.fill("#f-epsilon", "two")
-    until(lambda: page.locator("#e-epsilon").text_content().startswith("epsilon must be a number"))
+    wait_until(lambda: page.locator("#e-epsilon").text_content().startswith("epsilon must be a number"))
     assert page.locator("#f-epsilon").get_attribute("aria-invalid") == "true"
     assert "e-epsilon" in page.locator("#f-epsilon").get_attribute("aria-describedby")
     assert page.locator("#f-size").get_attribute("aria-invalid") is None
     page.fill("#f-epsilon", "2")
-    until(lambda: page.locator("#e-epsilon").text_content() == "")
+    wait_until(lambda: page.locator("#e-epsilon").text_content() == "")
     assert page.locator("#f-epsilon").get_attribute("aria-invalid") is None
 
 
@@ -121,9 +121,9 @@ def test_a_job_leads_to_its_result(address, page, tmp_path):
 
 def test_a_job_shows_its_bounds_survives_a_reload_and_is_cancelled_by_a_click(address, page, tmp_path):
     page.goto(f"{address}/jobs/{begin_job(page, address, 'endless', tmp_path / 'beat')}")
-    until(lambda: page.locator("[data-job-words]").text_content() == "going on")
+    wait_until(lambda: page.locator("[data-job-words]").text_content() == "going on")
     page.reload()
-    until(lambda: int(page.locator("[data-job-lower]").text_content().replace("–", "0")) > 10)
+    wait_until(lambda: int(page.locator("[data-job-lower]").text_content().replace("–", "0")) > 10)
     page.get_by_role("button", name="Cancel it").click()
     page.wait_for_selector(".badge.cancelled")
     beat = (tmp_path / "beat").read_text()

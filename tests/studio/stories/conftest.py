@@ -10,49 +10,49 @@ from typing import Any
 
 import pytest
 
-from browser import chromium, served
-from walking import Walk, walking
+from browser import chromium, serve
+from page_walks import Walk, open_walk
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def app(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The studio, not served yet; the charts' script is made."""
     from utmost.studio import vega_bundle
     from utmost.studio.app import make_app
     from utmost.studio.settings import Limits, Settings
 
-    place = tmp_path_factory.mktemp("story")
-    (place / "folder").mkdir()
-    settings = Settings(folder=place / "folder", state=place / "state", limits=Limits(rate=(10**6, 10**6)))
+    root = tmp_path_factory.mktemp("story")
+    (root / "folder").mkdir()
+    settings = Settings(folder=root / "folder", state_folder=root / "state", limits=Limits(rate=(10**6, 10**6)))
     app = make_app(settings)
-    path = app.state.house.bundle.path
+    path = app.state.app_state.bundle.path
     if not path.exists():
-        vega_bundle.make(path)
+        vega_bundle.build_bundle(path)
     return app
 
 
 @pytest.fixture(scope="module")
-def address(house: Any) -> Iterator[str]:
-    with served(house) as found:
-        yield found
+def address(app: Any) -> Iterator[str]:
+    with serve(app) as served_address:
+        yield served_address
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
+    with chromium() as chromium_browser:
+        yield chromium_browser
 
 
 @pytest.fixture(scope="session")
-def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def screenshot_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where pictures go: $UTMOST_SHOTS, or a folder of pytest's."""
-    given = os.environ.get("UTMOST_SHOTS")
-    place = Path(given) if given else tmp_path_factory.mktemp("shots")
-    place.mkdir(parents=True, exist_ok=True)
-    return place
+    folder = os.environ.get("UTMOST_SHOTS")
+    path = Path(folder) if folder else tmp_path_factory.mktemp("screenshot_folder")
+    path.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 @pytest.fixture
-def walk(browser: Any, address: str, shots: Path) -> Callable[[int], AbstractContextManager[Walk]]:
+def walk(browser: Any, address: str, screenshot_folder: Path) -> Callable[[int], AbstractContextManager[Walk]]:
     """Somebody with a browser of a certain width."""
-    return lambda width: walking(browser, address, width, shots)
+    return lambda width: open_walk(browser, address, width, screenshot_folder)

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from browser import until
+from browser import wait_until
+from page_walks import WIDTHS, Walk
 from utmost import ledger
 from utmost.publish import release_file
-from walking import WIDTHS, Walk
 
 
-def charges(app: Any, budget: str) -> list[Fraction]:
-    settings = app.state.house.settings
-    with ledger.open_ledger(settings.ledger, settings.folder) as books:
-        return [Fraction(one.epsilon) for one in books.history(budget)]
+def charged_epsilons(app: Any, budget: str) -> list[Fraction]:
+    settings = app.state.app_state.settings
+    with ledger.open_ledger(settings.ledger, settings.folder) as budget_ledger:
+        return [Fraction(charge.epsilon) for charge in budget_ledger.history(budget)]
 
 
 def opens_a_budget_by_keyboard(walk: Walk, name: str) -> None:
@@ -33,9 +33,9 @@ def opens_a_budget_by_keyboard(walk: Walk, name: str) -> None:
     walk.page.keyboard.press("Control+A")
     walk.page.keyboard.type("0")
     walk.page.keyboard.press("Enter")
-    until(lambda: "epsilon must be" in walk.text("#e-epsilon"))
-    until(lambda: walk.page.locator("#f-epsilon").evaluate("(one) => one === document.activeElement"))
-    walk.shot("curator-budgets-mistake")
+    wait_until(lambda: "epsilon must be" in walk.text("#e-epsilon"))
+    wait_until(lambda: walk.page.locator("#f-epsilon").evaluate("(one) => one === document.activeElement"))
+    walk.screenshot("curator-budgets-mistake")
     walk.page.keyboard.press("Control+A")
     walk.page.keyboard.type("1")
     walk.page.keyboard.press("Enter")
@@ -57,97 +57,97 @@ def error(name: str, k: int = 0) -> str:
     return f'[data-error="queries.{k}.{name}"]'
 
 
-def makes_mistakes_and_mends_them(walk: Walk, budget: str) -> None:
+def corrects_mistakes(walk: Walk, budget: str) -> None:
     page = walk.page
     page.fill(field("name"), "dole")
     page.fill(field("where"), "vote == Dole")
-    until(lambda: walk.text(error("where")) != "")
+    wait_until(lambda: walk.text(error("where")) != "")
     assert page.locator(field("where")).get_attribute("aria-invalid") == "true"
     page.fill(field("epsilon"), "0")
-    until(lambda: "epsilon" in walk.text(error("epsilon")))
-    walk.shot("curator-plan-mistakes")
+    wait_until(lambda: "epsilon" in walk.text(error("epsilon")))
+    walk.screenshot("curator-plan-mistakes")
     page.fill(field("where"), "vote = 1")
     page.fill(field("epsilon"), "3")
     page.select_option("#f-budget", budget)
-    until(lambda: walk.text(error("where")) == walk.text(error("epsilon")) == "")
-    until(lambda: "budget" in walk.text("#e-budget"))  # 3 is more than it has
-    walk.shot("curator-plan-short")
+    wait_until(lambda: walk.text(error("where")) == walk.text(error("epsilon")) == "")
+    wait_until(lambda: "budget" in walk.text("#e-budget"))  # 3 is more than it has
+    walk.screenshot("curator-plan-short")
     page.fill(field("epsilon"), "0.1")
-    until(lambda: walk.text("#e-budget") == "")
+    wait_until(lambda: walk.text("#e-budget") == "")
 
 
 def watches_the_error_follow_the_cost(walk: Walk) -> None:
-    until(lambda: walk.text("[data-q=half_width]") == "30")  # as `utmost release --dry-run` says it
-    until(lambda: walk.text("[data-s=after]") == "0.9")
-    slider = '[data-slides="f-queries.0.epsilon"]'
+    wait_until(lambda: walk.text("[data-query-value=half_width]") == "30")  # as `utmost release --dry-run` says it
+    wait_until(lambda: walk.text("[data-draft-value=after]") == "0.9")
+    slider = '[data-slider-for="f-queries.0.epsilon"]'
     walk.drag(slider, "#curve-0", list(range(300, 700, 25)))
-    before = float(walk.text("[data-q=expected]"))
+    before = float(walk.text("[data-query-value=expected]"))
     walk.page.locator(slider).focus()
     for _ in range(60):
         walk.page.keyboard.press("ArrowRight")
-    until(lambda: float(walk.text("[data-q=expected]")) < before)
+    wait_until(lambda: float(walk.text("[data-query-value=expected]")) < before)
     walk.page.fill(field("epsilon"), "0.1")
-    until(lambda: walk.text("[data-s=after]") == "0.9")
-    walk.shot("curator-plan")
+    wait_until(lambda: walk.text("[data-draft-value=after]") == "0.9")
+    walk.screenshot("curator-plan")
 
 
 def spends_once(walk: Walk, app: Any, budget: str) -> str:
     page = walk.page
     page.get_by_role("button", name="Review and spend").click()
     page.wait_for_url("**/curator/confirm/*")
-    assert charges(app, budget) == []
-    confirmation = page.url
-    walk.shot("curator-confirm")
+    assert charged_epsilons(app, budget) == []
+    confirm_url = page.url
+    walk.screenshot("curator-confirm")
     page.locator("#spend").dblclick()
     page.wait_for_url("**/curator/releases/*")
-    walk.settle()
-    released = page.url
+    walk.wait_for_charts()
+    release_url = page.url
     page.reload()
-    page.goto(confirmation)  # the same click from a page that was open before leads to the same release
+    page.goto(confirm_url)  # the same click from a page that was open before leads to the same release
     page.wait_for_url("**/curator/releases/*")
-    assert page.url == released
-    walk.settle()
-    assert charges(app, budget) == [Fraction(1, 10)]
-    walk.shot("curator-release")
-    return str(released)
+    assert page.url == release_url
+    walk.wait_for_charts()
+    assert charged_epsilons(app, budget) == [Fraction(1, 10)]
+    walk.screenshot("curator-release")
+    return str(release_url)
 
 
 def downloads(walk: Walk, name: str, path: Path) -> Path:
-    with walk.page.expect_download() as coming:
+    with walk.page.expect_download() as download:
         walk.page.get_by_role("link", name=name).click()
-    coming.value.save_as(path)
+    download.value.save_as(path)
     return path
 
 
 def without_noise(release: Path) -> Any:
     """The answers of a release file but for what the noise decides."""
     return [
-        (one.name, one.kind, one.where, one.epsilon, one.mechanism, one.error)
-        for one in release_file.read_release(release)
+        (answer.name, answer.kind, answer.where, answer.epsilon, answer.mechanism, answer.error)
+        for answer in release_file.read_release(release)
     ]
 
 
 def runs_the_same_plan(app: Any, plan: Path, release: Path, budget: str) -> None:
     """`utmost release` on the downloaded plan, saved beside the studio's ledger, asks and costs the same."""
     command = [sys.executable, "-m", "utmost", "release", str(plan)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert process.returncode == 0, process.stderr
     assert without_noise(plan.with_suffix(".release.json")) == without_noise(release)
-    assert charges(app, budget) == [Fraction(1, 10)] * 2
+    assert charged_epsilons(app, budget) == [Fraction(1, 10)] * 2
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_curator_spends_knowingly_and_once(walk, house, width, tmp_path):
+def test_a_curator_spends_knowingly_and_once(walk, app, width, tmp_path):
     budget = f"survey{width}"
     with walk(width) as curator:
         opens_a_budget_by_keyboard(curator, budget)
         chooses_the_bundled_table(curator)
-        makes_mistakes_and_mends_them(curator, budget)
+        corrects_mistakes(curator, budget)
         watches_the_error_follow_the_cost(curator)
-        spends_once(curator, house, budget)
+        spends_once(curator, app, budget)
         release = downloads(curator, "Download release.json", tmp_path / "release.json")
-        plan = downloads(curator, "Download the plan", house.state.house.settings.folder / f"plan{width}.toml")
-        runs_the_same_plan(house, plan, release, budget)
+        plan = downloads(curator, "Download the plan", app.state.app_state.settings.folder / f"plan{width}.toml")
+        runs_the_same_plan(app, plan, release, budget)
         curator.go(f"/curator/budget?name={budget}")
         assert "0.8" in curator.text(".figures div:nth-child(3) dd")
-        curator.well("curator")
+        curator.check("curator")

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from browser import until
-from curating import write_visits
-from walking import HEIGHTS, Walk, walking
+from browser import wait_until
+from curator_helpers import write_visits
+from page_walks import HEIGHTS, Walk, open_walk
 
-LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
-RULES = {"runOnly": {"type": "tag", "values": LEVELS}, "resultTypes": ["violations"]}
-SHOWN = bool(os.environ.get("UTMOST_SHOTS"))  # pictures are asked for: of all four screens, not of two
-SCREENS = [(1440, "light"), (1440, "dark"), (360, "dark"), (360, "light")][:: 1 if SHOWN else 2]
+WCAG_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+AXE_OPTIONS = {"runOnly": {"type": "tag", "values": WCAG_TAGS}, "resultTypes": ["violations"]}
+ALL_SCREENS = bool(os.environ.get("UTMOST_SHOTS"))  # pictures are asked for: of all four screens, not of two
+SCREENS = [(1440, "light"), (1440, "dark"), (360, "dark"), (360, "light")][:: 1 if ALL_SCREENS else 2]
 PAGES = {
     "home": "/",
     "curator": "/curator",
@@ -52,47 +52,49 @@ PAGES = {
 }
 
 
-def sent(walk: Walk, path: str, content: Any = None) -> dict[str, Any]:
-    """A change through the API, in the walker's own session."""
-    asks = walk.page.request
-    token = asks.get(f"{walk.address}/api/session").json()["csrf"]
-    answer = asks.post(f"{walk.address}{path}", data=content, headers={"X-CSRF-Token": token})
-    assert answer.ok, answer.text()
-    found: dict[str, Any] = answer.json()
-    return found
+def post_json(walk: Walk, path: str, content: Any = None) -> dict[str, Any]:
+    """A change through the API, in the prepared_walk's own session."""
+    client = walk.page.request
+    token = client.get(f"{walk.address}/api/session").json()["csrf"]
+    response = client.post(f"{walk.address}{path}", data=content, headers={"X-CSRF-Token": token})
+    assert response.ok, response.text()
+    reply: dict[str, Any] = response.json()
+    return reply
 
 
-def finished(walk: Walk, job: str) -> str:
-    asks = walk.page.request
-    until(lambda: asks.get(f"{walk.address}/api/jobs/{job}").json()["state"] == "done", 120)
+def wait_for_job(walk: Walk, job: str) -> str:
+    client = walk.page.request
+    wait_until(lambda: client.get(f"{walk.address}/api/jobs/{job}").json()["state"] == "done", 120)
     return job
 
 
-def example(walk: Walk) -> str:
+def example_plan(walk: Walk) -> str:
     """The example plan, charged to a budget of ours."""
     draft = walk.page.request.get(f"{walk.address}/api/curator/draft?file=example").json()
-    return str(sent(walk, "/api/curator/draft", {**draft, "budget": "survey", "title": "Voters of 1996"})["plan"])
+    return str(post_json(walk, "/api/curator/draft", {**draft, "budget": "survey", "title": "Voters of 1996"})["plan"])
 
 
 @pytest.fixture(scope="module")
-def walker(browser: Any, house: Any, address: str, shots: Any) -> Iterator[tuple[Walk, dict[str, str]]]:
+def prepared_walk(
+    browser: Any, app: Any, address: str, screenshot_folder: Any
+) -> Iterator[tuple[Walk, dict[str, str]]]:
     """A session with something on every page."""
-    write_visits(house.state.house.settings)
-    with walking(browser, address, 1440, shots) as walk:
-        sent(walk, "/api/curator/budgets", {"name": "survey", "epsilon": "2"})
-        paper = sent(walk, "/api/papers/GRS12/compute")["id"]
-        members = sent(walk, "/api/designer/members/job", {"space": "discrete:3"})["id"]
-        plan = example(walk)
-        offer = sent(walk, "/api/curator/offers", {"plan": plan})
+    write_visits(app.state.app_state.settings)
+    with open_walk(browser, address, 1440, screenshot_folder) as walk:
+        post_json(walk, "/api/curator/budgets", {"name": "survey", "epsilon": "2"})
+        paper = post_json(walk, "/api/papers/GRS12/compute")["id"]
+        members = post_json(walk, "/api/designer/members/job", {"space": "discrete:3"})["id"]
+        plan = example_plan(walk)
+        offer = post_json(walk, "/api/curator/offers", {"plan": plan})
         accepted = {name: offer[name] for name in ("key", "plan", "cost", "takes")}
-        names = {"file": sent(walk, "/api/curator/releases", accepted)["file"]}
-        names["key"] = sent(walk, "/api/curator/offers", {"plan": plan})["key"]
-        names["members"] = finished(walk, members)
-        finished(walk, paper)
+        names = {"file": post_json(walk, "/api/curator/releases", accepted)["file"]}
+        names["key"] = post_json(walk, "/api/curator/offers", {"plan": plan})["key"]
+        names["members"] = wait_for_job(walk, members)
+        wait_for_job(walk, paper)
         yield walk, names
 
 
-def turned(walk: Walk, width: int, scheme: str) -> None:
+def set_screen(walk: Walk, width: int, scheme: str) -> None:
     """The same page, on another screen."""
     walk.page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
     walk.page.emulate_media(color_scheme=scheme)
@@ -103,24 +105,26 @@ def violations(walk: Walk) -> list[str]:
     """What axe-core finds: rule, place, and why."""
     from axe_playwright_python.sync_playwright import Axe
 
-    found = Axe().run(walk.page, options=RULES).response["violations"]
-    return [f"{one['id']}: {node['target']} {node['failureSummary']}" for one in found for node in one["nodes"]]
+    rules_broken = Axe().run(walk.page, options=AXE_OPTIONS).response["violations"]
+    return [
+        f"{rule['id']}: {node['target']} {node['failureSummary']}" for rule in rules_broken for node in rule["nodes"]
+    ]
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_can_be_seen_and_heard_by_everybody(walker, name):
+def test_a_page_can_be_seen_and_heard_by_everybody(prepared_walk, name):
     pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed: make browser")
-    walk, names = walker
-    wrong: list[str] = []
+    walk, names = prepared_walk
+    problems: list[str] = []
     walk.page.set_viewport_size({"width": 1440, "height": HEIGHTS[1440]})
     walk.page.emulate_media(color_scheme="light")
     walk.go(PAGES[name].format(**names))
     for width, scheme in SCREENS:
-        turned(walk, width, scheme)
+        set_screen(walk, width, scheme)
         assert walk.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), f"too wide at {width}"
-        wrong += [f"{width} {scheme}: {one}" for one in violations(walk)]
-        walk.shot(name)
-    assert not wrong, "\n".join(wrong)
-    missing = [one for one in walk.troubles if "404" not in one and "422" not in one]
-    walk.troubles.clear()
+        problems += [f"{width} {scheme}: {line}" for line in violations(walk)]
+        walk.screenshot(name)
+    assert not problems, "\n".join(problems)
+    missing = [line for line in walk.problems if "404" not in line and "422" not in line]
+    walk.problems.clear()
     assert not missing, missing

@@ -55,10 +55,10 @@ def parse_number(field: str, text: str) -> Fraction:
 
 def parse_numbers(field: str, text: str) -> list[Fraction]:
     """Numbers between commas."""
-    parts = text.split(",", MAX_LIST_NUMBERS)
-    if len(parts) > MAX_LIST_NUMBERS:
+    numbers = text.split(",", MAX_LIST_NUMBERS)
+    if len(numbers) > MAX_LIST_NUMBERS:
         raise FieldError(field, f"{field} must have at most {MAX_LIST_NUMBERS} numbers, got more: bring them in a file")
-    return [parse_number(field, part) for part in parts]
+    return [parse_number(field, number) for number in numbers]
 
 
 def _text_field(default: str, description: str, max_chars: int = SHORT_CHARS) -> Any:
@@ -122,7 +122,7 @@ class ReadingForm(BaseModel):
             return losses.asymmetric(*sides)
 
     def _parse_drawn(self) -> Loss:
-        pairs = [part.split(":") for part in self.drawn.split(",", 300)]
+        pairs = [pair_text.split(":") for pair_text in self.drawn.split(",", 300)]
         if any(len(pair) != 2 for pair in pairs):
             raise FieldError("drawn", "drawn must be errors and costs such as -20:8,0:0,20:4, got another text")
         with errors_for_field("drawn"):

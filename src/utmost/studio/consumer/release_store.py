@@ -51,7 +51,7 @@ def open_release(settings: Settings, visitor: Visitor, owner: ReleaseOwner, name
 
 
 @lru_cache(maxsize=16)
-def _read_release(path: Path, written: int, size: int) -> Release:
+def _read_release(path: Path, modified_ns: int, size: int) -> Release:
     return release_file.read_release(path)
 
 

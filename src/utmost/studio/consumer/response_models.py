@@ -222,14 +222,14 @@ def _charts(answer_estimate: Estimate, form: ReadingForm) -> dict[str, Chart]:
     if answer_estimate.reader is None:
         return {}
     if len(answer_estimate.readings) > 1:
-        words = "For each cell: released (stroke), best reading (dot), and the interval (bar)."
-        picture = charts.cell_chart(answer_estimate, words)
+        caption = "For each cell: released (stroke), best reading (dot), and the interval (bar)."
+        picture = charts.cell_chart(answer_estimate, caption)
         return {} if picture is None else {"cells": picture}
     data = chart_data(answer_estimate, full_range=form.view == "whole", with_remap=False)
-    words = f"Released {format_rounded(data.value)}, best read as {format_rounded(data.estimate)}"
+    caption = f"Released {format_rounded(data.value)}, best read as {format_rounded(data.estimate)}"
     low, high = (format_rounded(bound) for bound in data.interval)
     belief_caption = (
-        f"{words}; from {low} to {high} with probability {decimal(100 * form.parse_coverage(), 8)} % (the bar)."
+        f"{caption}; from {low} to {high} with probability {decimal(100 * form.parse_coverage(), 8)} % (the bar)."
     )
     all_charts = {
         "beliefs": charts.belief_chart(data, belief_caption),

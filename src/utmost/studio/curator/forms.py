@@ -94,7 +94,7 @@ def parse_form(pairs: Iterable[tuple[str, str]]) -> PlanDraft:
         return _without_blanks(PlanDraft.model_validate(_numbered_keys_to_lists(content)))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
+        field = ".".join(str(key) for key in first["loc"])
         raise FieldError(field, one_line(f"{field}: {first['msg']}")) from None
 
 
@@ -106,8 +106,8 @@ def _without_blanks(draft: PlanDraft) -> PlanDraft:
 
 
 def _set_nested(content: dict[str, Any], path: list[str], value: str) -> None:
-    for part in path[:-1]:
-        inner = content.setdefault(part, {})
+    for key in path[:-1]:
+        inner = content.setdefault(key, {})
         if not isinstance(inner, dict):
             return
         content = inner

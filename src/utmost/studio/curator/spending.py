@@ -147,7 +147,7 @@ class SpendingService:
                 self._offers.start_run(
                     offer.key, StartedRun(at=time.time(), charges=charges, digest=ready.ask.plan, stem=stem)
                 )
-                release = ready.spend(lambda words, done, total: self._set_progress(offer.key, words))
+                release = ready.spend(lambda stage, done, total: self._set_progress(offer.key, stage))
         except Exception:
             outcome = self._outcome_after_failure(offer, stem)
             if outcome is None:

@@ -10,13 +10,13 @@ from utmost import ledger
 from utmost.ledger import Budget
 from utmost.studio.settings import Settings
 
-MARK = "Xanthippe-7f3a"  # a value that only the table has
-NUMBER = "987654321987"  # and a number
+TEXT_MARK = "Xanthippe-7f3a"  # a value that only the table has
+NUMBER_MARK = "987654321987"  # and a number
 VISITS = f"""person,age,pay,clinic,born
 1,70,10.5,north,1950-01-02
 1,70,11,north,1950-01-02
 1,70,12,south,1950-01-02
-2,34,{NUMBER},{MARK},1990-05-06
+2,34,{NUMBER_MARK},{TEXT_MARK},1990-05-06
 3,81,,,
 """
 SURVEY = """neighbours = "replace"
@@ -48,24 +48,24 @@ def write_visits(settings: Settings) -> Path:
 
 def open_budget(settings: Settings, name: str = "survey", epsilon: str = "1", **options: Any) -> None:
     """A budget in the studio's ledger."""
-    with ledger.open_ledger(settings.ledger, settings.folder) as books:
-        books.open(Budget(name, epsilon, **options))  # type: ignore[arg-type]
+    with ledger.open_ledger(settings.ledger, settings.folder) as budget_ledger:
+        budget_ledger.open(Budget(name, epsilon, **options))  # type: ignore[arg-type]
 
 
-def charges(settings: Settings, name: str = "survey") -> int:
+def count_charges(settings: Settings, name: str = "survey") -> int:
     """How often a budget was charged."""
-    with ledger.open_ledger(settings.ledger, settings.folder) as books:
-        return len(books.history(name))
+    with ledger.open_ledger(settings.ledger, settings.folder) as budget_ledger:
+        return len(budget_ledger.history(name))
 
 
-def offered(studio: Any, plan: str = SURVEY) -> dict[str, str]:
+def make_offer(studio: Any, plan: str = SURVEY) -> dict[str, str]:
     """A new offer: all that accepting it must repeat."""
     answer = studio.post("/api/curator/offers", json={"plan": plan})
     assert answer.status_code == 201, answer.text
     return {name: answer.json()[name] for name in ("key", "plan", "cost", "takes")}
 
 
-class Form(HTMLParser):
+class HtmlForm(HTMLParser):
     """The fields of a page's form by name, as a browser would send them; and its texts."""
 
     def __init__(self, text: str, action: str) -> None:
@@ -75,18 +75,18 @@ class Form(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        name = found.get("name") or ""
+        attributes = dict(attrs)
+        name = attributes.get("name") or ""
         if tag == "form":
-            self._inside = found.get("action") == self._action
+            self._inside = attributes.get("action") == self._action
         if not self._inside:
             return
-        if tag == "input" and name and (found.get("type") != "checkbox" or "checked" in found):
-            self.fields[name] = found.get("value") or ""
+        if tag == "input" and name and (attributes.get("type") != "checkbox" or "checked" in attributes):
+            self.fields[name] = attributes.get("value") or ""
         if tag == "select":
             self._select = name
-        if tag == "option" and self._select and (self._select not in self.fields or "selected" in found):
-            self.fields[self._select] = found.get("value") or ""
+        if tag == "option" and self._select and (self._select not in self.fields or "selected" in attributes):
+            self.fields[self._select] = attributes.get("value") or ""
         if tag == "textarea":
             self._area, self.fields[name] = name, ""
 
