@@ -94,7 +94,7 @@ def short_timeout_address(settings):
     listener.close()
 
 
-@pytest.mark.parametrize("begun", [b"", UNFINISHED_HEAD])
+@pytest.mark.parametrize("first_bytes", [b"", UNFINISHED_HEAD])
 def test_a_connection_that_does_not_come_to_the_point_is_closed(short_timeout_address, first_bytes):
     with socket.create_connection(short_timeout_address, timeout=20) as client:
         client.sendall(first_bytes)
