@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import channels, legal_consumers
-from utmost.channel import Channel, channel, is_private, merge
-from utmost.channel.choice import choice
+from utmost.channel import Channel, channel, choice, is_private, merge
 from utmost.consumer import Consumer
 from utmost.errors import ChannelError, InputError
 from utmost.exact import alpha
@@ -30,27 +29,27 @@ def test_the_loss_of_a_choice_is_the_mean_of_the_losses(user: Consumer, weight: 
 
 def test_a_choice_between_private_channels_is_private_and_keeps_their_columns_apart() -> None:
     half = alpha("1/2")
-    told = choice(geometric(2, half).channel(), response(3, half).channel(), "1/3")
-    assert is_private(told, line(3), half)
-    assert told.outputs == ("1:0", "1:1", "1:2", "2:0", "2:1", "2:2")
-    assert np.all(told.rows.sum(axis=1) == 1)
+    visible = choice(geometric(2, half).channel(), response(3, half).channel(), "1/3")
+    assert is_private(visible, line(3), half)
+    assert visible.outputs == ("1:0", "1:1", "1:2", "2:0", "2:1", "2:2")
+    assert np.all(visible.rows.sum(axis=1) == 1)
 
 
 @given(channels(inputs=3), st.sampled_from(["1/3", "1/2"]))
 @settings(max_examples=25)
 def test_a_choice_between_a_channel_and_itself_says_no_more_than_it(source: Channel, weight: str) -> None:
-    told, alone = (merge(part).rows for part in (choice(source, source, weight), source))
-    assert {tuple(column) for column in told.T} == {tuple(column) for column in alone.T}
+    visible, single = (merge(posterior).rows for posterior in (choice(source, source, weight), source))
+    assert {tuple(column) for column in visible.T} == {tuple(column) for column in single.T}
 
 
 def test_floats_stay_floats() -> None:
-    told = choice(channel([[0.5, 0.5]]), channel([[1.0]]), "1/4")
-    assert told.rows.tolist() == [[0.125, 0.125, 0.75]]
+    visible = choice(channel([[0.5, 0.5]]), channel([[1.0]]), "1/4")
+    assert visible.rows.tolist() == [[0.125, 0.125, 0.75]]
 
 
 def test_what_cannot_be_chosen_between_is_refused() -> None:
-    one, two = channel([[1]]), channel([[1], [1]])
+    source, two = channel([[1]]), channel([[1], [1]])
     with pytest.raises(ChannelError, match="same inputs"):
-        choice(one, two, "1/2")
+        choice(source, two, "1/2")
     with pytest.raises(InputError, match="weight must be in"):
-        choice(one, one, 2)
+        choice(source, source, 2)

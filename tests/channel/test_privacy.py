@@ -20,17 +20,17 @@ from utmost.spaces import line, space
 @given(levels(), st.integers(1, 6))
 @settings(max_examples=50)
 def test_the_geometric_mechanism_has_exactly_the_level_asked_for(level: Level, size: int) -> None:
-    leak = least_epsilon(geometric(size, level).channel(), line(size + 1))
-    assert leak.alpha == level.alpha
-    assert leak.within(level)
-    assert leak.epsilon == pytest.approx(level.epsilon, rel=1e-14)
-    assert leak.exponent == level.exponent
+    loss = least_epsilon(geometric(size, level).channel(), line(size + 1))
+    assert loss.alpha == level.alpha
+    assert loss.within(level)
+    assert loss.epsilon == pytest.approx(level.epsilon, rel=1e-14)
+    assert loss.exponent == level.exponent
 
 
 @given(channels(inputs=4))
 def test_the_leak_is_the_maximum_over_all_pairs_and_outputs(source: Channel) -> None:
     """Brute force over every pair with its distance, in floats, against the generating pairs in fractions."""
-    leak = least_epsilon(source, line(4))
+    loss = least_epsilon(source, line(4))
     rows = source.rows
     brute = 0.0
     for x in range(4):
@@ -39,7 +39,7 @@ def test_the_leak_is_the_maximum_over_all_pairs_and_outputs(source: Channel) -> 
                 if x != z and rows[x, y]:
                     ratio = math.log(rows[x, y] / rows[z, y]) if rows[z, y] else math.inf
                     brute = max(brute, ratio / abs(x - z))
-    assert leak.epsilon == pytest.approx(brute, abs=1e-12)
+    assert loss.epsilon == pytest.approx(brute, abs=1e-12)
 
 
 @given(channels(inputs=3), st.lists(st.integers(2, 9), min_size=3, max_size=3))
@@ -47,14 +47,14 @@ def test_the_leak_is_decided_where_distances_differ(source: Channel, sides: list
     a, b, c = sides
     if a > b + c or b > a + c or c > a + b:
         return
-    made = space([[0, a, b], [a, 0, c], [b, c, 0]])
-    leak = least_epsilon(source, made)
-    for x, z in made.edges:
+    mechanism = space([[0, a, b], [a, 0, c], [b, c, 0]])
+    loss = least_epsilon(source, mechanism)
+    for x, z in mechanism.edges:
         for y in range(len(source.outputs)):
             for high, low in ((x, z), (z, x)):
                 above, below = source.rows[high, y], source.rows[low, y]
-                if leak.ratio is not None and above and below:
-                    assert (above / below) ** int(leak.distance) <= leak.ratio ** int(made.distance(x, z))
+                if loss.ratio is not None and above and below:
+                    assert (above / below) ** int(loss.distance) <= loss.ratio ** int(mechanism.distance(x, z))
 
 
 @given(channels(inputs=3), levels())
@@ -69,21 +69,21 @@ def test_privacy_is_decided_as_the_definition_says(source: Channel, level: Level
 @given(levels(), st.integers(1, 4), channels(inputs=5), st.data())
 @settings(max_examples=40)
 def test_post_processing_and_mixing_never_leak_more(
-    level: Level, size: int, post: Channel, data: st.DataObject
+    level: Level, size: int, post_processing: Channel, data: st.DataObject
 ) -> None:
     mechanism = geometric(4, level).channel()
-    assert is_private(mechanism.then(post), line(5), level)
+    assert is_private(mechanism.then(post_processing), line(5), level)
     constant = channel([["1/5"] * 5] * 5)
     assert is_private(mix(mechanism, constant, data.draw(st.fractions(0, 1, max_denominator=9))), line(5), level)
 
 
 def test_an_output_possible_under_one_input_only_is_an_infinite_leak() -> None:
-    leak = least_epsilon(channel([["1/2", "1/2", 0], ["1/2", "1/4", "1/4"]]), line(2))
-    assert leak.ratio is None
-    assert leak.epsilon == math.inf
-    assert (leak.output, leak.high, leak.low) == (2, 1, 0)
-    assert not leak.within(epsilon(1000))
-    assert leak.within(alpha(0))
+    loss = least_epsilon(channel([["1/2", "1/2", 0], ["1/2", "1/4", "1/4"]]), line(2))
+    assert loss.ratio is None
+    assert loss.epsilon == math.inf
+    assert (loss.output, loss.high, loss.low) == (2, 1, 0)
+    assert not loss.within(epsilon(1000))
+    assert loss.within(alpha(0))
 
 
 def test_a_level_just_below_the_truth_is_refused() -> None:
@@ -93,9 +93,9 @@ def test_a_level_just_below_the_truth_is_refused() -> None:
 
 
 def test_float_channels_get_a_float_answer() -> None:
-    leak = least_epsilon(channel([[0.75, 0.25], [0.25, 0.75]]), line(2))
-    assert leak.epsilon == pytest.approx(math.log(3))
-    assert leak.within(epsilon("1.1"))
+    loss = least_epsilon(channel([[0.75, 0.25], [0.25, 0.75]]), line(2))
+    assert loss.epsilon == pytest.approx(math.log(3))
+    assert loss.within(epsilon("1.1"))
 
 
 def test_one_input_leaks_nothing_and_labels_must_be_the_points() -> None:
@@ -110,10 +110,10 @@ def test_inputs_in_another_order_are_matched_by_label() -> None:
 
 
 def test_a_root_of_the_ratio_is_exact() -> None:
-    made = space([[0, 2], [2, 0]])
-    leak = least_epsilon(channel([["2/3", "1/3"], ["1/3", "2/3"]]), made)
-    assert leak.alpha is not None
-    assert leak.alpha * leak.alpha == Fraction(1, 2)
+    mechanism = space([[0, 2], [2, 0]])
+    loss = least_epsilon(channel([["2/3", "1/3"], ["1/3", "2/3"]]), mechanism)
+    assert loss.alpha is not None
+    assert loss.alpha * loss.alpha == Fraction(1, 2)
 
 
 def test_float_entries_are_compared_as_the_fractions_they_are() -> None:
@@ -128,11 +128,11 @@ def test_float_entries_are_compared_as_the_fractions_they_are() -> None:
 
 
 def test_the_distance_counts_in_the_decision() -> None:
-    made = space([[0, 3], [3, 0]])
+    mechanism = space([[0, 3], [3, 0]])
     source = channel([["8/9", "1/9"], ["1/9", "8/9"]])
-    assert is_private(source, made, alpha("1/2"))
+    assert is_private(source, mechanism, alpha("1/2"))
     assert not is_private(source, line(2), alpha("1/2"))
-    assert not is_private(source, made, alpha("51/100"))
+    assert not is_private(source, mechanism, alpha("51/100"))
 
 
 def test_tiny_leaks_are_told_to_full_accuracy() -> None:
@@ -150,10 +150,10 @@ def test_a_mechanism_may_stand_for_its_channel_and_labels_are_checked_at_every_l
 
 
 def test_a_power_that_cannot_be_written_is_decided_by_balls() -> None:
-    made = space([[0, "1/2"], ["1/2", 0]])
+    mechanism = space([[0, "1/2"], ["1/2", 0]])
     source = channel([["2/3", "1/3"], ["1/3", "2/3"]])
-    assert least_epsilon(source, made).within(alpha("sqrt(2)/10"))
-    assert not least_epsilon(source, made).within(alpha("sqrt(2)/2"))
+    assert least_epsilon(source, mechanism).within(alpha("sqrt(2)/10"))
+    assert not least_epsilon(source, mechanism).within(alpha("sqrt(2)/2"))
 
 
 @pytest.mark.parametrize("level", [alpha("1/2"), epsilon("0.3"), alpha("2/3")])
@@ -163,11 +163,11 @@ def test_at_an_irrational_distance_the_level_is_recovered_exactly(level: Level, 
     ratio = 1 / level.power(far.distance(0, 1))
     k = 1 / (1 + ratio)
     two = channel([[k * ratio, k], [k, k * ratio]])
-    leak = least_epsilon(two, far)
-    assert leak.alpha == level.alpha
-    assert leak.exponent == level.exponent
-    assert leak.within(level)
-    assert not leak.within(alpha(level.alpha + Fraction(1, 10**30)))
+    loss = least_epsilon(two, far)
+    assert loss.alpha == level.alpha
+    assert loss.exponent == level.exponent
+    assert loss.within(level)
+    assert not loss.within(alpha(level.alpha + Fraction(1, 10**30)))
 
 
 def test_leaks_at_distances_with_an_irrational_ratio_are_compared() -> None:
@@ -177,9 +177,9 @@ def test_leaks_at_distances_with_an_irrational_ratio_are_compared() -> None:
     column = [Fraction(1, 4), level.power(1) / 4, level.power(triangle.distance(0, 2)) / 4]
     assert is_private(channel([[c, 1 - c] for c in column]), triangle, level)
     column[2] -= Fraction(1, 10**12)
-    told = least_epsilon(channel([[c, 1 - c] for c in column]), triangle)
-    assert not told.within(level)
-    assert {told.high, told.low} == {0, 2}
+    loss = least_epsilon(channel([[c, 1 - c] for c in column]), triangle)
+    assert not loss.within(level)
+    assert {loss.high, loss.low} == {0, 2}
 
 
 def test_leaks_at_distances_far_apart_are_compared_without_huge_powers() -> None:
@@ -188,8 +188,8 @@ def test_leaks_at_distances_far_apart_are_compared_without_huge_powers() -> None
     points = space([[0, near, far], [near, 0, far], [far, far, 0]])
     tiny, hair = Fraction(1, 2**1000), Fraction(1, 3000)
     rows = [[1 - tiny, tiny], [1 - tiny, tiny], [tiny, 1 - tiny]]
-    leak = least_epsilon(channel(rows), points)
-    assert (leak.distance, leak.within(alpha("1/2"))) == (far, True)
+    loss = least_epsilon(channel(rows), points)
+    assert (loss.distance, loss.within(alpha("1/2"))) == (far, True)
     assert least_epsilon(channel([[1 - 3 * tiny, 3 * tiny], *rows[1:]]), points).distance == near
     close = least_epsilon(channel([[hair, 1 - hair], [hair, 1 - hair], [hair, 1 - hair]]), points)
     assert close.ratio == 1

@@ -15,8 +15,7 @@ from scipy.optimize import linprog
 
 from design.universal_cases import HALF, SHAPES, kernels, loss_tables, mechanisms, metrics
 from strategies import monotone_rows, rational_levels, weights
-from utmost.channel import channel, is_private
-from utmost.channel.choice import choice
+from utmost.channel import channel, choice, is_private
 from utmost.consumer import losses
 from utmost.consumer.loss_classes import is_monotone, is_strictly_monotone, is_trivial, metric_for
 from utmost.consumer.loss_operations import add_losses, lift_loss, loss_rows, scale_loss

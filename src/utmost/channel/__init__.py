@@ -7,12 +7,12 @@ from utmost.channel.channel import (
     channel,
     channel_entry,
     channel_of,
+    choice,
     deterministic,
     identity,
     merge,
     mix,
 )
-from utmost.channel.choice import choice
 from utmost.channel.privacy import PrivacyLoss, align_exact_inputs, align_inputs, is_private, least_epsilon
 
 __all__ = [

@@ -15,8 +15,8 @@ from utmost.exact import Number, Real, decimal, number, rational, sign
 
 Label: TypeAlias = str | int
 Matrix: TypeAlias = npt.NDArray[Any]  # of objects (exact numbers) or of float64
-LONGEST_CELL = 12  # characters of an entry that is shown as it is
-TOLERANCE = 1e-9  # how far the row of a float channel may be from 1
+MAX_CELL_CHARS = 12  # characters of an entry that is shown as it is
+ROW_SUM_TOLERANCE = 1e-9  # how far the row of a float channel may be from 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,9 +33,9 @@ class Channel:
 
     def __post_init__(self) -> None:
         """Check the shape, the labels and the rows; read entries that are text."""
-        width = _width(self.rows)
+        width = _check_width(self.rows)
         for name, count in (("inputs", len(self.rows)), ("outputs", width)):
-            object.__setattr__(self, name, _labels(getattr(self, name), count, name))
+            object.__setattr__(self, name, _check_labels(getattr(self, name), count, name))
         matrix = entries(self.rows, self.inputs)
         _check_rows(matrix, self.inputs, self.outputs)
         object.__setattr__(self, "rows", read_only(matrix))
@@ -46,7 +46,7 @@ class Channel:
 
     def __str__(self) -> str:
         cells = [["", *map(str, self.outputs)]]
-        cells += [[str(x), *map(_cell, row)] for x, row in zip(self.inputs, self.rows, strict=True)]
+        cells += [[str(x), *map(_entry_text, row)] for x, row in zip(self.inputs, self.rows, strict=True)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         return "\n".join("  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in cells)
 
@@ -66,11 +66,11 @@ class Channel:
 
     def column(self, output: Label) -> Matrix:
         """The likelihoods of one output."""
-        return self.rows[:, _position(self.outputs, output, "output")]
+        return self.rows[:, _label_position(self.outputs, output, "output")]
 
     def row(self, x: Label) -> Matrix:
         """The law of the output given one input."""
-        law: Matrix = self.rows[_position(self.inputs, x, "input")]
+        law: Matrix = self.rows[_label_position(self.inputs, x, "input")]
         return law
 
     def then(self, post: Channel) -> Channel:
@@ -83,11 +83,11 @@ class Channel:
 
     def restrict(self, inputs: Iterable[Label]) -> Channel:
         """The same channel on some of its inputs, in the order given."""
-        kept = tuple(inputs)
-        positions = [_position(self.inputs, x, "input") for x in kept]
+        labels = tuple(inputs)
+        positions = [_label_position(self.inputs, x, "input") for x in labels]
         if not positions:
             raise InputError("inputs must name at least one input to keep")
-        return trusted_channel(kept, self.outputs, self.rows[positions])
+        return trusted_channel(labels, self.outputs, self.rows[positions])
 
     def in_order(self) -> Channel:
         """The same channel with its inputs in increasing order, where they are whole numbers."""
@@ -112,7 +112,7 @@ def channel(
         ...
     utmost.errors.ChannelError: row 0 must sum to 1, got 7/6
     """
-    height, width = len(rows), _width(rows)
+    height, width = len(rows), _check_width(rows)
     ins = range(height) if inputs is None else inputs
     outs = range(width) if outputs is None else outputs
     return Channel(tuple(ins), tuple(outs), rows)  # type: ignore[arg-type]
@@ -154,7 +154,7 @@ def entries(rows: Matrix | Sequence[Sequence[object]], inputs: Sequence[Label]) 
     return matrix
 
 
-def _width(rows: Matrix | Sequence[Sequence[object]]) -> int:
+def _check_width(rows: Matrix | Sequence[Sequence[object]]) -> int:
     if not len(rows) or not len(rows[0]):
         raise ChannelError("a channel must have at least one input and one output")
     for x, row in enumerate(rows):
@@ -163,16 +163,16 @@ def _width(rows: Matrix | Sequence[Sequence[object]]) -> int:
     return len(rows[0])
 
 
-def _labels(labels: Iterable[Label], count: int, kind: str) -> tuple[Label, ...]:
+def _check_labels(labels: Iterable[Label], count: int, kind: str) -> tuple[Label, ...]:
     names = tuple(labels)
     if len(names) != count or len(set(names)) != count:
         raise ChannelError(f"a channel of this shape must have {count} distinct {kind}, got {len(set(names))}")
     return names
 
 
-def _cell(value: Number | float) -> str:
-    text = str(value)
-    return decimal(value) if isinstance(value, float) or len(text) > LONGEST_CELL else text
+def _entry_text(entry: Number | float) -> str:
+    text = str(entry)
+    return decimal(entry) if isinstance(entry, float) or len(text) > MAX_CELL_CHARS else text
 
 
 def _check_rows(matrix: Matrix, inputs: Sequence[Label], outputs: Sequence[Label]) -> None:
@@ -182,7 +182,7 @@ def _check_rows(matrix: Matrix, inputs: Sequence[Label], outputs: Sequence[Label
             if (floats and not value >= 0) or (not floats and sign(value) < 0):
                 raise ChannelError(f"entry ({inputs[x]}, {outputs[y]}) must be a probability, got {value}")
         total = row.sum()
-        if (floats and abs(total - 1) > TOLERANCE) or (not floats and total != 1):
+        if (floats and abs(total - 1) > ROW_SUM_TOLERANCE) or (not floats and total != 1):
             raise ChannelError(f"row {inputs[x]} must sum to 1, got {total}")
 
 
@@ -193,7 +193,7 @@ def deterministic(mapping: Sequence[Label], inputs: Iterable[Label], outputs: It
     if len(mapping) != len(ins):
         raise InputError(f"a deterministic channel needs one output for each of {len(ins)} inputs, got {len(mapping)}")
     for k, target in enumerate(mapping):
-        matrix[k, _position(outs, target, "output")] = Fraction(1)
+        matrix[k, _label_position(outs, target, "output")] = Fraction(1)
     return trusted_channel(ins, outs, matrix)
 
 
@@ -213,10 +213,35 @@ def mix(first: Channel, second: Channel, weight: object) -> Channel:
     outputs = tuple(dict.fromkeys(first.outputs + second.outputs))
     exact = first.exact and second.exact
     matrix = np.full((len(first.inputs), len(outputs)), Fraction(0) if exact else 0.0, dtype=object if exact else float)
-    for part, factor in ((first, share), (second, 1 - share)):
-        places = [outputs.index(y) for y in part.outputs]
-        matrix[:, places] += part.rows * factor if exact else part.floats() * float(factor)
+    for source, factor in ((first, share), (second, 1 - share)):
+        columns = [outputs.index(y) for y in source.outputs]
+        matrix[:, columns] += source.rows * factor if exact else source.floats() * float(factor)
     return trusted_channel(first.inputs, outputs, matrix)
+
+
+def choice(first: Channel, second: Channel, weight: object) -> Channel:
+    """M ⊕_p M′: with probability p = `weight` the first channel, else the second, and the output says which.
+
+    The columns of M times p beside those of M′ times 1 − p, labelled 1:y and 2:y. Each keeps its ratios, so the choice
+    between two channels of a privacy type is of that type; and U_ℓ(π, M ⊕_p M′) = p·U_ℓ(π, M) + (1−p)·U_ℓ(π, M′).
+    `mix` is the choice that is not told.
+
+    >>> from utmost.channel import channel
+    >>> print(choice(channel([["2/3", "1/3"], ["1/3", "2/3"]]), channel([[1], [1]]), "1/2"))
+       1:0  1:1  2:0
+    0  1/3  1/6  1/2
+    1  1/6  1/3  1/2
+    """
+    if first.inputs != second.inputs:
+        raise ChannelError("channels that are chosen between must have the same inputs, in the same order")
+    share = rational(weight, "weight")
+    if not 0 <= share <= 1:
+        raise InputError(f"weight must be in [0, 1], got {share}: it is the probability of the first channel")
+    outputs = [f"{k}:{y}" for k, source in enumerate((first, second), 1) for y in source.outputs]
+    if first.exact and second.exact:
+        return trusted_channel(first.inputs, outputs, np.hstack([first.rows * share, second.rows * (1 - share)]))
+    floats = first.floats() * float(share), second.floats() * float(1 - share)
+    return trusted_channel(first.inputs, outputs, np.hstack(floats))
 
 
 def merge(source: Channel) -> Channel:
@@ -276,7 +301,7 @@ def channel_entry(source: Channel, x: int, y: int) -> Number:
     return value
 
 
-def _position(labels: tuple[Label, ...], label: Label, kind: str) -> int:
+def _label_position(labels: tuple[Label, ...], label: Label, kind: str) -> int:
     try:
         return labels.index(label)
     except ValueError:

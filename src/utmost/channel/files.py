@@ -16,8 +16,8 @@ from typing import Any
 from utmost.channel.channel import Channel, Label, channel
 from utmost.errors import ChannelError, InputError
 
-LARGEST_FILE = 1 << 26  # bytes
-WHOLE = re.compile(r"-?(0|[1-9]\d*)")
+MAX_FILE_BYTES = 1 << 26  # bytes
+INTEGER_PATTERN = re.compile(r"-?(0|[1-9]\d*)")
 
 
 def read_channel(path: str | Path) -> Channel:
@@ -25,14 +25,14 @@ def read_channel(path: str | Path) -> Channel:
     name = Path(path).name
     try:
         with Path(path).open("rb") as stream:
-            content = stream.read(LARGEST_FILE + 1)
+            content = stream.read(MAX_FILE_BYTES + 1)
         text = content.decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot read channel file {name}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InputError(f"channel file {name} must be UTF-8 text") from None
-    if len(content) > LARGEST_FILE:
-        raise InputError(f"channel file {name} must have at most {LARGEST_FILE >> 20} MiB")
+    if len(content) > MAX_FILE_BYTES:
+        raise InputError(f"channel file {name} must have at most {MAX_FILE_BYTES >> 20} MiB")
     reader = from_json if Path(path).suffix.lower() == ".json" else from_csv
     try:
         return reader(text)
@@ -99,12 +99,12 @@ def from_document(document: Any) -> Channel:
     labels: dict[str, list[Label] | None] = {}
     for key in ("inputs", "outputs"):
         labels[key] = document.get(key)
-        if labels[key] is not None and not _labels(labels[key]):
+        if labels[key] is not None and not _are_labels(labels[key]):
             raise ChannelError(f"{key} must be a list of names or whole numbers")
     return channel(rows, labels["inputs"], labels["outputs"])
 
 
-def _labels(value: object) -> bool:
+def _are_labels(value: object) -> bool:
     if not isinstance(value, list):
         return False
     return all((isinstance(v, str) and v.isprintable()) or type(v) is int for v in value)
@@ -121,4 +121,4 @@ def read_label(cell: str) -> Label:
     text = cell.strip()
     if not text.isprintable():
         raise ChannelError("labels must be printable text, got one with control characters")
-    return int(text) if WHOLE.fullmatch(text) and len(text) < 19 else text
+    return int(text) if INTEGER_PATTERN.fullmatch(text) and len(text) < 19 else text

@@ -1,4 +1,4 @@
-"""The ε that a channel really has: recomputed from its entries, with the place that attains it."""
+"""The ε that a channel really has: recomputed from its entries, with the entry that attains it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from utmost.spaces import Space
 if TYPE_CHECKING:
     from flint import arb
 
-MARGIN = 1e-10  # of an ε computed in doubles
-MOST_BITS = 1 << 14  # of balls, where a power of α cannot be written exactly
-LARGEST_POWER = 64  # of a ratio, up to which two of them are compared at once
+EPSILON_MARGIN = 1e-10  # of an ε computed in doubles
+MAX_BALL_BITS = 1 << 14  # of balls, where a power of α cannot be written exactly
+MAX_DIRECT_POWER = 64  # of a ratio, up to which two of them are compared at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,10 @@ class PrivacyLoss:
         """ε where it is rational: 0, or q/distance for a ratio e^q."""
         if self.ratio == 1:
             return Fraction(0)
-        found = self.ratio.monomial() if isinstance(self.ratio, Real) else None
-        if found is None or found[0] != 1 or found[2]:
+        monomial = self.ratio.monomial() if isinstance(self.ratio, Real) else None
+        if monomial is None or monomial[0] != 1 or monomial[2]:
             return None
-        quotient = value_of(found[1]) / self.distance
+        quotient = value_of(monomial[1]) / self.distance
         return quotient if isinstance(quotient, Fraction) else None
 
     @property
@@ -85,13 +85,13 @@ class PrivacyLoss:
 
 def _below_one(product: Callable[[int], arb]) -> bool:
     bits = 128
-    while bits <= MOST_BITS:
+    while bits <= MAX_BALL_BITS:
         with working_precision(bits):
             interval = product(bits)
         if interval < 1 or interval > 1:
             return bool(interval < 1)
         bits *= 2
-    raise UndecidedError(f"whether a ratio is within the level is not decided by {MOST_BITS} bits")
+    raise UndecidedError(f"whether a ratio is within the level is not decided by {MAX_BALL_BITS} bits")
 
 
 def _root(ratio: Fraction, distance: Fraction) -> Number | None:
@@ -116,39 +116,39 @@ def _product_of_roots(ratio: Number, distance: Real) -> Number | None:
 
 
 def least_epsilon(mechanism: Channel | Mechanism, space: Space) -> PrivacyLoss:
-    """The least ε for which the channel is ε·d-private, as the leak that attains it.
+    """The least ε for which the channel is ε·d-private, as the pair that attains it.
 
     max over outputs y and pairs x ≠ x′ of ln(C[x,y]/C[x′,y])/d(x,x′); the pairs that generate the metric suffice. With
     exact entries the maximum is decided exactly: a^(1/d) against b^(1/e) is a^e against b^d.
 
     >>> from utmost.channel import channel
     >>> from utmost.spaces import line
-    >>> leak = least_epsilon(channel([["2/3", "1/3"], ["1/3", "2/3"]]), line(2))
-    >>> leak.ratio, leak.output, leak.high, leak.low
+    >>> loss = least_epsilon(channel([["2/3", "1/3"], ["1/3", "2/3"]]), line(2))
+    >>> loss.ratio, loss.output, loss.high, loss.low
     (Fraction(2, 1), 0, 0, 1)
     """
-    source = _fractions(align_inputs(mechanism, space))
+    source = _with_fractions(align_inputs(mechanism, space))
     best: PrivacyLoss | None = None
-    for leak in _steepest(source, space):
-        if best is None or _larger(leak, best):
-            best = leak
+    for loss in _largest_losses(source, space):
+        if best is None or _is_larger(loss, best):
+            best = loss
     first = source.inputs[0]
     return best or PrivacyLoss(Fraction(1), Fraction(1), source.outputs[0], first, first)
 
 
-def _steepest(source: Channel, space: Space) -> list[PrivacyLoss]:
-    """The leaks among which the largest is: for each distance the first of the largest, in the order of the pairs."""
+def _largest_losses(source: Channel, space: Space) -> list[PrivacyLoss]:
+    """The candidates for the largest loss: for each distance the first of the largest, in the order of the pairs."""
     best: dict[int, tuple[int, PrivacyLoss]] = {}
-    for place, (pair, y, forward) in enumerate(_candidates(source, space)):
+    for order, (pair, y, forward) in enumerate(_candidates(source, space)):
         x, other = space.edges[pair]
         high, low = (x, other) if forward else (other, x)
         above, below = source.rows[high, y], source.rows[low, y]
         ratio, distance = (above / below if below else None), space.distances[x, other]
-        known = best.get(id(distance))
-        if known is None or _ratio_exceeds(ratio, known[1].ratio):
-            leak = PrivacyLoss(ratio, distance, source.outputs[y], source.inputs[high], source.inputs[low])
-            best[id(distance)] = place, leak
-    return [leak for _, leak in sorted(best.values(), key=lambda found: found[0])]
+        largest = best.get(id(distance))
+        if largest is None or _ratio_exceeds(ratio, largest[1].ratio):
+            loss = PrivacyLoss(ratio, distance, source.outputs[y], source.inputs[high], source.inputs[low])
+            best[id(distance)] = order, loss
+    return [loss for _, loss in sorted(best.values(), key=lambda entry: entry[0])]
 
 
 def _candidates(source: Channel, space: Space) -> list[tuple[int, int, bool]]:
@@ -163,24 +163,26 @@ def _candidates(source: Channel, space: Space) -> list[tuple[int, int, bool]]:
     doubles = np.where(zero, 1.0, rows.astype(float))
     forward, backward = (~zero[pairs[:, k]] & zero[pairs[:, 1 - k]] for k in (0, 1))
     if forward.any() or backward.any():
-        return _ordered(forward, backward)[:1]
+        return _sorted_entries(forward, backward)[:1]
     possible = ~zero[pairs[:, 0]]
     if doubles.size and doubles.min() < np.finfo(float).tiny:
-        return _ordered(possible, possible)
+        return _sorted_entries(possible, possible)
     logs = np.log(doubles)
     gaps = space.distances[pairs[:, 0], pairs[:, 1]].astype(float)[:, None]
     slopes = (logs[pairs[:, 0]] - logs[pairs[:, 1]]) / gaps
-    margins = MARGIN * (1 / gaps + np.abs(slopes))
+    margins = EPSILON_MARGIN * (1 / gaps + np.abs(slopes))
     floor = np.max(np.abs(slopes) - margins, initial=-np.inf, where=possible)
-    return _ordered(possible & (slopes + margins >= floor), possible & (margins - slopes >= floor))
+    return _sorted_entries(possible & (slopes + margins >= floor), possible & (margins - slopes >= floor))
 
 
-def _ordered(forward: npt.NDArray[np.bool_], backward: npt.NDArray[np.bool_]) -> list[tuple[int, int, bool]]:
-    """The places that are true, by pair, first those where the first input is the likelier one."""
-    found = [
+def _sorted_entries(forward: npt.NDArray[np.bool_], backward: npt.NDArray[np.bool_]) -> list[tuple[int, int, bool]]:
+    """The entries that are true, by pair, first those where the first input is the likelier one."""
+    entries = [
         (int(pair), not way, int(y)) for way, mask in enumerate((forward, backward)) for pair, y in np.argwhere(mask)
     ]
-    return [(pair, y, first) for pair, first, y in sorted(found, key=lambda place: (place[0], not place[1], place[2]))]
+    return [
+        (pair, y, first) for pair, first, y in sorted(entries, key=lambda entry: (entry[0], not entry[1], entry[2]))
+    ]
 
 
 def align_inputs(mechanism: Channel | Mechanism, space: Space) -> Channel:
@@ -189,7 +191,7 @@ def align_inputs(mechanism: Channel | Mechanism, space: Space) -> Channel:
     names = {str(label): label for label in source.inputs}
     if len(source.inputs) != len(space) or names.keys() != {str(label) for label in space.labels}:
         raise InputError(
-            f"the channel's inputs must be the points of {space.name}: {_named(space)}, in any order; "
+            f"the channel's inputs must be the points of {space.name}: {_label_list(space)}, in any order; "
             "or name the space whose points they are, such as graph:FILE"
         )
     return source.restrict(names[str(label)] for label in space.labels)
@@ -205,8 +207,8 @@ def align_exact_inputs(mechanism: Channel | Mechanism, space: Space) -> Channel:
     return source
 
 
-def _fractions(source: Channel) -> Channel:
-    """The channel with exact entries: doubles are fractions too."""
+def _with_fractions(source: Channel) -> Channel:
+    """The channel with exact entries: each double as the fraction it is."""
     if source.exact:
         return source
     rows = np.empty(source.rows.shape, dtype=object)
@@ -214,7 +216,7 @@ def _fractions(source: Channel) -> Channel:
     return trusted_channel(source.inputs, source.outputs, rows)
 
 
-def _named(space: Space) -> str:
+def _label_list(space: Space) -> str:
     labels = [str(label) for label in space.labels]
     return ", ".join(labels if len(labels) <= 4 else [*labels[:2], "…", labels[-1]])
 
@@ -225,36 +227,39 @@ def _ratio_exceeds(ratio: Number | None, best: Number | None) -> bool:
     return ratio > best
 
 
-def _larger(leak: PrivacyLoss, best: PrivacyLoss) -> bool:
-    if leak.ratio is None or best.ratio is None or leak.distance == best.distance:
-        return _ratio_exceeds(leak.ratio, best.ratio)
-    if abs(leak.epsilon - best.epsilon) > 1e-9:
-        return leak.epsilon > best.epsilon
-    if isinstance(leak.distance, Real) or isinstance(best.distance, Real):
-        return _steeper(leak, best)
-    ours, theirs = Fraction(leak.distance), Fraction(best.distance)
+def _is_larger(loss: PrivacyLoss, best: PrivacyLoss) -> bool:
+    if loss.ratio is None or best.ratio is None or loss.distance == best.distance:
+        return _ratio_exceeds(loss.ratio, best.ratio)
+    if abs(loss.epsilon - best.epsilon) > 1e-9:
+        return loss.epsilon > best.epsilon
+    if isinstance(loss.distance, Real) or isinstance(best.distance, Real):
+        return _is_steeper(loss, best)
+    ours, theirs = Fraction(loss.distance), Fraction(best.distance)
     unit = Fraction(math.gcd(ours.numerator * theirs.denominator, theirs.numerator * ours.denominator))
     common = ours.denominator * theirs.denominator / unit
     exponents = int(theirs * common), int(ours * common)
-    if max(exponents) > LARGEST_POWER:
+    if max(exponents) > MAX_DIRECT_POWER:
         try:
-            return _steeper_by_balls(leak, best)
+            return _is_steeper_by_balls(loss, best)
         except UndecidedError:  # equal, or as good as: only the powers themselves can tell
             pass
-    return sign(leak.ratio ** exponents[0] - best.ratio ** exponents[1]) > 0
+    return sign(loss.ratio ** exponents[0] - best.ratio ** exponents[1]) > 0
 
 
-def _steeper(leak: PrivacyLoss, best: PrivacyLoss) -> bool:
+def _is_steeper(loss: PrivacyLoss, best: PrivacyLoss) -> bool:
     """Is ln(ratio)/distance larger: by the exact levels where both can be written, else by balls."""
-    ours, theirs = leak.alpha, best.alpha
+    ours, theirs = loss.alpha, best.alpha
     if ours is not None and theirs is not None:
         return ours < theirs
-    return _steeper_by_balls(leak, best)
+    return _is_steeper_by_balls(loss, best)
 
 
-def _steeper_by_balls(leak: PrivacyLoss, best: PrivacyLoss) -> bool:
+def _is_steeper_by_balls(loss: PrivacyLoss, best: PrivacyLoss) -> bool:
     def quotient(bits: int) -> arb:
-        logs = [ball(one.ratio, bits).log() * ball(other.distance, bits) for one, other in ((leak, best), (best, leak))]  # type: ignore[arg-type]
+        logs = [
+            ball(first.ratio, bits).log() * ball(second.distance, bits)  # type: ignore[arg-type]
+            for first, second in ((loss, best), (best, loss))
+        ]
         return 1 + logs[1] - logs[0]
 
     return _below_one(quotient)

@@ -114,9 +114,8 @@ def command(
     events = check_definition.examine_events(report.channel, points, report.privacy_loss, report.level, request)
     generality = check_generality.examine_generality(report.channel, points, report.privacy_loss, report.level)
     consumer_loss = None if reader is None else ConsumerLoss.of(reader, report.channel)
-    _print_json(report, consumer_loss, events, generality) if json else _print_text(
-        report, consumer_loss, events, generality
-    )
+    print_report = _print_json if json else _print_text
+    print_report(report, consumer_loss, events, generality)
     check_definition.draw_profile(events, plot)
 
 

@@ -159,9 +159,8 @@ def attack_command(
         lambda a, b, c: list(lattice_laplace(a, b, c)), (first, second), noise_scale, min(draws, 1000), lattice_test
     )
     attack_output.draw_attack(attack, utmost_attack, sampler, plot)
-    attack_output.print_attack_json(attack, utmost_attack, sampler) if json else attack_output.print_attack(
-        attack, utmost_attack, sampler
-    )
+    print_report = attack_output.print_attack_json if json else attack_output.print_attack
+    print_report(attack, utmost_attack, sampler)
 
 
 def _parse_pair(text: str, name: str) -> tuple[Fraction, Fraction]:

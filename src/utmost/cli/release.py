@@ -42,9 +42,10 @@ def command(
         parsed_plan = replace(parsed_plan, output=Path(output).absolute())
     with execute.prepare_release(parsed_plan, only_look=dry_run) as prepared_release:
         if dry_run:
-            print_json(preview.preview_content(prepared_release.preview)) if json else print_preview(
-                prepared_release.preview
-            )
+            if json:
+                print_json(preview.preview_content(prepared_release.preview))
+            else:
+                print_preview(prepared_release.preview)
             return
         if not json:
             print_preview(prepared_release.preview)

@@ -13,9 +13,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.channel import Channel
+from utmost.channel import Channel, choice
 from utmost.channel.channel import trusted_channel
-from utmost.channel.choice import choice
 from utmost.consumer.loss_classes import is_trivial
 from utmost.consumer.loss_operations import LossLike, lift_loss
 from utmost.design.universal.decision import universally_optimal

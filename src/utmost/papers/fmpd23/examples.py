@@ -7,8 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from utmost.channel import Channel, is_private
-from utmost.channel.choice import choice
+from utmost.channel import Channel, choice, is_private
 from utmost.consumer import losses, priors
 from utmost.consumer.loss_operations import LossLike, lift_loss
 from utmost.design.universal import binary_mechanism, isolating, pulled_back, universally_optimal

@@ -1,4 +1,4 @@
-"""The consumer's pages: a release, what she believes and fears, and the best reading of each answer."""
+"""The consumer's pages: a release, a prior and a loss, and the best reading of each answer."""
 
 from utmost.studio.consumer import api, pages
 

@@ -80,7 +80,7 @@ class Document(BaseModel):
     text: str = Field(max_length=release_store.MAX_RELEASE_BYTES)
 
 
-class Kept(BaseModel):
+class StoredUpload(BaseModel):
     """Where what was brought is found again, in this session."""
 
     id: str
@@ -106,17 +106,17 @@ def _release_title(release: Release) -> str:
 
 
 @api.post("/uploads", status_code=201)
-def bring_release(settings: SettingsDep, visitor: VisitorDep, document: Document) -> Kept:
+def bring_release(settings: SettingsDep, visitor: VisitorDep, document: Document) -> StoredUpload:
     """Bring a release of your own: the text of its file. It is kept for your session alone."""
     name = release_store.keep_release(settings, visitor, document.text.encode(errors="replace"))
-    return Kept(id=name, size=len(release_store.open_release(settings, visitor, "uploads", name)))
+    return StoredUpload(id=name, size=len(release_store.open_release(settings, visitor, "uploads", name)))
 
 
 @api.post("/weights", status_code=201)
-def bring_weights(settings: SettingsDep, visitor: VisitorDep, document: Document) -> Kept:
+def bring_weights(settings: SettingsDep, visitor: VisitorDep, document: Document) -> StoredUpload:
     """Bring the weights of a prior: one a line, between commas, or a JSON list. Then read with prior=file&kept=ID."""
     name = release_store.keep_weights(settings, visitor, document.text.encode(errors="replace"))
-    return Kept(id=name, size=release_store.uploaded_prior(settings, visitor, name).size)
+    return StoredUpload(id=name, size=release_store.uploaded_prior(settings, visitor, name).size)
 
 
 @api.get("/{shelf_name}/{name}")
@@ -188,7 +188,7 @@ def _answer_view(answer: Answer) -> AnswerView:
 def prepare_reading(
     settings: Settings, visitor: Visitor, shelf_name: ReleaseOwner, name: str, form: ReadingForm
 ) -> tuple[Answer, ReadingForm, Prior | None]:
-    """The answer that is read, what is said of it with its gaps filled, and the weights she brought, if she did."""
+    """The answer that is read, the form with its gaps filled, and the prior given by weights, if there is one."""
     release = release_store.open_release(settings, visitor, shelf_name, name)
     with errors_for_field("query"):
         answer = release[form.query] if form.query else release.answers[0]

@@ -42,7 +42,7 @@ class LossPoints(BaseModel):
 
 
 def complete_form(form: ReadingForm, answer: Answer) -> ReadingForm:
-    """What is said of an answer: without what its kind has no use for, with a start where a parameter is blank."""
+    """The form for an answer: without what its kind has no use for, with a default where a parameter is blank."""
     value = answer.value
     if isinstance(answer.mechanism, ChoiceMechanism):
         return ReadingForm(query=form.query, coverage=form.coverage)
@@ -55,7 +55,7 @@ def complete_form(form: ReadingForm, answer: Answer) -> ReadingForm:
 
 
 def prior_bars(reader: Reader) -> PriorBars:
-    """Her prior in bars: her own heights if they are a histogram, else the mean weight of each bar, the highest 100."""
+    """The prior in bars: its own heights if it is a histogram, else the mean weight of each bar, the highest 100."""
     size, prior = reader.axis.size, reader.prior
     is_editable = isinstance(prior, HistogramPrior) and len(prior.heights) <= 2 * DEFAULT_BARS
     count = len(prior.heights) if isinstance(prior, HistogramPrior) and is_editable else min(DEFAULT_BARS, size)
@@ -73,7 +73,7 @@ def prior_bars(reader: Reader) -> PriorBars:
 
 
 def loss_points(answer: Answer, form: ReadingForm) -> LossPoints:
-    """The points of her drawing; of another loss its shape at nine errors that the noise makes likely."""
+    """The points of a drawn loss; of another loss its shape at nine errors that the noise makes likely."""
     loss = form.parse_loss()
     if isinstance(loss, PiecewiseLoss):
         points = list(loss.points)

@@ -1,7 +1,7 @@
-"""The releases that a visitor may read: those of the studio's folders, and those she brought herself.
+"""The releases that a visitor may read: those of the studio's folders, and the visitor's own uploads.
 
-What she brings, releases and weights of priors, is kept in the state folder for her session alone: under the hash of
-its content, in a folder named by the hash of her session. It is forgotten after a day, or when there is too much.
+Uploads, releases and weights of priors, are kept in the state folder for one session alone: under the hash of their
+content, in a folder named by the hash of the session. They are forgotten after a day, or when there is too much.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ RELEASE_SUFFIX, WEIGHTS_SUFFIX = ".release.json", ".weights"
 
 
 def open_release(settings: Settings, visitor: Visitor, owner: ReleaseOwner, name: str) -> Release:
-    """The release of this name, on the studio's shelf or on her own."""
+    """The release of this name, of the studio or uploaded by this visitor."""
     with errors_for_field("release"):
         path = (
             data_folder.release_path(settings, name)
@@ -56,7 +56,7 @@ def _read_release(path: Path, modified_ns: int, size: int) -> Release:
 
 
 def keep_release(settings: Settings, visitor: Visitor, content: bytes) -> str:
-    """Keep a release that she brought, if it is one; its name on her shelf."""
+    """Keep a release that the visitor uploaded, if it is one; its name among the uploads."""
     if len(content) > MAX_RELEASE_BYTES:
         raise FieldError("file", f"release must be at most {MAX_RELEASE_BYTES >> 20} MiB here, got a larger one")
     with errors_for_field("file"):
@@ -81,7 +81,7 @@ def keep_weights(settings: Settings, visitor: Visitor, content: bytes) -> str:
 
 
 def uploaded_prior(settings: Settings, visitor: Visitor, name: str) -> Explicit:
-    """The prior whose weights she brought."""
+    """The prior whose weights the visitor uploaded."""
     with errors_for_field("prior"):
         path = _upload_path(settings, visitor, name, WEIGHTS_SUFFIX)
     return _read_weights(path)
@@ -109,7 +109,7 @@ def parse_weights(text: str) -> Explicit:
 
 
 def list_uploads(settings: Settings, visitor: Visitor) -> list[str]:
-    """The names of the releases on her own shelf, the latest first."""
+    """The names of the releases that this visitor uploaded, the latest first."""
     folder = _visitor_folder(settings, visitor)
     paths = sorted(folder.glob(f"*{RELEASE_SUFFIX}"), key=_modified_at, reverse=True) if folder.is_dir() else []
     return [path.name.removesuffix(RELEASE_SUFFIX) for path in paths]
@@ -135,13 +135,13 @@ def _store_upload(settings: Settings, visitor: Visitor, content: bytes, suffix: 
 
 
 def _visitor_folder(settings: Settings, visitor: Visitor) -> Path:
-    """Her own: by her session, or by her name where a program shows her token."""
+    """The visitor's own: by session, or by name where a program shows a token."""
     identity = visitor.session or f"bearer:{visitor.name}"
     return settings.state_folder / "uploads" / hashlib.sha256(identity.encode()).hexdigest()[:32]
 
 
 def _remove_old(root: Path, own_folder: Path) -> None:
-    """Forget her oldest files above the limit, and everybody's that are old or, together, too large."""
+    """Forget the visitor's oldest files above the limit, and everybody's that are old or, together, too large."""
     for path in sorted(own_folder.iterdir(), key=_modified_at, reverse=True)[MAX_FILES_PER_VISITOR:]:
         path.unlink(missing_ok=True)
     total = 0

@@ -1,4 +1,4 @@
-"""What a reader is told: models of the twins, and how they come from an estimate."""
+"""What the consumer's pages and their JSON answer: the models, and how they come from an estimate."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class OverallLosses(BaseModel):
 
 
 def make_reader(answer: Answer, form: ReadingForm, explicit_prior: Prior | None) -> Reader | None:
-    """Who reads; refused where her points are too many for a page."""
+    """The reader that the form describes; refused where there are too many points for a page."""
     prior, loss, axis_request, coverage = (
         explicit_prior or form.prior_kind(),
         form.parse_loss(),
@@ -161,7 +161,7 @@ def _number_fields(answer_estimate: Estimate) -> dict[str, Any]:
 
 
 def _claim_fields(answer_estimate: Estimate) -> dict[str, Any]:
-    """In which sense nothing would have been better, and what else she must know."""
+    """In which sense nothing would have been better, and what else the reader must know."""
     is_best = answer_estimate.claim.startswith("optimal:")
     return {
         "verdict": SAME_VERDICT if is_best else NO_CLAIM_VERDICT,
@@ -173,7 +173,7 @@ def _claim_fields(answer_estimate: Estimate) -> dict[str, Any]:
 
 
 def _reader_fields(reader: Reader, answer: Answer, form: ReadingForm) -> dict[str, Any]:
-    """The reader in words, and what of her can be dragged."""
+    """The reader in words, and the prior and the loss as they can be dragged."""
     return {
         "points": reader.axis.size,
         "reader": _reader_sentence(reader, form),
@@ -184,7 +184,7 @@ def _reader_fields(reader: Reader, answer: Answer, form: ReadingForm) -> dict[st
 
 
 def overall_losses(answer: Answer, form: ReadingForm, explicit_prior: Prior | None) -> OverallLosses:
-    """Her losses over all answers and her remap, searched for where they must be, within a few seconds."""
+    """The losses over all answers and the remap, searched for where they must be, within a few seconds."""
     reader = make_reader(answer, form, explicit_prior)
     answer_estimate = estimate.read_answer(
         answer, reader, form.parse_coverage(), form.cell or None, effort=SEARCH_EFFORT
@@ -208,7 +208,7 @@ def _needs_search(answer: Answer, reader: Reader) -> bool:
 
 
 def can_tailor(answer_estimate: Estimate) -> bool:
-    """Can a mechanism be made for her here: a count that the theorem speaks of, on few values."""
+    """Can a mechanism be made for this reader here: a count that the theorem speaks of, on few values."""
     return (
         answer_estimate.reader is not None
         and len(answer_estimate.readings) == 1

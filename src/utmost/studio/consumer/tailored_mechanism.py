@@ -1,4 +1,4 @@
-"""A mechanism made for one reader alone, beside the geometric one read in her way: the same, by GRS12 Thm 3.2."""
+"""A mechanism made for one reader alone, beside the geometric one in its best reading: the same, by GRS12 Thm 3.2."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class TailoredMechanism(BaseModel):
 
 
 def tailor_mechanism(answer: Answer, form: ReadingForm, explicit_prior: Prior | None) -> TailoredMechanism:
-    """Make one for her, certified, and compare: exactly up to 20 values, within a proved gap up to 60."""
+    """Make one for this reader, certified, and compare: exactly up to 20 values, within a proved gap up to 60."""
     from utmost.publish import estimate
 
     reader = make_reader(answer, form, explicit_prior)
@@ -59,7 +59,7 @@ def tailor_mechanism(answer: Answer, form: ReadingForm, explicit_prior: Prior | 
 
 
 def compare_with_geometric(answer: Answer, epsilon: Fraction, prior: Prior, loss: Loss) -> TailoredMechanism:
-    """The two mechanisms for a reader of a count on as many values as her prior has."""
+    """The two mechanisms for a reader of a count on as many values as the prior has."""
     level, consumer, size = level_of(epsilon), Consumer(prior, loss), prior.size
     design = optimal(line(size), level, consumer)
     geometric_loss, face_value_loss, remap = _geometric_losses(consumer, level, size)

@@ -51,7 +51,7 @@ class Overview(BaseModel):
     releases: list[ReleaseFile]
 
 
-class Text(BaseModel):
+class PlanText(BaseModel):
     """A plan as TOML."""
 
     plan: str = Field(max_length=plans.MAX_PLAN_BYTES)
@@ -146,7 +146,7 @@ def draft_seen(settings: SettingsDep, form: PlanDraft) -> draft_preview.PlanPrev
 
 
 @api.post("/preview", responses=CONFLICT_RESPONSES)
-def preview(settings: SettingsDep, document: Text) -> dict[str, Any]:
+def preview(settings: SettingsDep, document: PlanText) -> dict[str, Any]:
     """What a plan would cost and how good its answers would be, as utmost release --dry-run --json prints it."""
     plan = plan_builder.accept_plan(document.plan, settings)
     with plan_builder.errors_for_plan():
@@ -173,7 +173,7 @@ def budget(settings: SettingsDep, name: Name) -> HistoryView:
 
 
 @api.post("/offers", status_code=201, responses=CONFLICT_RESPONSES)
-def offer(spending: SpendingDep, settings: SettingsDep, visitor: VisitorDep, document: Text) -> Offer:
+def offer(spending: SpendingDep, settings: SettingsDep, visitor: VisitorDep, document: PlanText) -> Offer:
     """Offer a plan at its cost. Nothing is spent until the offer is accepted at /api/curator/releases."""
     with plan_builder.errors_for_plan():
         return spending.offer(offer_owner(visitor), plan_builder.accept_plan(document.plan, settings))

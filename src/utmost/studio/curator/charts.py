@@ -54,20 +54,20 @@ def curve(query_spec: QuerySpec, setting: PrivacySetting) -> Curve:
 class _CurveKey:
     """What a query asks, whatever its name and its ε; of a histogram not its keys, on which its law does not depend."""
 
-    __slots__ = ("asked", "mark")
+    __slots__ = ("identity", "query_spec")
 
     def __init__(self, query_spec: QuerySpec) -> None:
         query = query_spec.query
-        self.mark: Hashable = (query, query_spec.extra_loss)
+        self.identity: Hashable = (query, query_spec.extra_loss)
         if isinstance(query, Histogram):
-            query, self.mark = Histogram({"": ("",)}, query.where), ("histogram", query.where)
-        self.asked = replace(query_spec, query=query)
+            query, self.identity = Histogram({"": ("",)}, query.where), ("histogram", query.where)
+        self.query_spec = replace(query_spec, query=query)
 
     def __hash__(self) -> int:
-        return hash(self.mark)
+        return hash(self.identity)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _CurveKey) and self.mark == other.mark
+        return isinstance(other, _CurveKey) and self.identity == other.identity
 
 
 @lru_cache(maxsize=512)
@@ -75,7 +75,7 @@ def _cached_curve(key: _CurveKey, setting: PrivacySetting) -> Curve:
     points = []
     for epsilon in EPSILONS:
         try:
-            points.append(_point(execute.plan_answer(replace(key.asked, epsilon=epsilon), setting)))
+            points.append(_point(execute.plan_answer(replace(key.query_spec, epsilon=epsilon), setting)))
         except InputError:
             continue
     return tuple(points)

@@ -96,7 +96,7 @@ class Offers:
         return Offer.model_validate(content["offer"])
 
     def start_run(self, key: str, run: StartedRun) -> None:
-        """Leave word, on the disk, that the charge is about to be made; refused where somebody has."""
+        """Record on the disk that the charge is about to be made; refused where it is recorded already."""
         try:
             _create_json(self._folder / key / "begun.json", run.model_dump())
         except FileExistsError:
@@ -110,7 +110,7 @@ class Offers:
         return None if content is None else StartedRun.model_validate(content)
 
     def cancel_run(self, key: str) -> None:
-        """Take the word back: nothing was charged, and the offer stands as before."""
+        """Remove that record: nothing was charged, and the offer stands as before."""
         (self._folder / key / "begun.json").unlink()
 
     def save_outcome(self, outcome: Outcome) -> Outcome:

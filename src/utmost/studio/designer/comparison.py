@@ -29,7 +29,7 @@ class UsualMechanism(BaseModel):
 
 
 def usual_mechanisms(question: DesignQuestion, least_loss: Number) -> list[UsualMechanism]:
-    """What she loses with the usual mechanisms, each read in her best way, beside the least loss there is."""
+    """What the consumer loses with the usual mechanisms, each in its best reading, beside the least loss there is."""
     points, level, consumer = question.points(), question.level(), question.consumer()
     mechanisms: list[tuple[str, Number, str]] = [("the best", least_loss, "certified")]
     if is_line(points) and level.is_inner and points.distance(0, min(1, len(points) - 1)) == 1:
