@@ -1,4 +1,4 @@
-"""Pictures say what the data say: read back from the charts and from the files."""
+"""Charts hold the data they were given: read back from the charts and from the files."""
 
 from __future__ import annotations
 
@@ -17,80 +17,80 @@ from utmost.mechanisms import geometric
 SMALL = channel([["2/3", "1/3", "0"], ["1/3", "2/3", "0"]])
 
 
-def data(chart) -> list[dict]:
+def chart_rows(chart) -> list[dict]:
     document = chart.to_dict()
     return document["datasets"][document["data"]["name"]]
 
 
-class Addresses(HTMLParser):
+class AddressCollector(HTMLParser):
     """Collects what the tags of a page load or link to."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.addresses: list[str] = []
 
     def handle_starttag(self, tag, attrs):
-        self.found += [value for name, value in attrs if name in ("src", "href")]
+        self.addresses += [value for name, value in attrs if name in ("src", "href")]
 
 
 def test_a_heat_map_has_one_square_for_each_entry_with_its_probability():
-    cells = data(channel_chart(SMALL, "t"))
+    cells = chart_rows(channel_chart(SMALL, "t"))
     assert [(c["input"], c["output"], c["entry"]) for c in cells] == [
         (str(x), str(y), str(SMALL.rows[x, y])) for x in range(2) for y in range(3)
     ]
     assert all(cell["chance"] == float(Fraction(cell["entry"])) for cell in cells)
 
 
-@pytest.mark.parametrize(("size", "written"), [(5, True), (30, False)])
-def test_entries_are_written_in_where_there_is_room(size, written):
+@pytest.mark.parametrize(("size", "has_text"), [(5, True), (30, False)])
+def test_entries_are_written_in_where_there_is_room(size, has_text):
     marks = [
         layer["mark"]["type"]
         for layer in channel_chart(geometric(size, alpha("1/2")).channel(), "t").to_dict()["layer"]
     ]
-    assert marks == (["rect", "text"] if written else ["rect"])
+    assert marks == (["rect", "text"] if has_text else ["rect"])
 
 
 def test_a_large_channel_is_shown_by_five_of_its_laws():
     source = geometric(80, alpha("9/10")).channel()
-    points = data(channel_chart(source, "t"))
+    points = chart_rows(channel_chart(source, "t"))
     assert {point["name"] for point in points} == {"0", "20", "40", "60", "80"}
     middle = [point["y"] for point in points if point["name"] == "40"]
     assert middle == [float(value) for value in source.rows[40]]
 
 
 def test_a_law_of_points_is_drawn_as_points_and_pairs_share_a_colour():
-    law, meant = (
+    law, intended = (
         ChartLine("law", (0, 1), (2, 3), stems=True, colour=1),
         ChartLine("meant", (0, 1), (2.5, 2.5), colour=1),
     )
-    drawn = line_chart([law, meant], "t", x="result").to_dict()
-    assert [layer["mark"]["type"] for layer in drawn["layer"]] == ["line", "rule", "point"]
-    colours = drawn["layer"][0]["encoding"]["color"]["scale"]
+    document = line_chart([law, intended], "t", x="result").to_dict()
+    assert [layer["mark"]["type"] for layer in document["layer"]] == ["line", "rule", "point"]
+    colours = document["layer"][0]["encoding"]["color"]["scale"]
     assert colours["domain"] == ["law", "meant"]
     assert len(set(colours["range"])) == 1
-    assert drawn["layer"][0]["transform"] == [{"filter": 'indexof(["law"], datum.name) < 0'}]
+    assert document["layer"][0]["transform"] == [{"filter": 'indexof(["law"], datum.name) < 0'}]
 
 
 def test_a_share_of_a_law_is_drawn_as_an_area_down_to_zero():
     law, share = ChartLine("law", (0, 1, 2), (2, 3, 2)), ChartLine("share", (0, 1), (2, 3), colour=0, filled=True)
-    drawn = line_chart([law, share], "t").to_dict()
-    assert [layer["mark"]["type"] for layer in drawn["layer"]] == ["line", "area"]
-    assert drawn["layer"][1]["encoding"]["y"]["stack"] is None
-    assert drawn["layer"][1]["transform"] == [{"filter": 'indexof(["share"], datum.name) >= 0'}]
+    document = line_chart([law, share], "t").to_dict()
+    assert [layer["mark"]["type"] for layer in document["layer"]] == ["line", "area"]
+    assert document["layer"][1]["encoding"]["y"]["stack"] is None
+    assert document["layer"][1]["transform"] == [{"filter": 'indexof(["share"], datum.name) >= 0'}]
 
 
 def test_curves_keep_their_points_and_names_in_order():
     chart = line_chart([ChartLine("b", (0, 1), (2, 3)), ChartLine("a", (0, 1), (4, 5))], "t", x="ε", y="loss")
-    assert [(p["name"], p["y"]) for p in data(chart)] == [("b", 2.0), ("b", 3.0), ("a", 4.0), ("a", 5.0)]
+    assert [(p["name"], p["y"]) for p in chart_rows(chart)] == [("b", 2.0), ("b", 3.0), ("a", 4.0), ("a", 5.0)]
     assert chart.to_dict()["encoding"]["color"]["scale"]["domain"] == ["b", "a"]
 
 
 def test_beliefs_have_a_panel_each_with_the_answer_and_the_reading():
-    found = [BeliefPanel("one", (3, 4, 5), (0.2, 0.5, 0.3), 4), BeliefPanel("two", (3, 4, 5), (0.1, 0.1, 0.8), 5)]
-    document = belief_chart(3, found, "t").to_dict()
+    beliefs = [BeliefPanel("one", (3, 4, 5), (0.2, 0.5, 0.3), 4), BeliefPanel("two", (3, 4, 5), (0.1, 0.1, 0.8), 5)]
+    document = belief_chart(3, beliefs, "t").to_dict()
     panels = document["vconcat"]
     assert [panel["title"]["text"] for panel in panels] == ["one", "two"]
-    for panel, belief in zip(panels, found, strict=True):
+    for panel, belief in zip(panels, beliefs, strict=True):
         bars, answer, reading = (document["datasets"][layer["data"]["name"]] for layer in panel["layer"])
         assert [bar["chance"] for bar in bars] == list(belief.chances)
         assert (answer, reading) == ([{"count": 3}], [{"count": belief.estimate}])
@@ -116,13 +116,13 @@ def test_an_html_page_loads_nothing_from_elsewhere(tmp_path):
     save_chart(channel_chart(SMALL, "t"), tmp_path / "a.html")
     page = (tmp_path / "a.html").read_text()
     assert "vegaEmbed" in page
-    addresses = Addresses()
-    addresses.feed(page)
-    assert addresses.found == []
+    collector = AddressCollector()
+    collector.feed(page)
+    assert collector.addresses == []
     assert not re.search(r"""\bimport\s*\(?\s*["']https?:""", page)
 
 
-def test_a_file_of_another_kind_or_place_is_refused(tmp_path):
+def test_another_format_or_a_missing_folder_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"must be \.svg, \.png or \.html"):
         save_chart(channel_chart(SMALL, "t"), tmp_path / "a.pdf")
     with pytest.raises(InputError, match=r"cannot write a\.svg"):

@@ -1,4 +1,4 @@
-"""Distributions over three and four secrets, drawn: what stands where, read back from the charts."""
+"""Charts of distributions over three and four secrets: positions read back from the charts."""
 
 from __future__ import annotations
 
@@ -11,15 +11,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.charts import Posterior, save_chart, simplex_chart, tetrahedron_chart, uncertainty_chart
-from utmost.charts.simplex import MAX_DOT_AREA, MIN_DOT_AREA, _above, _top, clipped, flat
-from utmost.charts.tetrahedron import BACK, CORNERS, FRONT, LETTER, SIDE, TALL, facets, seen
+from utmost.charts.simplex import (
+    MAX_DOT_AREA,
+    MIN_DOT_AREA,
+    _max_uncertainty,
+    _superlevel_set,
+    clip_polygon,
+    triangle_point,
+)
+from utmost.charts.tetrahedron import (
+    BACK_COLOUR,
+    CHAR_HEIGHT_PIXELS,
+    CHAR_WIDTH_PIXELS,
+    CORNERS,
+    FRONT_COLOUR,
+    SIDE_PIXELS,
+    facets,
+    project,
+)
 from utmost.errors import InputError
 
 LABELS = ("a", "b", "c")
-ALL: list[tuple[float, ...]] = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
-MIDDLE = (1 / 3, 1 / 3, 1 / 3)
-AROUND = ((-1, -1), (-1, 1), (1, -1), (1, 1))
-LINE = [(4 / 7, 2 / 7, 1 / 7), (1 / 4, 1 / 2, 1 / 4), (1 / 7, 2 / 7, 4 / 7), (2 / 5, 1 / 5, 2 / 5)]
+UNIT_DISTRIBUTIONS: list[tuple[float, ...]] = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
+UNIFORM = (1 / 3, 1 / 3, 1 / 3)
+BOX_CORNERS = ((-1, -1), (-1, 1), (1, -1), (1, 1))
+LINE_REGION = [(4 / 7, 2 / 7, 1 / 7), (1 / 4, 1 / 2, 1 / 4), (1 / 7, 2 / 7, 4 / 7), (2 / 5, 1 / 5, 2 / 5)]
 
 
 def distributions(size: int) -> st.SearchStrategy[tuple[float, ...]]:
@@ -30,10 +46,10 @@ def distributions(size: int) -> st.SearchStrategy[tuple[float, ...]]:
 def leaves(chart: dict, data: dict | None = None) -> list[dict]:
     """All layers of a chart that hold marks, in order, each with the data that it has or that it inherits."""
     inner, data = chart.get("layer") or chart.get("hconcat"), chart.get("data") or data
-    return [leaf for part in inner for leaf in leaves(part, data)] if inner else [{**chart, "data": data}]
+    return [leaf for child in inner for leaf in leaves(child, data)] if inner else [{**chart, "data": data}]
 
 
-def drawn(chart, kind: str) -> list[tuple[dict, list[dict]]]:
+def marks_of_kind(chart, kind: str) -> list[tuple[dict, list[dict]]]:
     """(mark, data) of each layer of one kind."""
     document = chart.to_dict()
     return [
@@ -43,90 +59,110 @@ def drawn(chart, kind: str) -> list[tuple[dict, list[dict]]]:
     ]
 
 
-def words(chart) -> list[str]:
-    return [row["name"] for _, rows in drawn(chart, "text") for row in rows]
+def names_in(chart) -> list[str]:
+    return [row["name"] for _, rows in marks_of_kind(chart, "text") for row in rows]
 
 
 @given(distributions(3), distributions(3))
 @settings(max_examples=50, deadline=None)
-def test_the_triangle_is_equilateral_and_keeps_means(one: tuple[float, ...], two: tuple[float, ...]) -> None:
-    sides = {round(math.dist(flat(a), flat(b)), 12) for a in ALL for b in ALL if a != b}
+def test_the_triangle_is_equilateral_and_keeps_means(first: tuple[float, ...], second: tuple[float, ...]) -> None:
+    sides = {
+        round(math.dist(triangle_point(a), triangle_point(b)), 12)
+        for a in UNIT_DISTRIBUTIONS
+        for b in UNIT_DISTRIBUTIONS
+        if a != b
+    }
     assert sides == {1.0}
-    mean = tuple((a + b) / 2 for a, b in zip(one, two, strict=True))
-    assert flat(mean) == pytest.approx([(a + b) / 2 for a, b in zip(flat(one), flat(two), strict=True)])
+    mean = tuple((a + b) / 2 for a, b in zip(first, second, strict=True))
+    assert triangle_point(mean) == pytest.approx(
+        [(a + b) / 2 for a, b in zip(triangle_point(first), triangle_point(second), strict=True)]
+    )
 
 
 @given(distributions(4), distributions(4))
 @settings(max_examples=50, deadline=None)
-def test_the_tetrahedron_is_regular_and_seen_without_bending(one: tuple[float, ...], two: tuple[float, ...]) -> None:
+def test_the_tetrahedron_is_regular_and_its_projection_is_a_rotation(
+    first: tuple[float, ...], second: tuple[float, ...]
+) -> None:
     sides = {round(math.dist(CORNERS[a], CORNERS[b]), 12) for a in range(4) for b in range(a)}
     assert sides == {2.0}
-    lengths = np.linalg.norm(np.array(one) @ CORNERS - np.array(two) @ CORNERS)
-    assert np.linalg.norm(seen([one])[0] - seen([two])[0]) == pytest.approx(lengths)  # a turn keeps all three lengths
-    assert seen([tuple((a + b) / 2 for a, b in zip(one, two, strict=True))])[0] == pytest.approx(
-        seen([one, two]).mean(axis=0)
+    lengths = np.linalg.norm(np.array(first) @ CORNERS - np.array(second) @ CORNERS)
+    assert np.linalg.norm(project([first])[0] - project([second])[0]) == pytest.approx(
+        lengths
+    )  # a turn keeps all three lengths
+    assert project([tuple((a + b) / 2 for a, b in zip(first, second, strict=True))])[0] == pytest.approx(
+        project([first, second]).mean(axis=0)
     )
 
 
 def test_cutting_the_triangle_by_the_constraints_leaves_the_region_of_a_line_of_three() -> None:
-    polygon = ALL
+    polygon = UNIT_DISTRIBUTIONS
     for x, other in ((0, 1), (1, 0), (1, 2), (2, 1)):
         normal = [0.0, 0.0, 0.0]
         normal[x], normal[other] = -1.0, 2.0  # p(x) ≤ 2·p(other)
-        polygon = clipped(polygon, normal)
+        polygon = clip_polygon(polygon, normal)
     assert sorted(tuple(round(v, 12) for v in p) for p in polygon) == sorted(
-        tuple(round(v, 12) for v in p) for p in LINE
+        tuple(round(v, 12) for v in p) for p in LINE_REGION
     )
 
 
 @given(st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=2, max_size=4), distributions(3))
 @settings(max_examples=60, deadline=None)
-def test_the_bands_are_the_places_where_the_entropy_is_at_least_their_height(
+def test_the_bands_are_the_points_where_the_uncertainty_is_at_least_their_height(
     columns: list[list[int]], point: tuple[float, ...]
 ) -> None:
     value = min(sum(p * c for p, c in zip(point, column, strict=True)) for column in columns)
-    assert value <= _top(columns) + 1e-9
-    for corner in _above(columns, value - 1e-9):
+    assert value <= _max_uncertainty(columns) + 1e-9
+    for corner in _superlevel_set(columns, value - 1e-9):
         assert min(sum(p * c for p, c in zip(corner, column, strict=True)) for column in columns) >= value - 1e-6
-    assert _above(columns, value - 1e-9)  # not empty: the point is in it
+    assert _superlevel_set(columns, value - 1e-9)  # not empty: the point is in it
 
 
-def test_the_entropy_of_naming_what_it_is_not_is_highest_in_the_middle() -> None:
+def test_the_uncertainty_of_naming_a_wrong_secret_is_highest_in_the_middle() -> None:
     losses = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     chart = uncertainty_chart(LABELS, losses, "t", actions=("not a", "not b", "not c"))
-    assert _top([[1, 0, 0], [0, 1, 0], [0, 0, 1]]) == pytest.approx(1 / 3)
-    assert set(words(chart)) == {*LABELS, "not a", "not b", "not c"}
+    assert _max_uncertainty([[1, 0, 0], [0, 1, 0], [0, 0, 1]]) == pytest.approx(1 / 3)
+    assert set(names_in(chart)) == {*LABELS, "not a", "not b", "not c"}
 
 
 def test_an_action_that_is_never_best_has_no_cell() -> None:
     chart = uncertainty_chart(LABELS, [[0, 1, 2], [1, 0, 2], [1, 1, 2]], "t", actions=("u", "v", "never"))
-    assert "u" in words(chart)
-    assert "never" not in words(chart)
+    assert "u" in names_in(chart)
+    assert "never" not in names_in(chart)
 
 
 def test_each_constraint_is_a_line_from_a_corner_to_the_opposite_side_with_its_name() -> None:
     chart = simplex_chart(LABELS, "t", ratios=[(0, 1, 2), (2, 1, 3)])
-    lines = [rows for mark, rows in drawn(chart, "line") if mark.get("strokeDash")]
-    assert [(line[0]["x"], line[0]["y"]) for line in lines] == [flat(ALL[2]), flat(ALL[0])]
-    assert (lines[0][1]["x"], lines[0][1]["y"]) == pytest.approx(flat((2 / 3, 1 / 3, 0)))
-    assert (lines[1][1]["x"], lines[1][1]["y"]) == pytest.approx(flat((0, 1 / 4, 3 / 4)))
-    assert {"p(a) = 2·p(b)", "p(c) = 3·p(b)"} <= set(words(chart))
+    lines = [rows for mark, rows in marks_of_kind(chart, "line") if mark.get("strokeDash")]
+    assert [(line[0]["x"], line[0]["y"]) for line in lines] == [
+        triangle_point(UNIT_DISTRIBUTIONS[2]),
+        triangle_point(UNIT_DISTRIBUTIONS[0]),
+    ]
+    assert (lines[0][1]["x"], lines[0][1]["y"]) == pytest.approx(triangle_point((2 / 3, 1 / 3, 0)))
+    assert (lines[1][1]["x"], lines[1][1]["y"]) == pytest.approx(triangle_point((0, 1 / 4, 3 / 4)))
+    assert {"p(a) = 2·p(b)", "p(c) = 3·p(b)"} <= set(names_in(chart))
 
 
 def test_posteriors_are_dots_of_the_area_of_their_weight_with_their_names() -> None:
-    found = [Posterior("y0", LINE[0], 0.25, "one"), Posterior("y1", LINE[1], 0.75, "one"), Posterior("v", LINE[3])]
-    chart = simplex_chart(LABELS, "t", region=LINE, posteriors=found, prior=MIDDLE)
-    (dots,) = [rows for _, rows in drawn(chart, "point") if "size" in rows[0]]
+    posteriors = [
+        Posterior("y0", LINE_REGION[0], 0.25, "one"),
+        Posterior("y1", LINE_REGION[1], 0.75, "one"),
+        Posterior("v", LINE_REGION[3]),
+    ]
+    chart = simplex_chart(LABELS, "t", region=LINE_REGION, posteriors=posteriors, prior=UNIFORM)
+    (dots,) = [rows for _, rows in marks_of_kind(chart, "point") if "size" in rows[0]]
     assert [dot["size"] for dot in dots] == [MAX_DOT_AREA / 4, 3 * MAX_DOT_AREA / 4, MIN_DOT_AREA]
-    assert (dots[0]["x"], dots[0]["y"]) == flat(LINE[0])
-    assert words(chart) == [*LABELS, "y0", "y1", "v", "prior"]
+    assert (dots[0]["x"], dots[0]["y"]) == triangle_point(LINE_REGION[0])
+    assert names_in(chart) == [*LABELS, "y0", "y1", "v", "prior"]
 
 
-def test_the_region_is_drawn_around_whatever_the_order_of_its_corners() -> None:
+def test_the_region_is_drawn_whatever_the_order_of_its_corners() -> None:
     shapes = []
-    for corners in (LINE, LINE[::-1], [LINE[k] for k in (2, 0, 3, 1)]):
+    for corners in (LINE_REGION, LINE_REGION[::-1], [LINE_REGION[k] for k in (2, 0, 3, 1)]):
         (shape,) = [
-            rows for mark, rows in drawn(simplex_chart(LABELS, "t", region=corners), "line") if mark.get("filled")
+            rows
+            for mark, rows in marks_of_kind(simplex_chart(LABELS, "t", region=corners), "line")
+            if mark.get("filled")
         ]
         area = sum(a["x"] * b["y"] - b["x"] * a["y"] for a, b in pairwise(shape)) / 2
         shapes.append(area)
@@ -151,49 +187,58 @@ def test_the_tetrahedron_shows_all_vertices_of_the_region_and_enlarges_it() -> N
         "wxyz", "t", region=region, posteriors=[Posterior("y", region[0], 1.0, "g")], prior=(0.25,) * 4
     )
     assert len(chart.to_dict()["hconcat"]) == 2
-    dots = [rows for _, rows in drawn(chart, "point") if len(rows) == 14]
+    dots = [rows for _, rows in marks_of_kind(chart, "point") if len(rows) == 14]
     assert len(dots) == 2
-    assert [(dot["x"], dot["y"]) for dot in dots[0]] == [tuple(spot[:2]) for spot in seen(region).tolist()]
-    assert words(chart).count("y") == 2  # the corner, and the posterior in the larger panel
-    edges = [{row["path"] for row in rows} for mark, rows in drawn(chart, "line") if mark.get("color") in (FRONT, BACK)]
-    assert [len(one) + len(two) for one, two in ((edges[0], edges[1]), (edges[2], edges[3]))] == [
+    assert [(dot["x"], dot["y"]) for dot in dots[0]] == [tuple(point[:2]) for point in project(region).tolist()]
+    assert names_in(chart).count("y") == 2  # the corner, and the posterior in the larger panel
+    edges = [
+        {row["path"] for row in rows}
+        for mark, rows in marks_of_kind(chart, "line")
+        if mark.get("color") in (FRONT_COLOUR, BACK_COLOUR)
+    ]
+    assert [len(front) + len(back) for front, back in ((edges[0], edges[1]), (edges[2], edges[3]))] == [
         24,
         24,
     ]  # 14 − 24 + 12 = 2
 
 
-def boxes(panel: dict, data: dict) -> list[tuple[np.ndarray, np.ndarray]]:
+def text_boxes(panel: dict, data: dict) -> list[tuple[np.ndarray, np.ndarray]]:
     """(middle, half the sides) in pixels of each name of the enlarged region, from its mark and its scales."""
-    made = []
+    name_boxes = []
     for leaf in leaves(panel):
         if leaf["mark"]["type"] == "text":
             (row,) = data[leaf["data"]["name"]]
             low, high = leaf["encoding"]["x"]["scale"]["domain"]
-            at = np.array([row["x"], -row["y"]]) * SIDE / (high - low) + (leaf["mark"]["dx"], leaf["mark"]["dy"])
-            made.append((at, np.array([LETTER * len(row["name"]), TALL]) / 2))
-    return made
+            middle = np.array([row["x"], -row["y"]]) * SIDE_PIXELS / (high - low) + (
+                leaf["mark"]["dx"],
+                leaf["mark"]["dy"],
+            )
+            name_boxes.append((middle, np.array([CHAR_WIDTH_PIXELS * len(row["name"]), CHAR_HEIGHT_PIXELS]) / 2))
+    return name_boxes
 
 
 def lines_and_dots(panel: dict, data: dict) -> np.ndarray:
     """Points in pixels along all lines of a panel, a thousand each, and at all its dots."""
-    found = []
+    points = []
     for leaf in leaves(panel):
         if leaf["mark"]["type"] == "text" or (leaf["mark"].get("filled") and leaf["mark"]["type"] == "line"):
             continue
         low, high = leaf["encoding"]["x"]["scale"]["domain"]
         paths: dict[object, list[np.ndarray]] = {}
         for k, row in enumerate(data[leaf["data"]["name"]]):
-            paths.setdefault(row.get("path", k), []).append(np.array([row["x"], -row["y"]]) * SIDE / (high - low))
-        found += [np.linspace(path[0], path[-1], 1000) for path in paths.values()]
-    return np.vstack(found)
+            paths.setdefault(row.get("path", k), []).append(
+                np.array([row["x"], -row["y"]]) * SIDE_PIXELS / (high - low)
+            )
+        points += [np.linspace(path[0], path[-1], 1000) for path in paths.values()]
+    return np.vstack(points)
 
 
 def region_of(distances: list[list[int]], level: str) -> list[tuple[float, ...]]:
     from utmost import alpha, polytopes
     from utmost.spaces import space
 
-    made = polytopes.posterior_region(space(distances), alpha(level))
-    return [tuple(float(p) for p in made.posterior(k)) for k in range(len(made.columns))]
+    region = polytopes.posterior_region(space(distances), alpha(level))
+    return [tuple(float(p) for p in region.posterior(k)) for k in range(len(region.columns))]
 
 
 @pytest.mark.parametrize("level", ["1/3", "1/2", "2/3"])
@@ -211,31 +256,33 @@ def test_no_name_in_the_enlarged_region_lies_on_a_line_a_dot_or_another_name(
     distances: list[list[int]], level: str
 ) -> None:
     region = region_of(distances, level)
-    named = [Posterior(str(k), point, None, "vertices") for k, point in enumerate(region)]
-    document = tetrahedron_chart("wxyz", "t", region=region, posteriors=named, prior=(0.25,) * 4).to_dict()
+    posteriors = [Posterior(str(k), point, None, "vertices") for k, point in enumerate(region)]
+    document = tetrahedron_chart("wxyz", "t", region=region, posteriors=posteriors, prior=(0.25,) * 4).to_dict()
     panel, data = document["hconcat"][1], document["datasets"]
-    names = boxes(panel, data)
-    assert len(names) == len(region) + 1
+    boxes = text_boxes(panel, data)
+    assert len(boxes) == len(region) + 1
     ink = lines_and_dots(panel, data)
-    for middle, half in names:
+    for middle, half in boxes:
         assert not (np.abs(ink - middle) < half).all(axis=1).any()
-    for k, (one, half) in enumerate(names):
-        assert not any((np.abs(one - other) < half + wide).all() for other, wide in names[:k])
+    for k, (middle, half) in enumerate(boxes):
+        assert not any((np.abs(middle - other) < half + other_half).all() for other, other_half in boxes[:k])
 
 
 def test_the_names_of_the_corners_lie_outside_the_tetrahedron() -> None:
-    corners = seen([tuple(float(k == x) for k in range(4)) for x in range(4)])[:, :2]
+    corners = project([tuple(float(k == x) for k in range(4)) for x in range(4)])[:, :2]
     labels = ("covid", "flu", "cold", "none")
     sides = {"left": 1, "right": -1, "center": 0}
-    texts = drawn(tetrahedron_chart(labels, "t", prior=(0.25,) * 4), "text")
+    texts = marks_of_kind(tetrahedron_chart(labels, "t", prior=(0.25,) * 4), "text")
     assert [rows[0]["name"] for _, rows in texts] == list(labels)
     for mark, (row,) in texts:
         width = 10 * len(row["name"])
         middle = np.array([mark["dx"] + sides[mark["align"]] * width / 2, -mark["dy"]])
-        spot, half = np.array([row["x"], row["y"]]), np.array([width / 2, 7])
-        box = [spot + (middle + half * around) * 2.6 / SIDE for around in AROUND]
-        way = spot - corners.mean(axis=0)
-        assert min(corner @ way for corner in box) > max(corners @ way) - 0.02  # beyond the line through its corner
+        corner_point, half = np.array([row["x"], row["y"]]), np.array([width / 2, 7])
+        box = [corner_point + (middle + half * box_corner) * 2.6 / SIDE_PIXELS for box_corner in BOX_CORNERS]
+        outward = corner_point - corners.mean(axis=0)
+        assert (
+            min(corner @ outward for corner in box) > max(corners @ outward) - 0.02
+        )  # beyond the line through its corner
 
 
 def test_points_of_a_plane_have_no_faces() -> None:
@@ -251,7 +298,7 @@ def test_a_wrong_number_of_secrets_is_refused(draw, size: int) -> None:
 
 @pytest.mark.parametrize("ending", ["svg", "png", "html"])
 def test_simplex_and_tetrahedron_are_written_in_every_format(tmp_path, ending: str) -> None:
-    save_chart(simplex_chart(LABELS, "A claim", region=LINE, prior=MIDDLE), tmp_path / f"s.{ending}")
+    save_chart(simplex_chart(LABELS, "A claim", region=LINE_REGION, prior=UNIFORM), tmp_path / f"s.{ending}")
     save_chart(tetrahedron_chart("wxyz", "A claim", prior=(0.25,) * 4), tmp_path / f"t.{ending}")
     for name in "st":
         body = (tmp_path / f"{name}.{ending}").read_bytes()

@@ -1,4 +1,4 @@
-"""Pictures: channels, beliefs, curves, simplices, spaces and maps as charts: .svg, .png or .html, without a browser."""
+"""Charts of channels, beliefs, curves, simplices, spaces and maps, written as .svg, .png or .html without a browser."""
 
 from utmost.charts.beliefs import BeliefPanel, belief_chart
 from utmost.charts.curves import ChartLine, line_chart

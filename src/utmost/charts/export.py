@@ -1,4 +1,4 @@
-"""Charts as files."""
+"""Write charts as files, with one style and one form of title."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     import altair as alt
 
 FONT = "Helvetica, Arial, DejaVu Sans, sans-serif"
-HTML = {"inline": True, "embed_options": {"actions": {"source": False, "compiled": False, "editor": False}}}
-MAX_TITLE_CHARS = 96  # characters of a line below a title
-PIXELS = 2  # of a .png for each unit of the chart
+HTML_OPTIONS = {"inline": True, "embed_options": {"actions": {"source": False, "compiled": False, "editor": False}}}
+MAX_SUBTITLE_CHARS = 96  # of a line below a title
+PNG_SCALE = 2  # pixels of a .png for each unit of the chart
 
 
 def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
@@ -22,7 +22,9 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
     kind: Any = Path(path).suffix.lower().lstrip(".")
     if kind not in ("svg", "png", "html"):
         raise InputError(f'a picture must be .svg, .png or .html, got "{Path(path).name[:60]}": rename it')
-    options: dict[str, Any] = dict(HTML) if kind == "html" else {"scale_factor": PIXELS if kind == "png" else 1}
+    options: dict[str, Any] = (
+        dict(HTML_OPTIONS) if kind == "html" else {"scale_factor": PNG_SCALE if kind == "png" else 1}
+    )
     try:
         chart.save(str(path), format=kind, **options)
     except OSError as error:
@@ -30,15 +32,15 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
 
 
 def add_title(title: str, subtitle: str) -> alt.TitleParams:
-    """A title that says the claim, left, with its reasons below."""
+    """A title that states the claim, on the left, with its reasons below."""
     import altair as alt
 
-    lines = wrap(subtitle, MAX_TITLE_CHARS) if subtitle else alt.Undefined
+    lines = wrap(subtitle, MAX_SUBTITLE_CHARS) if subtitle else alt.Undefined
     return alt.TitleParams(title, subtitle=lines, anchor="start", offset=14, fontSize=15, subtitleFontSize=12)
 
 
 def apply_style(chart: Any) -> Any:
-    """The house style: white ground, quiet axes."""
+    """The style of all charts: white ground, light axes."""
     return (
         chart.configure(font=FONT, background="white", padding=14)
         .configure_view(stroke=None)

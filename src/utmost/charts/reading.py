@@ -1,4 +1,4 @@
-"""A released number read by a consumer: her prior, what the answer says, her posterior, and her remap."""
+"""Chart of a released number read by a consumer: prior, likelihood, posterior and remap."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from utmost.charts.export import add_title, apply_style
 if TYPE_CHECKING:
     import altair as alt
 
-WIDTH, HEIGHT, LOWER = 620, 250, 190
-MAX_CURVE_POINTS = 500  # points of a curve; where there are more, each stands for the highest of its neighbours
-MAX_MARKED_POINTS = 40  # points of a curve that are marked one by one
-LABELLED = 12  # points that each have their number below
-HEIGHT_OF_CELL = 22
+PANEL_WIDTH, BELIEF_HEIGHT, REMAP_HEIGHT = 620, 250, 190
+MAX_CURVE_POINTS = 500  # where there are more, each stands for the highest of its neighbours
+MAX_MARKED_POINTS = 40  # points of a curve up to which each has a dot
+MAX_LABELLED_POINTS = 12  # points up to which each has its number below
+CELL_ROW_HEIGHT = 22
 COLOURS = {"prior": "#8a949b", "likelihood": PALETTE[1], "posterior": PALETTE[0]}
 DASHES = {"prior": [2, 3], "likelihood": [7, 4], "posterior": [1, 0]}
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingData:
-    """A released value and its reading: weights of prior, likelihood and posterior over the same values x.
+    """A released value and its estimate: weights of prior, likelihood and posterior over the same values x.
 
-    `remap` holds the readings of the answers `answers`; both are empty where an answer is more than one number.
+    `remap` holds the estimates for the answers `answers`; both are empty where an answer is more than one number.
     """
 
     x: tuple[float, ...]
@@ -46,7 +46,7 @@ class ReadingData:
 
 @dataclass(frozen=True, slots=True)
 class CellData:
-    """One cell of a released histogram: its name, its released value, its reading and its interval."""
+    """One cell of a released histogram: its name, its released value, its estimate and its interval."""
 
     name: str
     value: float
@@ -54,48 +54,50 @@ class CellData:
     interval: tuple[float, float]
 
 
-def reading_chart(read: ReadingData, title: str, subtitle: str = "", *, x: str = "") -> alt.TopLevelMixin:
-    """Three curves over one axis with the value and its reading marked; below them how every answer is read."""
+def reading_chart(data: ReadingData, title: str, subtitle: str = "", *, x: str = "") -> alt.TopLevelMixin:
+    """Three curves over one axis with the value and its estimate marked; below them the estimate for every answer."""
     import altair as alt
 
-    panels = [_beliefs(read, "" if read.remap else x)]
-    if read.remap:
-        panels.append(_remap(read, x))
+    panels = [_belief_panel(data, "" if data.remap else x)]
+    if data.remap:
+        panels.append(_remap_panel(data, x))
     return apply_style(alt.vconcat(*panels, spacing=18, title=add_title(title, subtitle)))  # type: ignore[no-any-return]
 
 
-def _across(read: ReadingData, title: str) -> alt.X:
-    """The common axis; its ticks are not closer than the values are."""
+def _value_axis(data: ReadingData, title: str) -> alt.X:
+    """The common axis of values; its ticks are not closer than the values are."""
     import altair as alt
 
-    closest = read.x[1] - read.x[0] if len(read.x) > 1 else 1
-    axis = alt.Axis(grid=False, tickCount=10, tickMinStep=closest, labelOverlap=True)
-    if len(read.x) <= LABELLED:
-        axis = alt.Axis(grid=False, values=list(read.x), format=".6~g")
-    return alt.X("x:Q", scale=alt.Scale(domain=read.domain, nice=False, zero=False), title=title or None, axis=axis)
+    step = data.x[1] - data.x[0] if len(data.x) > 1 else 1
+    axis = alt.Axis(grid=False, tickCount=10, tickMinStep=step, labelOverlap=True)
+    if len(data.x) <= MAX_LABELLED_POINTS:
+        axis = alt.Axis(grid=False, values=list(data.x), format=".6~g")
+    return alt.X("x:Q", scale=alt.Scale(domain=data.domain, nice=False, zero=False), title=title or None, axis=axis)
 
 
-def _beliefs(read: ReadingData, title: str) -> Any:
+def _belief_panel(data: ReadingData, title: str) -> Any:
     import altair as alt
 
-    across = _across(read, title)
-    up = alt.Y("weight:Q", title="probability", axis=alt.Axis(gridColor="#eee", domain=False, ticks=False, tickCount=4))
+    x_axis = _value_axis(data, title)
+    y_axis = alt.Y(
+        "weight:Q", title="probability", axis=alt.Axis(gridColor="#eee", domain=False, ticks=False, tickCount=4)
+    )
     names = list(COLOURS)
     colour = alt.Color("name:N", scale=alt.Scale(domain=names, range=list(COLOURS.values())), legend=_legend())
     dash = alt.StrokeDash("name:N", scale=alt.Scale(domain=names, range=list(DASHES.values())), legend=None)
-    rows = thin_points(read)
-    after, others = (
-        alt.Chart(alt.InlineData(values=[row for row in rows if (row["name"] == "posterior") == last])).encode(
-            x=across, y=up
+    rows = thin_points(data)
+    posterior_curve, other_curves = (
+        alt.Chart(alt.InlineData(values=[row for row in rows if (row["name"] == "posterior") == is_posterior])).encode(
+            x=x_axis, y=y_axis
         )
-        for last in (True, False)
+        for is_posterior in (True, False)
     )
-    layers = [after.mark_area(color=COLOURS["posterior"], opacity=0.16)]
-    for curve in (after, others):
+    layers = [posterior_curve.mark_area(color=COLOURS["posterior"], opacity=0.16)]
+    for curve in (posterior_curve, other_curves):
         layers.append(curve.mark_line(strokeWidth=2.2).encode(color=colour, strokeDash=dash))
-        if len(read.x) <= MAX_MARKED_POINTS:
+        if len(data.x) <= MAX_MARKED_POINTS:
             layers.append(curve.mark_point(filled=True, size=26, opacity=1).encode(color=colour))
-    return alt.layer(*layers, *_marks(read, across)).properties(width=WIDTH, height=HEIGHT)
+    return alt.layer(*layers, *_value_marks(data, x_axis)).properties(width=PANEL_WIDTH, height=BELIEF_HEIGHT)
 
 
 def _legend() -> alt.Legend:
@@ -104,34 +106,34 @@ def _legend() -> alt.Legend:
     return alt.Legend(title=None, symbolType="stroke", symbolSize=260, symbolStrokeWidth=3)
 
 
-def thin_points(read: ReadingData, most: int = MAX_CURVE_POINTS) -> list[dict[str, Any]]:
+def thin_points(data: ReadingData, max_points: int = MAX_CURVE_POINTS) -> list[dict[str, Any]]:
     """The curves' points, at most so many for each, thinned by taking the highest of neighbours."""
-    stride = -(-len(read.x) // most)
-    places = range(0, len(read.x), stride)
+    stride = -(-len(data.x) // max_points)
+    starts = range(0, len(data.x), stride)
     return [
-        {"name": name, "x": read.x[min(k + stride // 2, len(read.x) - 1)], "weight": max(weights[k : k + stride])}
-        for name, weights in (("prior", read.prior), ("likelihood", read.likelihood), ("posterior", read.posterior))
-        for k in places
+        {"name": name, "x": data.x[min(k + stride // 2, len(data.x) - 1)], "weight": max(weights[k : k + stride])}
+        for name, weights in (("prior", data.prior), ("likelihood", data.likelihood), ("posterior", data.posterior))
+        for k in starts
     ]
 
 
-def _marks(read: ReadingData, across: Any) -> list[Any]:
-    """The interval as a bar at the foot, the value dashed, the reading solid, both with their names at the top."""
+def _value_marks(data: ReadingData, x_axis: Any) -> list[Any]:
+    """The interval as a bar at the foot, the value dashed, the estimate solid, both with their names at the top."""
     import altair as alt
 
-    low, high = read.interval
+    low, high = data.interval
     bar = alt.Chart(alt.InlineData(values=[{"x": low, "to": high}]))
     foot = bar.mark_rule(strokeWidth=5, color=COLOURS["posterior"], opacity=0.55, strokeCap="round")
-    layers = [foot.encode(x=across, x2="to:Q", y=alt.value(HEIGHT - 3))]
-    left = read.value <= read.estimate
-    for words, place, colour, dash, beside in (
-        ("released", read.value, "#222", [4, 3], left),
-        ("read as", read.estimate, COLOURS["posterior"], [1, 0], not left),
+    layers = [foot.encode(x=x_axis, x2="to:Q", y=alt.value(BELIEF_HEIGHT - 3))]
+    value_is_left = data.value <= data.estimate
+    for label, value, colour, dash, on_left in (
+        ("released", data.value, "#222", [4, 3], value_is_left),
+        ("read as", data.estimate, COLOURS["posterior"], [1, 0], not value_is_left),
     ):
-        point = alt.Chart(alt.InlineData(values=[{"x": place, "text": f"{words} {axis_number(place)}"}]))
-        layers.append(point.mark_rule(color=colour, strokeDash=dash, strokeWidth=1.6).encode(x=across))
-        text = point.mark_text(color=colour, align="right" if beside else "left", dx=-5 if beside else 5, fontSize=12)
-        layers.append(text.encode(x=across, y=alt.value(-8), text="text:N"))
+        point = alt.Chart(alt.InlineData(values=[{"x": value, "text": f"{label} {axis_number(value)}"}]))
+        layers.append(point.mark_rule(color=colour, strokeDash=dash, strokeWidth=1.6).encode(x=x_axis))
+        text = point.mark_text(color=colour, align="right" if on_left else "left", dx=-5 if on_left else 5, fontSize=12)
+        layers.append(text.encode(x=x_axis, y=alt.value(-8), text="text:N"))
     return layers
 
 
@@ -144,41 +146,49 @@ def axis_number(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:.6g}"
 
 
-def _remap(read: ReadingData, title: str) -> Any:
-    """The reading of every answer as steps, beside the line of face value; this answer's dotted."""
+def _remap_panel(data: ReadingData, title: str) -> Any:
+    """The estimate for every answer as steps, beside the line of face value; the released answer is a dot."""
     import altair as alt
 
-    across = _across(read, title)
-    ends = [min(*read.answers, *read.remap), max(*read.answers, *read.remap)]
-    up = alt.Y("w:Q", title="read as", scale=alt.Scale(domain=ends, nice=False, zero=False), axis=_quiet())
-    face = [{"x": v, "w": v} for v in (read.answers[0], read.answers[-1])]
-    steps = [{"x": y, "w": w} for y, w in zip(read.answers, read.remap, strict=True)]
+    x_axis = _value_axis(data, title)
+    endpoints = [min(*data.answers, *data.remap), max(*data.answers, *data.remap)]
+    y_axis = alt.Y(
+        "w:Q", title="read as", scale=alt.Scale(domain=endpoints, nice=False, zero=False), axis=_light_axis()
+    )
+    face = [{"x": v, "w": v} for v in (data.answers[0], data.answers[-1])]
+    steps = [{"x": y, "w": w} for y, w in zip(data.answers, data.remap, strict=True)]
     line = alt.Chart(alt.InlineData(values=face)).mark_line(color="#999", strokeDash=[4, 3], strokeWidth=1.4)
     curve = alt.Chart(alt.InlineData(values=steps)).mark_line(
         color=COLOURS["posterior"], strokeWidth=2.2, interpolate="step"
     )
-    here = alt.Chart(alt.InlineData(values=[{"x": read.value, "w": read.estimate}]))
-    dot = here.mark_point(filled=True, size=70, color=COLOURS["posterior"], opacity=1)
-    words = alt.TitleParams(
+    reading_point = alt.Chart(alt.InlineData(values=[{"x": data.value, "w": data.estimate}]))
+    dot = reading_point.mark_point(filled=True, size=70, color=COLOURS["posterior"], opacity=1)
+    heading = alt.TitleParams(
         "How each answer would be read (dashed: at face value)", anchor="start", fontSize=12, fontWeight="normal"
     )
-    layers = [chart.encode(x=across, y=up) for chart in (line, curve, dot)]
-    return alt.layer(*layers).properties(width=WIDTH, height=LOWER, title=words)
+    layers = [chart.encode(x=x_axis, y=y_axis) for chart in (line, curve, dot)]
+    return alt.layer(*layers).properties(width=PANEL_WIDTH, height=REMAP_HEIGHT, title=heading)
 
 
-def _quiet() -> alt.Axis:
+def _light_axis() -> alt.Axis:
     import altair as alt
 
     return alt.Axis(gridColor="#eee", domain=False, ticks=False, tickCount=4)
 
 
-def cell_chart(rows: Sequence[CellData], title: str, subtitle: str = "", *, x: str = "") -> alt.TopLevelMixin:
-    """One line a cell: the interval as a bar, the reading as a dot on it, the released value as a stroke."""
+def cell_chart(cells: Sequence[CellData], title: str, subtitle: str = "", *, x: str = "") -> alt.TopLevelMixin:
+    """One line a cell: the interval as a bar, the estimate as a dot on it, the released value as a stroke."""
     import altair as alt
 
     values = [
-        {"cell": c.name, "value": c.value, "estimate": c.estimate, "low": c.interval[0], "high": c.interval[1]}
-        for c in rows
+        {
+            "cell": cell.name,
+            "value": cell.value,
+            "estimate": cell.estimate,
+            "low": cell.interval[0],
+            "high": cell.interval[1],
+        }
+        for cell in cells
     ]
     base = alt.Chart(alt.InlineData(values=values)).encode(
         y=alt.Y("cell:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=200))
@@ -189,5 +199,5 @@ def cell_chart(rows: Sequence[CellData], title: str, subtitle: str = "", *, x: s
     )
     strokes = base.mark_tick(color="#222", thickness=2, size=15).encode(x="value:Q")
     dots = base.mark_point(filled=True, size=70, color=PALETTE[0], opacity=1).encode(x="estimate:Q")
-    chart = alt.layer(bars, strokes, dots).properties(width=WIDTH, height=HEIGHT_OF_CELL * len(rows))
+    chart = alt.layer(bars, strokes, dots).properties(width=PANEL_WIDTH, height=CELL_ROW_HEIGHT * len(cells))
     return apply_style(chart.properties(title=add_title(title, subtitle)))  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""The picture of a type: the region of posteriors that privacy leaves, in a triangle or a tetrahedron."""
+"""Chart of a privacy type: the region of posteriors that it allows, in a triangle or a tetrahedron."""
 
 from __future__ import annotations
 
@@ -28,36 +28,40 @@ def region_chart(
 
     if len(points) not in (3, 4):
         raise InputError(f"a region can be drawn for 3 secrets (a triangle) or 4 (a tetrahedron), got {len(points)}")
-    made = polytopes.posterior_region(points, level)
-    corners = [tuple(float(p) for p in made.posterior(k)) for k in range(len(made.columns))]
+    region = polytopes.posterior_region(points, level)
+    corners = [tuple(float(p) for p in region.posterior(k)) for k in range(len(region.columns))]
     uniform = (1 / len(points),) * len(points)
-    parts: dict[str, Any] = {"region": corners, "posteriors": _posteriors(made, channel), "prior": uniform}
+    drawn_points: dict[str, Any] = {
+        "region": corners,
+        "posteriors": _posterior_points(region, channel),
+        "prior": uniform,
+    }
     labels = [str(label) for label in points.labels]
     if len(points) == 3:
-        return simplex_chart(labels, title, subtitle, ratios=_ratios(points, level), **parts)
-    return tetrahedron_chart(labels, title, subtitle, **parts)
+        return simplex_chart(labels, title, subtitle, ratios=_ratio_lines(points, level), **drawn_points)
+    return tetrahedron_chart(labels, title, subtitle, **drawn_points)
 
 
-def _ratios(points: Space, level: Level) -> list[tuple[int, int, float]]:
+def _ratio_lines(points: Space, level: Level) -> list[tuple[int, int, float]]:
     if not level.is_inner:
         return []
-    both = [(x, z, 1 / float(level.power(points.distance(x, z)))) for x, z in points.edges]
-    return both + [(z, x, ratio) for x, z, ratio in both]
+    forward = [(x, z, 1 / float(level.power(points.distance(x, z)))) for x, z in points.edges]
+    return forward + [(z, x, ratio) for x, z, ratio in forward]
 
 
-def _posteriors(made: PosteriorRegion, channel: Channel | None) -> list[Posterior]:
+def _posterior_points(region: PosteriorRegion, channel: Channel | None) -> list[Posterior]:
     """The channel's posteriors, sized by their weights; without a channel the region's vertices."""
     from utmost.channel import align_inputs
 
     if channel is None:
         return [
-            Posterior(str(k), tuple(float(p) for p in made.posterior(k)), None, "vertices")
-            for k in range(len(made.columns))
+            Posterior(str(k), tuple(float(p) for p in region.posterior(k)), None, "vertices")
+            for k in range(len(region.columns))
         ]
-    source = align_inputs(channel, made.space)
+    source = align_inputs(channel, region.space)
     totals = source.floats().sum(axis=0)
     return [
-        Posterior(str(y), tuple(column / total), total / len(made.space), "the channel's posteriors")
+        Posterior(str(y), tuple(column / total), total / len(region.space), "the channel's posteriors")
         for y, column, total in zip(source.outputs, source.floats().T, totals, strict=True)
         if total
     ]

@@ -1,4 +1,4 @@
-"""Distributions over three secrets as points of a triangle: regions of privacy, posteriors, entropies."""
+"""Charts of distributions over three secrets as points of a triangle: regions of privacy, posteriors, uncertainties."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     import altair as alt
 
 Point: TypeAlias = tuple[float, ...]  # probabilities of the secrets
-Plane: TypeAlias = tuple[float, float]
+PlanePoint: TypeAlias = tuple[float, float]
 Ratio: TypeAlias = tuple[int, int, float]  # x, x′ and r: the line p(x) = r·p(x′)
 
-CORNERS: tuple[Plane, ...] = ((0.0, 0.0), (0.5, math.sqrt(3) / 2), (1.0, 0.0))  # left, top, right
-UNIT = 430  # pixels of a side of the triangle
-ACROSS, UP = (-0.32, 1.32), (-0.14, 0.99)  # what is shown of the plane
+CORNERS: tuple[PlanePoint, ...] = ((0.0, 0.0), (0.5, math.sqrt(3) / 2), (1.0, 0.0))  # left, top, right
+SIDE_PIXELS = 430  # of the triangle
+X_RANGE, Y_RANGE = (-0.32, 1.32), (-0.14, 0.99)  # the part of the plane that is shown
 MAX_DOT_AREA = 900  # pixels² of a dot of weight 1
 MIN_DOT_AREA = 36
-BANDS = 10
-LIGHT, DARK = "#eef4fa", "#2c6aa8"
-LINES = ("#8c4fa3", "#b03a48", "#2a9aa8")  # of the constraints on each pair, by the third secret
+BAND_COUNT = 10
+FILL_COLOUR, STROKE_COLOUR = "#eef4fa", "#2c6aa8"
+CONSTRAINT_COLOURS = ("#8c4fa3", "#b03a48", "#2a9aa8")  # of the constraints on each pair, by the third secret
 
 
 @dataclass(frozen=True, slots=True)
 class Posterior:
-    """A distribution that a channel leads to: its name, place, weight (None: drawn small) and what it belongs to."""
+    """A posterior of a channel: its name, distribution, weight (None: drawn small) and group."""
 
     name: str
     point: Point
@@ -38,27 +38,27 @@ class Posterior:
     group: str = ""
 
 
-def flat(point: Sequence[float]) -> Plane:
-    """Where a distribution over three secrets lies: the mean of the corners, weighted.
+def triangle_point(point: Sequence[float]) -> PlanePoint:
+    """The point of the triangle for a distribution over three secrets: the weighted mean of the corners.
 
-    >>> flat((1, 0, 0)), flat((0, 0, 1)), flat((0.5, 0, 0.5))
+    >>> triangle_point((1, 0, 0)), triangle_point((0, 0, 1)), triangle_point((0.5, 0, 0.5))
     ((0.0, 0.0), (1.0, 0.0), (0.5, 0.0))
     """
     x, y = (sum(p * corner[k] for p, corner in zip(point, CORNERS, strict=True)) for k in (0, 1))
     return float(x), float(y)
 
 
-def clipped(polygon: Sequence[Point], normal: Sequence[float], least: float = 0.0) -> list[Point]:
-    """The part of a convex polygon where normal·p ≥ least (Sutherland and Hodgman)."""
-    kept: list[Point] = []
-    for here, there in zip(polygon, [*polygon[1:], *polygon[:1]], strict=True):
-        a, b = (sum(n * v for n, v in zip(normal, p, strict=True)) - least for p in (here, there))
+def clip_polygon(polygon: Sequence[Point], normal: Sequence[float], threshold: float = 0.0) -> list[Point]:
+    """The part of a convex polygon where normal·p ≥ threshold (Sutherland and Hodgman)."""
+    corners: list[Point] = []
+    for start, end in zip(polygon, [*polygon[1:], *polygon[:1]], strict=True):
+        a, b = (sum(n * v for n, v in zip(normal, p, strict=True)) - threshold for p in (start, end))
         if a >= 0:
-            kept.append(here)
+            corners.append(start)
         if (a > 0 > b) or (a < 0 < b):
             share = a / (a - b)
-            kept.append(tuple(u + share * (v - u) for u, v in zip(here, there, strict=True)))
-    return kept
+            corners.append(tuple(u + share * (v - u) for u, v in zip(start, end, strict=True)))
+    return corners
 
 
 def simplex_chart(
@@ -80,12 +80,12 @@ def simplex_chart(
 
     if len(labels) != 3:
         raise InputError(f"a triangle shows three secrets, got {len(labels)}: use a heat map, or tetrahedron for four")
-    layers = [_frame(labels), *_lines(labels, ratios)]
+    layers = [_triangle_frame(labels), *_constraint_lines(labels, ratios)]
     if region:
-        layers.append(_polygon(_ordered(region)))
-    layers += _dots(posteriors) if posteriors else []
-    layers += [_cross(prior)] if prior is not None else []
-    return apply_style(_sized(alt.layer(*layers), title, subtitle))  # type: ignore[no-any-return]
+        layers.append(_region_layer(_order_corners(region)))
+    layers += _posterior_dots(posteriors) if posteriors else []
+    layers += [_prior_cross(prior)] if prior is not None else []
+    return apply_style(_set_size(alt.layer(*layers), title, subtitle))  # type: ignore[no-any-return]
 
 
 def uncertainty_chart(
@@ -104,21 +104,21 @@ def uncertainty_chart(
 
     columns = [tuple(float(row[w]) for row in losses) for w in range(len(losses[0]))]
     names = list(actions) or [f"action {w}" for w in range(len(columns))]
-    layers = [_bands(columns), *_cells(columns, names), _frame(labels)]
-    return apply_style(_sized(alt.layer(*layers), title, subtitle))  # type: ignore[no-any-return]
+    layers = [_uncertainty_bands(columns), *_action_cells(columns, names), _triangle_frame(labels)]
+    return apply_style(_set_size(alt.layer(*layers), title, subtitle))  # type: ignore[no-any-return]
 
 
-def _sized(layer: Any, title: str, subtitle: str) -> Any:
-    width, height = (UNIT * (high - low) for low, high in (ACROSS, UP))
+def _set_size(layer: Any, title: str, subtitle: str) -> Any:
+    width, height = (SIDE_PIXELS * (high - low) for low, high in (X_RANGE, Y_RANGE))
     return layer.properties(width=round(width), height=round(height), title=add_title(title, subtitle))
 
 
-def _place(**more: Any) -> dict[str, Any]:
-    """Both axes of the plane, unseen, with the same unit."""
+def _plane_axes(**channels: Any) -> dict[str, Any]:
+    """Both axes of the plane, hidden, with the same unit."""
     import altair as alt
 
-    across, up = (alt.Scale(domain=list(ends), nice=False, zero=False) for ends in (ACROSS, UP))
-    return {"x": alt.X("x:Q", scale=across, axis=None), "y": alt.Y("y:Q", scale=up, axis=None), **more}
+    x_scale, y_scale = (alt.Scale(domain=list(limits), nice=False, zero=False) for limits in (X_RANGE, Y_RANGE))
+    return {"x": alt.X("x:Q", scale=x_scale, axis=None), "y": alt.Y("y:Q", scale=y_scale, axis=None), **channels}
 
 
 def _chart(values: Iterable[dict[str, Any]]) -> Any:
@@ -127,67 +127,72 @@ def _chart(values: Iterable[dict[str, Any]]) -> Any:
     return alt.Chart(alt.InlineData(values=list(values)))
 
 
-def _spot(point: Sequence[float], **more: Any) -> dict[str, Any]:
-    x, y = flat(point)
-    return {"x": x, "y": y, **more}
+def _plane_row(point: Sequence[float], **fields: Any) -> dict[str, Any]:
+    x, y = triangle_point(point)
+    return {"x": x, "y": y, **fields}
 
 
-def _frame(labels: Sequence[str]) -> Any:
+def _triangle_frame(labels: Sequence[str]) -> Any:
     """The triangle and its corners' names."""
     import altair as alt
 
-    around = [{"x": x, "y": y, "order": k} for k, (x, y) in enumerate((*CORNERS, CORNERS[0]))]
-    sides = _chart(around).mark_line(color="#333", strokeWidth=1.4).encode(**_place(order="order:O"))
-    aside = ((-0.02, -0.03, "right"), (0.0, 0.045, "center"), (0.02, -0.03, "left"))
-    words = [
+    corners = [{"x": x, "y": y, "order": k} for k, (x, y) in enumerate((*CORNERS, CORNERS[0]))]
+    sides = _chart(corners).mark_line(color="#333", strokeWidth=1.4).encode(**_plane_axes(order="order:O"))
+    offsets = ((-0.02, -0.03, "right"), (0.0, 0.045, "center"), (0.02, -0.03, "left"))
+    names = [
         _chart([{"x": x + dx, "y": y + dy, "name": str(label)}])
         .mark_text(align=align, fontSize=15, fontWeight="bold", color="#222")
-        .encode(**_place(text="name:N"))
-        for label, (x, y), (dx, dy, align) in zip(labels, CORNERS, aside, strict=True)
+        .encode(**_plane_axes(text="name:N"))
+        for label, (x, y), (dx, dy, align) in zip(labels, CORNERS, offsets, strict=True)
     ]
-    return alt.layer(sides, *words)
+    return alt.layer(sides, *names)
 
 
-def _lines(labels: Sequence[str], ratios: Sequence[Ratio]) -> list[Any]:
+def _constraint_lines(labels: Sequence[str], ratios: Sequence[Ratio]) -> list[Any]:
     """Each constraint from the third corner to its side, named beyond that end."""
-    drawn = []
+    layers = []
     for x, other, ratio in ratios:
-        end = [0.0, 0.0, 0.0]
-        end[x], end[other] = ratio / (1 + ratio), 1 / (1 + ratio)
+        side_point = [0.0, 0.0, 0.0]
+        side_point[x], side_point[other] = ratio / (1 + ratio), 1 / (1 + ratio)
         third = 3 - x - other
-        start = [float(k == third) for k in range(3)]
-        colour = LINES[third]
-        ends = [_spot(start, order=0), _spot(end, order=1)]
-        line = _chart(ends).mark_line(color=colour, strokeWidth=1.2, strokeDash=[6, 3], opacity=0.9)
-        drawn += [line.encode(**_place(order="order:O")), _line_name(labels, (x, other, ratio), end, colour)]
-    return drawn
+        corner = [float(k == third) for k in range(3)]
+        colour = CONSTRAINT_COLOURS[third]
+        endpoints = [_plane_row(corner, order=0), _plane_row(side_point, order=1)]
+        line = _chart(endpoints).mark_line(color=colour, strokeWidth=1.2, strokeDash=[6, 3], opacity=0.9)
+        layers += [
+            line.encode(**_plane_axes(order="order:O")),
+            _constraint_name(labels, (x, other, ratio), side_point, colour),
+        ]
+    return layers
 
 
-def _line_name(labels: Sequence[str], ratio: Ratio, end: Sequence[float], colour: str) -> Any:
-    x, other, times = ratio
-    text = f"p({labels[x]}) = {times:.4g}·p({labels[other]})"
+def _constraint_name(labels: Sequence[str], ratio: Ratio, side_point: Sequence[float], colour: str) -> Any:
+    x, other, factor = ratio
+    text = f"p({labels[x]}) = {factor:.4g}·p({labels[other]})"
     align, dx, dy = {0: ("left", 8, 0), 1: ("center", 0, 16), 2: ("right", -8, 0)}[3 - x - other]
-    word = _chart([_spot(end, name=text)])
-    return word.mark_text(align=align, dx=dx, dy=dy, fontSize=11, color=colour).encode(**_place(text="name:N"))
+    name_chart = _chart([_plane_row(side_point, name=text)])
+    return name_chart.mark_text(align=align, dx=dx, dy=dy, fontSize=11, color=colour).encode(
+        **_plane_axes(text="name:N")
+    )
 
 
-def _ordered(region: Sequence[Point]) -> list[Point]:
+def _order_corners(region: Sequence[Point]) -> list[Point]:
     """The corners of a convex polygon, around it."""
-    spots = [flat(point) for point in region]
-    middle = tuple(sum(spot[k] for spot in spots) / len(spots) for k in (0, 1))
-    turns = [math.atan2(y - middle[1], x - middle[0]) for x, y in spots]
-    return [region[k] for k in sorted(range(len(region)), key=turns.__getitem__)]
+    positions = [triangle_point(point) for point in region]
+    middle = tuple(sum(position[k] for position in positions) / len(positions) for k in (0, 1))
+    angles = [math.atan2(y - middle[1], x - middle[0]) for x, y in positions]
+    return [region[k] for k in sorted(range(len(region)), key=angles.__getitem__)]
 
 
-def _polygon(around: Sequence[Point], fill: str = LIGHT, stroke: str = DARK) -> Any:
+def _region_layer(corners: Sequence[Point], fill: str = FILL_COLOUR, stroke: str = STROKE_COLOUR) -> Any:
     import altair as alt
 
-    spots = [_spot(point, order=k) for k, point in enumerate((*around, around[0]))]
-    shape = _chart(spots).mark_line(
+    rows = [_plane_row(point, order=k) for k, point in enumerate((*corners, corners[0]))]
+    shape = _chart(rows).mark_line(
         filled=True, fill=fill, fillOpacity=0.75, stroke=stroke, strokeWidth=1.8, interpolate="linear-closed"
     )
-    dots = _chart(spots[:-1]).mark_point(filled=True, size=MIN_DOT_AREA, color=stroke, opacity=1)
-    return alt.layer(shape.encode(**_place(order="order:O")), dots.encode(**_place()))
+    dots = _chart(rows[:-1]).mark_point(filled=True, size=MIN_DOT_AREA, color=stroke, opacity=1)
+    return alt.layer(shape.encode(**_plane_axes(order="order:O")), dots.encode(**_plane_axes()))
 
 
 def dot_area(posterior: Posterior) -> float:
@@ -196,7 +201,7 @@ def dot_area(posterior: Posterior) -> float:
 
 
 def dot_style(posteriors: Sequence[Posterior], orient: Any) -> dict[str, Any]:
-    """Areas as given; a colour a group, with a legend where groups have names."""
+    """Areas from the data; a colour for each group, with a legend where groups have names."""
     import altair as alt
 
     groups = list(dict.fromkeys(p.group for p in posteriors))
@@ -206,91 +211,91 @@ def dot_style(posteriors: Sequence[Posterior], orient: Any) -> dict[str, Any]:
     return {"color": colour, "size": alt.Size("size:Q", scale=None), "tooltip": "name:N"}
 
 
-def name_aside(x: float, y: float, area: float) -> tuple[float, float, Any]:
-    """Pixels from a dot to its name, on the far side of the middle, which lies (x, y) away; and its alignment."""
-    away = math.hypot(x, y)
+def name_offset(x: float, y: float, area: float) -> tuple[float, float, Any]:
+    """Pixels from a dot to its name, in the direction (x, y), which points away from the middle; and its alignment."""
+    distance = math.hypot(x, y)
     radius = 9 + math.sqrt(area / math.pi)
-    if away < 1e-9:
+    if distance < 1e-9:
         return 0.0, -radius, "center"
-    dx, dy = radius * x / away, -radius * y / away
+    dx, dy = radius * x / distance, -radius * y / distance
     return dx, dy, "left" if dx > radius / 3 else "right" if dx < -radius / 3 else "center"
 
 
-def _dots(posteriors: Sequence[Posterior]) -> list[Any]:
+def _posterior_dots(posteriors: Sequence[Posterior]) -> list[Any]:
     """The dots, and their names on the outer side, away from the middle of all of them."""
-    values = [_spot(p.point, group=p.group, name=p.name, size=dot_area(p)) for p in posteriors]
+    values = [_plane_row(p.point, group=p.group, name=p.name, size=dot_area(p)) for p in posteriors]
     dots = _chart(values).mark_point(filled=True, opacity=1, stroke="white", strokeWidth=0.8)
-    drawn = [dots.encode(**_place(**dot_style(posteriors, "top-right")))]
+    layers = [dots.encode(**_plane_axes(**dot_style(posteriors, "top-right")))]
     middle = [sum(value[axis] for value in values) / len(values) for axis in ("x", "y")]
     for value in values:
-        dx, dy, align = name_aside(value["x"] - middle[0], value["y"] - middle[1], value["size"])
+        dx, dy, align = name_offset(value["x"] - middle[0], value["y"] - middle[1], value["size"])
         text = _chart([value]).mark_text(dx=dx, dy=dy, align=align, fontSize=12, color="#222")
-        drawn.append(text.encode(**_place(text="name:N")))
-    return drawn
+        layers.append(text.encode(**_plane_axes(text="name:N")))
+    return layers
 
 
-def _cross(prior: Point) -> Any:
+def _prior_cross(prior: Point) -> Any:
     import altair as alt
 
-    here = _chart([_spot(prior, name="prior")])
-    cross = here.mark_point(shape="cross", filled=True, size=110, color="#222", opacity=1)
-    word = here.mark_text(dy=-14, fontSize=12, color="#222")
-    return alt.layer(cross.encode(**_place()), word.encode(**_place(text="name:N")))
+    prior_chart = _chart([_plane_row(prior, name="prior")])
+    cross = prior_chart.mark_point(shape="cross", filled=True, size=110, color="#222", opacity=1)
+    name = prior_chart.mark_text(dy=-14, fontSize=12, color="#222")
+    return alt.layer(cross.encode(**_plane_axes()), name.encode(**_plane_axes(text="name:N")))
 
 
-def _heights(columns: Sequence[Sequence[float]]) -> list[float]:
+def _band_heights(columns: Sequence[Sequence[float]]) -> list[float]:
     """Where the bands begin: from the least to the greatest value of U."""
     low = min(min(column) for column in columns)
-    high = _top(columns)
-    return [low + (high - low) * k / BANDS for k in range(BANDS)]
+    high = _max_uncertainty(columns)
+    return [low + (high - low) * k / BAND_COUNT for k in range(BAND_COUNT)]
 
 
-def _top(columns: Sequence[Sequence[float]]) -> float:
+def _max_uncertainty(columns: Sequence[Sequence[float]]) -> float:
     """The greatest value of U over the simplex: the value of the game with these losses, by bisection on its bands."""
     low, high = min(map(min, columns)), max(map(max, columns))
     for _ in range(50):
         middle = (low + high) / 2
-        low, high = (middle, high) if _above(columns, middle) else (low, middle)
+        low, high = (middle, high) if _superlevel_set(columns, middle) else (low, middle)
     return low
 
 
-def _above(columns: Sequence[Sequence[float]], height: float) -> list[Point]:
+def _superlevel_set(columns: Sequence[Sequence[float]], height: float) -> list[Point]:
     """{p : U(p) ≥ height}."""
     polygon: list[Point] = [tuple(float(k == x) for k in range(3)) for x in range(3)]
     for column in columns:
-        polygon = clipped(polygon, column, height)
+        polygon = clip_polygon(polygon, column, height)
     return polygon
 
 
-def _bands(columns: Sequence[Sequence[float]]) -> Any:
+def _uncertainty_bands(columns: Sequence[Sequence[float]]) -> Any:
     """Nested convex polygons, darker as U grows."""
     import altair as alt
 
     values = [
-        _spot(point, order=k, height=height)
-        for height in _heights(columns)
-        for k, point in enumerate(_above(columns, height))
+        _plane_row(point, order=k, height=height)
+        for height in _band_heights(columns)
+        for k, point in enumerate(_superlevel_set(columns, height))
     ]
-    low, high = _heights(columns)[0], _top(columns)
+    low, high = _band_heights(columns)[0], _max_uncertainty(columns)
     shades = alt.Scale(domain=[low, (low + high) / 2, high], range=["#ffffff", "#93bfe3", "#08488f"], interpolate="lab")
     legend = alt.Legend(title="U(p), at least", format=".2~f", orient="top-right", gradientLength=130)
     fill = alt.Fill("height:Q", scale=shades, legend=legend)
     shape = _chart(values).mark_line(filled=True, stroke="white", strokeWidth=0.6, interpolate="linear-closed")
-    return shape.encode(**_place(order="order:O", fill=fill))
+    return shape.encode(**_plane_axes(order="order:O", fill=fill))
 
 
-def _cells(columns: Sequence[Sequence[float]], names: Sequence[str]) -> list[Any]:
+def _action_cells(columns: Sequence[Sequence[float]], names: Sequence[str]) -> list[Any]:
     """The region in which each action is best, bounded and named."""
-    drawn = []
+    layers = []
     for w, column in enumerate(columns):
         cell: list[Point] = [tuple(float(k == x) for k in range(3)) for x in range(3)]
         for other in [*columns[:w], *columns[w + 1 :]]:
-            cell = clipped(cell, [b - a for a, b in zip(column, other, strict=True)])
+            cell = clip_polygon(cell, [b - a for a, b in zip(column, other, strict=True)])
         if len(cell) < 3:
             continue
-        around = [_spot(point, order=k) for k, point in enumerate((*cell, cell[0]))]
-        edge = _chart(around).mark_line(color="#222", strokeWidth=1.6).encode(**_place(order="order:O"))
+        outline = [_plane_row(point, order=k) for k, point in enumerate((*cell, cell[0]))]
+        edge = _chart(outline).mark_line(color="#222", strokeWidth=1.6).encode(**_plane_axes(order="order:O"))
         middle = [sum(p[k] for p in cell) / len(cell) for k in range(3)]
-        word = _chart([_spot(middle, name=names[w])]).mark_text(fontSize=12, color="#222", fontWeight="bold")
-        drawn += [edge, word.encode(**_place(text="name:N"))]
-    return drawn
+        name_chart = _chart([_plane_row(middle, name=names[w])]).mark_text(fontSize=12, color="#222", fontWeight="bold")
+        layers += [edge, name_chart.encode(**_plane_axes(text="name:N"))]
+    return layers
