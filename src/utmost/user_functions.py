@@ -1,4 +1,4 @@
-"""Other people's functions, named as MODULE:FUNCTION on the command line."""
+"""Load a user's function from its name MODULE:FUNCTION."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from utmost.continuous import LaplaceLoss, geometric_loss, laplace_factor, laplace_loss, laplace_price, rounded_laplace
 from utmost.errors import InputError
-from utmost.exact import Level, Number, alpha, ball, ball_ends, epsilon, power
+from utmost.exact import Level, Number, alpha, ball, ball_endpoints, epsilon, power
 from utmost.mechanisms import geometric, untruncated_law
 
 HALF = Fraction(1, 2)
@@ -191,7 +191,7 @@ def test_laplace_loss_of_twenty_is_the_integral_that_quadrature_finds(name, leve
 @pytest.mark.parametrize("name", LOSSES)
 def test_laplace_loss_agrees_to_thirty_digits_with_brute_force_over_all_crossings(name, level):
     costs = skewed_costs(6, LOSSES[name])
-    loss, (low, high) = laplace_loss(costs, level), ball_ends(every_crossing(costs, level))
+    loss, (low, high) = laplace_loss(costs, level), ball_endpoints(every_crossing(costs, level))
     assert loss.lower <= high
     assert low <= loss.upper
     assert max(loss.upper, high) - min(loss.lower, low) <= loss.upper / 10**30
@@ -203,7 +203,7 @@ def test_roots_too_large_to_write_down_are_enclosed_to_thirty_digits():
     assert loss.exact is None
     assert 0 < loss.upper - loss.lower <= loss.lower / 10**30
     assert loss.lower <= Fraction(float(loss)) * (1 + Fraction(1, 10**15))
-    low, high = ball_ends(every_crossing(costs, level))
+    low, high = ball_endpoints(every_crossing(costs, level))
     assert loss.lower <= high
     assert low <= loss.upper
 

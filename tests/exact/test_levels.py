@@ -1,4 +1,4 @@
-"""Levels: α and ε, exact, with both ends."""
+"""Levels: α and ε, exact, with both endpoints."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_epsilon_is_exact_and_its_alpha_irrational() -> None:
     assert tenth.epsilon == 0.1
 
 
-def test_both_ends_are_levels() -> None:
+def test_both_endpoints_are_levels() -> None:
     assert alpha(0).epsilon == math.inf
     assert alpha(1).epsilon == 0 == epsilon(0).epsilon
     assert epsilon(0) == alpha(1)
@@ -53,7 +53,7 @@ def test_an_alpha_outside_the_unit_interval_is_refused(bad: object) -> None:
 
 
 @pytest.mark.parametrize("bad", ["-1", "inf", "nan", "sqrt(2)", "1e9", 0.1])
-def test_a_negative_or_foolish_epsilon_is_refused(bad: object) -> None:
+def test_a_negative_irrational_or_huge_epsilon_is_refused(bad: object) -> None:
     with pytest.raises(InputError, match="epsilon must"):
         epsilon(bad)
 
@@ -65,5 +65,5 @@ def test_epsilon_ball_contains_the_logarithm_at_any_precision() -> None:
         assert interval.exp().contains(2)
 
 
-def test_telling_everything_is_an_infinite_epsilon_in_words_too() -> None:
+def test_alpha_zero_is_printed_as_an_infinite_epsilon() -> None:
     assert str(alpha(0)) == "α = 0 (ε = ∞)"

@@ -17,7 +17,7 @@ from utmost.exact.reals import midpoint
 HALF = Fraction(1, 2)
 
 
-def close(value: Number, other: object) -> bool:
+def balls_overlap(value: Number, other: object) -> bool:
     """Two balls of 200 bits that meet."""
     return bool(ball(value, 200).overlaps(other))
 
@@ -44,8 +44,8 @@ def test_division_undoes_multiplication(a: Number, b: Number) -> None:
 @settings(max_examples=60)
 def test_operations_agree_with_ball_arithmetic(a: Number, b: Number) -> None:
     left, right = ball(a, 200), ball(b, 200)
-    assert close(a + b, left + right)
-    assert close(a * b, left * right)
+    assert balls_overlap(a + b, left + right)
+    assert balls_overlap(a * b, left * right)
     assert (a < b) == bool(left < right) or a == b
 
 
@@ -58,7 +58,7 @@ def test_comparison_is_decided_even_when_the_difference_is_tiny(a: Number, b: Nu
     assert (a < b) + (a == b) + (a > b) == 1
 
 
-def test_numbers_that_are_equal_in_disguise_are_equal() -> None:
+def test_equal_numbers_written_differently_are_equal() -> None:
     alpha = exponential(Fraction(-1, 10))
     assert (1 - alpha * alpha) / (1 + alpha) == 1 - alpha
     assert power(8, HALF) == 2 * power(2, HALF)
@@ -74,8 +74,8 @@ def test_rational_results_come_out_as_fractions() -> None:
         assert type(value) is Fraction
 
 
-def test_near_equal_reals_are_told_apart() -> None:
-    """√2 against its convergent with 40 digits, on the right side."""
+def test_an_enclosure_of_300_bits_brackets_the_root() -> None:
+    """√2 against rational bounds less than 2^−298 apart."""
     root = power(2, HALF)
     low, high = enclosure(root, 300)
     assert low < root < high
@@ -114,7 +114,7 @@ def test_what_is_written_is_read_back(value: Number) -> None:
         ("−1", Fraction(-1)),
     ],
 )
-def test_numbers_are_read(text: str, value: Fraction) -> None:
+def test_number_texts_are_parsed(text: str, value: Fraction) -> None:
     assert number(text) == value
 
 
@@ -140,7 +140,7 @@ def test_a_float_is_refused_with_the_remedy() -> None:
         power(2, HALF) + 0.5  # type: ignore[operator]
 
 
-def test_rational_and_whole_refuse_what_they_are_not() -> None:
+def test_rational_and_integer_refuse_other_numbers() -> None:
     assert rational("3/4") == Fraction(3, 4)
     assert integer("12") == 12
     with pytest.raises(InputError):

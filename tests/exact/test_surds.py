@@ -28,10 +28,10 @@ def surds(draw: st.DrawFn) -> Number:
 @st.composite
 def powers(draw: st.DrawFn) -> Number:
     """Sums of terms c·e^surd, or of terms c·(2/3)^(a+b·√2): the two cases that are proved to be decided."""
-    exponential_ones = draw(st.booleans())
+    use_exponentials = draw(st.booleans())
     total: Number = draw(fractions(-3, 3))
     for _ in range(draw(st.integers(1, 3))):
-        if exponential_ones:
+        if use_exponentials:
             total = total + draw(fractions(-3, 3)) * exponential(draw(surds()))
         else:
             exponent = draw(fractions(-2, 2)) + draw(fractions(-2, 2)) * ROOT2
@@ -51,7 +51,7 @@ def test_powers_turn_sums_into_products(a: Number, b: Number) -> None:
 
 @given(surds())
 @settings(max_examples=80)
-def test_exponents_are_numbers_and_back(a: Number) -> None:
+def test_an_exponent_converts_to_a_number_and_back(a: Number) -> None:
     assert value_of(exponent_of(a)) == a
     assert isinstance(exponent_of(a), Surd) == isinstance(a, Real)
 
@@ -72,14 +72,16 @@ def test_what_is_written_is_read_back(value: Number) -> None:
     assert number(str(value)) == value
 
 
-def test_equal_in_disguise_is_equal_and_near_is_not() -> None:
+def test_equal_powers_compare_equal_and_close_ones_do_not() -> None:
     assert power(2, number("sqrt(8)")) == power(4, ROOT2)
     assert power(4, ROOT2 / 2) == power(2, ROOT2)
     assert exponential(ROOT2 + ROOT2) == exponential(number("sqrt(8)"))
     assert power(2, 3 + ROOT2) == 8 * power(2, ROOT2)
-    close = Fraction(2665144142690225188650297249873139848274211313714659, 10**51)  # 2^√2, 51 decimals, cut off
-    assert sign(power(2, ROOT2) - close) > 0
-    assert sign(power(2, ROOT2) - close - Fraction(1, 10**51)) < 0
+    truncated_decimal = Fraction(
+        2665144142690225188650297249873139848274211313714659, 10**51
+    )  # 2^√2, 51 decimals, cut off
+    assert sign(power(2, ROOT2) - truncated_decimal) > 0
+    assert sign(power(2, ROOT2) - truncated_decimal - Fraction(1, 10**51)) < 0
 
 
 def test_a_level_takes_distances_of_the_plane() -> None:

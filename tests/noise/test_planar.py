@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from noise.played import Counted, Played, fixed
 from utmost.errors import InputError
-from utmost.exact import Level, alpha, ball_ends, epsilon
+from utmost.exact import Level, alpha, ball_endpoints, epsilon
 from utmost.noise import planar
 from utmost.noise.planar import accept, acceptance, lower_exponential, normal_root, planar_noise, planar_rate
 
@@ -58,7 +58,7 @@ def test_the_integers_enclose_the_probability_of_acceptance_and_narrowly(case) -
     for (i, j), below, above in zip(points, low.tolist(), high.tolist(), strict=True):
         with ctx.workprec(BITS):
             gamma = gamma_of(level, step, scale.beta, i, j)
-            bottom, top = ball_ends((-gamma).exp() * 2**32)
+            bottom, top = ball_endpoints((-gamma).exp() * 2**32)
             length = float(theta_of(level, step) * arb(max(i * i + j * j, 1)).sqrt())
         assert below <= bottom
         assert top <= above
@@ -100,14 +100,14 @@ def test_the_exponential_is_rounded_down_by_at_most_six(exponents: list[int]) ->
     found = lower_exponential(np.array(exponents, dtype=np.uint64)).tolist()
     for x, value in zip(exponents, found, strict=True):
         with ctx.workprec(BITS):
-            low, high = ball_ends((-arb(fmpq(x, 2**32))).exp() * 2**32)
+            low, high = ball_endpoints((-arb(fmpq(x, 2**32))).exp() * 2**32)
         assert high - 6 <= value <= low
 
 
 def boundary(level: Level, i: int, j: int, bits: int) -> int:
     """⌊e^(−γ)·2^bits⌋ for a step of 1."""
     with ctx.workprec(BITS + bits):
-        low, high = ball_ends(
+        low, high = ball_endpoints(
             (-gamma_of(level, Fraction(1), planar_rate(level, Fraction(1)).beta, i, j)).exp() * (1 << bits)
         )
     assert low // 1 == high // 1

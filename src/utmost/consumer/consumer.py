@@ -14,7 +14,7 @@ from utmost.consumer.loss_legality import Legality
 from utmost.consumer.losses import Loss, Table, legality
 from utmost.consumer.priors import Floating, Prior
 from utmost.errors import InputError
-from utmost.exact import Number, Real, ball, ball_ends
+from utmost.exact import Number, Real, ball, ball_endpoints
 from utmost.exact.working_precision import working_precision
 
 if TYPE_CHECKING:
@@ -157,8 +157,8 @@ def _ball_scores(costs: Matrix, rows: Matrix) -> list[list[arb]]:
 
 def _exact_minimiser(costs: Matrix, column: Matrix, scores: list[arb]) -> int:
     """The smallest minimiser among the readings whose balls reach below every other's upper end."""
-    ceiling = min(ball_ends(score)[1] for score in scores)
-    rivals = [w for w, score in enumerate(scores) if ball_ends(score)[0] <= ceiling]
+    ceiling = min(ball_endpoints(score)[1] for score in scores)
+    rivals = [w for w, score in enumerate(scores) if ball_endpoints(score)[0] <= ceiling]
     if len(rivals) == 1:
         return rivals[0]
     return rivals[first_minimum(np.array([costs[:, w] @ column for w in rivals], dtype=object))]

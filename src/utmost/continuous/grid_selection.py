@@ -54,7 +54,7 @@ from typing import TYPE_CHECKING
 from utmost.continuous.interval import Interval
 from utmost.continuous.losses import ContinuousLoss, Linear
 from utmost.errors import InputError
-from utmost.exact import Number, ball, ball_ends, decimal
+from utmost.exact import Number, ball, ball_endpoints, decimal
 from utmost.exact.working_precision import working_precision
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def _release_loss_bound(question: GridQuestion, step: Fraction, sensitivity_step
     if question.kappa is None:
         return None
     with working_precision(BALL_BITS):
-        noise = ball_ends(1 / ball(question.epsilon / sensitivity_steps, BALL_BITS).sinh())[1]
+        noise = ball_endpoints(1 / ball(question.epsilon / sensitivity_steps, BALL_BITS).sinh())[1]
     return question.kappa * step * (Fraction(1, 2) + noise)
 
 
@@ -280,7 +280,7 @@ def face_value(loss: ContinuousLoss, interval: Interval, rate: Fraction) -> Frac
     length, kappa = interval.length, _rational_above(loss.lipschitz(interval))
     with working_precision(BALL_BITS):
         mass_bounds = [
-            min(ball_ends(-ball(-rate * distance, BALL_BITS).expm1())[1], Fraction(1))
+            min(ball_endpoints(-ball(-rate * distance, BALL_BITS).expm1())[1], Fraction(1))
             for distance in (length / 2, length)
         ]
     half_mean, full_mean = (mass / rate for mass in mass_bounds)
@@ -307,7 +307,7 @@ def _mean_by_cells(loss: ContinuousLoss, length: Fraction, rate: Fraction) -> Fr
             loss_right, tail_right = _symmetric_loss(loss, start + width), tail_left * (-exponent).exp()
             total += (tail_left - tail_right) * (loss_left + share * (loss_right - loss_left))
             start, tail_left, loss_left = start + width, tail_right, loss_right
-        return ball_ends(total + tail_left * _symmetric_loss(loss, length))[1]
+        return ball_endpoints(total + tail_left * _symmetric_loss(loss, length))[1]
 
 
 def _symmetric_loss(loss: ContinuousLoss, gap: Fraction) -> arb:
@@ -327,9 +327,15 @@ def decimal_above(value: Fraction, digits: int = 4) -> str:
 def _exp_above(exponent: Fraction) -> Fraction:
     """e^exponent, rounded up."""
     with working_precision(BALL_BITS):
-        return ball_ends(ball(exponent, BALL_BITS).exp())[1]
+        return ball_endpoints(ball(exponent, BALL_BITS).exp())[1]
 
 
 def _rational_above(value: Number | None) -> Fraction | None:
     """The number, rounded up where it is irrational."""
-    return None if value is None else ball_ends(ball(value, BALL_BITS))[1] if not isinstance(value, Fraction) else value
+    return (
+        None
+        if value is None
+        else ball_endpoints(ball(value, BALL_BITS))[1]
+        if not isinstance(value, Fraction)
+        else value
+    )

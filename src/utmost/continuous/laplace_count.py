@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.errors import InputError, UndecidedError
-from utmost.exact import Level, Number, Real, ball, ball_ends, exponential, is_exact, power, sign
+from utmost.exact import Level, Number, Real, ball, ball_endpoints, exponential, is_exact, power, sign
 from utmost.exact.working_precision import working_precision
 from utmost.mechanisms import column_weights
 
@@ -255,7 +255,7 @@ def _total(exact_part: Number, crossings: Sequence[_Crossing], level: Level) -> 
             return ball(exact, bits)
         return sum((ball(c.rise, bits) * ball(c.fall, bits)).sqrt() for c in crossings) + ball(exact_part, bits)
 
-    return LaplaceLoss(exact, *ball_ends(_narrow_ball(value)))
+    return LaplaceLoss(exact, *ball_endpoints(_narrow_ball(value)))
 
 
 def _narrow_ball(value: Callable[[int], arb]) -> arb:

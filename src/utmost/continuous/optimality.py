@@ -41,7 +41,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError
-from utmost.exact import Level, Number, ball, ball_ends, exponential
+from utmost.exact import Level, Number, ball, ball_endpoints, exponential
 from utmost.exact.working_precision import working_precision
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class Band:
         (True, 0.478758, 0.442398)
         """
         with working_precision(BALL_BITS):
-            return ball_ends(_laplace_band(ball(self.rate, BALL_BITS)))
+            return ball_endpoints(_laplace_band(ball(self.rate, BALL_BITS)))
 
 
 def _laplace_band(rate: arb) -> arb:

@@ -27,7 +27,7 @@ from utmost.design.design import (
 from utmost.design.interior_point import Progress, interior_point_search
 from utmost.design.privacy_program import Rate, privacy_program
 from utmost.errors import SolverError
-from utmost.exact import Level, Number, Real, alpha, ball_ends
+from utmost.exact import Level, Number, Real, alpha, ball_endpoints
 from utmost.lp import certified_optimum
 from utmost.spaces import Space, line
 
@@ -67,7 +67,7 @@ class RoundedLevel:
             return Fraction(1)
         bits = self.bits
         while True:
-            low, high = ball_ends(self.level.power_ball(distance, bits))
+            low, high = ball_endpoints(self.level.power_ball(distance, bits))
             if low > 0 and high < 1:
                 return (low, high)[self.side]
             bits *= 2

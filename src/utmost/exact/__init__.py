@@ -1,6 +1,6 @@
 """Exact numbers: fractions where they are fractions, reals with decided comparisons where they are not."""
 
-from utmost.exact.balls import ball, ball_ends, enclosure
+from utmost.exact.balls import ball, ball_endpoints, enclosure
 from utmost.exact.levels import Level, alpha, epsilon
 from utmost.exact.number_text import decimal, integer, is_exact, json_number, number, rational
 from utmost.exact.reals import Number, Real, exponential, nearest_double, power, refine_double, sign
@@ -11,7 +11,7 @@ __all__ = [
     "Real",
     "alpha",
     "ball",
-    "ball_ends",
+    "ball_endpoints",
     "decimal",
     "enclosure",
     "epsilon",

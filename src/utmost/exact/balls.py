@@ -1,4 +1,4 @@
-"""Balls: intervals with rational ends around exact numbers, as narrow as asked."""
+"""Balls: intervals with rational endpoints around exact numbers, at any precision."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def ball(value: Number | int, bits: int) -> arb:
 
 
 def enclosure(value: Number | int, bits: int) -> tuple[Fraction, Fraction]:
-    """Rational ends lower ≤ value ≤ upper, about 2^−bits apart relative to the value; equal if it is rational.
+    """Rational endpoints lower ≤ value ≤ upper, about 2^−bits apart relative to the value; equal if it is rational.
 
     >>> from utmost.exact import power
     >>> low, high = enclosure(power(2, Fraction(1, 2)), 20)
@@ -32,10 +32,10 @@ def enclosure(value: Number | int, bits: int) -> tuple[Fraction, Fraction]:
     """
     if not isinstance(value, Real):
         return Fraction(value), Fraction(value)
-    return ball_ends(value.ball(bits + 8))
+    return ball_endpoints(value.ball(bits + 8))
 
 
-def ball_ends(interval: arb) -> tuple[Fraction, Fraction]:
-    """The rational ends of a ball."""
+def ball_endpoints(interval: arb) -> tuple[Fraction, Fraction]:
+    """The rational endpoints of a ball."""
     middle, radius = midpoint(interval), midpoint(interval.rad())
     return middle - radius, middle + radius

@@ -1,7 +1,7 @@
 """Privacy levels: α = e^−ε per unit of distance, exact, in [0, 1] with both ends.
 
-A level is given either by α (a rational: "1/2") or by ε (a rational: "0.1"), and remembers which, since the other one
-is irrational. α = 0 is ε = ∞ (no privacy), α = 1 is ε = 0 (nothing is told).
+A level is given either by α (a rational: "1/2") or by ε (a rational: "0.1"), and records which, since the other one is
+irrational. α = 0 is ε = ∞ (no privacy), α = 1 is ε = 0 (the output is independent of the input).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from flint import arb
 
 
-LARGEST_EPSILON = 1000  # e^-1000 is beyond any use, and its powers are long
-LARGEST_RATE = 1_000_000  # ε times a distance: α^distance would have millions of digits
+MAX_EPSILON = 1000  # e^-1000 is beyond any use, and its powers are long
+MAX_EPSILON_DISTANCE = 1_000_000  # ε times a distance: α^distance would have millions of digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Level:
     exponent: Fraction | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is not a level; `alpha` and `epsilon` make levels from text."""
+        """Refuse an α outside [0, 1]; `alpha` and `epsilon` make levels from text."""
         if not isinstance(self.alpha, Fraction | Real) or sign(self.alpha) < 0 or self.alpha > 1:
             raise InputError("alpha must be in [0, 1]: alpha is e^-epsilon, 1 tells nothing")
 
@@ -47,7 +47,7 @@ class Level:
         ('2^(-2^(1/2))', 'exp(-1/5*2^(1/2))')
         """
         exponent = number(distance, "distance")
-        self._bounded(exponent)
+        self._check_distance(exponent)
         if self.exponent is not None:
             return exponential(-self.exponent * exponent)
         if isinstance(self.alpha, Real):
@@ -56,15 +56,16 @@ class Level:
 
     def power_ball(self, distance: Number | int, bits: int) -> arb:
         """An interval of about `bits` bits that contains α^distance, for any distance > 0 (α > 0)."""
-        self._bounded(distance)
+        self._check_distance(distance)
         with working_precision(bits):
             return (-self.epsilon_ball(bits) * ball(distance, bits)).exp()
 
-    def _bounded(self, distance: Number | int) -> None:
-        """Refuse a distance at which nothing is left to tell apart, and numbers have millions of digits."""
-        if self.alpha and distance * Fraction(max(self.epsilon, 1e-300)) > LARGEST_RATE:
+    def _check_distance(self, distance: Number | int) -> None:
+        """Refuse a distance at which α^distance would have millions of digits."""
+        if self.alpha and distance * Fraction(max(self.epsilon, 1e-300)) > MAX_EPSILON_DISTANCE:
             raise InputError(
-                f"epsilon times a distance must be at most {LARGEST_RATE}, got more: measure distances in a larger unit"
+                f"epsilon times a distance must be at most {MAX_EPSILON_DISTANCE}, got more: "
+                "measure distances in a larger unit"
             )
 
     @property
@@ -98,10 +99,10 @@ def alpha(value: object) -> Level:
     >>> str(alpha("1/2")), alpha(0).epsilon, alpha(1).epsilon
     ('α = 1/2 (ε ≈ 0.693147)', inf, 0.0)
     """
-    result = number(value, "alpha")
-    if sign(result) < 0 or result > 1:
-        raise InputError(f"alpha must be in [0, 1], got {decimal(result)}: alpha is e^-epsilon, 1 tells nothing")
-    return Level(result, Fraction(0) if result == 1 else None)
+    exact_alpha = number(value, "alpha")
+    if sign(exact_alpha) < 0 or exact_alpha > 1:
+        raise InputError(f"alpha must be in [0, 1], got {decimal(exact_alpha)}: alpha is e^-epsilon, 1 tells nothing")
+    return Level(exact_alpha, Fraction(0) if exact_alpha == 1 else None)
 
 
 def epsilon(value: object) -> Level:
@@ -110,11 +111,11 @@ def epsilon(value: object) -> Level:
     >>> str(epsilon("0.1").alpha), epsilon("0.1") == epsilon("1/10")
     ('exp(-1/10)', True)
     """
-    result = rational(value, "epsilon")
-    if result < 0:
-        raise InputError(f"epsilon must be >= 0, got {decimal(result)}")
-    if result > LARGEST_EPSILON:
+    exact_epsilon = rational(value, "epsilon")
+    if exact_epsilon < 0:
+        raise InputError(f"epsilon must be >= 0, got {decimal(exact_epsilon)}")
+    if exact_epsilon > MAX_EPSILON:
         raise InputError(
-            f"epsilon must be at most {LARGEST_EPSILON}, got {decimal(result)}: for no privacy at all say alpha 0"
+            f"epsilon must be at most {MAX_EPSILON}, got {decimal(exact_epsilon)}: for no privacy at all say alpha 0"
         )
-    return Level(exponential(-result), result)
+    return Level(exponential(-exact_epsilon), exact_epsilon)

@@ -16,12 +16,12 @@ from utmost.errors import InputError
 from utmost.exact.balls import enclosure
 from utmost.exact.reals import Number, Real, exponential, power
 
-DIGITS = 12  # of a float in a document
+JSON_FLOAT_DIGITS = 12  # of a float in a document
 MAX_NUMBER_CHARS = 100_000  # characters of one number
-MOST_TOKENS = 1000  # numbers and signs in one number
-LARGEST_POWER = 200_000  # bits of a power
+MAX_NUMBER_TOKENS = 1000  # numbers and signs in one number
+MAX_POWER_BITS = 200_000  # bits of a power
 MAX_NUMBER_NESTING = 50  # nested parentheses
-LARGEST_EXPONENT = 10_000
+MAX_EXPONENT = 10_000
 TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(exp|sqrt)\b|([-+*/^()]))")
 
 
@@ -36,9 +36,9 @@ def number(value: object, name: str = "number") -> Number:
     if hasattr(type(value), "__index__") and not isinstance(value, bool):
         return Fraction(operator.index(value))  # type: ignore[arg-type]
     if isinstance(value, bool) or not isinstance(value, Fraction | Decimal | str):
-        raise InputError(_refusal(value, name))
+        raise InputError(_wrong_type_message(value, name))
     if isinstance(value, str):
-        return _Reader(value, name).read()
+        return _NumberParser(value, name).parse()
     if isinstance(value, Decimal) and not value.is_finite():
         raise InputError(f"{name} must be a finite number, got {value}")
     return Fraction(value)
@@ -73,7 +73,7 @@ def json_number(value: Number | float | None) -> str | float | None:
     """
     if value is None or not isinstance(value, float):
         return None if value is None else str(value)
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else str(value)
+    return float(f"{value:.{JSON_FLOAT_DIGITS}g}") if math.isfinite(value) else str(value)
 
 
 def decimal(value: Number | float, digits: int = 6) -> str:
@@ -85,7 +85,7 @@ def decimal(value: Number | float, digits: int = 6) -> str:
     if isinstance(value, Real) and not 1e-300 < abs(float(value)) < 1e300:
         value = close_fraction(value)
     if isinstance(value, Fraction) and value and not 1e-300 < abs(value) < 1e300:
-        return _extreme(value, digits)
+        return _scientific_text(value, digits)
     text = f"{float(value):.{digits}g}"
     return "0" if text == "-0" else text
 
@@ -100,129 +100,129 @@ def close_fraction(value: Number) -> Fraction:
         bits *= 2
 
 
-def _extreme(value: Fraction, digits: int) -> str:
+def _scientific_text(value: Fraction, digits: int) -> str:
     logarithm = math.log10(abs(value.numerator)) - math.log10(value.denominator)
     exponent = math.floor(logarithm)
     mantissa = 10 ** (logarithm - exponent)
     return f"{'-' if value < 0 else ''}{mantissa:.{digits - 1}f}e{exponent:+d}"
 
 
-def _refusal(value: object, name: str) -> str:
+def _wrong_type_message(value: object, name: str) -> str:
     if isinstance(value, float):
         return f'{name} must be exact, got the float {value!r}: write it as text, for instance "0.1" or "1/10"'
     return f'{name} must be a number such as "1/2" or "0.1", got {type(value).__name__}'
 
 
-class _Reader:
+class _NumberParser:
     """A recursive-descent reader of one number."""
 
     def __init__(self, text: str, name: str) -> None:
-        self.name, self.text = name, text if len(text) <= 40 else text[:37] + "..."
+        self.name, self.quoted_text = name, text if len(text) <= 40 else text[:37] + "..."
         if len(text) > MAX_NUMBER_CHARS:
             raise InputError(f"{name} must have at most {MAX_NUMBER_CHARS} characters, got {len(text)}")
-        self.tokens, self.next, self.depth = self._split(text), 0, 0
+        self.tokens, self.position, self.depth = self._tokenize(text), 0, 0
 
-    def _split(self, text: str) -> list[str]:
+    def _tokenize(self, text: str) -> list[str]:
         tokens, position, text = [], 0, text.strip().replace("−", "-")
         while position < len(text):
             match = TOKEN.match(text, position)
             if match is None:
-                raise self._bad()
+                raise self._syntax_error()
             tokens.append(match.group().strip())
             position = match.end()
-            if len(tokens) > MOST_TOKENS:
-                raise self._bad()
+            if len(tokens) > MAX_NUMBER_TOKENS:
+                raise self._syntax_error()
         return tokens
 
-    def _bad(self) -> InputError:
-        return InputError(f'{self.name} must be a number such as 1/2 or 0.1, got "{self.text}"')
+    def _syntax_error(self) -> InputError:
+        return InputError(f'{self.name} must be a number such as 1/2 or 0.1, got "{self.quoted_text}"')
 
-    def read(self) -> Number:
+    def parse(self) -> Number:
         try:
             result = self._expression()
         except (ZeroDivisionError, RecursionError, OverflowError):
-            raise self._bad() from None
-        if self.next != len(self.tokens):
-            raise self._bad()
+            raise self._syntax_error() from None
+        if self.position != len(self.tokens):
+            raise self._syntax_error()
         return result
 
-    def _peek(self) -> str:
-        return self.tokens[self.next] if self.next < len(self.tokens) else ""
+    def _peek_token(self) -> str:
+        return self.tokens[self.position] if self.position < len(self.tokens) else ""
 
-    def _take(self) -> str:
-        token = self._peek()
-        self.next += 1
+    def _next_token(self) -> str:
+        token = self._peek_token()
+        self.position += 1
         return token
 
     def _expression(self) -> Number:
         result = self._term()
-        while self._peek() in ("+", "-"):
-            result = result + self._term() if self._take() == "+" else result - self._term()
+        while self._peek_token() in ("+", "-"):
+            result = result + self._term() if self._next_token() == "+" else result - self._term()
         return result
 
     def _term(self) -> Number:
-        result = self._signed()
-        while self._peek() in ("*", "/"):
-            result = result * self._signed() if self._take() == "*" else result / self._signed()
+        result = self._signed_power()
+        while self._peek_token() in ("*", "/"):
+            result = result * self._signed_power() if self._next_token() == "*" else result / self._signed_power()
         return result
 
-    def _signed(self) -> Number:
-        if self._peek() in ("+", "-"):
-            return self._signed() if self._take() == "+" else -self._signed()
+    def _signed_power(self) -> Number:
+        if self._peek_token() in ("+", "-"):
+            return self._signed_power() if self._next_token() == "+" else -self._signed_power()
         base = self._atom()
-        if self._peek() != "^":
+        if self._peek_token() != "^":
             return base
-        self._take()
-        return self._raise(base, self._signed())
+        self._next_token()
+        return self._checked_power(base, self._signed_power())
 
-    def _raise(self, base: Number, exponent: Number) -> Number:
+    def _checked_power(self, base: Number, exponent: Number) -> Number:
         if isinstance(exponent, Real):
-            if not isinstance(base, Fraction) or exponent.surd() is None or abs(exponent) > LARGEST_EXPONENT:
-                raise self._bad()
+            if not isinstance(base, Fraction) or exponent.surd() is None or abs(exponent) > MAX_EXPONENT:
+                raise self._syntax_error()
             return power(base, exponent)
-        if abs(exponent) > LARGEST_EXPONENT or exponent.denominator > LARGEST_EXPONENT:
-            raise self._bad()
+        if abs(exponent) > MAX_EXPONENT or exponent.denominator > MAX_EXPONENT:
+            raise self._syntax_error()
         if isinstance(base, Fraction):
-            length = max(base.numerator.bit_length(), base.denominator.bit_length())
-            if length * abs(exponent) > LARGEST_POWER:
-                raise self._bad()
+            base_bits = max(base.numerator.bit_length(), base.denominator.bit_length())
+            if base_bits * abs(exponent) > MAX_POWER_BITS:
+                raise self._syntax_error()
             return power(base, exponent)
         if exponent.denominator != 1 or abs(exponent) > MAX_NUMBER_NESTING:
-            raise self._bad()
+            raise self._syntax_error()
         return base**exponent.numerator
 
     def _atom(self) -> Number:
-        token = self._take()
+        token = self._next_token()
         if token in ("exp", "sqrt"):
-            if self._peek() != "(":
-                raise self._bad()
+            if self._peek_token() != "(":
+                raise self._syntax_error()
             return self._function(token, self._atom())
         if token == "(":
             return self._parenthesis()
         return self._literal(token)
 
-    def _function(self, token: str, inside: Number) -> Number:
-        if isinstance(inside, Real) and (token == "sqrt" or inside.surd() is None):
-            raise self._bad()
-        if token == "exp" and (inside > LARGEST_POWER or inside < -LARGEST_POWER):
-            raise self._bad()
-        return exponential(inside) if token == "exp" else power(rational(inside), Fraction(1, 2))
+    def _function(self, function: str, argument: Number) -> Number:
+        if isinstance(argument, Real) and (function == "sqrt" or argument.surd() is None):
+            raise self._syntax_error()
+        if function == "exp" and (argument > MAX_POWER_BITS or argument < -MAX_POWER_BITS):
+            raise self._syntax_error()
+        return exponential(argument) if function == "exp" else power(rational(argument), Fraction(1, 2))
 
     def _parenthesis(self) -> Number:
         self.depth += 1
         if self.depth > MAX_NUMBER_NESTING:
-            raise self._bad()
-        inside = self._expression()
-        if self._take() != ")":
-            raise self._bad()
+            raise self._syntax_error()
+        value = self._expression()
+        if self._next_token() != ")":
+            raise self._syntax_error()
         self.depth -= 1
-        return inside
+        return value
 
     def _literal(self, token: str) -> Number:
         _, _, exponent = token.lower().partition("e")
         try:
-            if exponent and abs(int(exponent)) > LARGEST_EXPONENT:
-                raise self._bad()
+            if exponent and abs(int(exponent)) > MAX_EXPONENT:
+                raise self._syntax_error()
             return Fraction(token)
         except ValueError:
-            raise self._bad() from None
+            raise self._syntax_error() from None

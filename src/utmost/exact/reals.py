@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from utmost.errors import InputError, UndecidedError
-from utmost.exact.surds import Exponent, Surd, floor_of_rational_part, parts, surd
+from utmost.exact.surds import Exponent, Surd, floor_of_rational_part, surd, surd_terms
 from utmost.exact.working_precision import working_precision
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ Monomial: TypeAlias = tuple[Exponent, Radicals]
 Terms: TypeAlias = dict[Monomial, Fraction]
 
 ONE: Monomial = (Fraction(0), ())
-LARGEST_RADICAND = 128  # bits; a root of a larger integer would need its factorisation
-LONGEST_CANCELLED = 8  # terms of a quotient in which a common factor is looked for
-LARGEST_PRECISION = 1 << 20  # bits; nothing met in practice comes near
+MAX_RADICAND_BITS = 128  # bits; a root of a larger integer would need its factorisation
+MAX_CANCELLED_TERMS = 8  # terms of a quotient in which a common factor is looked for
+MAX_PRECISION_BITS = 1 << 20  # bits; nothing met in practice comes near
 
 
 class Real:
@@ -42,25 +42,28 @@ class Real:
     (Fraction(2, 1), True, '1/(1 + exp(-1/10))')
     """
 
-    __slots__ = ("_above", "_below")
-    _above: Terms
-    _below: Terms
+    __slots__ = ("_denominator", "_numerator")
+    _numerator: Terms
+    _denominator: Terms
 
-    def __init__(self, above: Terms, below: Terms) -> None:
-        self._above, self._below = above, below
+    def __init__(self, numerator: Terms, denominator: Terms) -> None:
+        self._numerator, self._denominator = numerator, denominator
 
     def __add__(self, other: Number | int) -> Number:
         if not isinstance(other, int | Fraction | Real):
             return NotImplemented
-        above, below = _parts(other)
-        if below == self._below:
-            return _quotient(_sum(self._above, above), below)
-        return _quotient(_sum(_product(self._above, below), _product(above, self._below)), _product(self._below, below))
+        numerator, denominator = _numerator_and_denominator(other)
+        if denominator == self._denominator:
+            return _simplify_quotient(_add_terms(self._numerator, numerator), denominator)
+        return _simplify_quotient(
+            _add_terms(_multiply_terms(self._numerator, denominator), _multiply_terms(numerator, self._denominator)),
+            _multiply_terms(self._denominator, denominator),
+        )
 
     __radd__ = __add__
 
     def __neg__(self) -> Real:
-        return Real({m: -c for m, c in self._above.items()}, self._below)
+        return Real({m: -c for m, c in self._numerator.items()}, self._denominator)
 
     def __pos__(self) -> Real:
         return self
@@ -77,12 +80,14 @@ class Real:
     def __mul__(self, other: Number | int) -> Number:
         if not isinstance(other, int | Fraction | Real):
             return NotImplemented
-        above, below = _parts(other)
-        if below == self._above:
-            return _quotient(above, self._below)
-        if above == self._below:
-            return _quotient(self._above, below)
-        return _quotient(_product(self._above, above), _product(self._below, below))
+        numerator, denominator = _numerator_and_denominator(other)
+        if denominator == self._numerator:
+            return _simplify_quotient(numerator, self._denominator)
+        if numerator == self._denominator:
+            return _simplify_quotient(self._numerator, denominator)
+        return _simplify_quotient(
+            _multiply_terms(self._numerator, numerator), _multiply_terms(self._denominator, denominator)
+        )
 
     __rmul__ = __mul__
 
@@ -91,11 +96,15 @@ class Real:
             return NotImplemented
         if not other:
             raise ZeroDivisionError("division of an exact number by zero")
-        above, below = _parts(other)
-        return self * (Real(below, above) if isinstance(other, Real) else 1 / Fraction(other))
+        numerator, denominator = _numerator_and_denominator(other)
+        return self * (Real(denominator, numerator) if isinstance(other, Real) else 1 / Fraction(other))
 
     def __rtruediv__(self, other: Number | int) -> Number:
-        return Real(self._below, self._above) * other if isinstance(other, int | Fraction | Real) else NotImplemented
+        return (
+            Real(self._denominator, self._numerator) * other
+            if isinstance(other, int | Fraction | Real)
+            else NotImplemented
+        )
 
     def __pow__(self, exponent: int) -> Number:
         if not isinstance(exponent, int):
@@ -133,10 +142,12 @@ class Real:
         return refine_double(self.ball)
 
     def __str__(self) -> str:
-        above = _spell(self._above)
-        if self._below == {ONE: Fraction(1)}:
-            return above
-        return f"{above if _is_plain(self._above) else f'({above})'}/({_spell(self._below)})"
+        numerator = _terms_text(self._numerator)
+        if self._denominator == {ONE: Fraction(1)}:
+            return numerator
+        return (
+            f"{numerator if _is_single_term(self._numerator) else f'({numerator})'}/({_terms_text(self._denominator)})"
+        )
 
     def __repr__(self) -> str:
         return f"Real({self})"
@@ -144,41 +155,41 @@ class Real:
     def ball(self, bits: int) -> arb:
         """An interval that contains it, computed with `bits` bits."""
         with working_precision(bits):
-            return _ball(self._above) / _ball(self._below)
+            return _terms_ball(self._numerator) / _terms_ball(self._denominator)
 
     def logarithm(self) -> Fraction | None:
         """q if this is e^q with q rational, else None."""
-        found = self.monomial()
-        if found is None or isinstance(found[1], Surd):
+        monomial = self.monomial()
+        if monomial is None or isinstance(monomial[1], Surd):
             return None
-        return found[1] if found[0] == 1 and not found[2] else None
+        return monomial[1] if monomial[0] == 1 and not monomial[2] else None
 
     def terms(self) -> tuple[Mapping[Monomial, Fraction], Mapping[Monomial, Fraction]]:
-        """The sums above and below the bar: coefficients by monomial (exponent of e, exponents of primes)."""
-        return self._above, self._below
+        """The numerator and the denominator: coefficients by monomial (exponent of e, exponents of primes)."""
+        return self._numerator, self._denominator
 
     def monomial(self) -> tuple[Fraction, Exponent, Radicals] | None:
         """(c, q, ((p, r), …)) if this is the one term c·e^q·∏ p^r, else None."""
-        if len(self._above) > 1 or self._below != {ONE: Fraction(1)}:
+        if len(self._numerator) > 1 or self._denominator != {ONE: Fraction(1)}:
             return None
-        ((exponent, radicals), coefficient) = next(iter(self._above.items()))
+        ((exponent, radicals), coefficient) = next(iter(self._numerator.items()))
         return coefficient, exponent, radicals
 
     def surd(self) -> Surd | None:
         """The same number as a surd, if it is a sum of rational multiples of square roots."""
-        if self._below != {ONE: Fraction(1)}:
+        if self._denominator != {ONE: Fraction(1)}:
             return None
         roots: dict[int, Fraction] = {}
-        for (exponent, radicals), coefficient in self._above.items():
+        for (exponent, radicals), coefficient in self._numerator.items():
             if exponent or any(r != Fraction(1, 2) for _, r in radicals):
                 return None
             roots[math.prod(p for p, _ in radicals)] = coefficient
-        found = surd(roots)
-        return found if isinstance(found, Surd) else None
+        value = surd(roots)
+        return value if isinstance(value, Surd) else None
 
     def sign(self) -> int:
         """−1 or 1: it is never zero, so some precision decides."""
-        return _sign(self._above) * _sign(self._below)
+        return _terms_sign(self._numerator) * _terms_sign(self._denominator)
 
 
 Number: TypeAlias = Fraction | Real
@@ -190,7 +201,7 @@ def exponential(exponent: Number | int) -> Number:
     >>> str(exponential(power(2, Fraction(1, 2)) / 10))
     'exp(1/10*2^(1/2))'
     """
-    return _quotient({(exponent_of(exponent), ()): Fraction(1)}, {ONE: Fraction(1)})
+    return _simplify_quotient({(exponent_of(exponent), ()): Fraction(1)}, {ONE: Fraction(1)})
 
 
 def power(base: Fraction | int, exponent: Number | int) -> Number:
@@ -199,44 +210,44 @@ def power(base: Fraction | int, exponent: Number | int) -> Number:
     >>> power(Fraction(1, 4), Fraction(3, 2)), str(power(12, Fraction(1, 2))), str(power(2, power(2, Fraction(1, 2))))
     (Fraction(1, 8), '2*3^(1/2)', '2^(2^(1/2))')
     """
-    base, raised = Fraction(base), exponent_of(exponent)
+    base, exact_exponent = Fraction(base), exponent_of(exponent)
     if base < 0 or (base == 0 and sign(exponent) < 0):
         raise InputError(f"a power needs a base >= 0 (> 0 if the exponent is negative), got base {base}")
     if base in (0, 1):
-        return Fraction(1) if not raised else base
-    if isinstance(raised, Fraction) and raised.denominator == 1:
-        return base**raised.numerator
-    return _radical(base, raised)
+        return Fraction(1) if not exact_exponent else base
+    if isinstance(exact_exponent, Fraction) and exact_exponent.denominator == 1:
+        return base**exact_exponent.numerator
+    return _radical(base, exact_exponent)
 
 
 def exponent_of(value: Number | int) -> Exponent:
     """The number as an exponent: a fraction, or a sum of square roots."""
     if not isinstance(value, Real):
         return Fraction(value)
-    found = value.surd()
-    if found is None:
+    exponent = value.surd()
+    if exponent is None:
         raise InputError("an exact exponent must be rational or a sum of square roots such as sqrt(2)")
-    return found
+    return exponent
 
 
 def value_of(exponent: Exponent) -> Number:
     """An exponent as a number."""
     total: Number = Fraction(0)
-    for k, c in parts(exponent):
+    for k, c in surd_terms(exponent):
         total = total + c * power(k, Fraction(1, 2))
     return total
 
 
 def prime_exponents(value: Number) -> dict[int, Exponent] | None:
     """The exponents r of a positive number ∏ p^r; None if it is not such a product, or too long to factor."""
-    found = value.monomial() if isinstance(value, Real) else (value, Fraction(0), ())
-    if found is None or found[0] <= 0 or found[1]:
+    monomial = value.monomial() if isinstance(value, Real) else (value, Fraction(0), ())
+    if monomial is None or monomial[0] <= 0 or monomial[1]:
         return None
     try:
-        exponents: dict[int, Exponent] = {p: Fraction(m) for p, m in _factors(found[0])}
+        exponents: dict[int, Exponent] = {p: Fraction(m) for p, m in _prime_factors(monomial[0])}
     except InputError:
         return None
-    for prime, exponent in found[2]:
+    for prime, exponent in monomial[2]:
         exponents[prime] = exponent + exponents.get(prime, Fraction(0))
     return exponents
 
@@ -266,7 +277,7 @@ def nearest_double(interval: arb) -> float:
 def refine_double(value: Callable[[int], arb]) -> float:
     """The double nearest to a number ≠ 0 whose balls can be had at any precision."""
     bits = 96
-    while bits <= LARGEST_PRECISION:
+    while bits <= MAX_PRECISION_BITS:
         with working_precision(bits):
             interval = value(bits)
         if interval.rel_accuracy_bits() >= 56:
@@ -276,108 +287,110 @@ def refine_double(value: Callable[[int], arb]) -> float:
 
 
 def _radical(base: Fraction, exponent: Exponent) -> Number:
-    radicals, coefficient = _normal({p: multiplicity * exponent for p, multiplicity in _factors(base)})
-    return _quotient({(Fraction(0), radicals): coefficient}, {ONE: Fraction(1)})
+    radicals, coefficient = _normalise_radicals(
+        {p: multiplicity * exponent for p, multiplicity in _prime_factors(base)}
+    )
+    return _simplify_quotient({(Fraction(0), radicals): coefficient}, {ONE: Fraction(1)})
 
 
-def _normal(exponents: Mapping[int, Exponent]) -> tuple[Radicals, Fraction]:
+def _normalise_radicals(exponents: Mapping[int, Exponent]) -> tuple[Radicals, Fraction]:
     """The product of p^r as radicals, whose rational parts are in [0, 1), times a rational."""
     coefficient, radicals = Fraction(1), []
     for prime, exponent in sorted(exponents.items()):
-        whole = floor_of_rational_part(exponent)
-        rest = exponent - Fraction(whole) if whole else exponent
-        coefficient *= Fraction(prime) ** whole
-        if rest:
-            radicals.append((prime, rest))
+        integer_part = floor_of_rational_part(exponent)
+        remainder = exponent - Fraction(integer_part) if integer_part else exponent
+        coefficient *= Fraction(prime) ** integer_part
+        if remainder:
+            radicals.append((prime, remainder))
     return tuple(radicals), coefficient
 
 
-def _factors(base: Fraction) -> list[tuple[int, int]]:
+def _prime_factors(base: Fraction) -> list[tuple[int, int]]:
     from flint import fmpz
 
-    if max(base.numerator.bit_length(), base.denominator.bit_length()) > LARGEST_RADICAND:
-        raise InputError(f"an exact root needs a number of at most {LARGEST_RADICAND} bits: use a shorter fraction")
-    above = [(int(p), int(m)) for p, m in fmpz(base.numerator).factor()]
-    below = [(int(p), -int(m)) for p, m in fmpz(base.denominator).factor()]
-    return sorted(above + below)
+    if max(base.numerator.bit_length(), base.denominator.bit_length()) > MAX_RADICAND_BITS:
+        raise InputError(f"an exact root needs a number of at most {MAX_RADICAND_BITS} bits: use a shorter fraction")
+    numerator_factors = [(int(p), int(m)) for p, m in fmpz(base.numerator).factor()]
+    denominator_factors = [(int(p), -int(m)) for p, m in fmpz(base.denominator).factor()]
+    return sorted(numerator_factors + denominator_factors)
 
 
-def _parts(value: Number | int) -> tuple[Terms, Terms]:
+def _numerator_and_denominator(value: Number | int) -> tuple[Terms, Terms]:
     if isinstance(value, Real):
-        return value._above, value._below
+        return value._numerator, value._denominator
     return ({ONE: Fraction(value)} if value else {}), {ONE: Fraction(1)}
 
 
-def _sum(left: Mapping[Monomial, Fraction], right: Mapping[Monomial, Fraction]) -> Terms:
-    return _collect([*left.items(), *right.items()])
+def _add_terms(left: Mapping[Monomial, Fraction], right: Mapping[Monomial, Fraction]) -> Terms:
+    return _collect_terms([*left.items(), *right.items()])
 
 
-def _collect(terms: Iterable[tuple[Monomial, Fraction]]) -> Terms:
-    total: Terms = {}
+def _collect_terms(terms: Iterable[tuple[Monomial, Fraction]]) -> Terms:
+    collected: Terms = {}
     for monomial, coefficient in terms:
-        total[monomial] = total.get(monomial, Fraction(0)) + coefficient
-    return {m: c for m, c in total.items() if c}
+        collected[monomial] = collected.get(monomial, Fraction(0)) + coefficient
+    return {m: c for m, c in collected.items() if c}
 
 
-def _product(left: Terms, right: Terms) -> Terms:
-    return _collect(_times(m, c, n, d) for m, c in left.items() for n, d in right.items())
+def _multiply_terms(left: Terms, right: Terms) -> Terms:
+    return _collect_terms(_multiply_monomials(m, c, n, d) for m, c in left.items() for n, d in right.items())
 
 
-def _times(m: Monomial, c: Fraction, n: Monomial, d: Fraction) -> tuple[Monomial, Fraction]:
+def _multiply_monomials(m: Monomial, c: Fraction, n: Monomial, d: Fraction) -> tuple[Monomial, Fraction]:
     coefficient = c * d
     if not m[1] or not n[1]:
         return (m[0] + n[0], m[1] or n[1]), coefficient
     exponents = dict(m[1])
     for prime, exponent in n[1]:
         exponents[prime] = exponents.get(prime, Fraction(0)) + exponent
-    radicals, factor = _normal(exponents)
+    radicals, factor = _normalise_radicals(exponents)
     return (m[0] + n[0], radicals), coefficient * factor
 
 
-def _quotient(above: Terms, below: Terms) -> Number:
-    """above/below, with the smallest monomial of `below` made 1, as a fraction where it is one."""
-    if not above:
+def _simplify_quotient(numerator: Terms, denominator: Terms) -> Number:
+    """numerator/denominator, the denominator's leading monomial scaled to 1; a fraction where it is rational."""
+    if not numerator:
         return Fraction(0)
-    if len(below) > 1 and above.keys() == below.keys():
-        ratios = {above[m] / below[m] for m in below}
+    if len(denominator) > 1 and numerator.keys() == denominator.keys():
+        ratios = {numerator[m] / denominator[m] for m in denominator}
         if len(ratios) == 1:
             return ratios.pop()
-    if 1 < len(below) == len(above) <= LONGEST_CANCELLED:
-        factor = _common_factor(above, below)
+    if 1 < len(denominator) == len(numerator) <= MAX_CANCELLED_TERMS:
+        factor = _common_factor(numerator, denominator)
         if factor is not None:
-            above, below = factor, {ONE: Fraction(1)}
-    lead = next(iter(below)) if len(below) == 1 else max(below, key=_order)
-    if lead != ONE or below[lead] != 1:
-        factor = _inverse(lead, below[lead])
-        above, below = _product(above, factor), _product(below, factor)
-    if len(below) == 1 and above.keys() == {ONE}:
-        return above[ONE]
-    return Real(above, below)
+            numerator, denominator = factor, {ONE: Fraction(1)}
+    leading = next(iter(denominator)) if len(denominator) == 1 else max(denominator, key=_monomial_key)
+    if leading != ONE or denominator[leading] != 1:
+        factor = _inverse_terms(leading, denominator[leading])
+        numerator, denominator = _multiply_terms(numerator, factor), _multiply_terms(denominator, factor)
+    if len(denominator) == 1 and numerator.keys() == {ONE}:
+        return numerator[ONE]
+    return Real(numerator, denominator)
 
 
-def _common_factor(above: Terms, below: Terms) -> Terms | None:
-    """The monomial m with above = m·below, if there is one."""
-    first = next(iter(above.items()))
-    for monomial, coefficient in below.items():
-        factor = _product(dict([first]), _inverse(monomial, coefficient))
-        if _product(below, factor) == above:
+def _common_factor(numerator: Terms, denominator: Terms) -> Terms | None:
+    """The monomial m with numerator = m·denominator, if there is one."""
+    first = next(iter(numerator.items()))
+    for monomial, coefficient in denominator.items():
+        factor = _multiply_terms(dict([first]), _inverse_terms(monomial, coefficient))
+        if _multiply_terms(denominator, factor) == numerator:
             return factor
     return None
 
 
-def _inverse(monomial: Monomial, coefficient: Fraction) -> Terms:
-    radicals, factor = _normal({p: -e for p, e in monomial[1]})
+def _inverse_terms(monomial: Monomial, coefficient: Fraction) -> Terms:
+    radicals, factor = _normalise_radicals({p: -e for p, e in monomial[1]})
     return {(-monomial[0], radicals): factor / coefficient}
 
 
-def _order(monomial: Monomial) -> tuple[object, ...]:
+def _monomial_key(monomial: Monomial) -> tuple[object, ...]:
     """A key that orders monomials, by their exponents' coefficients: e's rational part first."""
     exponent, radicals = monomial
-    rational = Fraction(next((c for k, c in parts(exponent) if k == 1), 0))
-    return rational, parts(exponent), tuple((p, parts(r)) for p, r in radicals)
+    rational_part = Fraction(next((c for k, c in surd_terms(exponent) if k == 1), 0))
+    return rational_part, surd_terms(exponent), tuple((p, surd_terms(r)) for p, r in radicals)
 
 
-def _ball(terms: Terms) -> arb:
+def _terms_ball(terms: Terms) -> arb:
     from flint import arb, fmpq
 
     total = arb(0)
@@ -397,32 +410,34 @@ def _exponent_ball(exponent: Exponent) -> arb:
     return exponent.ball() if isinstance(exponent, Surd) else arb(fmpq(exponent.numerator, exponent.denominator))
 
 
-def _sign(terms: Terms) -> int:
+def _terms_sign(terms: Terms) -> int:
     if len(terms) == 1:
         return sign(next(iter(terms.values())))
     bits = 64
-    while bits <= LARGEST_PRECISION:
+    while bits <= MAX_PRECISION_BITS:
         with working_precision(bits):
-            value = _ball(terms)
+            value = _terms_ball(terms)
         if value > 0:
             return 1
         if value < 0:
             return -1
         bits *= 2
-    raise UndecidedError(f"the sign of an exact number is not decided by {LARGEST_PRECISION} bits")
+    raise UndecidedError(f"the sign of an exact number is not decided by {MAX_PRECISION_BITS} bits")
 
 
-def _spell(terms: Terms) -> str:
-    words = [_word(m, c) for m, c in sorted(terms.items(), key=lambda item: _spelling_order(item[0]))]
-    return words[0] + "".join(f" - {w[1:]}" if w.startswith("-") else f" + {w}" for w in words[1:])
+def _terms_text(terms: Terms) -> str:
+    term_texts = [_monomial_text(m, c) for m, c in sorted(terms.items(), key=lambda item: _printing_key(item[0]))]
+    return term_texts[0] + "".join(
+        f" - {text[1:]}" if text.startswith("-") else f" + {text}" for text in term_texts[1:]
+    )
 
 
-def _spelling_order(monomial: Monomial) -> tuple[object, ...]:
-    rational, exponent, radicals = _order(monomial)
-    return -rational, exponent, radicals  # type: ignore[operator]
+def _printing_key(monomial: Monomial) -> tuple[object, ...]:
+    rational_part, exponent, radicals = _monomial_key(monomial)
+    return -rational_part, exponent, radicals  # type: ignore[operator]
 
 
-def _word(monomial: Monomial, coefficient: Fraction) -> str:
+def _monomial_text(monomial: Monomial, coefficient: Fraction) -> str:
     exponent, radicals = monomial
     factors = ([f"exp({exponent})"] if exponent else []) + [f"{p}^({r})" for p, r in radicals]
     if abs(coefficient) != 1 or not factors:
@@ -430,5 +445,5 @@ def _word(monomial: Monomial, coefficient: Fraction) -> str:
     return ("-" if coefficient < 0 else "") + "*".join(factors)
 
 
-def _is_plain(terms: Terms) -> bool:
+def _is_single_term(terms: Terms) -> bool:
     return len(terms) == 1

@@ -31,7 +31,7 @@ class Surd:
 
     def __add__(self, other: Exponent) -> Exponent:
         total = dict(self.terms)
-        for k, c in parts(other):
+        for k, c in surd_terms(other):
             total[k] = total.get(k, Fraction(0)) + c
         return surd(total)
 
@@ -58,8 +58,10 @@ class Surd:
         return hash(self.terms)
 
     def __str__(self) -> str:
-        words = [_word(k, c) for k, c in self.terms]
-        return words[0] + "".join(f" - {w[1:]}" if w.startswith("-") else f" + {w}" for w in words[1:])
+        term_texts = [_term_text(k, c) for k, c in self.terms]
+        return term_texts[0] + "".join(
+            f" - {text[1:]}" if text.startswith("-") else f" + {text}" for text in term_texts[1:]
+        )
 
     def __repr__(self) -> str:
         return f"Surd({self})"
@@ -79,13 +81,13 @@ Exponent: TypeAlias = Fraction | Surd
 
 def surd(terms: Mapping[int, Fraction]) -> Exponent:
     """Σ c·√k over the square-free k given."""
-    kept = tuple(sorted((k, c) for k, c in terms.items() if c))
-    if all(k == 1 for k, _ in kept):
-        return kept[0][1] if kept else Fraction(0)
-    return Surd(kept)
+    nonzero = tuple(sorted((k, c) for k, c in terms.items() if c))
+    if all(k == 1 for k, _ in nonzero):
+        return nonzero[0][1] if nonzero else Fraction(0)
+    return Surd(nonzero)
 
 
-def parts(value: Exponent) -> tuple[tuple[int, Fraction], ...]:
+def surd_terms(value: Exponent) -> tuple[tuple[int, Fraction], ...]:
     """The terms (k, c) of Σ c·√k, by increasing k; this also orders exponents, if not by size."""
     if isinstance(value, Surd):
         return value.terms
@@ -94,10 +96,10 @@ def parts(value: Exponent) -> tuple[tuple[int, Fraction], ...]:
 
 def floor_of_rational_part(value: Exponent) -> int:
     """⌊c⌋ of the term c·√1."""
-    return next((c.numerator // c.denominator for k, c in parts(value) if k == 1), 0)
+    return next((c.numerator // c.denominator for k, c in surd_terms(value) if k == 1), 0)
 
 
-def _word(k: int, c: Fraction) -> str:
+def _term_text(k: int, c: Fraction) -> str:
     if k == 1:
         return str(c)
     root = f"{k}^(1/2)"

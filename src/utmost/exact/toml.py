@@ -1,4 +1,4 @@
-"""TOML with exact numbers: the one reader of what users write in it."""
+"""Parse TOML with exact decimal numbers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from utmost.errors import InputError
 
-PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
-LONG_KEY = re.compile(rf"(?:\.[ \t]*+{PART}[ \t]*+){{100}}")  # tomllib takes the square of its length in time
+KEY_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+TOO_LONG_KEY = re.compile(rf"(?:\.[ \t]*+{KEY_PART}[ \t]*+){{100}}")  # tomllib takes the square of its length in time
 
 
 def parse_toml(text: str, name: str) -> dict[str, Any]:
@@ -19,6 +19,6 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
     >>> parse_toml("epsilon = 0.1", "plan")
     {'epsilon': Decimal('0.1')}
     """
-    if LONG_KEY.search(text) is not None:
+    if TOO_LONG_KEY.search(text) is not None:
         raise InputError(f"{name} must have keys of at most 100 parts with dots between them, got a longer one")
     return tomllib.loads(text, parse_float=Decimal)

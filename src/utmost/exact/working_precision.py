@@ -1,6 +1,6 @@
-"""The precision that balls are computed with: one number for the whole process, lent to one thread at a time.
+"""Set the precision of balls for one thread at a time.
 
-python-flint keeps its precision in one place for all threads. Two that set it at once would compute with each other's,
+python-flint has one precision for the whole process. Two threads that set it at once would compute with each other's,
 and a search that doubles its bits until a ball is narrow enough would not end.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from types import TracebackType
 
-_LENT = threading.RLock()
+_PRECISION_LOCK = threading.RLock()
 
 
 class working_precision:  # as python-flint calls it
@@ -23,20 +23,20 @@ class working_precision:  # as python-flint calls it
     (True, True)
     """
 
-    __slots__ = ("_before", "_bits")
+    __slots__ = ("_bits", "_previous_bits")
 
     def __init__(self, bits: int) -> None:
-        self._bits, self._before = bits, 0
+        self._bits, self._previous_bits = bits, 0
 
     def __enter__(self) -> None:
         from flint import ctx
 
-        _LENT.acquire()
-        self._before = ctx.prec
+        _PRECISION_LOCK.acquire()
+        self._previous_bits = ctx.prec
         try:
             ctx.prec = self._bits
         except BaseException:
-            _LENT.release()
+            _PRECISION_LOCK.release()
             raise
 
     def __exit__(
@@ -44,5 +44,5 @@ class working_precision:  # as python-flint calls it
     ) -> None:
         from flint import ctx
 
-        ctx.prec = self._before
-        _LENT.release()
+        ctx.prec = self._previous_bits
+        _PRECISION_LOCK.release()

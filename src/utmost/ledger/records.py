@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from utmost.errors import BudgetError, InputError
 from utmost.exact import decimal, rational
-from utmost.exact.levels import LARGEST_EPSILON
+from utmost.exact.levels import MAX_EPSILON
 
 ROW = "row"
 COMPOSITIONS = ("pure", "pld")
@@ -216,8 +216,8 @@ def _check_amount(value: object, name: str) -> Fraction:
 
 def _check_epsilon(value: object, name: str) -> Fraction:
     amount = _check_amount(value, name)
-    if not 0 < amount <= LARGEST_EPSILON:
-        raise InputError(f"{name} must be > 0 and at most {LARGEST_EPSILON}, got {decimal(amount)}")
+    if not 0 < amount <= MAX_EPSILON:
+        raise InputError(f"{name} must be > 0 and at most {MAX_EPSILON}, got {decimal(amount)}")
     return amount
 
 

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.errors import InputError, UndecidedError
-from utmost.exact import Level, ball, ball_ends, epsilon, integer, rational
+from utmost.exact import Level, ball, ball_endpoints, epsilon, integer, rational
 from utmost.exact.reals import midpoint
 from utmost.exact.working_precision import working_precision
 from utmost.noise.entropy import EntropySource, entropy_source
@@ -85,11 +85,11 @@ def planar_rate(level: Level, step: Fraction) -> Rate:
     if not level.is_inner:
         raise InputError("planar noise needs a level with 0 < alpha < 1, that is 0 < epsilon < infinity")
     bare = Rate(level, step)
-    low, high = ball_ends(bare.theta(128))
+    low, high = ball_endpoints(bare.theta(128))
     if high < LEAST_RATE or low > LARGEST_RATE:
         raise InputError("epsilon times step must be from 1e-7 to 1000: take a step nearer to 1/epsilon")
     with working_precision(128):
-        diagonal, _ = ball_ends(bare.theta(128) / arb(2).sqrt())
+        diagonal, _ = ball_endpoints(bare.theta(128) / arb(2).sqrt())
     mantissa, shift = _floating(low, HALF)
     proposal, place = _floating(diagonal, RATE_BITS)
     return Rate(level, step, mantissa, ceil(high * Fraction(2) ** shift), shift, proposal, place)
@@ -231,5 +231,5 @@ def _enclosed(scale: Rate, i: int, j: int, bits: int) -> tuple[Fraction, Fractio
     if gamma > bits:
         return Fraction(0), Fraction(1)
     with working_precision(precision):
-        low, high = ball_ends((-gamma).exp())
+        low, high = ball_endpoints((-gamma).exp())
     return low * (1 << bits), high * (1 << bits)

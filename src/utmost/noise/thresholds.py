@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from utmost.errors import UndecidedError
-from utmost.exact import Number, ball, ball_ends
+from utmost.exact import Number, ball, ball_endpoints
 from utmost.exact.working_precision import working_precision
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _decided(interval: arb, bits: int) -> Threshold | None:
     from flint import arb
 
     if interval.is_exact():
-        return exact_threshold(ball_ends(interval)[0], bits)
+        return exact_threshold(ball_endpoints(interval)[0], bits)
     with working_precision(max(interval.bits(), 64) + bits + 64):
         scaled = interval * arb(1 << bits)
         below = None if scaled.contains_integer() else scaled.floor().unique_fmpz()

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from utmost.exact import ball_ends
+from utmost.exact import ball_endpoints
 
 if TYPE_CHECKING:
     from flint import arb
@@ -49,7 +49,7 @@ def round_up(value: arb | Fraction, bits: int = BOUND_BITS) -> Fraction:
     >>> round_up(Fraction(1, 3), 4), round_up(Fraction(-1, 3), 4)
     (Fraction(11, 32), Fraction(-5, 16))
     """
-    top = value if isinstance(value, Fraction) else ball_ends(value)[1]
+    top = value if isinstance(value, Fraction) else ball_endpoints(value)[1]
     if not top:
         return top
     unit = Fraction(2) ** (top.numerator.bit_length() - top.denominator.bit_length() - bits)

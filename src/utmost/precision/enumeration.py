@@ -272,11 +272,11 @@ def counted_law(generator: UniformGenerator, edges: Sequence[Callable[[int], arb
 
 
 def _count_below(generator: UniformGenerator, edge: Callable[[int], arb]) -> int:
-    from utmost.exact import ball_ends
+    from utmost.exact import ball_endpoints
 
     bits = 64
     while True:
-        low, high = (-((generator.first - end) // generator.step) for end in ball_ends(edge(bits)))
+        low, high = (-((generator.first - end) // generator.step) for end in ball_endpoints(edge(bits)))
         if low == high:
             return int(min(max(low, 0), generator.count))
         bits *= 2

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from utmost.errors import InputError
-from utmost.exact import ball_ends, integer
+from utmost.exact import ball_endpoints, integer
 
 if TYPE_CHECKING:
     from flint import arb
@@ -73,7 +73,7 @@ class NumberFormat:
         """The same for a number known by balls: more bits are taken until the rounding is decided."""
         bits = 64
         while True:
-            low, high = ball_ends(value(bits))
+            low, high = ball_endpoints(value(bits))
             if (nearest := self.nearest(low)) == self.nearest(high):
                 return nearest
             bits *= 2

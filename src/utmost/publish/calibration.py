@@ -21,7 +21,7 @@ from utmost.consumer.priors import Prior
 from utmost.data.queries import Histogram, Mean, NeighbourRelation, PrivacyUnit, Quantile, Query
 from utmost.errors import InputError
 from utmost.exact import ball, decimal, integer, rational
-from utmost.exact.levels import LARGEST_EPSILON
+from utmost.exact.levels import MAX_EPSILON
 from utmost.exact.working_precision import working_precision
 from utmost.publish import certified_loss, mechanism_selection
 from utmost.publish.epsilon_search import Calibration, decide_sign, least_epsilon_digits
@@ -276,8 +276,8 @@ def _find_crossing(excess: Callable[[float], float]) -> float:
     low = high = 1.0
     while excess(high) > 0:
         low, high = high, 2 * high
-        if low > LARGEST_EPSILON:
-            raise InputError(f"the target must be met by an epsilon up to {LARGEST_EPSILON}, and is not: ask for less")
+        if low > MAX_EPSILON:
+            raise InputError(f"the target must be met by an epsilon up to {MAX_EPSILON}, and is not: ask for less")
     while excess(low) <= 0:
         low, high = low / 2, low
         if high < MIN_EPSILON:

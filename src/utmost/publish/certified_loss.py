@@ -25,7 +25,7 @@ from utmost.consumer.counts.recurrences import posterior_sums
 from utmost.consumer.losses import Binary, Linear, Loss, Squared, Table
 from utmost.consumer.priors import Prior
 from utmost.errors import InputError
-from utmost.exact import Number, ball, ball_ends, exponential
+from utmost.exact import Number, ball, ball_endpoints, exponential
 from utmost.exact.working_precision import working_precision
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _sum_bound(terms: Sequence[Number]) -> Fraction:
     from flint import arb
 
     with working_precision(BALL_PRECISIONS[-1]):
-        return ball_ends(sum((ball(term, BALL_PRECISIONS[-1]) for term in terms), arb(0)))[1]
+        return ball_endpoints(sum((ball(term, BALL_PRECISIONS[-1]) for term in terms), arb(0)))[1]
 
 
 def _compare_bounds(low: Fraction | float, high: Fraction | float, target: Fraction) -> bool | None:
@@ -140,7 +140,7 @@ def bound_loss_by_balls(costs: Sequence[Sequence[Number]], rate: Fraction, bits:
         scores = arb_mat([[ball(cost, bits) for cost in row] for row in costs]) * _power_matrix(alpha, size)
         minima = [_ball_minimum([scores[w, y] for w in range(size)]) for y in range(size)]
         inner = sum(minima[1:-1], alpha * 0) * (1 - alpha)
-        return ball_ends((inner + minima[0] + minima[-1]) / (1 + alpha) if size > 1 else minima[0])
+        return ball_endpoints((inner + minima[0] + minima[-1]) / (1 + alpha) if size > 1 else minima[0])
 
 
 def _power_matrix(alpha: arb, size: int) -> arb_mat:

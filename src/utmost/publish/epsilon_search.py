@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from utmost.errors import InputError, UndecidedError
-from utmost.exact.levels import LARGEST_EPSILON
+from utmost.exact.levels import MAX_EPSILON
 from utmost.exact.working_precision import working_precision
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ def least_epsilon_digits(verdict: Verdict, guess: float, digits: int) -> tuple[F
     """
     if not 1 <= digits <= MAX_DIGITS:
         raise InputError(f"digits must be from 1 to {MAX_DIGITS}, got {digits}")
-    if not 0 < guess <= LARGEST_EPSILON:
-        raise InputError(f"the target must be met by an epsilon up to {LARGEST_EPSILON}, and is not: ask for less")
+    if not 0 < guess <= MAX_EPSILON:
+        raise InputError(f"the target must be met by an epsilon up to {MAX_EPSILON}, and is not: ask for less")
     for digit_count in range(digits, 0, -1):
         unit = Fraction(10) ** (math.floor(math.log10(guess)) - digit_count + 1)
         multiple = _find_turn(verdict, math.ceil(Fraction(guess) / unit), unit)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from utmost.exact import Number, ball, ball_ends
+from utmost.exact import Number, ball, ball_endpoints
 from utmost.exact.working_precision import working_precision
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def sum_enclosures(parts: list[Enclosure]) -> Enclosure:
 
 def interval(found: arb) -> Enclosure:
     """The interval of a ball."""
-    return Enclosure(*ball_ends(found))
+    return Enclosure(*ball_endpoints(found))
 
 
 def _log2(value: Number, precision: int) -> arb:

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 from utmost.exact import Number, Real, enclosure, exponential, power
-from utmost.exact.surds import parts
+from utmost.exact.surds import surd_terms
 
 Key: TypeAlias = tuple[int, int]  # (p, k) is the power p^√k of a prime p, (0, k) is e^√k
 Powers: TypeAlias = dict[Key, Fraction]
@@ -135,20 +135,20 @@ def common_field(values: Iterable[Number]) -> Field | None:
 
 def add_exact(values: Iterable[Number]) -> Number:
     """The sum. Irrational ones are added in their field, where fractions of like denominators stay short."""
-    parts = [value for value in values if value]
-    if not any(isinstance(value, Real) for value in parts):
-        return sum(parts, Fraction(0))
-    over = common_field(parts)
+    nonzero = [value for value in values if value]
+    if not any(isinstance(value, Real) for value in nonzero):
+        return sum(nonzero, Fraction(0))
+    over = common_field(nonzero)
     if over is None:
-        return sum(parts, Fraction(0))
-    ratios = [over.ratio(value) for value in parts]
+        return sum(nonzero, Fraction(0))
+    ratios = [over.ratio(value) for value in nonzero]
     return over.number(sum(ratios[1:], ratios[0]))
 
 
 def _powers(monomial: Any) -> Powers:
     """The exponent of each power in e^q·∏ p^r."""
     exponent, radicals = monomial
-    return {(base, k): c for base, found in ((0, exponent), *radicals) for k, c in parts(found)}
+    return {(base, k): c for base, found in ((0, exponent), *radicals) for k, c in surd_terms(found)}
 
 
 def _power(key: Key, exponent: Fraction) -> Number:

@@ -19,7 +19,7 @@ from utmost.continuous.bounds.stage import Grid, TwoSided, exponential_weights
 from utmost.continuous.bounds.table_readers import _bracket, convex_reader, step_reader, unimodal_reader
 from utmost.continuous.densities.density import parse_density, uniform_density
 from utmost.continuous.interval import interval
-from utmost.exact import ball, ball_ends, epsilon, exponential
+from utmost.exact import ball, ball_endpoints, epsilon, exponential
 
 UNIT = interval(0, 1)
 MECHANISM = mechanisms.mechanism_by_name("laplace", UNIT, epsilon(1))
@@ -199,7 +199,7 @@ def test_a_step_loss_is_enclosed_by_both_of_its_readers(heights, cells, h, hint)
         column = column_of(heights, cells, 1)
         for reader in (step_reader(h, width), unimodal_reader(loss, width, count * cells)):
             bounds = reader.read(column, min(hint, count * cells))
-            assert ball_ends(bounds.lower)[1] <= minimum <= ball_ends(bounds.upper)[0]
+            assert ball_endpoints(bounds.lower)[1] <= minimum <= ball_endpoints(bounds.upper)[0]
 
 
 @given(

@@ -28,7 +28,7 @@ from utmost.continuous.losses import ContinuousLoss
 from utmost.continuous.mechanisms import Mechanism
 from utmost.continuous.user_kernels import Kernel
 from utmost.errors import InputError
-from utmost.exact import ball, ball_ends, decimal, rational
+from utmost.exact import ball, ball_endpoints, decimal, rational
 from utmost.exact.working_precision import working_precision
 
 Progress: TypeAlias = Callable[[int, float, float], None]
@@ -172,8 +172,8 @@ def _bound_stage(
         upper = sum((w * r.upper for w, r in zip(stage.upper, readings, strict=True)), ball(0, bits))
         answer_readings = tuple(readings[answer.column].reading for answer in stage.answers)
         bounds = LossBounds(
-            max(ball_ends(lower)[0], Fraction(0)),
-            ball_ends(upper)[1],
+            max(ball_endpoints(lower)[0], Fraction(0)),
+            ball_endpoints(upper)[1],
             grid.cells,
             Remap(tuple(stage.answers), answer_readings),
         )

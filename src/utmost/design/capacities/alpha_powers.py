@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from utmost.channel import Matrix
 from utmost.errors import SolverError
-from utmost.exact import Level, Number, Real, ball_ends, enclosure
+from utmost.exact import Level, Number, Real, ball_endpoints, enclosure
 from utmost.spaces import Space
 
 Ints = npt.NDArray[np.int64]
@@ -51,7 +51,7 @@ def _target_power(level: Level, distance: Number) -> Fraction:
     if not distance:
         return Fraction(1)
     shorter_distance = distance * (1 - Fraction(1, 1 << TARGET_MARGIN_BITS))
-    return sum(ball_ends(level.power_ball(shorter_distance, PRECISION_BITS)), Fraction(0)) / 2
+    return sum(ball_endpoints(level.power_ball(shorter_distance, PRECISION_BITS)), Fraction(0)) / 2
 
 
 def round_channel(space: Space, bounds: AlphaPowers, entries: Matrix, remainder_columns: Ints, columns: Ints) -> Matrix:

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.channel import Matrix
-from utmost.exact import Level, Number, ball_ends
+from utmost.exact import Level, Number, ball_endpoints
 from utmost.spaces import Space
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _power_rounded_down(level: Level, distance: Number, bits: int) -> int:
     """α^d in units of 2^−bits, rounded down."""
     if not distance:
         return 1 << bits
-    low = max(ball_ends(level.power_ball(distance, bits + 16))[0], Fraction(0))
+    low = max(ball_endpoints(level.power_ball(distance, bits + 16))[0], Fraction(0))
     return low.numerator * (1 << bits) // low.denominator
 
 

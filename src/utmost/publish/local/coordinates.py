@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.errors import InputError
-from utmost.exact import ball_ends, decimal
+from utmost.exact import ball_endpoints, decimal
 from utmost.exact.working_precision import working_precision
 from utmost.mechanisms.planar import MAX_COORDINATE_STEPS
 
@@ -109,7 +109,7 @@ class DegreeCoordinates:
     @property
     def cosine(self) -> Fraction:
         """c: cos φ₀ from below, to 12 places; any c makes a projection, and the bounds below are for this one."""
-        low, _ = ball_ends(_cosine_ball(self.origin[1]))
+        low, _ = ball_endpoints(_cosine_ball(self.origin[1]))
         return Fraction(floor(low * COSINE_SCALE), COSINE_SCALE)
 
     def per_metre(self) -> Pair:
@@ -133,7 +133,7 @@ class DegreeCoordinates:
         with working_precision(BALL_BITS):
             least_cosine = _cosine_ball(max(abs(bottom), abs(top)))
             tangent = (1 - least_cosine**2).sqrt() / least_cosine / _cosine_ball((right - left) / 2)
-            _, high = ball_ends((1 + tangent**2).sqrt())
+            _, high = ball_endpoints((1 + tangent**2).sqrt())
         return max(Fraction(1), _round_up(self.cosine * high))
 
     def shrink(self, box: Corners) -> Fraction:
@@ -144,7 +144,7 @@ class DegreeCoordinates:
         """
         _, bottom, _, top = box
         least_latitude = Fraction(0) if bottom <= 0 <= top else min(abs(bottom), abs(top))
-        return max(Fraction(1), _round_up(ball_ends(_cosine_ball(least_latitude))[1] / self.cosine))
+        return max(Fraction(1), _round_up(ball_endpoints(_cosine_ball(least_latitude))[1] / self.cosine))
 
 
 CoordinateSystem = PlaneCoordinates | DegreeCoordinates
