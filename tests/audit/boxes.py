@@ -1,4 +1,4 @@
-"""Black boxes with a known ε, right and wrong, for the audit to judge."""
+"""Black boxes with a known ε, correct and incorrect, for the audit to judge."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from utmost.exact import epsilon
 from utmost.mechanisms import geometric
 from utmost.noise import geometric_noise
 
-GRAIN = 1024
+STEPS_PER_UNIT = 1024
 
 
-def right(size, level):
+def correct_geometric(size, level):
     """The geometric mechanism of utmost, exact."""
     mechanism = geometric(size, level)
     return lambda secrets, _: mechanism.draw(secrets)
 
 
 def laplace(rate):
-    """Laplace noise of this rate on the grid of 1/1024: no float leak, ε is exactly `rate` for secrets 1 apart."""
-    level = epsilon(Fraction(rate) / GRAIN)
-    return lambda secrets, _: np.asarray(secrets) + geometric_noise(level, len(secrets)) / GRAIN
+    """Laplace noise of this rate on the grid of 1/1024: no float artefacts, ε is exactly `rate` for secrets 1 apart."""
+    level = epsilon(Fraction(rate) / STEPS_PER_UNIT)
+    return lambda secrets, _: np.asarray(secrets) + geometric_noise(level, len(secrets)) / STEPS_PER_UNIT
 
 
 def wrong_clamp(size, level, reach=12):
@@ -51,7 +51,7 @@ def wrong_clamp_channel(size, level, reach=12) -> Channel:
     return channel(rows)
 
 
-def textbook(scale, generator):
+def inverse_laplace(scale, generator):
     """Laplace noise by inverting its distribution in doubles: outputs that one secret alone can give."""
 
     def draw(secrets, _):

@@ -17,7 +17,7 @@ RISKS = st.sampled_from([0.05, 0.01, 0.00125, 1e-9])
 COUNTS = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
 
-def at_least(count, draws, p: Fraction) -> Fraction:
+def upper_tail(count, draws, p: Fraction) -> Fraction:
     """Pr[Binomial(draws, p) ≥ count], a sum of fractions."""
     terms = (math.comb(draws, k) * p**k * (1 - p) ** (draws - k) for k in range(count, draws + 1))
     return sum(terms, Fraction(0))
@@ -29,9 +29,9 @@ def test_the_bounds_keep_their_risk_in_exact_arithmetic(case, risk):
     count, draws = case
     low, high = Fraction(lower_bound(count, draws, risk)), Fraction(upper_bound(count, draws, risk))
     if count:
-        assert at_least(count, draws, low) <= Fraction(risk)
+        assert upper_tail(count, draws, low) <= Fraction(risk)
     if high < 1:
-        assert 1 - at_least(count + 1, draws, high) <= Fraction(risk)
+        assert 1 - upper_tail(count + 1, draws, high) <= Fraction(risk)
 
 
 @settings(max_examples=60)
@@ -52,6 +52,6 @@ def test_an_event_that_never_came_still_has_a_positive_upper_bound():
 
 def test_the_order_by_which_events_are_chosen_prefers_more_draws_and_larger_ratios():
     high, low = np.array([10, 100, 100, 0]), np.array([1, 10, 5, 0])
-    merits = wilson_score(high, low, 1000, 3.0)
-    assert merits[0] < merits[1] < merits[2]
-    assert merits[3] < 0
+    scores = wilson_score(high, low, 1000, 3.0)
+    assert scores[0] < scores[1] < scores[2]
+    assert scores[3] < 0

@@ -17,8 +17,8 @@ from utmost.audit.features import to_comparable
 from utmost.errors import InputError
 
 BlackBox: TypeAlias = Callable[[Sequence[Any], float], Sequence[Any]]  # (secrets, seconds left) → a value for each
-LONGEST_NUMBER = 400  # characters; what is longer is text
-LONGEST_LINE = 4096  # bytes, on average, of what a program prints for one secret
+MAX_NUMBER_CHARACTERS = 400  # what is longer is text
+MAX_LINE_BYTES = 4096  # on average, of what a program prints for one secret
 
 
 def load_box(name: str) -> Callable[[Any], object]:
@@ -55,7 +55,7 @@ class TimeOver(BaseException):
     """The time is over: raised inside a call that does not return, so no `except Exception` holds it up."""
 
 
-def program_box(line: str) -> BlackBox:
+def program_box(command: str) -> BlackBox:
     """The box that runs a program: a secret a line on its input, a value a line on its output. No shell is involved.
 
     The program is ended when the time is over or it prints too much. Numbers are read as numbers, `1,2` as a tuple.
@@ -63,48 +63,49 @@ def program_box(line: str) -> BlackBox:
     >>> program_box("cat")([3, "a", 0.5], 10.0)
     [3, 'a', 0.5]
     """
-    words = shlex_split(line)
+    arguments = split_command(command)
 
     def draw(secrets: Sequence[Any], seconds: float) -> list[Hashable]:
-        output = _run(words, "".join(f"{_line(secret)}\n" for secret in secrets).encode(), len(secrets), seconds)
+        input_bytes = "".join(f"{_secret_line(secret)}\n" for secret in secrets).encode()
+        output = _run_program(arguments, input_bytes, len(secrets), seconds)
         lines = output.decode("utf-8", "replace").removesuffix("\n").split("\n") if output else []
         if len(lines) != len(secrets):
             raise InputError(
                 f"--command must print one line for each line it reads, got {len(lines)} for {len(secrets)}: "
                 "it must answer every secret, then end at the end of its input"
             )
-        return [_read(text) for text in lines]
+        return [_parse_value(text) for text in lines]
 
     return draw
 
 
-def shlex_split(line: str) -> list[str]:
-    """The words of a command line."""
+def split_command(command: str) -> list[str]:
+    """The program and its arguments in a command line."""
     try:
-        words = shlex.split(line)
+        arguments = shlex.split(command)
     except ValueError:
         raise InputError("--command must be a program and its arguments, got an open quote: close it") from None
-    if not words:
+    if not arguments:
         raise InputError('--command must be a program and its arguments, got nothing: say for instance "python box.py"')
-    return words
+    return arguments
 
 
-def _line(secret: object) -> str:
+def _secret_line(secret: object) -> str:
     text = secret if isinstance(secret, str) else json.dumps(secret)
-    if "\n" in text or "\r" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
+    if "\n" in text or "\r" in text or any("\ud800" <= character <= "\udfff" for character in text):
         raise InputError("--secrets must be one line of text each for --command, got a line break or half a character")
     return text
 
 
-def _read(text: str) -> Hashable:
-    parts = [_number(part) for part in text.strip().split(",")]
-    if len(parts) > 1 and all(not isinstance(part, str) for part in parts):
-        return to_comparable(parts)
-    return to_comparable(parts[0]) if len(parts) == 1 else text.strip()
+def _parse_value(text: str) -> Hashable:
+    fields = [_parse_number(field) for field in text.strip().split(",")]
+    if len(fields) > 1 and all(not isinstance(field, str) for field in fields):
+        return to_comparable(fields)
+    return to_comparable(fields[0]) if len(fields) == 1 else text.strip()
 
 
-def _number(text: str) -> int | float | str:
-    for kind in (int, float) if len(text) <= LONGEST_NUMBER else ():
+def _parse_number(text: str) -> int | float | str:
+    for kind in (int, float) if len(text) <= MAX_NUMBER_CHARACTERS else ():
         try:
             return kind(text)
         except ValueError:
@@ -112,20 +113,20 @@ def _number(text: str) -> int | float | str:
     return text
 
 
-def _run(words: Sequence[str], given: bytes, lines: int, seconds: float) -> bytes:
+def _run_program(arguments: Sequence[str], input_bytes: bytes, line_count: int, seconds: float) -> bytes:
     """What the program prints; its exit status must be 0, its time and its output are bounded."""
-    limit = lines * LONGEST_LINE
+    limit = line_count * MAX_LINE_BYTES
     with tempfile.TemporaryFile() as stdin:
-        stdin.write(given)
+        stdin.write(input_bytes)
         stdin.seek(0)
-        process = _started(words, stdin)
-    late = threading.Event()
+        process = _start_program(arguments, stdin)
+    timed_out = threading.Event()
 
-    def over() -> None:
-        late.set()
+    def stop_program() -> None:
+        timed_out.set()
         _kill(process)
 
-    timer = threading.Timer(max(seconds, 0.0), over)
+    timer = threading.Timer(max(seconds, 0.0), stop_program)
     timer.start()
     try:
         assert process.stdout is not None
@@ -133,24 +134,24 @@ def _run(words: Sequence[str], given: bytes, lines: int, seconds: float) -> byte
         status = None if len(output) > limit else process.wait()
     finally:
         timer.cancel()
-        _end(process)
-    if late.is_set():
+        _close_program(process)
+    if timed_out.is_set():
         raise TimeOver
     if status is None:
-        raise InputError(f"--command must print at most {LONGEST_LINE} bytes a secret on average, it printed more")
+        raise InputError(f"--command must print at most {MAX_LINE_BYTES} bytes a secret on average, it printed more")
     if status != 0:
         raise InputError(f"--command must end with status 0, it ended with {status}: run it yourself on these secrets")
     return output
 
 
-def _started(words: Sequence[str], stdin: Any) -> subprocess.Popen[bytes]:
+def _start_program(arguments: Sequence[str], stdin: Any) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
-            words, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+            arguments, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
         )
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or "not a program"
-        raise InputError(f'--command must name a program that runs, got "{words[0][:60]}": {reason}') from None
+        raise InputError(f'--command must name a program that runs, got "{arguments[0][:60]}": {reason}') from None
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -161,8 +162,8 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         process.kill()
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Leave nothing behind: neither a running program nor an open pipe."""
+def _close_program(process: subprocess.Popen[bytes]) -> None:
+    """Leave neither a running program nor an open pipe."""
     if process.returncode is None:
         _kill(process)
         process.wait()

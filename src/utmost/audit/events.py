@@ -13,14 +13,14 @@ import numpy as np
 from utmost.audit.confidence_bounds import wilson_score
 from utmost.audit.features import Feature, Numbers, Sample, make_features
 
-GRID = 64  # thresholds of one feature
-ATOMS = 8  # of them: values that come often
-CAREFUL = 5.0  # standard errors by which one of many thousand intervals must stand out
-PLAIN = 3.0  # the same for a set that other draws have chosen
-FANCY = 0.01  # of the score; what each step away from a half-line must gain
-SLIGHT = 0.01  # a logarithm of counts so small that the event, almost sure under both secrets, is not worth counting
-FEW = 8  # times; what came less often, even under one secret only, shows nothing
-SHOWN = 3  # members of a set that are named
+MAX_THRESHOLDS = 64  # of one feature
+MAX_ATOMS = 8  # of them: values that come often
+INTERVAL_STANDARD_ERRORS = 5.0  # by which one of many thousand intervals must stand out
+SET_STANDARD_ERRORS = 3.0  # the same for a set that other draws have chosen
+COMPLEXITY_PENALTY = 0.01  # of the score; what each step away from a half-line must gain
+MIN_LOG_COUNT_RATIO = 0.01  # below it an event, almost sure under both secrets, is not worth counting
+MIN_EXCLUSIVE_COUNT = 8  # what came less often, even under one secret only, shows nothing
+MAX_NAMED_VALUES = 3  # members of a set that are named
 
 
 class Event(Protocol):
@@ -30,7 +30,7 @@ class Event(Protocol):
         """How many values are in it."""
 
     @property
-    def fancy(self) -> int:
+    def complexity(self) -> int:
         """How hard it is to read: 0 for a half-line or a value."""
 
     def __str__(self) -> str: ...
@@ -45,25 +45,28 @@ class Interval:
     high: float
 
     def count(self, sample: Sample) -> int:
-        """How many values have the feature within the ends."""
-        numbers = self.feature.of(sample)
+        """How many values have the feature in the interval."""
+        numbers = self.feature.values_in(sample)
         return int(np.count_nonzero((numbers >= self.low) & (numbers <= self.high)))
 
     @property
-    def fancy(self) -> int:
+    def complexity(self) -> int:
         """One step for a second end, one for a feature that is not the value itself."""
-        return int(math.isfinite(self.low) and math.isfinite(self.high) and self.low != self.high) + self.feature.fancy
+        return (
+            int(math.isfinite(self.low) and math.isfinite(self.high) and self.low != self.high)
+            + self.feature.complexity
+        )
 
     def __str__(self) -> str:
-        name, low, high = self.feature.name, _shown(self.low), _shown(self.high)
+        name, low, high = self.feature.name, _number_text(self.low), _number_text(self.high)
         if self.low == self.high:
-            return f"{name} = {low}{self.feature.note}"
+            return f"{name} = {low}{self.feature.suffix}"
         if math.isinf(self.low) and math.isinf(self.high):
-            return f"{name} is a number{self.feature.note}"
-        left = "" if math.isinf(self.low) else f"{low} ≤ "
-        if left and math.isinf(self.high):
-            return f"{name} ≥ {low}{self.feature.note}"
-        return f"{left}{name} ≤ {high}{self.feature.note}"
+            return f"{name} is a number{self.feature.suffix}"
+        lower_part = "" if math.isinf(self.low) else f"{low} ≤ "
+        if lower_part and math.isinf(self.high):
+            return f"{name} ≥ {low}{self.feature.suffix}"
+        return f"{lower_part}{name} ≤ {high}{self.feature.suffix}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,128 +81,139 @@ class Members:
         return sum(value in inside for value in sample.values)
 
     @property
-    def fancy(self) -> int:
+    def complexity(self) -> int:
         """0 for one value, 1 for a few that are all named, 2 for more."""
-        return 0 if len(self.values) == 1 else 1 if len(self.values) <= SHOWN else 2
+        return 0 if len(self.values) == 1 else 1 if len(self.values) <= MAX_NAMED_VALUES else 2
 
     def __str__(self) -> str:
-        named = [repr(value)[:40] for value in self.values[:SHOWN]]
+        names = [repr(value)[:40] for value in self.values[:MAX_NAMED_VALUES]]
         if len(self.values) == 1:
-            return f"value = {named[0]}"
-        if len(self.values) <= SHOWN:
-            return f"value is {', '.join(named[:-1])} or {named[-1]}"
-        return f"value is one of {len(self.values)}, such as {', '.join(named)}"
+            return f"value = {names[0]}"
+        if len(self.values) <= MAX_NAMED_VALUES:
+            return f"value is {', '.join(names[:-1])} or {names[-1]}"
+        return f"value is one of {len(self.values)}, such as {', '.join(names)}"
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateEvent:
     """An event that may be likelier under one secret: under the first if `forward`, else under the second.
 
-    `alone`: it came several times under that one, never under the other.
+    `exclusive`: it came several times under that one, never under the other.
     """
 
     score: float
     event: Event
     forward: bool
-    alone: bool
+    exclusive: bool
 
 
-def _shown(number: float) -> str:
+def _number_text(number: float) -> str:
     return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(float(number))
 
 
 def choose_events(first: Sample, second: Sample, count: int) -> list[CandidateEvent]:
     """The `count` ≥ 2 most promising events for samples of this size: the best of each feature each way, ranked.
 
-    One place each way is kept for an event that came under one secret only: rare as it may be, it can show a large ε.
+    One each way is reserved for an event that came under one secret only: rare as it may be, it can show a large ε.
     """
     pooled = Sample([], {p: np.concatenate([first.columns[p], second.columns[p]]) for p in first.columns})
-    found = [best for feature in make_features(pooled) for best in _intervals(feature, first, second)]
-    found += _sets(first.values, second.values)
+    candidates = [best for feature in make_features(pooled) for best in _best_intervals(feature, first, second)]
+    candidates += _value_sets(first.values, second.values)
     distinct: dict[tuple[float, bool], CandidateEvent] = {}
-    for candidate in found:  # one score, one event under several names: the plainest comes first
+    for candidate in candidates:  # one score, one event under several names: the plainest comes first
         if math.isfinite(candidate.score):
             distinct.setdefault((round(candidate.score, 9), candidate.forward), candidate)
     ranked = sorted(distinct.values(), key=lambda candidate: -candidate.score)
-    kept = [next((c for c in ranked if c.alone and c.forward is way), None) for way in (True, False)]
-    first_places = [c for c in kept if c is not None][:count]
-    rest = [c for c in ranked if not any(c is one for one in first_places)]
-    best = sorted(first_places + rest[: count - len(first_places)], key=lambda candidate: -candidate.score)
-    return best or found[:1]
+    exclusive_events = [
+        next((c for c in ranked if c.exclusive and c.forward is forward), None) for forward in (True, False)
+    ]
+    reserved = [c for c in exclusive_events if c is not None][:count]
+    rest = [c for c in ranked if not any(c is event for event in reserved)]
+    best = sorted(reserved + rest[: count - len(reserved)], key=lambda candidate: -candidate.score)
+    return best or candidates[:1]
 
 
-def _merit(high: Numbers, low: Numbers, draws: int, z: float) -> Numbers:
+def _event_scores(high: Numbers, low: Numbers, draws: int, z: float) -> Numbers:
     """The score; −∞ where it is not positive and the counts are almost equal, as those of near-certain events are."""
-    merit = wilson_score(high, low, draws, z)
-    slight = np.log((high + 1) / (low + 1)) < SLIGHT
-    return np.where((merit <= 0) & slight, -np.inf, merit)
+    scores = wilson_score(high, low, draws, z)
+    is_slight = np.log((high + 1) / (low + 1)) < MIN_LOG_COUNT_RATIO
+    return np.where((scores <= 0) & is_slight, -np.inf, scores)
 
 
-def _intervals(feature: Feature, first: Sample, second: Sample) -> Iterator[CandidateEvent]:
+def _best_intervals(feature: Feature, first: Sample, second: Sample) -> Iterator[CandidateEvent]:
     """The best interval of a feature each way, and the best that came under one secret only; ends on thresholds."""
-    sides = [np.sort(numbers[~np.isnan(numbers)]) for numbers in (feature.of(first), feature.of(second))]
-    grid = thresholds(np.concatenate(sides))
+    columns = (feature.values_in(first), feature.values_in(second))
+    sorted_numbers = [np.sort(numbers[~np.isnan(numbers)]) for numbers in columns]
+    grid = thresholds(np.concatenate(sorted_numbers))
     if not len(grid):
         return
     lows, highs = np.concatenate([[-np.inf], grid]), np.concatenate([grid, [np.inf]])
-    tables = [_counts(side, lows, highs) for side in sides]
+    tables = [_interval_counts(numbers, lows, highs) for numbers in sorted_numbers]
     for forward in (True, False):
         high, low = tables if forward else tables[::-1]
-        merit = np.where(lows[:, None] <= highs[None, :], _merit(high, low, len(first.values), CAREFUL), -np.inf)
-        merit[1:, :-1] -= np.where(lows[1:, None] == highs[None, :-1], 0, FANCY)  # a half-line is easier to read
-        alone = (low == 0) & (high >= FEW)
-        for table in (merit, np.where(alone, merit, -np.inf)):
+        scores = _event_scores(high, low, len(first.values), INTERVAL_STANDARD_ERRORS)
+        scores = np.where(lows[:, None] <= highs[None, :], scores, -np.inf)
+        # a half-line is easier to read
+        scores[1:, :-1] -= np.where(lows[1:, None] == highs[None, :-1], 0, COMPLEXITY_PENALTY)
+        exclusive = (low == 0) & (high >= MIN_EXCLUSIVE_COUNT)
+        for table in (scores, np.where(exclusive, scores, -np.inf)):
             i, j = np.unravel_index(int(np.argmax(table)), table.shape)
             event = Interval(feature, float(lows[i]), float(highs[j]))
-            yield CandidateEvent(float(table[i, j]) - FANCY * feature.fancy, event, forward, bool(alone[i, j]))
+            score = float(table[i, j]) - COMPLEXITY_PENALTY * feature.complexity
+            yield CandidateEvent(score, event, forward, bool(exclusive[i, j]))
 
 
-def _counts(ordered: Numbers, lows: Numbers, highs: Numbers) -> Numbers:
+def _interval_counts(ordered: Numbers, lows: Numbers, highs: Numbers) -> Numbers:
     """How many lie in [low, high], for each pair of ends."""
-    upto, before = np.searchsorted(ordered, highs, "right"), np.searchsorted(ordered, lows, "left")
-    return np.asarray(np.maximum(upto[None, :] - before[:, None], 0), dtype=np.float64)
+    count_up_to, count_below = np.searchsorted(ordered, highs, "right"), np.searchsorted(ordered, lows, "left")
+    return np.asarray(np.maximum(count_up_to[None, :] - count_below[:, None], 0), dtype=np.float64)
 
 
 def thresholds(numbers: Numbers) -> Numbers:
-    """At most about `GRID` of the values: all, if they are few; else quantiles, denser in the tails, and atoms."""
+    """About `MAX_THRESHOLDS` of the values: all, if they are fewer; else quantiles, denser in the tails, and atoms."""
     values, counts = np.unique(numbers, return_counts=True)
-    if len(values) <= GRID:
+    if len(values) <= MAX_THRESHOLDS:
         return values
     size = len(numbers)
     tails = 2 ** np.arange(0, math.log2(size) - 2)
-    even = np.linspace(0, size - 1, GRID // 2)
+    even = np.linspace(0, size - 1, MAX_THRESHOLDS // 2)
     ranks = np.unique(np.concatenate([tails, size - 1 - tails, even]).astype(np.int64))
-    often = np.argsort(counts)[-ATOMS:]
-    atoms = values[often[counts[often] > max(2, size // 1000)]]
+    commonest = np.argsort(counts)[-MAX_ATOMS:]
+    atoms = values[commonest[counts[commonest] > max(2, size // 1000)]]
     return np.unique(np.concatenate([np.sort(numbers)[ranks], atoms]))
 
 
-def _sets(first: Iterable[Hashable], second: Iterable[Hashable]) -> Iterator[CandidateEvent]:
+def _value_sets(first: Iterable[Hashable], second: Iterable[Hashable]) -> Iterator[CandidateEvent]:
     """Sets of values, made by one half of these draws and ranked by the other: single values, the likelier ones.
 
     Counts of a half are scaled to all draws, since so many will judge the set in the end.
     """
     ours, theirs = list(first), list(second)
     draws, half = len(ours), len(ours) // 2
-    makers = [(Counter(s[:half]), Counter(s[half:])) for s in (ours, theirs)]
-    judged = draws / (draws - half)
+    halves = [(Counter(s[:half]), Counter(s[half:])) for s in (ours, theirs)]
+    scale = draws / (draws - half)
     for forward in (True, False):
-        (high, high_judge), (low, low_judge) = makers if forward else makers[::-1]
-        for members in _made(high, low, draws / half, draws):
-            up, down = (judged * np.array([sum(j[v] for v in members)]) for j in (high_judge, low_judge))
+        (high, high_judge), (low, low_judge) = halves if forward else halves[::-1]
+        for members in _candidate_sets(high, low, draws / half, draws):
+            high_count, low_count = (scale * np.array([sum(j[v] for v in members)]) for j in (high_judge, low_judge))
             event = Members(members)
-            merit = float(_merit(up, down, draws, PLAIN)[0]) - FANCY * event.fancy
-            alone = bool(up[0] >= FEW) and not down[0] and not any(low[v] for v in members)
-            yield CandidateEvent(merit, event, forward, alone)
+            scores = _event_scores(high_count, low_count, draws, SET_STANDARD_ERRORS)
+            exclusive = (
+                bool(high_count[0] >= MIN_EXCLUSIVE_COUNT) and not low_count[0] and not any(low[v] for v in members)
+            )
+            score = float(scores[0]) - COMPLEXITY_PENALTY * event.complexity
+            yield CandidateEvent(score, event, forward, exclusive)
 
 
-def _made(high: Counter[Hashable], low: Counter[Hashable], scale: float, draws: int) -> Iterator[tuple[Hashable, ...]]:
+def _candidate_sets(
+    high: Counter[Hashable], low: Counter[Hashable], scale: float, draws: int
+) -> Iterator[tuple[Hashable, ...]]:
     """The best single value, the values seen under one secret only, and the best run of values by likelihood ratio."""
     values = sorted(high, key=lambda v: (-(high[v] + 0.5) / (low[v] + 0.5), -high[v]))
-    ups, downs = (scale * np.array([side[v] for v in values]) for side in (high, low))
-    yield (values[int(np.argmax(_merit(ups, downs, draws, PLAIN)))],)
-    only = tuple(v for v in values if not low[v])
-    if only:
-        yield only
-    runs = _merit(np.cumsum(ups), np.cumsum(downs), draws, PLAIN)
+    high_counts, low_counts = (scale * np.array([counts[v] for v in values]) for counts in (high, low))
+    yield (values[int(np.argmax(_event_scores(high_counts, low_counts, draws, SET_STANDARD_ERRORS)))],)
+    exclusive_values = tuple(v for v in values if not low[v])
+    if exclusive_values:
+        yield exclusive_values
+    runs = _event_scores(np.cumsum(high_counts), np.cumsum(low_counts), draws, SET_STANDARD_ERRORS)
     yield tuple(values[: int(np.argmax(runs)) + 1])

@@ -1,9 +1,9 @@
-"""The lower bound an audit finds: exact for a channel, with a confidence for a black box."""
+"""The lower bound on ε that an audit proves: exact for a channel, with a confidence for a black box."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from utmost.audit.black_boxes import BlackBox
 from utmost.audit.confidence_bounds import log_ratio
 from utmost.audit.events import CandidateEvent, choose_events
-from utmost.audit.features import Sample, make_sample, number_places
+from utmost.audit.features import Sample, make_sample, number_positions
 from utmost.audit.sampling import MIN_DRAWS, Progress, SampleHalves, draw_samples
 from utmost.channel import Channel, Mechanism, PrivacyLoss, channel_of, least_epsilon
 from utmost.errors import InputError
@@ -20,10 +20,10 @@ from utmost.exact import Level, Number, decimal, number, rational
 from utmost.spaces import Label, Space, line, space
 from utmost.spaces.space import integer_distances
 
-MOST_SAMPLES = 10**7
-NEAREST, FARTHEST = Fraction(1, 10**9), Fraction(10**9)  # distances
-TESTED = 4  # events counted on the second half; each costs a share of the risk
-PLAINER = 0.02  # of a bound; what is given up for each step towards an event that is easier to read
+MAX_SAMPLES = 10**7
+MIN_DISTANCE, MAX_DISTANCE = Fraction(1, 10**9), Fraction(10**9)  # distances
+MAX_TESTED_EVENTS = 4  # counted on the second half; each costs a share of the risk
+READABILITY_DISCOUNT = 0.02  # of a bound; what is given up for each step towards an event that is easier to read
 DEFAULT_CONFIDENCE = Fraction(99, 100)
 ANY_PAIR_TEXT = "any two inputs"
 DEFAULT_SAMPLES = 50_000  # of each secret
@@ -34,10 +34,10 @@ DEFAULT_SECONDS = 60.0
 class AuditResult:
     """ε ≥ `lower` per unit of distance, since `event` is likelier under `high` than under `low` by that much.
 
-    Of a channel: `confidence` 1, `leak` has the exact ratio, and `lower` is the double nearest to ε. Of a black box:
-    Pr[lower > ε] ≤ 1 − confidence over the draws, whatever the box is, as long as its draws are independent; of the
-    `samples`/2 draws of the second half `counts` were in the event under `high` and under `low`. `samples` are the
-    draws of each secret; nothing found: 0.
+    Of a channel: `confidence` 1, `privacy_loss` has the exact ratio, and `lower` is the double nearest to ε. Of a black
+    box: Pr[lower > ε] ≤ 1 − confidence over the draws, whatever the box is, as long as its draws are independent; of
+    the `samples`/2 draws of the second half `counts` were in the event under `high` and under `low`. `samples` are the
+    draws of each secret; `lower` is 0 where no event is likelier under one secret.
     """
 
     lower: float
@@ -47,9 +47,9 @@ class AuditResult:
     high: object
     low: object
     counts: tuple[int, int] | None = None
-    tested: int = 1
+    events_tested: int = 1
     claimed: Level | None = None
-    leak: PrivacyLoss | None = None
+    privacy_loss: PrivacyLoss | None = None
     neighbours: str = "pair"  # else the space, `any two inputs` or `line:N`
 
     @property
@@ -57,8 +57,8 @@ class AuditResult:
         """`refuted`, else `holds` (a channel: decided) or `not refuted` (a black box); None if nothing is claimed."""
         if self.claimed is None:
             return None
-        if self.leak is not None:
-            return "holds" if self.leak.within(self.claimed) else "refuted"
+        if self.privacy_loss is not None:
+            return "holds" if self.privacy_loss.within(self.claimed) else "refuted"
         return "refuted" if self.lower > self.claimed.epsilon else "not refuted"
 
 
@@ -78,8 +78,8 @@ def channel_bound(
 
     >>> from utmost.exact import alpha
     >>> from utmost.mechanisms import geometric
-    >>> found = channel_bound(geometric(5, alpha("1/2")), claimed=alpha("2/3"))
-    >>> found.leak.ratio, found.event, found.verdict
+    >>> result = channel_bound(geometric(5, alpha("1/2")), claimed=alpha("2/3"))
+    >>> result.privacy_loss.ratio, result.event, result.verdict
     (Fraction(2, 1), 'output 0', 'refuted')
     """
     source = channel_of(mechanism)
@@ -88,27 +88,36 @@ def channel_bound(
             raise InputError("a pair of inputs must come without a space, got both: give the distance of the pair")
         if pair[0] == pair[1]:
             raise InputError("the two inputs of a pair must differ, got the same one twice")
-        gap = _distance(distance)
+        pair_distance = _parse_distance(distance)
         source = source.restrict(pair)
-        points = space([[0, gap], [gap, 0]], pair, "pair")
-    ground = points if points is not None else _usual(source)
-    leak = least_epsilon(source, ground)
-    event = f"output {leak.output}" if leak.ratio != 1 else None
-    found = AuditResult(leak.epsilon, Fraction(1), event, 0, leak.high, leak.low, claimed=claimed, leak=leak)
-    return replace(found, neighbours=ground.name)
+        points = space([[0, pair_distance], [pair_distance, 0]], pair, "pair")
+    input_space = points if points is not None else _default_space(source)
+    privacy_loss = least_epsilon(source, input_space)
+    event = f"output {privacy_loss.output}" if privacy_loss.ratio != 1 else None
+    return AuditResult(
+        privacy_loss.epsilon,
+        Fraction(1),
+        event,
+        0,
+        privacy_loss.high,
+        privacy_loss.low,
+        claimed=claimed,
+        privacy_loss=privacy_loss,
+        neighbours=input_space.name,
+    )
 
 
-def _usual(source: Channel) -> Space:
+def _default_space(source: Channel) -> Space:
     """A line for the inputs 0 … n−1; for others all distances are 1.
 
-    An output tells most of the pair of inputs under which it is likeliest and least likely, so only those are edges.
+    The largest ratio of an output is that of the inputs under which it is likeliest and least likely: they are edges.
     """
     size = len(source.inputs)
     if set(map(str, source.inputs)) == set(map(str, range(size))):
         return line(size)
     columns = (column.tolist() for column in source.rows.T)
-    ends = (sorted((column.index(max(column)), column.index(min(column)))) for column in columns)
-    edges = {(x, other) for x, other in ends if x != other}
+    extreme_pairs = (sorted((column.index(max(column)), column.index(min(column)))) for column in columns)
+    edges = {(x, other) for x, other in extreme_pairs if x != other}
     return Space(
         ANY_PAIR_TEXT, source.inputs, integer_distances(1 - np.eye(size, dtype=np.int64)), tuple(sorted(edges))
     )
@@ -127,68 +136,82 @@ def sampled_bound(
 ) -> AuditResult:
     """A lower bound on the ε of a black box from `samples` draws under each of two secrets, by turns.
 
-    The first half chooses at most `TESTED` events; the second half counts them. For each, ln(p/q) is bounded below by
-    Clopper–Pearson bounds on p and q, the risk 1 − confidence shared equally among the 2·`TESTED` bounds (union bound).
-    The largest is the answer, or one up to a twentieth smaller if its event is plainer and the verdict the same. Which
-    events were looked at in the first half costs nothing: the halves are independent.
+    The first half chooses at most `MAX_TESTED_EVENTS` events; the second half counts them. For each, ln(p/q) is bounded
+    below by Clopper–Pearson bounds on p and q, the risk 1 − confidence shared equally among these bounds, two for each
+    event (union bound). The largest is the answer, or one up to a twentieth smaller if its event is plainer and the
+    verdict the same. Which events were looked at in the first half costs nothing: the halves are independent.
 
     >>> def broken(secrets, seconds):
     ...     return secrets
-    >>> found = sampled_bound(broken, (0, 1), samples=1000)
-    >>> found.event, found.counts, found.lower > 4
+    >>> result = sampled_bound(broken, (0, 1), samples=1000)
+    >>> result.event, result.counts, result.lower > 4
     ('value = 0', (500, 0), True)
     """
-    sure, gap = _confidence(confidence), float(_distance(distance))
-    _check_plan(samples, seconds)
+    confidence_level, pair_distance = _parse_confidence(confidence), float(_parse_distance(distance))
+    _check_limits(samples, seconds)
     draws = draw_samples(box, secrets, samples, seconds, progress)
-    candidates = choose_events(*_samples(draws.first, draws), TESTED)
-    risk = float(1 - sure) / len(candidates)
-    after = _samples(draws.second, draws)
-    tested = [_tested(candidate, *after, risk) for candidate in candidates]
-    least = math.inf if claimed is None else claimed.epsilon * gap
-    best, counts, candidate = max(tested, key=lambda item: (item[0] > least, _readable(item[0], item[2])))
+    candidates = choose_events(*_half_samples(draws.first, draws), MAX_TESTED_EVENTS)
+    risk = float(1 - confidence_level) / len(candidates)
+    second_samples = _half_samples(draws.second, draws)
+    test_results = [_test_event(candidate, *second_samples, risk) for candidate in candidates]
+    claimed_log_ratio = math.inf if claimed is None else claimed.epsilon * pair_distance
+    best, counts, candidate = max(
+        test_results, key=lambda result: (result[0] > claimed_log_ratio, _readability_score(result[0], result[2]))
+    )
     high, low = secrets if candidate.forward else secrets[::-1]
-    size = 2 * len(draws.first[0])
+    sample_size = 2 * len(draws.first[0])
     if best <= 0:
-        return AuditResult(0.0, sure, None, size, high, low, None, len(tested), claimed)
-    return AuditResult(best / gap, sure, str(candidate.event), size, high, low, counts, len(tested), claimed)
+        return AuditResult(0.0, confidence_level, None, sample_size, high, low, None, len(test_results), claimed)
+    return AuditResult(
+        best / pair_distance,
+        confidence_level,
+        str(candidate.event),
+        sample_size,
+        high,
+        low,
+        counts,
+        len(test_results),
+        claimed,
+    )
 
 
-def _samples(pair: tuple[list[Any], list[Any]], draws: SampleHalves) -> tuple[Sample, Sample]:
-    """Both sides of a half, with the columns that the first half has."""
-    places = number_places([*draws.first[0], *draws.first[1]])
-    return make_sample(pair[0], places), make_sample(pair[1], places)
+def _half_samples(half: tuple[list[Any], list[Any]], draws: SampleHalves) -> tuple[Sample, Sample]:
+    """The samples of both secrets in a half, with the columns that the first half has."""
+    positions = number_positions([*draws.first[0], *draws.first[1]])
+    return make_sample(half[0], positions), make_sample(half[1], positions)
 
 
-def _tested(
+def _test_event(
     candidate: CandidateEvent, first: Sample, second: Sample, risk: float
 ) -> tuple[float, tuple[int, int], CandidateEvent]:
-    sides = (first, second) if candidate.forward else (second, first)
-    high, low = (candidate.event.count(side) for side in sides)
+    ordered_samples = (first, second) if candidate.forward else (second, first)
+    high, low = (candidate.event.count(sample) for sample in ordered_samples)
     return log_ratio(high, low, len(first.values), risk), (high, low), candidate
 
 
-def _readable(bound: float, candidate: CandidateEvent) -> float:
+def _readability_score(bound: float, candidate: CandidateEvent) -> float:
     """The bound, less a little for each step away from an event that is easy to read."""
-    return bound * (1 - PLAINER * candidate.event.fancy) if bound > 0 else bound
+    return bound * (1 - READABILITY_DISCOUNT * candidate.event.complexity) if bound > 0 else bound
 
 
-def _confidence(value: object) -> Fraction:
-    sure = rational(value, "confidence")
-    if not Fraction(1, 2) <= sure < 1 or 1 - sure < Fraction(1, 10**12):
-        raise InputError(f"confidence must be from 0.5 to 1 - 1e-12, got {decimal(sure)}: say for instance 0.99")
-    return sure
+def _parse_confidence(value: object) -> Fraction:
+    confidence_level = rational(value, "confidence")
+    if not Fraction(1, 2) <= confidence_level < 1 or 1 - confidence_level < Fraction(1, 10**12):
+        raise InputError(
+            f"confidence must be from 0.5 to 1 - 1e-12, got {decimal(confidence_level)}: say for instance 0.99"
+        )
+    return confidence_level
 
 
-def _distance(value: object) -> Number:
-    gap = number(value, "distance")
-    if not NEAREST <= gap <= FARTHEST:
+def _parse_distance(value: object) -> Number:
+    pair_distance = number(value, "distance")
+    if not MIN_DISTANCE <= pair_distance <= MAX_DISTANCE:
         raise InputError("distance must be from 1e-9 to 1e9: how far the two secrets are apart, 1 for neighbours")
-    return gap
+    return pair_distance
 
 
-def _check_plan(samples: int, seconds: float) -> None:
-    if not 2 * MIN_DRAWS <= samples <= MOST_SAMPLES:
-        raise InputError(f"samples must be from {2 * MIN_DRAWS} to {MOST_SAMPLES}, got {samples}")
+def _check_limits(samples: int, seconds: float) -> None:
+    if not 2 * MIN_DRAWS <= samples <= MAX_SAMPLES:
+        raise InputError(f"samples must be from {2 * MIN_DRAWS} to {MAX_SAMPLES}, got {samples}")
     if not (math.isfinite(seconds) and 0 < seconds <= 10**6):
         raise InputError(f"seconds must be > 0 and at most 1e6, got {seconds:g}: how long the draws may take")

@@ -1,4 +1,4 @@
-"""Drawing from a black box within a time: how many is settled before the draws that count are made."""
+"""Draw samples from a black box within a time limit; the number is fixed before the draws that are counted."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from utmost.errors import InputError
 
 Values: TypeAlias = list[Hashable]
 Pair: TypeAlias = tuple[Values, Values]
-Progress: TypeAlias = Callable[[int, int], None]  # (draws made, draws meant), of both secrets
+Progress: TypeAlias = Callable[[int, int], None]  # (draws made, draws planned), of both secrets
 MIN_DRAWS = 50  # draws of each secret in a half
-LARGEST_CHUNK = 1 << 14  # pairs asked for at a time
-BRISK = 0.25  # seconds; a chunk that takes less is followed by a larger one
-FIRST_SHARE = 0.4  # of the time, for the first half; the second may then be half as slow again
-REPEATED = 20  # draws off the commonest value that make two equal halves no accident
+MAX_CHUNK_PAIRS = 1 << 14  # drawn at a time
+QUICK_CHUNK_SECONDS = 0.25  # a chunk that takes less is followed by a larger one
+FIRST_HALF_TIME_SHARE = 0.4  # of the time, for the first half; the second may then be half as slow again
+MIN_REPEATED_DRAWS = 20  # draws off the commonest value that make two equal halves no accident
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,63 +41,68 @@ def draw_samples(
     The size of the second half is that of the first, fixed before it starts: no result of the second half decides how
     many there are, so its counts are binomial. If it is not complete within the time there is no answer.
     """
-    begin = time.monotonic()
-    tell = progress or (lambda done, meant: None)
-    with limited(seconds):
+    start_time = time.monotonic()
+    end_time = start_time + seconds
+    report_progress = progress or (lambda made, planned: None)
+    with time_limit(seconds):
         try:
-            half = samples // 2
-            first = _half(box, secrets, half, (begin + FIRST_SHARE * seconds, begin + seconds), tell, (0, 4 * half))
-            size = len(first[0])
-            end = begin + seconds
-            second = _half(box, secrets, size, (end, end), tell, (2 * size, 4 * size))
+            half, first_end_time = samples // 2, start_time + FIRST_HALF_TIME_SHARE * seconds
+            first = _draw_half(box, secrets, half, (first_end_time, end_time), report_progress, (0, 4 * half))
+            half_size = len(first[0])
+            second = _draw_half(
+                box, secrets, half_size, (end_time, end_time), report_progress, (2 * half_size, 4 * half_size)
+            )
         except TimeOver:
-            raise InputError(_too_slow(seconds)) from None
-    if len(second[0]) < size or size < MIN_DRAWS:
-        raise InputError(_too_slow(seconds))
-    for before, after in zip(first, second, strict=True):
-        _check_fresh(before, after, 1)
+            raise InputError(_too_slow_message(seconds)) from None
+    if len(second[0]) < half_size or half_size < MIN_DRAWS:
+        raise InputError(_too_slow_message(seconds))
+    for first_values, second_values in zip(first, second, strict=True):
+        _check_fresh(first_values, second_values, 1)
     return SampleHalves(first, second)
 
 
-def _too_slow(seconds: float) -> str:
-    fewest = 2 * MIN_DRAWS
+def _too_slow_message(seconds: float) -> str:
+    min_draws = 2 * MIN_DRAWS
     return (
-        f"--seconds must be enough for at least {fewest} draws of each secret at an even pace, got {seconds:g}: "
+        f"--seconds must be enough for at least {min_draws} draws of each secret at an even pace, got {seconds:g}: "
         "give more seconds, or fewer samples"
     )
 
 
-def _half(
+def _draw_half(
     box: BlackBox,
     secrets: tuple[Any, Any],
     count: int,
-    ends: tuple[float, float],
-    tell: Progress,
-    done: tuple[int, int],
+    deadlines: tuple[float, float],
+    report_progress: Progress,
+    draw_counts: tuple[int, int],
 ) -> Pair:
-    """Up to `count` draws of each secret, the two by turns, in chunks; none is begun after the first end."""
+    """Up to `count` draws of each secret, the two by turns, in chunks; none is begun after the first deadline.
+
+    `draw_counts` are the draws made before and the draws planned, for the progress.
+    """
     first: Values = []
     second: Values = []
-    last: Values = []
+    previous_values: Values = []
     chunk = 1
-    while len(first) < count and time.monotonic() < ends[0]:
+    while len(first) < count and time.monotonic() < deadlines[0]:
         size = min(chunk, count - len(first))
         start = time.monotonic()
-        values = answers(box, list(secrets) * size, ends[1] - start)
-        _check_fresh(last, values)
+        values = draw_values(box, list(secrets) * size, deadlines[1] - start)
+        _check_fresh(previous_values, values)
         first.extend(values[::2])
         second.extend(values[1::2])
-        last = values
-        if time.monotonic() - start < BRISK:
-            chunk = min(2 * chunk, LARGEST_CHUNK)
-        tell(done[0] + 2 * len(first), done[1])
+        previous_values = values
+        if time.monotonic() - start < QUICK_CHUNK_SECONDS:
+            chunk = min(2 * chunk, MAX_CHUNK_PAIRS)
+        report_progress(draw_counts[0] + 2 * len(first), draw_counts[1])
     return first, second
 
 
-def answers(box: BlackBox, secrets: Sequence[Any], seconds: float) -> Values:
-    """What the box says, one comparable value for each secret."""
-    found = box(secrets, seconds)
-    values = found.tolist() if hasattr(found, "tolist") else found
+def draw_values(box: BlackBox, secrets: Sequence[Any], seconds: float) -> Values:
+    """What the box returns, one comparable value for each secret."""
+    returned_values = box(secrets, seconds)
+    values = returned_values.tolist() if hasattr(returned_values, "tolist") else returned_values
     if len(values) != len(secrets):
         raise InputError(f"an audited box must return a value for each of {len(secrets)} secrets, got {len(values)}")
     if {type(value) for value in values} <= {int, str}:
@@ -105,29 +110,29 @@ def answers(box: BlackBox, secrets: Sequence[Any], seconds: float) -> Values:
     return [to_comparable(value) for value in values]
 
 
-def _check_fresh(before: Values, after: Values, turns: int = 2) -> None:
+def _check_fresh(previous: Values, current: Values, turn_count: int = 2) -> None:
     """Refuse draws that begin as those before them did: a fixed seed makes them so, chance all but never."""
-    for turn in range(turns):
-        old = before[turn::turns]
-        new = after[turn::turns][: len(old)]
-        if old and old == new and len(old) - Counter(old).most_common(1)[0][1] >= REPEATED:
+    for turn in range(turn_count):
+        earlier = previous[turn::turn_count]
+        later = current[turn::turn_count][: len(earlier)]
+        if earlier and earlier == later and len(earlier) - Counter(earlier).most_common(1)[0][1] >= MIN_REPEATED_DRAWS:
             raise InputError("the audited draws must be independent, got the same ones twice: take a fixed seed out")
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
+def time_limit(seconds: float) -> Iterator[None]:
     """Raise `TimeOver` inside whatever runs when the time is over; on the main thread of a Unix process only."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def ring(*_: object) -> None:
+    def raise_time_over(*_: object) -> None:
         raise TimeOver
 
-    before = signal.signal(signal.SIGALRM, ring)
+    previous_handler = signal.signal(signal.SIGALRM, raise_time_over)
     signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again, should the call hold the first one up
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, previous_handler)

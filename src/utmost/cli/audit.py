@@ -209,7 +209,7 @@ def json_lower_bound(value: float) -> float:
 def _print_json(result: AuditResult) -> None:
     from utmost.cli import output
 
-    privacy_loss, claim = result.leak, result.claimed
+    privacy_loss, claim = result.privacy_loss, result.claimed
     output.print_json(
         {
             "lower": json_lower_bound(result.lower)
@@ -252,18 +252,18 @@ def _witness_document(result: AuditResult) -> dict[str, Any] | None:
     if result.event is None:
         return None
     sides = {"high": result.high, "low": result.low}
-    if result.leak is not None:
-        return {**sides, "output": result.leak.output, "ratio": output.json_value(result.leak.ratio)}
+    if result.privacy_loss is not None:
+        return {**sides, "output": result.privacy_loss.output, "ratio": output.json_value(result.privacy_loss.ratio)}
     assert result.counts is not None
-    return {**sides, "counts": list(result.counts), "draws": result.samples // 2, "tested": result.tested}
+    return {**sides, "counts": list(result.counts), "draws": result.samples // 2, "tested": result.events_tested}
 
 
 def _print_text(result: AuditResult) -> None:
     from utmost.audit.lower_bound import ANY_PAIR_TEXT
     from utmost.cli import output
 
-    if result.leak is not None:
-        output.print_text(output.privacy_loss_sentence(result.leak, result.claimed))
+    if result.privacy_loss is not None:
+        output.print_text(output.privacy_loss_sentence(result.privacy_loss, result.claimed))
         if result.neighbours == ANY_PAIR_TEXT:
             output.print_text(
                 "Any two inputs are neighbours here, since they are not the counts 0 to n; --secrets takes one pair."
@@ -273,7 +273,9 @@ def _print_text(result: AuditResult) -> None:
     if result.claimed is None:
         return
     verdict_text = {
-        "refuted": "REFUTED" if result.leak is not None else f"REFUTED, at {_confidence_percent(result)} confidence",
+        "refuted": "REFUTED"
+        if result.privacy_loss is not None
+        else f"REFUTED, at {_confidence_percent(result)} confidence",
         "holds": "holds, decided",
         "not refuted": "not refuted, which does not prove it",
     }
