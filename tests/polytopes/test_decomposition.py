@@ -22,41 +22,41 @@ NAMES = ["line:2", "line:3", "line:4", "discrete:3", "discrete:4", "hamming:2", 
 
 
 @st.composite
-def private(draw: st.DrawFn, points: Space, level: Level) -> Channel:
+def private_mechanisms(draw: st.DrawFn, points: Space, level: Level) -> Channel:
     """Mechanisms of the type: any channel's columns closed under the constraints, and the rest of each row shared out.
 
     c′_x = min over x′ of α^−d·c_x′ is private; so is a constant; a small part of the first beside the second leaves
     rows that sum to 1.
     """
     size = len(points)
-    drawn = draw(channels(inputs=size, outputs=draw(st.integers(1, 4)))).rows
-    closed = np.array(
+    rows = draw(channels(inputs=size, outputs=draw(st.integers(1, 4)))).rows
+    closed_rows = np.array(
         [
-            [min(drawn[z, y] / level.power(points.distance(x, z)) for z in range(size)) for y in range(drawn.shape[1])]
+            [min(rows[z, y] / level.power(points.distance(x, z)) for z in range(size)) for y in range(rows.shape[1])]
             for x in range(size)
         ],
         dtype=object,
     )
-    sums = closed.sum(axis=1)
+    sums = closed_rows.sum(axis=1)
     scale = (1 - max(level.power(d) for d in points.distances.ravel() if d)) / (1 + max(sums))
-    rows = [[value * scale for value in row] for row in closed]
-    rest = [1 - sum(row) for row in rows]
-    return channel([[*row, left] for row, left in zip(rows, rest, strict=True)], points.labels)
+    scaled_rows = [[value * scale for value in row] for row in closed_rows]
+    rest = [1 - sum(row) for row in scaled_rows]
+    return channel([[*row, remainder] for row, remainder in zip(scaled_rows, rest, strict=True)], points.labels)
 
 
 @given(st.data(), st.sampled_from(NAMES), rational_levels())
 @settings(max_examples=60, deadline=None)
 def test_any_mechanism_is_a_post_processed_convex_sum_of_kernels(data: st.DataObject, name: str, level: Level) -> None:
     points = parse_space(name)
-    source = data.draw(private(points, level))
-    found = decomposition(source, points, level)
-    assert found.channel() == source
-    assert sum(found.weights) == 1
-    assert all(weight > 0 for weight in found.weights)
-    for kernel in found.kernels:
+    source = data.draw(private_mechanisms(points, level))
+    result = decomposition(source, points, level)
+    assert result.channel() == source
+    assert sum(result.weights) == 1
+    assert all(weight > 0 for weight in result.weights)
+    for kernel in result.kernels:
         assert is_kernel_mechanism(kernel.channel(), points, level)
-    assert all(row.sum() == 1 for row in found.post.rows)
-    assert all(sign(value) >= 0 for value in found.post.rows.flat)
+    assert all(row.sum() == 1 for row in result.post_processing.rows)
+    assert all(sign(value) >= 0 for value in result.post_processing.rows.flat)
 
 
 @given(st.data(), st.sampled_from(["line:3", "line:4", "discrete:3", "hamming:2"]), rational_levels())
@@ -64,40 +64,40 @@ def test_any_mechanism_is_a_post_processed_convex_sum_of_kernels(data: st.DataOb
 def test_a_convex_sum_of_kernels_needs_no_post_processing(data: st.DataObject, name: str, level: Level) -> None:
     """FMPD23 Property 2: vertex mechanisms are convex sums of kernels, and the other way round."""
     points = parse_space(name)
-    listed = list(kernels(points, level))
-    picked = data.draw(st.lists(st.sampled_from(listed), min_size=1, max_size=3, unique=True))
-    shares = data.draw(weights(len(picked), positive=True))
-    columns = [w * k.channel().rows for w, k in zip(shares, picked, strict=True)]
+    all_kernels = list(kernels(points, level))
+    selection = data.draw(st.lists(st.sampled_from(all_kernels), min_size=1, max_size=3, unique=True))
+    shares = data.draw(weights(len(selection), positive=True))
+    columns = [w * k.channel().rows for w, k in zip(shares, selection, strict=True)]
     source = channel(np.concatenate(columns, axis=1).tolist(), points.labels)
-    found = decomposition(source, points, level)
-    assert found.channel() == source
-    assert all(sorted(row.tolist())[-1] > 0 for row in found.post.rows)
-    used = {tuple(found.kernels[0].region.columns[v]) for k in found.kernels for v in k.columns}
-    assert used == {tuple(k.region.columns[v]) for k in picked for v in k.columns}
+    result = decomposition(source, points, level)
+    assert result.channel() == source
+    assert all(sorted(row.tolist())[-1] > 0 for row in result.post_processing.rows)
+    used = {tuple(result.kernels[0].region.columns[v]) for k in result.kernels for v in k.columns}
+    assert used == {tuple(k.region.columns[v]) for k in selection for v in k.columns}
 
 
 def test_a_kernel_is_its_own_decomposition() -> None:
     source = geometric(3, HALF).channel()
-    found = decomposition(source, line(4), HALF)
-    assert found.weights == (1,)
-    assert found.channel() == source
-    assert found.post.rows.tolist() == np.eye(4, dtype=int).tolist()
+    result = decomposition(source, line(4), HALF)
+    assert result.weights == (1,)
+    assert result.channel() == source
+    assert result.post_processing.rows.tolist() == np.eye(4, dtype=int).tolist()
 
 
 def test_an_irrational_level_is_decomposed_exactly_too() -> None:
     level = epsilon(1)
     source = channel([["1/2", "1/2"], ["2/5", "3/5"], ["3/10", "7/10"]])
-    found = decomposition(source, line(3), level)
-    assert found.channel() == source
-    assert found.kernels[0].weights[0] > 0
+    result = decomposition(source, line(3), level)
+    assert result.channel() == source
+    assert result.kernels[0].weights[0] > 0
 
 
 @pytest.mark.parametrize("level", [alpha(0), alpha(1)])
-def test_the_ends(level: Level) -> None:
+def test_levels_zero_and_one_are_decomposed_too(level: Level) -> None:
     source = channel([["1/3", "2/3"]] * 3) if level.alpha else channel([["1/2", "1/2"], [1, 0], [0, 1]])
-    found = decomposition(source, line(3), level)
-    assert found.channel() == source
-    assert found.weights == (1,)
+    result = decomposition(source, line(3), level)
+    assert result.channel() == source
+    assert result.weights == (1,)
 
 
 def test_a_mechanism_of_another_type_is_refused() -> None:

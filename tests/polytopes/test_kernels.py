@@ -26,7 +26,7 @@ from utmost.polytopes import (
     kernels_by_subsets,
     posterior_region,
 )
-from utmost.polytopes.kernel_weights import fits, real_weights, whole_masses
+from utmost.polytopes.kernel_weights import fits_in_doubles, integer_masses, real_weights
 from utmost.polytopes.membership import null_vector
 from utmost.polytopes.modular_rank import are_dependent, primes
 from utmost.polytopes.positive_circuits import count_circuits, generic_row, positive_circuits
@@ -37,10 +37,10 @@ HALF = alpha("1/2")
 SMALL = ["line:2", "line:3", "line:4", "discrete:3", "discrete:4", "hamming:2", "cycle:5", "grid:2x2:manhattan"]
 
 
-def sets_of(made: PosteriorRegion) -> set[tuple[int, ...]]:
-    found = [tuple(chosen) for sets in kernel_sets(made) for chosen in sets.tolist()]
-    assert len(found) == len(set(found))
-    return set(found)
+def sets_of(region: PosteriorRegion) -> set[tuple[int, ...]]:
+    vertex_sets = [tuple(vertex_set) for sets in kernel_sets(region) for vertex_set in sets.tolist()]
+    assert len(vertex_sets) == len(set(vertex_sets))
+    return set(vertex_sets)
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,9 @@ def test_the_counts_of_tables_4a_to_7a(name: str, count: int) -> None:
 def test_three_bits_have_29213_kernels_not_the_29275_printed() -> None:
     """FMPD23 Table 7a prints 29275. Two algorithms that share nothing agree on another set of sets."""
     cube = parse_space("hamming:3")
-    found = sets_of(posterior_region(cube, HALF))
-    assert len(found) == 29213 == count_kernels(cube, HALF)
-    assert found == kernels_by_description(cube, HALF)
+    vertex_sets = sets_of(posterior_region(cube, HALF))
+    assert len(vertex_sets) == 29213 == count_kernels(cube, HALF)
+    assert vertex_sets == kernels_by_description(cube, HALF)
 
 
 @pytest.mark.parametrize(
@@ -74,24 +74,24 @@ def test_counts_beyond_the_tables(name: str, count: int) -> None:
 
 @pytest.mark.parametrize("name", ["line:5", "discrete:5", "cycle:5", "cycle:6", "grid:2x3:manhattan"])
 def test_pplpy_finds_the_same_vertices_of_the_same_polytope(name: str) -> None:
-    made = posterior_region(parse_space(name), HALF)
-    corners = pplpy_corners(made)
-    assert {tuple(v for v, c in enumerate(g.coefficients()) if c) for g in corners} == sets_of(made)
+    region = posterior_region(parse_space(name), HALF)
+    points = pplpy_vertices(region)
+    assert {tuple(v for v, c in enumerate(g.coefficients()) if c) for g in points} == sets_of(region)
 
 
 @pytest.mark.parametrize(("name", "count"), [("line:6", 15346), ("hamming:3", 29213)])
 def test_pplpy_finds_as_many(name: str, count: int) -> None:
-    assert len(pplpy_corners(posterior_region(parse_space(name), HALF))) == count
+    assert len(pplpy_vertices(posterior_region(parse_space(name), HALF))) == count
 
 
-def pplpy_corners(made: PosteriorRegion) -> list[Any]:
+def pplpy_vertices(region: PosteriorRegion) -> list[Any]:
     """The vertices of {λ ≥ 0 : Vλ = 1}."""
     ppl = pytest.importorskip("ppl", reason="pplpy is a test oracle: make oracles")
     system = ppl.Constraint_System()
-    scale = max(value.denominator for column in made.columns for value in column)
-    for row in zip(*made.columns, strict=True):
+    scale = max(value.denominator for column in region.columns for value in column)
+    for row in zip(*region.columns, strict=True):
         system.insert(ppl.Linear_Expression([int(value * scale) for value in row], -1) == 0)
-    for v in range(len(made.columns)):
+    for v in range(len(region.columns)):
         system.insert(ppl.Variable(v) >= 0)
     return [g for g in ppl.C_Polyhedron(system).minimized_generators() if g.is_point()]
 
@@ -121,9 +121,9 @@ def test_each_kernel_is_a_private_channel_that_is_a_kernel_mechanism(name: str, 
 
 def test_kernels_of_the_unit_square_are_exact_channels_with_irrational_entries() -> None:
     square = parse_space("grid:2x2")
-    made = kernels(square, HALF)
+    square_kernels = kernels(square, HALF)
     for _ in range(6):
-        kernel = next(made)
+        kernel = next(square_kernels)
         assert all(sum(row[1:], start=row[0]) == 1 for row in kernel.channel().rows)
         assert is_kernel_mechanism(kernel.channel(), square, HALF)
 
@@ -131,38 +131,40 @@ def test_kernels_of_the_unit_square_are_exact_channels_with_irrational_entries()
 @pytest.mark.parametrize("level", [alpha("1/3"), epsilon("1/10"), epsilon(2)])
 def test_balls_with_exact_tests_and_whole_numbers_agree(level: Level) -> None:
     """The same columns through both kinds of arithmetic; with ε given, only balls are there."""
-    made = posterior_region(parse_space("discrete:4"), level)
-    for through_balls in (RealColumns(made.columns), RealColumns(made.columns, made.formal)):
-        found = {tuple(chosen) for sets in positive_circuits(through_balls) for chosen in sets.tolist()}
-        assert found == sets_of(made)
-        assert len(found) == count_circuits(through_balls) == 41
+    region = posterior_region(parse_space("discrete:4"), level)
+    for through_balls in (RealColumns(region.columns), RealColumns(region.columns, region.polynomials)):
+        circuits = {tuple(circuit) for sets in positive_circuits(through_balls) for circuit in sets.tolist()}
+        assert circuits == sets_of(region)
+        assert len(circuits) == count_circuits(through_balls) == 41
 
 
 @pytest.mark.parametrize(("name", "level"), [("grid:2x2", HALF), ("line:4", epsilon("1/3")), ("sqrt(2)*line:4", HALF)])
 def test_polynomials_vanish_where_exact_numbers_do(name: str, level: Level) -> None:
-    made = posterior_region(parse_space(name), level)
-    assert made.formal is not None
-    numbers, polynomials = RealColumns(made.columns), RealColumns(made.columns, made.formal)
-    for size in range(1, len(made.space)):
-        chosen = np.array(list(combinations(range(len(made.columns)), size))[:60])
-        ranked = [row for row in chosen if null_vector([numbers.vectors[v] for v in row[:-1]]) is None]
-        if ranked:
-            assert (numbers.vanishing(np.array(ranked)) == polynomials.vanishing(np.array(ranked))).all()
+    region = posterior_region(parse_space(name), level)
+    assert region.polynomials is not None
+    numbers, polynomials = RealColumns(region.columns), RealColumns(region.columns, region.polynomials)
+    for size in range(1, len(region.space)):
+        subsets = np.array(list(combinations(range(len(region.columns)), size))[:60])
+        candidates = [row for row in subsets if null_vector([numbers.vectors[v] for v in row[:-1]]) is None]
+        if candidates:
+            assert (
+                numbers.dependent_sets(np.array(candidates)) == polynomials.dependent_sets(np.array(candidates))
+            ).all()
 
 
 def test_roots_of_a_rational_level_are_no_symbols_and_are_decided_as_numbers() -> None:
     """Half of a line at α = 1/2: √(1/2) is algebraic, so its powers are exact numbers, not polynomials."""
-    made = posterior_region(parse_space("1/2*line:4"), HALF)
-    assert made.formal is None
-    assert sum(map(len, kernel_sets(made))) == 11
+    region = posterior_region(parse_space("1/2*line:4"), HALF)
+    assert region.polynomials is None
+    assert sum(map(len, kernel_sets(region))) == 11
     assert posterior_region(parse_space("1/2*line:4"), alpha("1/4")).columns == posterior_region(line(4), HALF).columns
 
 
 @pytest.mark.parametrize("name", ["line:4", "line:5", "discrete:4", "cycle:5"])
 def test_no_kernel_holds_another(name: str) -> None:
     """FMPD23 Property 1."""
-    found = [set(chosen) for chosen in sets_of(posterior_region(parse_space(name), HALF))][:400]
-    assert not any(one < other for one in found for other in found)
+    vertex_sets = [set(vertex_set) for vertex_set in sets_of(posterior_region(parse_space(name), HALF))][:400]
+    assert not any(first < second for first in vertex_sets for second in vertex_sets)
 
 
 @pytest.mark.parametrize("name", ["line:3", "line:4", "discrete:3", "hamming:2"])
@@ -173,24 +175,24 @@ def test_no_kernel_is_another_post_processed(name: str) -> None:
     channels = [kernel.channel().floats() for kernel in kernels(parse_space(name), HALF)]
     for first in channels:
         for second in channels:
-            width, outs = first.shape[1], second.shape[1]
-            product = np.kron(first, np.eye(outs))
-            stochastic = np.kron(np.eye(width), np.ones(outs))
-            found = linprog(
-                np.zeros(width * outs),
+            width, outputs = first.shape[1], second.shape[1]
+            product = np.kron(first, np.eye(outputs))
+            stochastic = np.kron(np.eye(width), np.ones(outputs))
+            solution = linprog(
+                np.zeros(width * outputs),
                 A_eq=np.vstack([product, stochastic]),
                 b_eq=np.concatenate([second.ravel(), np.ones(width)]),
             )
-            assert (found.status == 0) == (first is second)
+            assert (solution.status == 0) == (first is second)
 
 
 @pytest.mark.parametrize("name", ["line:1", "line:2", "line:5", "discrete:4", "grid:2x2", "hamming:2"])
-def test_the_ends_are_answered(name: str) -> None:
+def test_levels_zero_and_one_have_one_kernel_each(name: str) -> None:
     points = parse_space(name)
-    (silent,) = kernels(points, alpha(1))
-    assert silent.channel().rows.tolist() == [[1]] * len(points)
-    (open_one,) = kernels(points, alpha(0))
-    assert (open_one.channel().rows == np.eye(len(points), dtype=int)).all()
+    (constant,) = kernels(points, alpha(1))
+    assert constant.channel().rows.tolist() == [[1]] * len(points)
+    (truthful,) = kernels(points, alpha(0))
+    assert (truthful.channel().rows == np.eye(len(points), dtype=int)).all()
     assert count_kernels(points, alpha(1)) == count_kernels(points, alpha(0)) == 1
 
 
@@ -210,13 +212,13 @@ def test_the_number_of_kernels_depends_on_alpha_not_on_the_metric_alone() -> Non
         assert counts[a] == len(kernels_by_description(line(5), alpha(a)))
 
 
-def test_progress_is_told_through_vertices_cuts_and_kernels() -> None:
-    told: list[tuple[str, int, int]] = []
-    found = list(kernels(line(4), HALF, lambda *words: told.append(words)))
-    assert ("vertices", 8, 0) in told
-    assert ("rays after 0 of 3 cuts", 8, 0) in told
-    assert any(words == "rays after 2 of 3 cuts" for words, _, _ in told)
-    assert told[-1] == ("kernel mechanisms", len(found), 0)
+def test_progress_is_reported_through_vertices_cuts_and_kernels() -> None:
+    reports: list[tuple[str, int, int]] = []
+    kernel_list = list(kernels(line(4), HALF, lambda *report: reports.append(report)))
+    assert ("vertices", 8, 0) in reports
+    assert ("rays after 0 of 3 cuts", 8, 0) in reports
+    assert any(stage == "rays after 2 of 3 cuts" for stage, _, _ in reports)
+    assert reports[-1] == ("kernel mechanisms", len(kernel_list), 0)
 
 
 @pytest.mark.parametrize("level", [alpha(Fraction(1, 10**400)), alpha(Fraction(1, 10**100)), epsilon(500)])
@@ -227,15 +229,15 @@ def test_levels_whose_powers_no_double_holds_are_decided_exactly(level: Level) -
 
 
 def test_a_type_with_too_many_kernels_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("utmost.polytopes.positive_circuits.MOST_BYTES", 1 << 14)
+    monkeypatch.setattr("utmost.polytopes.positive_circuits.MAX_RAY_BYTES", 1 << 14)
     with pytest.raises(InputError, match=r"too many to list: more than \d+ rays after \d of 5 cuts"):
         count_kernels(line(6), HALF)
-    monkeypatch.setattr("utmost.polytopes.positive_circuits.MOST_VECTORS", 16)
+    monkeypatch.setattr("utmost.polytopes.positive_circuits.MAX_VECTORS", 16)
     with pytest.raises(InputError, match="at most 16 vertices, got 32"):
         count_kernels(line(6), HALF)
 
 
-def test_it_streams() -> None:
+def test_kernels_are_yielded_before_all_are_computed() -> None:
     """The first kernel of a type with 4.7 million is there after the cuts, without the others."""
     first = next(kernels(line(7), HALF))
     assert is_kernel_mechanism(first.channel(), line(7), HALF)
@@ -244,21 +246,23 @@ def test_it_streams() -> None:
 @given(st.sampled_from(["line:4", "line:5", "discrete:4", "cycle:5", "hamming:2"]), rational_levels())
 @settings(max_examples=20, deadline=None)
 def test_weights_at_once_are_the_weights_one_by_one(name: str, level: Level) -> None:
-    made = posterior_region(parse_space(name), level)
-    whole = [integer_column(column) for column in made.columns]
-    for sets, masses in kernel_arrays(made):
-        assert fits(whole, sets.shape[1]) == (masses.dtype == np.int64)
-        for chosen, row in list(zip(sets.tolist(), masses.tolist(), strict=True))[:100]:
-            exact = whole_masses([whole[v] for v in chosen])
+    region = posterior_region(parse_space(name), level)
+    integer_columns = [integer_column(column) for column in region.columns]
+    for sets, masses in kernel_arrays(region):
+        assert fits_in_doubles(integer_columns, sets.shape[1]) == (masses.dtype == np.int64)
+        for vertex_set, row in list(zip(sets.tolist(), masses.tolist(), strict=True))[:100]:
+            exact = integer_masses([integer_columns[v] for v in vertex_set])
             assert [Fraction(mass, sum(row)) for mass in row] == [Fraction(mass, sum(exact)) for mass in exact]
-            assert tuple(Fraction(mass, sum(row)) for mass in row) == real_weights([made.columns[v] for v in chosen])
+            assert tuple(Fraction(mass, sum(row)) for mass in row) == real_weights(
+                [region.columns[v] for v in vertex_set]
+            )
 
 
 def test_numbers_too_long_for_doubles_are_weighed_one_by_one() -> None:
-    made = posterior_region(line(5), alpha("97/100"))
-    kinds = {masses.dtype for _, masses in kernel_arrays(made)}
+    region = posterior_region(line(5), alpha("97/100"))
+    kinds = {masses.dtype for _, masses in kernel_arrays(region)}
     assert kinds == {np.dtype(np.int64), np.dtype(object)}
-    assert sum(len(sets) for sets, _ in kernel_arrays(made)) == count_kernels(line(5), alpha("97/100"))
+    assert sum(len(sets) for sets, _ in kernel_arrays(region)) == count_kernels(line(5), alpha("97/100"))
 
 
 @given(st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), min_size=3, max_size=7))
@@ -280,23 +284,23 @@ def test_circuits_of_any_positive_columns_are_those_of_all_sets(size: int, count
     """Not only vertices of regions: columns with repeats, multiples and many dependencies."""
     entries = st.sampled_from([Fraction(1), Fraction(2), Fraction(3), Fraction(1, 2)])
     columns = [tuple(data.draw(entries) for _ in range(size)) for _ in range(count)]
-    found = {tuple(chosen) for sets in positive_circuits(vertex_columns(columns)) for chosen in sets.tolist()}
-    made = PosteriorRegion(line(size), HALF, tuple(columns))
-    assert found == by_cramer(made)
-    assert len(found) == count_circuits(vertex_columns(columns))
+    circuits = {tuple(circuit) for sets in positive_circuits(vertex_columns(columns)) for circuit in sets.tolist()}
+    region = PosteriorRegion(line(size), HALF, tuple(columns))
+    assert circuits == circuits_by_elimination(region)
+    assert len(circuits) == count_circuits(vertex_columns(columns))
 
 
-def by_cramer(made: PosteriorRegion) -> set[tuple[int, ...]]:
+def circuits_by_elimination(region: PosteriorRegion) -> set[tuple[int, ...]]:
     """Minimal sets with a positive solution of Σ λ·column = 1·μ, by exact elimination over fractions."""
-    found = set()
-    ones = (Fraction(-1),) * len(made.space)
-    for width in range(1, len(made.space) + 1):
-        for chosen in combinations(range(len(made.columns)), width):
-            picked = [made.columns[v] for v in chosen]
-            solution = null_vector([*picked, ones]) if null_vector(picked) is None else None
+    circuits = set()
+    ones = (Fraction(-1),) * len(region.space)
+    for width in range(1, len(region.space) + 1):
+        for subset in combinations(range(len(region.columns)), width):
+            columns = [region.columns[v] for v in subset]
+            solution = null_vector([*columns, ones]) if null_vector(columns) is None else None
             if solution is not None and all(sign(value) > 0 for value in solution):
-                found.add(chosen)
-    return found
+                circuits.add(subset)
+    return circuits
 
 
 def test_a_hyperplane_that_is_not_in_general_position_is_replaced() -> None:
@@ -311,14 +315,14 @@ def test_a_hyperplane_that_is_not_in_general_position_is_replaced() -> None:
         assert count_circuits(RealColumns(posterior_region(parse_space("discrete:4"), HALF).columns)) == 41
 
 
-def test_the_second_method_says_where_it_ends() -> None:
+def test_the_second_method_refuses_more_than_63_vertices() -> None:
     points: Space = line(8)
     with pytest.raises(InputError, match="at most 63 vertices"):
         kernels_by_description(points, HALF)
 
 
 @pytest.mark.parametrize(("level", "vertices"), [(alpha(0), 9), (alpha(1), 1)])
-def test_at_the_ends_there_is_one_kernel_and_it_is_a_channel(level: Level, vertices: int) -> None:
+def test_at_levels_zero_and_one_the_kernel_is_a_private_channel(level: Level, vertices: int) -> None:
     points = parse_space("grid:3x3")
     (kernel,) = kernels(points, level)
     assert count_kernels(points, level) == count_kernels(parse_space("hamming:40"), level) == 1

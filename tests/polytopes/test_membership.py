@@ -16,7 +16,7 @@ from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon
 from utmost.mechanisms import geometric
 from utmost.polytopes import is_kernel_mechanism, is_vertex_mechanism, kernels
-from utmost.polytopes.membership import null_vector, surely_independent
+from utmost.polytopes.membership import are_provably_independent, null_vector
 from utmost.spaces import line, parse_space
 
 HALF = alpha("1/2")
@@ -24,14 +24,14 @@ HALF = alpha("1/2")
 
 def response(size: int, level: Level) -> Channel:
     """Random response: the truth 1/α times as likely as each other answer."""
-    below = 1 + (size - 1) * level.alpha
-    return channel([[(1 if x == y else level.alpha) / below for y in range(size)] for x in range(size)])
+    denominator = 1 + (size - 1) * level.alpha
+    return channel([[(1 if x == y else level.alpha) / denominator for y in range(size)] for x in range(size)])
 
 
 def dual_response(size: int, level: Level) -> Channel:
     """R° of FMPD23 §VI-B: the truth α times as likely as each other answer."""
-    below = level.alpha + (size - 1)
-    return channel([[(level.alpha if x == y else Fraction(1)) / below for y in range(size)] for x in range(size)])
+    denominator = level.alpha + (size - 1)
+    return channel([[(level.alpha if x == y else Fraction(1)) / denominator for y in range(size)] for x in range(size)])
 
 
 @given(st.integers(2, 6), levels())
@@ -81,12 +81,12 @@ def test_the_mechanism_of_figure_eight_is_the_geometric_one_of_the_number_of_one
         Fraction(2, 27), Fraction(2, 21), Fraction(4, 21), Fraction(4, 27)
     ]  # fmt: skip
     path = [cube.labels.index(x) for x in ("000", "100", "110", "111")]
-    alike = [
+    matching = [
         kernel
         for kernel in kernels(parse_space("hamming:3"), HALF)
         if len(kernel.columns) == 4 and columns_of_path(kernel.channel(), path) == columns_of_path(mechanism, path)
     ]
-    assert len(alike) == 1
+    assert len(matching) == 1
 
 
 def columns_of_path(mechanism: Channel, path: list[int]) -> set[tuple[Fraction, ...]]:
@@ -104,9 +104,9 @@ def test_a_mixture_of_kernels_is_a_vertex_mechanism_and_no_kernel() -> None:
         trusted_channel(k.channel().inputs, [f"{i}/{v}" for v in k.columns], k.channel().rows)
         for i, k in enumerate(kernels(line(3), HALF))
     )
-    told = mix(first, second, "1/3")
-    assert is_vertex_mechanism(told, line(3), HALF)
-    verdict = is_kernel_mechanism(told, line(3), HALF)
+    mixture = mix(first, second, "1/3")
+    assert is_vertex_mechanism(mixture, line(3), HALF)
+    verdict = is_kernel_mechanism(mixture, line(3), HALF)
     assert not verdict
     assert verdict.reason == "the posteriors of outputs 0/1, 0/3+1/3, 1/0, 1/2 are linearly dependent"
 
@@ -128,7 +128,7 @@ def test_reasons_name_the_output_and_the_secrets() -> None:
     assert "by more than" in is_kernel_mechanism(identity(range(3)), line(3), HALF).reason
 
 
-def test_the_ends_of_the_levels() -> None:
+def test_levels_zero_and_one_have_their_own_vertices() -> None:
     assert is_kernel_mechanism(identity(range(3)), line(3), alpha(0))
     assert "at alpha 0" in is_vertex_mechanism(channel([["1/2", "1/2"]] * 3), line(3), alpha(0)).reason
     assert is_kernel_mechanism(channel([[1]] * 3), line(3), alpha(1))
@@ -146,25 +146,25 @@ def test_inputs_may_stand_in_any_order_and_must_be_the_points() -> None:
 
 
 @given(st.lists(st.lists(st.integers(-2, 2), min_size=3, max_size=3), min_size=1, max_size=5))
-def test_a_null_vector_is_one(columns: list[list[int]]) -> None:
+def test_a_null_vector_is_in_the_null_space(columns: list[list[int]]) -> None:
     exact = [tuple(map(Fraction, column)) for column in columns]
-    found = null_vector(exact)
+    vector = null_vector(exact)
     rank = np.linalg.matrix_rank(np.array(columns, dtype=float).T)
-    assert (found is None) == (rank == len(columns))
-    if found is not None:
-        assert any(found)
-        assert all(sum(z * column[x] for z, column in zip(found, exact, strict=True)) == 0 for x in range(3))
+    assert (vector is None) == (rank == len(columns))
+    if vector is not None:
+        assert any(vector)
+        assert all(sum(z * column[x] for z, column in zip(vector, exact, strict=True)) == 0 for x in range(3))
 
 
 @given(st.lists(st.lists(st.fractions(-3, 3, max_denominator=6), min_size=3, max_size=3), min_size=1, max_size=4))
 def test_balls_prove_independence_only_where_elimination_finds_no_dependency(columns: list[list[Fraction]]) -> None:
-    found = [tuple(column) for column in columns]
-    if surely_independent(found):
-        assert null_vector(found) is None
+    exact_columns = [tuple(column) for column in columns]
+    if are_provably_independent(exact_columns):
+        assert null_vector(exact_columns) is None
 
 
 def test_a_geometric_mechanism_with_irrational_entries_is_known_for_a_kernel_without_elimination() -> None:
     level = epsilon("1/10")
     source = geometric(12, level).channel()
-    assert surely_independent([tuple(column) for column in source.rows.T.tolist()])
+    assert are_provably_independent([tuple(column) for column in source.rows.T.tolist()])
     assert is_kernel_mechanism(source, line(13), level)  # FMPD23 Lemma 19

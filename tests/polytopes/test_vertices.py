@@ -19,9 +19,9 @@ from utmost.spaces import Space, line, parse_space, space
 
 
 @st.composite
-def metrics(draw: st.DrawFn, most: int = 5) -> Space:
+def metrics(draw: st.DrawFn, max_points: int = 5) -> Space:
     """Random metrics with many ties: shortest paths over few lengths, some of them irrational."""
-    size = draw(st.integers(2, most))
+    size = draw(st.integers(2, max_points))
     lengths = draw(st.sampled_from([["1", "2", "3"], ["1/2", "2/3", "1"], ["1", "sqrt(2)", "sqrt(5)", "2"]]))
     table: list[list[Number]] = [[Fraction(0)] * size for _ in range(size)]
     for x, y in combinations(range(size), 2):
@@ -31,9 +31,9 @@ def metrics(draw: st.DrawFn, most: int = 5) -> Space:
     return space(table)
 
 
-def by_brute_force(points: Space) -> set[tuple[Number, ...]]:
+def vertices_by_spanning_trees(points: Space) -> set[tuple[Number, ...]]:
     """Every spanning tree with every choice of directions, solved and kept if it breaks no constraint."""
-    size, found = len(points), set()
+    size, exponents = len(points), set()
     pairs = list(combinations(range(size), 2))
     for tree in combinations(pairs, size - 1):
         for signs in product((1, -1), repeat=size - 1):
@@ -47,46 +47,46 @@ def by_brute_force(points: Space) -> set[tuple[Number, ...]]:
             if len(values) == size and all(
                 values[x] - values[y] <= points.distance(x, y) for x, y in permutations(range(size), 2)
             ):
-                least = min(values.values())
-                found.add(tuple(values[x] - least for x in range(size)))
-    return found
+                minimum = min(values.values())
+                exponents.add(tuple(values[x] - minimum for x in range(size)))
+    return exponents
 
 
-@given(metrics(most=4))
+@given(metrics(max_points=4))
 @settings(max_examples=25, deadline=None)
 def test_the_walk_finds_what_all_spanning_trees_give(points: Space) -> None:
-    found = list(vertices(points))
-    assert len(found) == len(set(found))
-    assert set(found) == by_brute_force(points)
+    exponents = list(vertices(points))
+    assert len(exponents) == len(set(exponents))
+    assert set(exponents) == vertices_by_spanning_trees(points)
 
 
-@given(metrics(most=6))
+@given(metrics(max_points=6))
 @settings(max_examples=25, deadline=None)
 def test_the_walk_and_the_growth_of_sets_agree(points: Space) -> None:
     assert set(vertices(points)) == vertices_by_growth(points)
 
 
-@given(metrics(most=6))
+@given(metrics(max_points=6))
 @settings(max_examples=25, deadline=None)
 def test_every_vertex_is_private_and_its_tight_pairs_connect(points: Space) -> None:
     for k in vertices(points):
         assert min(k) == 0
         assert all(k[y] - k[x] <= points.distance(x, y) for x, y in permutations(range(len(k)), 2))
-        reached, grown = {0}, True
-        while grown:
-            new = {y for x in reached for y in range(len(k)) if abs(k[y] - k[x]) == points.distance(x, y)} - reached
-            grown = bool(new)
-            reached |= new
-        assert reached == set(range(len(k)))
+        component, is_growing = {0}, True
+        while is_growing:
+            new = {y for x in component for y in range(len(k)) if abs(k[y] - k[x]) == points.distance(x, y)} - component
+            is_growing = bool(new)
+            component |= new
+        assert component == set(range(len(k)))
 
 
-@given(metrics(most=6))
+@given(metrics(max_points=6))
 @settings(max_examples=25, deadline=None)
 def test_there_are_at_least_2n_minus_2_vertices_for_the_region_is_symmetric(points: Space) -> None:
     """FMPD23 Lemma A2: k and −k are vertices together, and a symmetric body in dimension n − 1 has 2(n − 1) corners."""
-    found = set(vertices(points))
-    assert {tuple(max(k) - v for v in k) for k in found} == found
-    assert len(found) >= 2 * (len(points) - 1)
+    exponents = set(vertices(points))
+    assert {tuple(max(k) - v for v in k) for k in exponents} == exponents
+    assert len(exponents) >= 2 * (len(points) - 1)
 
 
 @pytest.mark.parametrize("size", range(1, 9))
@@ -107,10 +107,10 @@ def test_a_cube_has_a_vertex_for_each_height_function(bits: int, count: int) -> 
     maps = [[0]]
     for x in range(1, size):
         maps = [
-            [*known, value]
-            for known in maps
-            for value in {known[y] + step for y in neighbours[x] for step in (1, -1)}
-            if all(abs(value - known[y]) == 1 for y in neighbours[x])
+            [*partial, value]
+            for partial in maps
+            for value in {partial[y] + step for y in neighbours[x] for step in (1, -1)}
+            if all(abs(value - partial[y]) == 1 for y in neighbours[x])
         ]
     assert len(maps) == count == count_vertices(parse_space(f"hamming:{bits}"))
 
@@ -127,7 +127,7 @@ def test_pplpy_finds_as_many_generators_of_the_same_polyhedron(name: str) -> Non
         system.insert(k[y] - k[x] <= int(points.distance(x, y)))
     corners = [g for g in ppl.C_Polyhedron(system).minimized_generators() if g.is_point()]
     shifted = {tuple(int(v) - min(map(int, c)) for v in c) for c in (g.coefficients() for g in corners)}
-    assert shifted == {tuple(map(int, found)) for found in vertices(points)}
+    assert shifted == {tuple(map(int, exponents)) for exponents in vertices(points)}
 
 
 def test_the_unit_square_and_two_by_three_points_of_the_plane() -> None:
@@ -155,16 +155,16 @@ def qhull_vertices(points: list[tuple[int, int]]) -> int:
 
 def test_a_square_root_rounded_splits_vertices_that_are_one() -> None:
     """With √8 a little short of 2√2, as in doubles of 2^−√8, 3 × 3 points seem to have 4746 vertices."""
-    places = [(x, y) for x in range(3) for y in range(3)]
+    grid_points = [(x, y) for x in range(3) for y in range(3)]
     lengths = {0: "0", 1: "1", 2: "1.414214", 4: "2", 5: "2.236068", 8: "2.828427"}
-    rounded = space([[lengths[(a - c) ** 2 + (b - d) ** 2] for c, d in places] for a, b in places])
+    rounded = space([[lengths[(a - c) ** 2 + (b - d) ** 2] for c, d in grid_points] for a, b in grid_points])
     assert count_vertices(rounded) == 4746
 
 
-def test_progress_is_told_for_each_vertex() -> None:
-    told: list[tuple[str, int, int]] = []
-    assert count_vertices(line(4), lambda *words: told.append(words)) == 8
-    assert told[-1] == ("vertices", 8, 0)
+def test_progress_is_reported_for_each_vertex() -> None:
+    reports: list[tuple[str, int, int]] = []
+    assert count_vertices(line(4), lambda *report: reports.append(report)) == 8
+    assert reports[-1] == ("vertices", 8, 0)
 
 
 def test_a_space_too_large_to_look_at_all_sets_is_refused_unless_it_is_a_tree() -> None:
@@ -174,7 +174,7 @@ def test_a_space_too_large_to_look_at_all_sets_is_refused_unless_it_is_a_tree() 
 
 
 @given(st.integers(1, 30))
-def test_sums_of_roots_are_told_apart_however_close(steps: int) -> None:
+def test_sums_of_roots_are_distinguished_however_close(steps: int) -> None:
     """p − q√2 for the convergents p/q of √2 has the sign of p² − 2q² = ±1; from q ≈ 2^20 on, 40 bits do not tell."""
     lattice = distance_lattice(space([[0, 1, "sqrt(2)"], [1, 0, 1], ["sqrt(2)", 1, 0]]))
     p, q = 1, 1

@@ -30,23 +30,26 @@ from utmost.spaces import Space
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decomposition:
-    """M = (Σ weights_i·kernels_i)·post. Vertices are numbered as they were met, not as `vertices` lists them."""
+    """M = (Σ weights_i·kernels_i)·post_processing.
+
+    Vertices are numbered as they were met, not as `vertices` lists them.
+    """
 
     weights: tuple[Number, ...]
     kernels: tuple[Kernel, ...]
-    post: Channel
+    post_processing: Channel
 
     def convex_sum(self) -> Channel:
-        """Σ weights_i·kernels_i: a kernel is drawn and its output told; equal vertices are one output."""
-        made, numbers = self.kernels[0].region, self.post.inputs
-        rows = np.full((len(made.space), len(numbers)), Fraction(0), dtype=object)
+        """Σ weights_i·kernels_i: draw a kernel, then its output; equal vertices are one output."""
+        region, vertex_numbers = self.kernels[0].region, self.post_processing.inputs
+        rows = np.full((len(region.space), len(vertex_numbers)), Fraction(0), dtype=object)
         for weight, kernel in zip(self.weights, self.kernels, strict=True):
-            rows[:, [numbers.index(v) for v in kernel.columns]] += weight * kernel.channel().rows
-        return trusted_channel(made.space.labels, numbers, rows)
+            rows[:, [vertex_numbers.index(v) for v in kernel.columns]] += weight * kernel.channel().rows
+        return trusted_channel(region.space.labels, vertex_numbers, rows)
 
     def channel(self) -> Channel:
         """The mechanism again, multiplied out."""
-        return self.convex_sum().then(self.post)
+        return self.convex_sum().then(self.post_processing)
 
 
 def decomposition(mechanism: Channel | Mechanism, space: Space, level: Level) -> Decomposition:
@@ -56,37 +59,41 @@ def decomposition(mechanism: Channel | Mechanism, space: Space, level: Level) ->
     >>> from utmost.exact import alpha
     >>> from utmost.spaces import line
     >>> source = channel([["1/2", "1/2"], ["2/5", "3/5"]])
-    >>> found = decomposition(source, line(2), alpha("1/2"))
-    >>> len(found.kernels), found.channel() == source
+    >>> result = decomposition(source, line(2), alpha("1/2"))
+    >>> len(result.kernels), result.channel() == source
     (1, True)
     """
     source = align_exact_inputs(mechanism, space)
     bounds = constraints(space, level)
-    met: list[Column] = []
-    parts = [_placed(split(source.rows[:, y].tolist(), bounds, level), met) for y in range(len(source.outputs))]
-    masses = [exact_sum([part.get(v, Fraction(0)) for part in parts]) for v in range(len(met))]
-    post = np.full((len(met), len(parts)), Fraction(0), dtype=object)
-    for y, part in enumerate(parts):
-        for v, share in part.items():
-            post[v, y] = share / masses[v]
-    found = peeled(met, masses)
-    made = PosteriorRegion(space, level, tuple(met))
-    kernels = tuple(_kernel(made, shares) for _, shares in found)
-    return Decomposition(tuple(w for w, _ in found), kernels, trusted_channel(range(len(met)), source.outputs, post))
+    vertices: list[Column] = []
+    column_shares = [
+        _shares_by_vertex(split_column(source.rows[:, y].tolist(), bounds, level), vertices)
+        for y in range(len(source.outputs))
+    ]
+    masses = [exact_sum([shares.get(v, Fraction(0)) for shares in column_shares]) for v in range(len(vertices))]
+    rows = np.full((len(vertices), len(column_shares)), Fraction(0), dtype=object)
+    for y, shares in enumerate(column_shares):
+        for v, share in shares.items():
+            rows[v, y] = share / masses[v]
+    terms = convex_terms(vertices, masses)
+    region = PosteriorRegion(space, level, tuple(vertices))
+    kernels = tuple(_kernel(region, vertex_shares) for _, vertex_shares in terms)
+    post_processing = trusted_channel(range(len(vertices)), source.outputs, rows)
+    return Decomposition(tuple(w for w, _ in terms), kernels, post_processing)
 
 
-def _placed(pieces: list[tuple[Number, Column]], met: list[Column]) -> dict[int, Number]:
-    """The pieces by the number of their vertex; new vertices are added to `met`."""
+def _shares_by_vertex(pieces: list[tuple[Number, Column]], vertices: list[Column]) -> dict[int, Number]:
+    """The pieces by the number of their vertex; new vertices are added to `vertices`."""
     shares: dict[int, Number] = {}
     for share, vertex in pieces:
-        if vertex not in met:
-            met.append(vertex)
-        place = met.index(vertex)
-        shares[place] = shares.get(place, Fraction(0)) + share
+        if vertex not in vertices:
+            vertices.append(vertex)
+        index = vertices.index(vertex)
+        shares[index] = shares.get(index, Fraction(0)) + share
     return shares
 
 
-def split(column: Sequence[Number], bounds: Sequence[Constraint], level: Level) -> list[tuple[Number, Column]]:
+def split_column(column: Sequence[Number], bounds: Sequence[Constraint], level: Level) -> list[tuple[Number, Column]]:
     """A private column as Σ share·vertex, shares > 0, vertices with largest entry 1; at most n of them."""
     if any(sign(value) < 0 for value in (*column, *(bound.slack(column) for bound in bounds))):
         raise InputError("the mechanism must be private at this level to be of its type: check it with least_epsilon")
@@ -97,7 +104,7 @@ def split(column: Sequence[Number], bounds: Sequence[Constraint], level: Level) 
     pieces, rest = [], list(column)
     while any(rest):
         vertex = _vertex_around(rest, bounds)
-        share = _share(rest, vertex, bounds)
+        share = _largest_share(rest, vertex, bounds)
         pieces.append((share, vertex))
         rest = [a - share * b for a, b in zip(rest, vertex, strict=True)]
     return pieces
@@ -107,37 +114,39 @@ def _vertex_around(column: Sequence[Number], bounds: Sequence[Constraint]) -> Co
     """A vertex whose tight pairs include the column's."""
     point = list(column)
     while True:
-        near = tight_neighbours(point, bounds)
-        joined = connected_component(near, 0)
-        if joined == (1 << len(point)) - 1:
-            top = max(point)
-            return tuple(value / top for value in point)
-        leaving = [b for b in bounds if joined >> b.high & 1 and not joined >> b.low & 1]
-        factor = min(point[b.low] / (b.factor * point[b.high]) for b in leaving)
-        point = [value * factor if joined >> x & 1 else value for x, value in enumerate(point)]
+        neighbours = tight_neighbours(point, bounds)
+        component = connected_component(neighbours, 0)
+        if component == (1 << len(point)) - 1:
+            largest = max(point)
+            return tuple(value / largest for value in point)
+        outgoing = [b for b in bounds if component >> b.high & 1 and not component >> b.low & 1]
+        factor = min(point[b.low] / (b.factor * point[b.high]) for b in outgoing)
+        point = [value * factor if component >> x & 1 else value for x, value in enumerate(point)]
 
 
-def _share(column: Sequence[Number], vertex: Column, bounds: Sequence[Constraint]) -> Number:
-    """The most of the vertex that can be taken off a private column, so that the rest is private."""
+def _largest_share(column: Sequence[Number], vertex: Column, bounds: Sequence[Constraint]) -> Number:
+    """The largest multiple of the vertex that can be taken off a private column, so that the rest is private."""
     limits = [bound.slack(column) / slack for bound in bounds if (slack := bound.slack(vertex))]
     return min(limits) if limits else column[0] / vertex[0]
 
 
-def peeled(columns: Sequence[Column], masses: Sequence[Number]) -> list[tuple[Number, dict[int, Number]]]:
+def convex_terms(columns: Sequence[Column], masses: Sequence[Number]) -> list[tuple[Number, dict[int, Number]]]:
     """Σ masses_v·column_v = 1 as a convex sum of such sums over independent columns: (weight, shares) pairs."""
-    left = {v: mass for v, mass in enumerate(masses) if mass}
+    remaining = {v: mass for v, mass in enumerate(masses) if mass}
     weight: Number = Fraction(1)
-    found = []
-    while left:
-        shares = {v: share / weight for v, share in _independent(columns, left).items()}
-        taken = min(left[v] / share for v, share in shares.items())
-        found.append((taken, shares))
-        left = {v: rest for v, mass in left.items() if (rest := mass - taken * shares.get(v, Fraction(0)))}
-        weight = weight - taken
-    return found
+    terms = []
+    while remaining:
+        shares = {v: share / weight for v, share in _independent_masses(columns, remaining).items()}
+        term_weight = min(remaining[v] / share for v, share in shares.items())
+        terms.append((term_weight, shares))
+        remaining = {
+            v: rest for v, mass in remaining.items() if (rest := mass - term_weight * shares.get(v, Fraction(0)))
+        }
+        weight = weight - term_weight
+    return terms
 
 
-def _independent(columns: Sequence[Column], masses: dict[int, Number]) -> dict[int, Number]:
+def _independent_masses(columns: Sequence[Column], masses: dict[int, Number]) -> dict[int, Number]:
     """Masses on independent ones of the columns with the same sum."""
     while True:
         used = list(masses)
@@ -147,11 +156,11 @@ def _independent(columns: Sequence[Column], masses: dict[int, Number]) -> dict[i
         if not any(sign(z) > 0 for z in dependency):
             dependency = [-z for z in dependency]
         step = min(masses[v] / z for v, z in zip(used, dependency, strict=True) if sign(z) > 0)
-        moved = {v: masses[v] - step * z for v, z in zip(used, dependency, strict=True)}
-        masses = {v: mass for v, mass in moved.items() if mass}
+        shifted = {v: masses[v] - step * z for v, z in zip(used, dependency, strict=True)}
+        masses = {v: mass for v, mass in shifted.items() if mass}
 
 
-def _kernel(made: PosteriorRegion, shares: dict[int, Number]) -> Kernel:
-    size = len(made.space)
-    chosen = tuple(sorted(shares))
-    return Kernel(chosen, tuple(shares[v] * exact_sum(made.columns[v]) / size for v in chosen), made)
+def _kernel(region: PosteriorRegion, shares: dict[int, Number]) -> Kernel:
+    size = len(region.space)
+    columns = tuple(sorted(shares))
+    return Kernel(columns, tuple(shares[v] * exact_sum(region.columns[v]) / size for v in columns), region)

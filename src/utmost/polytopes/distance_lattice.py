@@ -22,9 +22,9 @@ from utmost.exact import Number, Real, enclosure
 from utmost.exact.reals import ONE, Monomial
 from utmost.spaces import Space
 
-Whole: TypeAlias = npt.NDArray[np.int64]
-FINE = 40  # bits after the point of the first look at a sum
-FITS = 1 << 62  # sums below this do not overflow
+IntArray: TypeAlias = npt.NDArray[np.int64]
+FLOOR_BITS = 40  # bits after the point at which a sum is evaluated first
+MAX_INT64_SUM = 1 << 62  # sums below this do not overflow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,16 +33,16 @@ class DistanceLattice:
 
     basis: tuple[Number, ...]
     unit: int
-    steps: Whole
-    near: Whole  # b·2^FINE of each basis number within 2, or just 1 when all distances are rational
+    steps: IntArray
+    basis_floors: IntArray  # b·2^FLOOR_BITS of each basis number within 2, or just 1 when all distances are rational
 
-    def number(self, vector: Whole) -> Number:
+    def number(self, vector: IntArray) -> Number:
         """The number that a vector stands for."""
-        parts = [Fraction(int(c), self.unit) * b for c, b in zip(vector, self.basis, strict=True) if c]
-        return sum(parts[1:], start=parts[0]) if parts else Fraction(0)
+        terms = [Fraction(int(c), self.unit) * b for c, b in zip(vector, self.basis, strict=True) if c]
+        return sum(terms[1:], start=terms[0]) if terms else Fraction(0)
 
-    def smallest(self, vectors: Whole) -> int:
-        """The place of the least of these sums, decided.
+    def smallest(self, vectors: IntArray) -> int:
+        """The index of the least of these sums, decided.
 
         >>> from utmost.spaces import space
         >>> lattice = distance_lattice(space([[0, 1, "sqrt(2)"], [1, 0, "5/4"], ["sqrt(2)", "5/4", 0]]))
@@ -51,60 +51,60 @@ class DistanceLattice:
         >>> lattice.smallest(lattice.steps[2, :2])
         1
         """
-        values = vectors @ self.near
+        values = vectors @ self.basis_floors
         best = int(values.argmin())
         if len(self.basis) == 1:
             return best
         errors = 2 * np.abs(vectors).sum(axis=1)
         rivals = np.flatnonzero(values - errors <= values[best] + errors[best])
-        for place in rivals.tolist():
-            if self.sign(vectors[place] - vectors[best]) < 0:
-                best = place
+        for index in rivals.tolist():
+            if self.sign(vectors[index] - vectors[best]) < 0:
+                best = index
         return best
 
-    def sign(self, vector: Whole) -> int:
-        """−1, 0 or 1: 0 only if all coefficients are, otherwise found at some precision."""
-        coefficients, near, bits = vector.tolist(), self.near.tolist(), FINE
-        error = 0 if len(near) == 1 else 2 * sum(map(abs, coefficients))
+    def sign(self, vector: IntArray) -> int:
+        """−1, 0 or 1: 0 only if all coefficients are, otherwise decided at some precision."""
+        coefficients, floors, bits = vector.tolist(), self.basis_floors.tolist(), FLOOR_BITS
+        error = 0 if len(floors) == 1 else 2 * sum(map(abs, coefficients))
         while any(coefficients):
-            value = sum(c * floor for c, floor in zip(coefficients, near, strict=True))
+            value = sum(c * floor for c, floor in zip(coefficients, floors, strict=True))
             if abs(value) > error:
                 return 1 if value > 0 else -1
             bits *= 2
-            near = floors(self.basis, bits)
+            floors = scaled_floors(self.basis, bits)
         return 0
 
 
 def distance_lattice(space: Space) -> DistanceLattice:
     """The lattice that the distances of a space lie in."""
     size = len(space)
-    terms = [_terms(value) for value in space.distances.ravel().tolist()]
-    monomials = sorted({m for one in terms for m in one} | {ONE})
-    unit = math.lcm(*(c.denominator for one in terms for c in one.values()))
-    steps = [[int(one.get(m, Fraction(0)) * unit) for m in monomials] for one in terms]
-    basis = tuple(_number(m) for m in monomials)
-    near = [1] if len(basis) == 1 else floors(basis, FINE)
+    distance_terms = [_monomial_terms(value) for value in space.distances.ravel().tolist()]
+    monomials = sorted({m for terms in distance_terms for m in terms} | {ONE})
+    unit = math.lcm(*(c.denominator for terms in distance_terms for c in terms.values()))
+    steps = [[int(terms.get(m, Fraction(0)) * unit) for m in monomials] for terms in distance_terms]
+    basis = tuple(_monomial_value(m) for m in monomials)
+    basis_floors = [1] if len(basis) == 1 else scaled_floors(basis, FLOOR_BITS)
     longest = 4 * size * max(sum(map(abs, vector)) for vector in steps)  # differences of paths, and to spare
-    if longest * max(near) >= FITS:
+    if longest * max(basis_floors) >= MAX_INT64_SUM:
         raise InputError(f"distances of {space.name} must have fewer digits: written in whole units they do not fit")
-    shaped = np.array(steps, dtype=np.int64).reshape(size, size, len(monomials))
-    return DistanceLattice(basis, unit, shaped, np.array(near, dtype=np.int64))
+    step_array = np.array(steps, dtype=np.int64).reshape(size, size, len(monomials))
+    return DistanceLattice(basis, unit, step_array, np.array(basis_floors, dtype=np.int64))
 
 
-def floors(basis: Iterable[Number], bits: int) -> list[int]:
+def scaled_floors(basis: Iterable[Number], bits: int) -> list[int]:
     """Integers within 2 of b·2^bits."""
     scale = 1 << bits
     return [math.floor(enclosure(b, bits + 64)[0] * scale) for b in basis]
 
 
-def _terms(value: Number) -> dict[Monomial, Fraction]:
+def _monomial_terms(value: Number) -> dict[Monomial, Fraction]:
     if not isinstance(value, Real):
         return {ONE: value} if value else {}
-    above, below = map(dict, value.terms())
-    if below != {ONE: Fraction(1)}:
+    numerator, denominator = map(dict, value.terms())
+    if denominator != {ONE: Fraction(1)}:
         raise InputError("distances must be sums of roots and powers of e: multiply the space by their denominator")
-    return above
+    return numerator
 
 
-def _number(monomial: Monomial) -> Number:
+def _monomial_value(monomial: Monomial) -> Number:
     return Fraction(1) if monomial == ONE else Real({monomial: Fraction(1)}, {ONE: Fraction(1)})

@@ -17,11 +17,11 @@ from utmost.channel import Channel
 from utmost.channel.channel import trusted_channel
 from utmost.exact import Level, Number, Real
 from utmost.polytopes.alpha_polynomials import PolynomialColumns, polynomial_columns
-from utmost.polytopes.distance_lattice import Whole, distance_lattice
+from utmost.polytopes.distance_lattice import IntArray, distance_lattice
 from utmost.polytopes.kernel_weights import WeightScale, averaging_weights, exact_sum
 from utmost.polytopes.positive_circuits import Step, count_circuits, positive_circuits
 from utmost.polytopes.vertex_columns import Column, integer_column, vertex_columns
-from utmost.polytopes.vertices import Progress, lowered_vertices
+from utmost.polytopes.vertices import Progress, lattice_vertices
 from utmost.spaces import Space
 
 
@@ -32,7 +32,7 @@ class PosteriorRegion:
     space: Space
     level: Level
     columns: tuple[Column, ...]
-    formal: PolynomialColumns | None = field(
+    polynomials: PolynomialColumns | None = field(
         default=None, repr=False
     )  # where entries are irrational: the same as polynomials
 
@@ -45,8 +45,8 @@ class PosteriorRegion:
         ['2/3', '1/3']
         """
         column = self.columns[number]
-        whole = exact_sum(column)
-        return tuple(value / whole for value in column)
+        total = exact_sum(column)
+        return tuple(value / total for value in column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,11 @@ class Kernel:
 
 def posterior_region(space: Space, level: Level, progress: Progress | None = None) -> PosteriorRegion:
     """The vertices of the region at this level; at α = 1 the uniform one alone, at α = 0 the certain ones."""
-    space.small()
+    space.check_table_size()
     if not level.is_inner:
-        return PosteriorRegion(space, level, _ends(len(space), level))
+        return PosteriorRegion(space, level, _extreme_columns(len(space), level))
     lattice = distance_lattice(space)
-    points = list(lowered_vertices(lattice, space, progress))
+    points = list(lattice_vertices(lattice, space, progress))
     powers: dict[bytes, Number] = {}
     for vector in (vector for point in points for vector in point):
         if vector.tobytes() not in powers:
@@ -83,11 +83,11 @@ def posterior_region(space: Space, level: Level, progress: Progress | None = Non
     return PosteriorRegion(space, level, columns, None if is_rational else polynomial_columns(lattice, points, level))
 
 
-def _ends(size: int, level: Level) -> tuple[Column, ...]:
-    none, all_of_it = Fraction(0), Fraction(1)
+def _extreme_columns(size: int, level: Level) -> tuple[Column, ...]:
+    zero, one = Fraction(0), Fraction(1)
     if level.alpha == 1:
-        return ((all_of_it,) * size,)
-    return tuple((none,) * v + (all_of_it,) + (none,) * (size - 1 - v) for v in range(size))
+        return ((one,) * size,)
+    return tuple((zero,) * v + (one,) + (zero,) * (size - 1 - v) for v in range(size))
 
 
 def kernels(space: Space, level: Level, progress: Progress | None = None) -> Iterator[Kernel]:
@@ -100,26 +100,28 @@ def kernels(space: Space, level: Level, progress: Progress | None = None) -> Ite
     1 3 with 5/9 4/9
     0 2 3 with 7/18 7/18 2/9
     """
-    made = posterior_region(space, level, progress)
+    region = posterior_region(space, level, progress)
     if not level.is_inner:
-        number = len(made.columns)
-        yield Kernel(tuple(range(number)), (Fraction(1, number),) * number, made)
+        vertex_count = len(region.columns)
+        yield Kernel(tuple(range(vertex_count)), (Fraction(1, vertex_count),) * vertex_count, region)
         return
-    scale, count = WeightScale(made.columns), 0
-    for sets in kernel_sets(made, progress):
-        for chosen, weights in zip(sets.tolist(), scale.weights(sets), strict=True):
-            yield Kernel(tuple(chosen), weights, made)
+    scale, count = WeightScale(region.columns), 0
+    for sets in kernel_sets(region, progress):
+        for vertex_numbers, weights in zip(sets.tolist(), scale.weights(sets), strict=True):
+            yield Kernel(tuple(vertex_numbers), weights, region)
         count += len(sets)
         if progress is not None:
             progress("kernel mechanisms", count, 0)
 
 
-def kernel_sets(made: PosteriorRegion, progress: Progress | None = None) -> Iterator[Whole]:
+def kernel_sets(region: PosteriorRegion, progress: Progress | None = None) -> Iterator[IntArray]:
     """The kernel mechanisms as arrays of numbers of vertices, one a row, without their weights: the fastest way."""
-    return positive_circuits(vertex_columns(made.columns, made.formal), _steps(progress, len(made.space)))
+    return positive_circuits(
+        vertex_columns(region.columns, region.polynomials), _step_callback(progress, len(region.space))
+    )
 
 
-def kernel_arrays(made: PosteriorRegion, progress: Progress | None = None) -> Iterator[tuple[Whole, Whole]]:
+def kernel_arrays(region: PosteriorRegion, progress: Progress | None = None) -> Iterator[tuple[IntArray, IntArray]]:
     """Arrays of numbers of vertices and of their masses, for a rational type; a weight is a mass over its row's sum.
 
     >>> from utmost.exact import alpha
@@ -129,8 +131,8 @@ def kernel_arrays(made: PosteriorRegion, progress: Progress | None = None) -> It
     [[1, 3]] [[5, 4]]
     [[0, 2, 3]] [[21, 21, 12]]
     """
-    scale = WeightScale(made.columns)
-    return ((sets, scale.masses(sets)) for sets in kernel_sets(made, progress))
+    scale = WeightScale(region.columns)
+    return ((sets, scale.masses(sets)) for sets in kernel_sets(region, progress))
 
 
 def count_kernels(space: Space, level: Level, progress: Progress | None = None) -> int:
@@ -145,11 +147,11 @@ def count_kernels(space: Space, level: Level, progress: Progress | None = None) 
     """
     if not level.is_inner:
         return 1
-    made = posterior_region(space, level, progress)
-    return count_circuits(vertex_columns(made.columns, made.formal), _steps(progress, len(space)))
+    region = posterior_region(space, level, progress)
+    return count_circuits(vertex_columns(region.columns, region.polynomials), _step_callback(progress, len(space)))
 
 
-def _steps(progress: Progress | None, size: int) -> Step:
+def _step_callback(progress: Progress | None, size: int) -> Step:
     if progress is None:
         return lambda cuts, rays: None
     return lambda cuts, rays: progress(f"rays after {cuts} of {size - 1} cuts", rays, 0)
@@ -161,10 +163,10 @@ def kernels_by_subsets(space: Space, level: Level) -> set[tuple[int, ...]]:
     A set counts when its columns are independent and the one solution of Σ λ_v·column_v = 1 is positive.
     """
     columns = [integer_column(column) for column in posterior_region(space, level).columns]
-    found = set()
+    kernel_subsets = set()
     for size in range(1, len(space) + 1):
-        for chosen in combinations(range(len(columns)), size):
-            basis = averaging_weights([columns[v] for v in chosen])
+        for subset in combinations(range(len(columns)), size):
+            basis = averaging_weights([columns[v] for v in subset])
             if basis is not None and (min(basis) > 0 or max(basis) < 0):
-                found.add(chosen)
-    return found
+                kernel_subsets.add(subset)
+    return kernel_subsets

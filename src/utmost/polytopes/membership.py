@@ -17,7 +17,7 @@ from utmost.polytopes.vertex_columns import Column
 from utmost.polytopes.vertices import is_connected
 from utmost.spaces import Space
 
-PRECISIONS = (128, 512, 2048)  # bits of the balls that may prove independence
+PRECISION_BITS = (128, 512, 2048)  # bits of the balls that may prove independence
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,48 +63,50 @@ def is_vertex_mechanism(mechanism: Channel | Mechanism, space: Space, level: Lev
     bounds = constraints(space, level)
     for y, output in enumerate(source.outputs):
         column = source.rows[:, y].tolist()
-        reason = _not_vertex(column, bounds, space, level) if any(column) else None
+        reason = _reason_not_vertex(column, bounds, space, level) if any(column) else None
         if reason is not None:
             return MembershipVerdict(False, f"output {output} is no vertex: {reason}")
     return MembershipVerdict(True, "the tight pairs of every output connect all secrets")
 
 
-def _not_vertex(column: Sequence[Number], bounds: Sequence[Constraint], space: Space, level: Level) -> str | None:
+def _reason_not_vertex(
+    column: Sequence[Number], bounds: Sequence[Constraint], space: Space, level: Level
+) -> str | None:
     broken = next((bound for bound in bounds if sign(bound.slack(column)) < 0), None)
     if broken is not None:
         pair = f"{space.labels[broken.high]} and {space.labels[broken.low]}"
         return f"it is not private, it tells {pair} apart by more than the level allows"
     if level.alpha == 0:
         return None if sum(map(bool, column)) == 1 else "at alpha 0 only certainty is one, and it has several secrets"
-    return _parted(tight_neighbours(column, bounds), space.labels)
+    return _reason_disconnected(tight_neighbours(column, bounds), space.labels)
 
 
 def tight_neighbours(column: Sequence[Number], bounds: Sequence[Constraint]) -> list[int]:
-    """For each secret the set, as bits, of those that a tight constraint joins to it."""
-    near = [0] * len(column)
+    """For each secret the set, as bits, of those that share a tight constraint with it."""
+    neighbours = [0] * len(column)
     for bound in bounds:
         if not bound.slack(column):
-            near[bound.low] |= 1 << bound.high
-            near[bound.high] |= 1 << bound.low
-    return near
+            neighbours[bound.low] |= 1 << bound.high
+            neighbours[bound.high] |= 1 << bound.low
+    return neighbours
 
 
-def _parted(near: list[int], labels: Sequence[Label]) -> str | None:
-    if is_connected(near):
+def _reason_disconnected(neighbours: list[int], labels: Sequence[Label]) -> str | None:
+    if is_connected(neighbours):
         return None
-    reached = connected_component(near, 0)
-    other = next(x for x in range(len(near)) if not reached >> x & 1)
+    component = connected_component(neighbours, 0)
+    other = next(x for x in range(len(neighbours)) if not component >> x & 1)
     return f"no tight pairs lead from {labels[0]} to {labels[other]}"
 
 
-def connected_component(near: list[int], start: int) -> int:
-    """The set, as bits, of what is reached from `start`."""
-    reached, fresh = 1 << start, [start]
-    while fresh:
-        found = near[fresh.pop()] & ~reached
-        reached |= found
-        fresh += [x for x in range(len(near)) if found >> x & 1]
-    return reached
+def connected_component(neighbours: list[int], start: int) -> int:
+    """The set, as bits, of the points connected to `start`."""
+    component, pending = 1 << start, [start]
+    while pending:
+        new_points = neighbours[pending.pop()] & ~component
+        component |= new_points
+        pending += [x for x in range(len(neighbours)) if new_points >> x & 1]
+    return component
 
 
 def is_kernel_mechanism(mechanism: Channel | Mechanism, space: Space, level: Level) -> MembershipVerdict:
@@ -122,42 +124,42 @@ def is_kernel_mechanism(mechanism: Channel | Mechanism, space: Space, level: Lev
         return verdict
     merged = merge(trusted_channel(source.inputs, tuple(map(str, source.outputs)), source.rows))
     columns = [tuple(column) for column in merged.rows.T.tolist()]
-    dependency = None if surely_independent(columns) else null_vector(columns)
+    dependency = None if are_provably_independent(columns) else null_vector(columns)
     if dependency is None:
         return MembershipVerdict(True, "every posterior is a vertex, and they are linearly independent")
     names = ", ".join(y for y, value in zip(merged.outputs, dependency, strict=True) if value)  # type: ignore[misc]
     return MembershipVerdict(False, f"the posteriors of outputs {names} are linearly dependent")
 
 
-def surely_independent(columns: Sequence[Column]) -> bool:
+def are_provably_independent(columns: Sequence[Column]) -> bool:
     """Do balls prove that the columns are independent: a minor as large as they are many that is not 0.
 
     False decides nothing. The rows of the minor are those that elimination in doubles takes as pivots.
     """
     from flint import arb_mat
 
-    chosen = _pivots(np.array([[float(value) for value in column] for column in columns]))
-    if chosen is None:
+    pivot_rows = _pivot_positions(np.array([[float(value) for value in column] for column in columns]))
+    if pivot_rows is None:
         return False
-    for bits in PRECISIONS:
+    for bits in PRECISION_BITS:
         with working_precision(bits):
-            minor = arb_mat([[ball(column[row], bits) for row in chosen] for column in columns])
+            minor = arb_mat([[ball(column[row], bits) for row in pivot_rows] for column in columns])
             if not minor.det().contains(0):
                 return True
     return False
 
 
-def _pivots(rows: npt.NDArray[np.float64]) -> list[int] | None:
+def _pivot_positions(rows: npt.NDArray[np.float64]) -> list[int] | None:
     """The positions at which doubles find independent columns of a matrix; None where they find too few."""
-    left, chosen = rows.copy(), []
-    for k in range(len(left)):
-        best = int(np.abs(left[k]).argmax())
-        if not left[k, best]:
+    remaining, positions = rows.copy(), []
+    for k in range(len(remaining)):
+        best = int(np.abs(remaining[k]).argmax())
+        if not remaining[k, best]:
             return None
-        chosen.append(best)
-        left[k + 1 :] -= np.outer(left[k + 1 :, best] / left[k, best], left[k])
-        left[k + 1 :, best] = 0
-    return chosen
+        positions.append(best)
+        remaining[k + 1 :] -= np.outer(remaining[k + 1 :, best] / remaining[k, best], remaining[k])
+        remaining[k + 1 :, best] = 0
+    return positions
 
 
 def null_vector(columns: Sequence[Column]) -> list[Number] | None:
@@ -170,14 +172,14 @@ def null_vector(columns: Sequence[Column]) -> list[Number] | None:
     rows = [list(row) for row in zip(*columns, strict=True)]
     pivots: list[int] = []
     for c in range(len(columns)):
-        place = next((r for r in range(len(pivots), len(rows)) if rows[r][c]), None)
-        if place is None:
+        pivot_row = next((r for r in range(len(pivots), len(rows)) if rows[r][c]), None)
+        if pivot_row is None:
             solution: list[Number] = [Fraction(0)] * len(columns)
             solution[c] = Fraction(1)
             for r, pivot in enumerate(pivots):
                 solution[pivot] = -rows[r][c]
             return solution
-        rows[len(pivots)], rows[place] = rows[place], rows[len(pivots)]
+        rows[len(pivots)], rows[pivot_row] = rows[pivot_row], rows[len(pivots)]
         _reduce(rows, len(pivots), c)
         pivots.append(c)
     return None

@@ -13,32 +13,32 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpz
 
-from utmost.polytopes.distance_lattice import Whole
+from utmost.polytopes.distance_lattice import IntArray
 
-LARGEST_PRIME = (1 << 31) - 1  # products of two residues fit
+MAX_PRIME = (1 << 31) - 1  # products of two residues fit
 
 
-def are_dependent(columns: Sequence[Sequence[int]], chosen: Whole) -> npt.NDArray[np.bool_]:
-    """Which rows of `chosen`, each naming t columns, name linearly dependent ones.
+def are_dependent(columns: Sequence[Sequence[int]], column_sets: IntArray) -> npt.NDArray[np.bool_]:
+    """Which rows of `column_sets`, each naming t columns, name linearly dependent ones.
 
     >>> are_dependent([(1, 0), (0, 1), (2, 2), (3, 3)], np.array([[0, 1], [2, 3], [0, 2]])).tolist()
     [False, True, False]
     """
-    bound = _largest_minor(columns, chosen.shape[1])
-    result, product = np.ones(len(chosen), dtype=bool), 1
+    bound = _largest_minor(columns, column_sets.shape[1])
+    result, product = np.ones(len(column_sets), dtype=bool), 1
     for prime in primes():
         if product > bound or not result.any():
             return result
         residues = np.array([[v % prime for v in column] for column in columns], dtype=np.int64)
-        left = np.flatnonzero(result)
-        result[left] = _vanish(residues[chosen[left]].transpose(0, 2, 1).copy(), prime)
+        undecided = np.flatnonzero(result)
+        result[undecided] = _dependent_modulo(residues[column_sets[undecided]].transpose(0, 2, 1).copy(), prime)
         product *= prime
     raise AssertionError("the primes do not end")
 
 
 def primes() -> Iterator[int]:
     """Primes below 2^31, from the largest on."""
-    return (p for p in range(LARGEST_PRIME, 2, -2) if fmpz(p).is_prime())
+    return (p for p in range(MAX_PRIME, 2, -2) if fmpz(p).is_prime())
 
 
 def _largest_minor(columns: Sequence[Sequence[int]], size: int) -> int:
@@ -46,18 +46,18 @@ def _largest_minor(columns: Sequence[Sequence[int]], size: int) -> int:
     return math.isqrt(math.prod(squares[:size])) + 1
 
 
-def _vanish(matrices: Whole, prime: int) -> npt.NDArray[np.bool_]:
+def _dependent_modulo(matrices: IntArray, prime: int) -> npt.NDArray[np.bool_]:
     """Which of the matrices (one a leading index; they are changed) have dependent columns modulo a prime."""
     count, height, width = matrices.shape
     if width > height:
         return np.ones(count, dtype=bool)
-    everyone, short = np.arange(count), np.zeros(count, dtype=bool)
+    matrix_numbers, dependent = np.arange(count), np.zeros(count, dtype=bool)
     for c in range(width):
         pivot = c + (matrices[:, c:, c] != 0).argmax(axis=1)
-        matrices[everyone, pivot], matrices[:, c] = matrices[:, c].copy(), matrices[everyone, pivot]
+        matrices[matrix_numbers, pivot], matrices[:, c] = matrices[:, c].copy(), matrices[matrix_numbers, pivot]
         lead = matrices[:, c, c]
-        short |= lead == 0
+        dependent |= lead == 0
         below = matrices[:, c + 1 :, c + 1 :]
         products = below * lead[:, None, None] % prime
         below[:] = (products - matrices[:, c + 1 :, c, None] * matrices[:, c, None, c + 1 :] % prime) % prime
-    return short
+    return dependent

@@ -2,8 +2,8 @@
 
 The cone {λ ≥ 0 : rows·Wλ = 0} is cut by one hyperplane after another (double description, Motzkin et al. 1953). Its
 extreme rays at first are single vectors. A hyperplane keeps the rays inside it and adds, for each two-dimensional face
-that it crosses, the point where it does. The hyperplanes are chosen in general position, which is checked, not
-hoped for: a ray may lie in the next one only if its combination vanishes altogether. Then
+that it crosses, the point where it does. The hyperplanes are chosen in general position, which is checked: a ray may
+lie in the next one only if its combination vanishes altogether. Then
 
 * a ray that vanishes is a circuit, and lies in all hyperplanes to come: it is put aside as an answer;
 * any other ray after k cuts has k + 1 vectors, linearly independent; two of them share a face exactly when they share k
@@ -13,7 +13,7 @@ hoped for: a ray may lie in the next one only if its combination vanishes altoge
 After the last cut everything vanishes: the number of circuits is known from the sorted sets before one is written down.
 
 Rays are doubles with a bound on their relative error. Weights are positive and only added, so they keep their accuracy;
-the sign of a value is taken from doubles only where the bound proves it, and asked of `Columns` elsewhere.
+the sign of a value is taken from doubles only where the bound proves it, and by `Columns` elsewhere.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ import numpy as np
 
 from utmost.errors import InputError
 from utmost.polytopes.adjacent_sets import AdjacentPairs, Flags, Sets, adjacent_pairs, count_pairs, expand_rows
-from utmost.polytopes.distance_lattice import Whole
-from utmost.polytopes.vertex_columns import TINY, Columns, Doubles, Row
+from utmost.polytopes.distance_lattice import IntArray
+from utmost.polytopes.vertex_columns import MIN_DOUBLE, Columns, Doubles, Row
 
 Step: TypeAlias = Callable[[int, int], None]  # how many cuts are made, and how many rays there are after them
-UNIT = 2.0**-53
-CLEAR = 2.0**-8  # relative errors above this are not carried on
-MOST_BYTES = 3 << 30  # of the rays after one cut
-MOST_VECTORS = np.iinfo(np.int16).max
+ROUNDING_UNIT = 2.0**-53
+MAX_RELATIVE_ERROR = 2.0**-8  # a value with a larger one is decided exactly
+MAX_RAY_BYTES = 3 << 30  # of the rays after one cut
+MAX_VECTORS = np.iinfo(np.int16).max
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rays:
-    """Rays with equally many vectors: `weights` are within `errors` of the truth, relatively.
+    """Rays with equally many vectors: `weights` are within `weight_errors` of the truth, relatively.
 
-    `values` are those at the next hyperplane, never 0, within `blurs` of the truth, relatively.
+    `values` are those at the next hyperplane, never 0, within `value_errors` of the truth, relatively.
     """
 
     sets: Sets
     weights: Doubles
-    errors: Doubles
+    weight_errors: Doubles
     values: Doubles
-    blurs: Doubles
+    value_errors: Doubles
 
     @property
-    def size(self) -> int:
+    def nbytes(self) -> int:
         """In bytes."""
         return int(sum(getattr(self, field.name).nbytes for field in fields(self)))
 
@@ -67,7 +67,7 @@ class NotGeneric(Exception):
     """A hyperplane holds a ray that does not vanish: another one must be taken."""
 
 
-def positive_circuits(columns: Columns, step: Step = lambda cuts, rays: None) -> Iterator[Whole]:
+def positive_circuits(columns: Columns, step: Step = lambda cuts, rays: None) -> Iterator[IntArray]:
     """All positive circuits, in arrays of sets of the same size, one set a row, each circuit once."""
     sides = yield from _cuts(columns, step)
     for pairs in adjacent_pairs(sides.sets, sides.positive, columns.count):
@@ -84,10 +84,10 @@ def count_circuits(columns: Columns, step: Step = lambda cuts, rays: None) -> in
             return count + count_pairs(stop.value.sets, stop.value.positive, columns.count)
 
 
-def _cuts(columns: Columns, step: Step) -> Generator[Whole, None, Sides]:
+def _cuts(columns: Columns, step: Step) -> Generator[IntArray, None, Sides]:
     """Yields the circuits that vanish early; returns the rays before the last cut."""
-    if columns.count > MOST_VECTORS:
-        raise InputError(f"kernels can be asked for with at most {MOST_VECTORS} vertices, got {columns.count}")
+    if columns.count > MAX_VECTORS:
+        raise InputError(f"kernels can be asked for with at most {MAX_VECTORS} vertices, got {columns.count}")
     rows: list[Row] = []
     rays: Rays | None = None
     for _ in range(columns.dimension):
@@ -100,13 +100,13 @@ def _cuts(columns: Columns, step: Step) -> Generator[Whole, None, Sides]:
     return Sides(rays.sets, rays.values > 0)
 
 
-def _cut(columns: Columns, rows: list[Row], rays: Rays | None, step: Step) -> tuple[Rays, list[Whole], Row]:
+def _cut(columns: Columns, rows: list[Row], rays: Rays | None, step: Step) -> tuple[Rays, list[IntArray], Row]:
     """The rays after the cuts so far, with their values at a new hyperplane in general position."""
     attempt = 0
     while True:
         row = generic_row(columns.dimension, len(rows), attempt)
         try:
-            return *_valued(columns, [*rows, row], rays, step), row
+            return *_rays_with_values(columns, [*rows, row], rays, step), row
         except NotGeneric:
             attempt += 1
 
@@ -121,85 +121,88 @@ def generic_row(size: int, step: int, attempt: int) -> Row:
     return tuple(row[3:])
 
 
-def _valued(columns: Columns, rows: list[Row], rays: Rays | None, step: Step) -> tuple[Rays, list[Whole]]:
+def _rays_with_values(columns: Columns, rows: list[Row], rays: Rays | None, step: Step) -> tuple[Rays, list[IntArray]]:
     is_last = len(rows) == columns.dimension
-    near = columns.doubles(rows[-1])
-    parts, vanished, count, room = [], [], 0, MOST_BYTES
-    for sets, weights, errors in _fresh(columns.count, rays):
-        valued, gone = _decided(columns, rows, near, sets, weights, errors)
-        parts.append(_lean(valued) if is_last else valued)
-        if len(gone):
-            vanished.append(gone)
-        count, room = count + len(sets), room - parts[-1].size
+    vector_values = columns.doubles(rows[-1])
+    batches, vanished, count, bytes_left = [], [], 0, MAX_RAY_BYTES
+    for sets, weights, weight_errors in _ray_batches(columns.count, rays):
+        batch, zero_sets = _decide_signs(columns, rows, vector_values, sets, weights, weight_errors)
+        batches.append(_signs_only(batch) if is_last else batch)
+        if len(zero_sets):
+            vanished.append(zero_sets)
+        count, bytes_left = count + len(sets), bytes_left - batches[-1].nbytes
         step(len(rows) - 1, count)
-        if room < 0:
+        if bytes_left < 0:
             raise InputError(
                 f"kernels of this type are too many to list: more than {count} rays after {len(rows) - 1} of "
                 f"{columns.dimension} cuts; take a space with fewer points"
             )
-    return _joined(parts, len(rows)), vanished
+    return _concatenate_rays(batches, len(rows)), vanished
 
 
-def _fresh(count: int, rays: Rays | None) -> Iterator[tuple[Sets, Doubles, Doubles]]:
+def _ray_batches(count: int, rays: Rays | None) -> Iterator[tuple[Sets, Doubles, Doubles]]:
     """The rays before the first cut, or those that the next cut makes."""
     if rays is None:
         yield np.arange(count, dtype=np.int16)[:, None], np.ones((count, 1)), np.zeros(count)
         return
     for pairs in adjacent_pairs(rays.sets, rays.values > 0, count):
-        yield _crossing(rays, pairs)
+        yield _crossing_points(rays, pairs)
 
 
-def _crossing(rays: Rays, pairs: AdjacentPairs) -> tuple[Sets, Doubles, Doubles]:
+def _crossing_points(rays: Rays, pairs: AdjacentPairs) -> tuple[Sets, Doubles, Doubles]:
     """Where the segments between two rays meet the hyperplane: first/|value| + second/|value|, with the error."""
-    sets, gap, place = pairs.union(rays.sets)
+    sets, first_index, second_index = pairs.union(rays.sets)
     scaled = rays.weights / np.abs(rays.values)[:, None]
-    weights = expand_rows(scaled[pairs.first], place) + expand_rows(scaled[pairs.second], gap)
+    weights = expand_rows(scaled[pairs.first], second_index) + expand_rows(scaled[pairs.second], first_index)
     weights /= weights.max(axis=1, keepdims=True)
-    weights[weights.min(axis=1) < TINY] = np.nan  # never clear: asked of the columns each time
-    doubts = rays.errors + rays.blurs
-    return sets, weights, np.maximum(doubts[pairs.first], doubts[pairs.second]) * 1.02 + 8 * UNIT
+    weights[weights.min(axis=1) < MIN_DOUBLE] = np.nan  # never certain: decided by the columns each time
+    total_errors = rays.weight_errors + rays.value_errors
+    return sets, weights, np.maximum(total_errors[pairs.first], total_errors[pairs.second]) * 1.02 + 8 * ROUNDING_UNIT
 
 
-def _decided(
-    columns: Columns, rows: list[Row], near: Doubles, sets: Sets, weights: Doubles, errors: Doubles
-) -> tuple[Rays, Whole]:
+def _decide_signs(
+    columns: Columns, rows: list[Row], vector_values: Doubles, sets: Sets, weights: Doubles, weight_errors: Doubles
+) -> tuple[Rays, IntArray]:
     """Values at the last row, certain in sign; and the sets that vanish.
 
     |computed − true| ≤ Σ|terms|·(error of the weights + roundings), since each term is right up to the weight's error
     and three units, and a sum of t terms up to t more.
     """
-    terms = weights * near[sets]
+    terms = weights * vector_values[sets]
     values, sizes = terms.sum(axis=1), np.abs(terms).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        blurs = 1.02 * sizes * (errors + (sets.shape[1] + 8) * UNIT) / np.abs(values)
-    unclear = np.flatnonzero(~(blurs < CLEAR))
-    kept = np.ones(len(sets), dtype=bool)
+        value_errors = 1.02 * sizes * (weight_errors + (sets.shape[1] + 8) * ROUNDING_UNIT) / np.abs(values)
+    unclear = np.flatnonzero(~(value_errors < MAX_RELATIVE_ERROR))
+    is_nonzero = np.ones(len(sets), dtype=bool)
     if len(unclear):
-        kept[unclear] = ~columns.vanishing(sets[unclear].astype(np.int64))
-        for place in unclear[kept[unclear]].tolist():
-            weights[place], values[place] = columns.settled(rows, sets[place].tolist())
-            errors[place] = blurs[place] = 4 * UNIT
-            if not values[place]:
+        is_nonzero[unclear] = ~columns.dependent_sets(sets[unclear].astype(np.int64))
+        for index in unclear[is_nonzero[unclear]].tolist():
+            weights[index], values[index] = columns.resolve(rows, sets[index].tolist())
+            weight_errors[index] = value_errors[index] = 4 * ROUNDING_UNIT
+            if not values[index]:
                 raise NotGeneric
-    return _chosen(Rays(sets, weights, errors, values, blurs), kept), sets[~kept].astype(np.int64)
+    rays = _select_rays(Rays(sets, weights, weight_errors, values, value_errors), is_nonzero)
+    return rays, sets[~is_nonzero].astype(np.int64)
 
 
-def _chosen(rays: Rays, flags: Flags) -> Rays:
+def _select_rays(rays: Rays, flags: Flags) -> Rays:
     if flags.all():
         return rays
-    return Rays(rays.sets[flags], rays.weights[flags], rays.errors[flags], rays.values[flags], rays.blurs[flags])
+    return Rays(
+        rays.sets[flags], rays.weights[flags], rays.weight_errors[flags], rays.values[flags], rays.value_errors[flags]
+    )
 
 
-def _lean(rays: Rays) -> Rays:
-    """Without what the last cut does not need."""
-    nothing = np.zeros(0)
-    return Rays(rays.sets, nothing, nothing, np.sign(rays.values).astype(np.float32), nothing)
+def _signs_only(rays: Rays) -> Rays:
+    """The sets and the signs of the values, which are all that the last cut needs."""
+    empty = np.zeros(0)
+    return Rays(rays.sets, empty, empty, np.sign(rays.values).astype(np.float32), empty)
 
 
-def _joined(parts: list[Rays], size: int) -> Rays:
-    if not parts:
-        nothing = np.zeros(0)
-        return Rays(np.zeros((0, size), dtype=np.int16), np.zeros((0, size)), nothing, nothing, nothing)
-    if len(parts) == 1:
-        return parts[0]
-    return Rays(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Rays)))
+def _concatenate_rays(batches: list[Rays], size: int) -> Rays:
+    if not batches:
+        empty = np.zeros(0)
+        return Rays(np.zeros((0, size), dtype=np.int16), np.zeros((0, size)), empty, empty, empty)
+    if len(batches) == 1:
+        return batches[0]
+    return Rays(*(np.concatenate([getattr(batch, field.name) for batch in batches]) for field in fields(Rays)))

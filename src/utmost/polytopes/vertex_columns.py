@@ -1,8 +1,8 @@
-"""What the search for kernel mechanisms asks about the vertices of a region, answered exactly.
+"""Exact signs and ranks of the vertices of a region, for the search for kernel mechanisms.
 
-The search knows a vertex v by the vector w = (v_x − v_0) for x ≠ 0, in which the uniform vector is 0: a set of vertices
-averages to uniform exactly when a positive combination of its vectors w vanishes. It computes with doubles that carry a
-bound of their error; where the bound does not tell the sign, it asks here.
+The search represents a vertex v by the vector w = (v_x − v_0) for x ≠ 0, in which the uniform vector is 0: a set of
+vertices averages to uniform exactly when a positive combination of its vectors w vanishes. It computes with doubles
+that carry a bound of their error; where the bound does not decide the sign, this module does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from utmost.errors import UndecidedError
 from utmost.exact import Number, Real, ball, nearest_double
 from utmost.exact.working_precision import working_precision
 from utmost.polytopes.alpha_polynomials import PolynomialColumns
-from utmost.polytopes.distance_lattice import Whole
+from utmost.polytopes.distance_lattice import IntArray
 from utmost.polytopes.modular_rank import are_dependent
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 Doubles: TypeAlias = npt.NDArray[np.float64]
 Row: TypeAlias = tuple[int, ...]  # whole coefficients of a functional on the vectors w
 Column: TypeAlias = tuple[Number, ...]
-MOST_BITS = 1 << 14
-TINY = 2.0**-300  # numbers below this are not put into doubles
+MAX_PRECISION_BITS = 1 << 14
+MIN_DOUBLE = 2.0**-300  # numbers below this are not put into doubles
 
 
 class Columns(Protocol):
@@ -43,10 +43,10 @@ class Columns(Protocol):
     def doubles(self, row: Row) -> Doubles:
         """row·w for every vertex, each as the nearest double or the next to it; NaN if that is too small."""
 
-    def vanishing(self, chosen: Whole) -> Flags:
+    def dependent_sets(self, vertex_sets: IntArray) -> Flags:
         """Which sets of vertices (one a row), whose vectors have rank at least their number − 1, are dependent."""
 
-    def settled(self, rows: Sequence[Row], chosen: Sequence[int]) -> tuple[list[float], float]:
+    def resolve(self, rows: Sequence[Row], vertex_numbers: Sequence[int]) -> tuple[list[float], float]:
         """λ > 0 with rows[k]·Σ λ_i w_i = 0 for all but the last row, and the value of the last.
 
         Doubles as near as above; the value is 0.0 only if it is exactly 0. If they are too small the weights are NaN,
@@ -54,11 +54,11 @@ class Columns(Protocol):
         """
 
 
-def vertex_columns(vertices: Sequence[Column], formal: PolynomialColumns | None = None) -> Columns:
+def vertex_columns(vertices: Sequence[Column], polynomials: PolynomialColumns | None = None) -> Columns:
     """Whole numbers if all entries are rational, otherwise balls with exact tests for zero."""
     if any(isinstance(value, Real) for column in vertices for value in column):
-        return RealColumns(vertices, formal)
-    return WholeColumns([integer_column(column) for column in vertices])
+        return RealColumns(vertices, polynomials)
+    return IntegerColumns([integer_column(column) for column in vertices])
 
 
 def integer_column(column: Column) -> list[int]:
@@ -71,7 +71,7 @@ def integer_column(column: Column) -> list[int]:
     return [int(value * unit) for value in column]  # type: ignore[arg-type]
 
 
-class WholeColumns:
+class IntegerColumns:
     """Vectors of whole numbers; a column may be a positive multiple of its vertex, which changes no sign."""
 
     def __init__(self, columns: Sequence[Sequence[int]]) -> None:
@@ -82,40 +82,42 @@ class WholeColumns:
     def doubles(self, row: Row) -> Doubles:
         """row·w, divided by the column's largest entry so that columns are of one size."""
         values = zip(self.vectors, self._units, strict=True)
-        return np.array([_double(_inner(row, w), unit) for w, unit in values], dtype=np.float64)
+        return np.array([_quotient_double(_inner_product(row, w), unit) for w, unit in values], dtype=np.float64)
 
-    def vanishing(self, chosen: Whole) -> Flags:
+    def dependent_sets(self, vertex_sets: IntArray) -> Flags:
         """By residues: nothing is rounded."""
-        return are_dependent(self.vectors, chosen)
+        return are_dependent(self.vectors, vertex_sets)
 
-    def settled(self, rows: Sequence[Row], chosen: Sequence[int]) -> tuple[list[float], float]:
+    def resolve(self, rows: Sequence[Row], vertex_numbers: Sequence[int]) -> tuple[list[float], float]:
         """By exact elimination."""
         from flint import fmpz_mat
 
-        table = [[_inner(row, self.vectors[i]) for i in chosen] for row in rows]
-        basis, nullity = fmpz_mat(len(rows) - 1, len(chosen), [v for r in table[:-1] for v in r]).nullspace()
+        table = [[_inner_product(row, self.vectors[i]) for i in vertex_numbers] for row in rows]
+        basis, nullity = fmpz_mat(len(rows) - 1, len(vertex_numbers), [v for r in table[:-1] for v in r]).nullspace()
         if nullity != 1:
             raise AssertionError("a ray's vectors must have exactly one dependency")
-        if len({basis[i, 0] > 0 for i in range(len(chosen))}) != 1:
+        if len({basis[i, 0] > 0 for i in range(len(vertex_numbers))}) != 1:
             raise AssertionError("a ray's weights must have one sign")
-        weights = [abs(int(basis[i, 0])) * self._units[c] for i, c in enumerate(chosen)]
-        value = sum(abs(int(basis[i, 0])) * table[-1][i] for i in range(len(chosen)))
-        top = max(weights)
-        return _guarded([_double(w, top) for w in weights], _double(value, top), (value > 0) - (value < 0))
+        weights = [abs(int(basis[i, 0])) * self._units[c] for i, c in enumerate(vertex_numbers)]
+        value = sum(abs(int(basis[i, 0])) * table[-1][i] for i in range(len(vertex_numbers)))
+        largest = max(weights)
+        return _doubles_or_sign(
+            [_quotient_double(w, largest) for w in weights], _quotient_double(value, largest), (value > 0) - (value < 0)
+        )
 
 
-def _inner(row: Row, vector: Sequence[int]) -> int:
+def _inner_product(row: Row, vector: Sequence[int]) -> int:
     return sum(a * b for a, b in zip(row, vector, strict=True))
 
 
-def _double(value: int, unit: int) -> float:
-    near = value / unit  # Python divides whole numbers to the nearest double
-    return near if abs(near) > TINY or not value else math.nan
+def _quotient_double(value: int, unit: int) -> float:
+    quotient = value / unit  # Python divides whole numbers to the nearest double
+    return quotient if abs(quotient) > MIN_DOUBLE or not value else math.nan
 
 
-def _guarded(weights: list[float], value: float, sign: int) -> tuple[list[float], float]:
+def _doubles_or_sign(weights: list[float], value: float, sign: int) -> tuple[list[float], float]:
     """As they are, if none is too small; else only the sign."""
-    if all(abs(number) > TINY for number in (*weights, value if sign else 1.0)):
+    if all(abs(number) > MIN_DOUBLE for number in (*weights, value if sign else 1.0)):
         return weights, value
     return [math.nan] * len(weights), float(sign)
 
@@ -131,87 +133,92 @@ class _Balls:
 class RealColumns:
     """Vectors of exact irrational numbers: signs by balls at rising precision, zero as polynomials where they are some.
 
-    Without `alpha_polynomials`, zero is asked of determinants of exact numbers, which takes longer.
+    Without `polynomials`, the test for zero takes determinants of exact numbers, which is slower.
     """
 
-    def __init__(self, vertices: Sequence[Column], formal: PolynomialColumns | None = None) -> None:
-        self._formal = None if formal is None else [[value - column[0] for value in column[1:]] for column in formal]
+    def __init__(self, vertices: Sequence[Column], polynomials: PolynomialColumns | None = None) -> None:
+        self._polynomials = (
+            None if polynomials is None else [[value - column[0] for value in column[1:]] for column in polynomials]
+        )
         self.vectors = [tuple(value - column[0] for value in column[1:]) for column in vertices]
         self.count, self.dimension = len(vertices), len(vertices[0]) - 1
         self._balls: dict[int, _Balls] = {}
 
-    def _at(self, bits: int) -> _Balls:
+    def _balls_at(self, bits: int) -> _Balls:
         if bits not in self._balls:
             self._balls[bits] = _Balls(bits, [[ball(value, bits) for value in w] for w in self.vectors])
         return self._balls[bits]
 
     def doubles(self, row: Row) -> Doubles:
-        """row·w by balls; one that no precision parts from 0 is 0, which is then asked of `settled`."""
-        return np.array([self._double(row, i) for i in range(self.count)], dtype=np.float64)
+        """row·w by balls; one that no precision separates from 0 is 0, which `resolve` then decides."""
+        return np.array([self._product_double(row, i) for i in range(self.count)], dtype=np.float64)
 
-    def _double(self, row: Row, place: int) -> float:
-        if not _exact(row, self.vectors[place]):
+    def _product_double(self, row: Row, vertex: int) -> float:
+        if not _exact_product(row, self.vectors[vertex]):
             return 0.0
         bits = 128
-        while (value := _combined(self._at(bits), row, place)).rel_accuracy_bits() < 60:
+        while (value := _ball_product(self._balls_at(bits), row, vertex)).rel_accuracy_bits() < 60:
             bits *= 2
-        near = nearest_double(value)
-        return near if abs(near) > TINY else math.nan
+        rounded = nearest_double(value)
+        return rounded if abs(rounded) > MIN_DOUBLE else math.nan
 
-    def vanishing(self, chosen: Whole) -> Flags:
+    def dependent_sets(self, vertex_sets: IntArray) -> Flags:
         """Rank of polynomials, or determinants of exact numbers where balls do not show that they differ from 0."""
         from flint import fmpz_mat
 
-        if self._formal is None:
-            return np.array([self._vanishes(tuple(row)) for row in chosen.tolist()], dtype=bool)
-        size = chosen.shape[1]
-        ranks = (fmpz_mat([self._formal[c] for c in row]).rank() for row in chosen.tolist())
+        if self._polynomials is None:
+            return np.array([self._vanishes(tuple(row)) for row in vertex_sets.tolist()], dtype=bool)
+        size = vertex_sets.shape[1]
+        ranks = (fmpz_mat([self._polynomials[c] for c in row]).rank() for row in vertex_sets.tolist())
         return np.array([rank < size for rank in ranks], dtype=bool)
 
-    def _vanishes(self, chosen: tuple[int, ...]) -> bool:
-        rows = self._independent_rows(chosen)
+    def _vanishes(self, vertex_numbers: tuple[int, ...]) -> bool:
+        rows = self._independent_rows(vertex_numbers)
         if rows is None:
             return False
         others = [r for r in range(self.dimension) if r not in rows]
         return all(
-            not exact_determinant([[self.vectors[c][r] for c in chosen] for r in (*rows, other)]) for other in others
+            not exact_determinant([[self.vectors[c][r] for c in vertex_numbers] for r in (*rows, other)])
+            for other in others
         )
 
-    def _independent_rows(self, chosen: tuple[int, ...]) -> tuple[int, ...] | None:
+    def _independent_rows(self, vertex_numbers: tuple[int, ...]) -> tuple[int, ...] | None:
         """Rows on which the chosen vectors have full rank but one; None if balls show full rank."""
         from itertools import combinations
 
-        size, balls = len(chosen), self._at(256)
+        size, balls = len(vertex_numbers), self._balls_at(256)
         for rows in combinations(range(self.dimension), size):
-            if not _minor(balls, rows, chosen).contains(0):
+            if not _minor(balls, rows, vertex_numbers).contains(0):
                 return None
         for rows in combinations(range(self.dimension), size - 1):
-            for left in range(size):
-                if not _minor(balls, rows, chosen[:left] + chosen[left + 1 :]).contains(0):
+            for omitted in range(size):
+                if not _minor(balls, rows, vertex_numbers[:omitted] + vertex_numbers[omitted + 1 :]).contains(0):
                     return rows
         raise UndecidedError("the rank of some vertices is not decided by 256 bits")
 
-    def settled(self, rows: Sequence[Row], chosen: Sequence[int]) -> tuple[list[float], float]:
+    def resolve(self, rows: Sequence[Row], vertex_numbers: Sequence[int]) -> tuple[list[float], float]:
         """By balls, at the precision that decides; whether the value is 0, exactly."""
         bits, is_zero = 256, None
-        while bits <= MOST_BITS:
-            weights, value = _dependency(self._at(bits), rows, chosen)
+        while bits <= MAX_PRECISION_BITS:
+            weights, value = _dependency(self._balls_at(bits), rows, vertex_numbers)
             if is_zero is None and value.contains(0):
-                is_zero = self._is_zero(rows, chosen)
+                is_zero = self._is_zero(rows, vertex_numbers)
             if all(w.rel_accuracy_bits() >= 60 for w in (weights if is_zero else [*weights, value])):
-                return _scaled(weights, None if is_zero else value)
+                return _scaled_doubles(weights, None if is_zero else value)
             bits *= 2
-        raise UndecidedError(f"the sign of a determinant is not decided by {MOST_BITS} bits")
+        raise UndecidedError(f"the sign of a determinant is not decided by {MAX_PRECISION_BITS} bits")
 
-    def _is_zero(self, rows: Sequence[Row], chosen: Sequence[int]) -> bool:
+    def _is_zero(self, rows: Sequence[Row], vertex_numbers: Sequence[int]) -> bool:
         from flint import fmpz_mat
 
-        if self._formal is not None:
-            return not fmpz_mat([[_inner(row, self._formal[c]) for c in chosen] for row in rows]).det()
-        return not exact_determinant([[_exact(row, self.vectors[c]) for c in chosen] for row in rows])
+        if self._polynomials is not None:
+            return not fmpz_mat(
+                [[_inner_product(row, self._polynomials[c]) for c in vertex_numbers] for row in rows]
+            ).det()
+        return not exact_determinant([[_exact_product(row, self.vectors[c]) for c in vertex_numbers] for row in rows])
 
 
-def _exact(row: Row, vector: Sequence[Number]) -> Number:
+def _exact_product(row: Row, vector: Sequence[Number]) -> Number:
     return sum((g * v for g, v in zip(row, vector, strict=True)), start=Fraction(0))
 
 
@@ -219,34 +226,34 @@ def exact_determinant(matrix: Sequence[Sequence[Number]]) -> Number:
     """The determinant of exact numbers, without a division: minors of the first rows, by sets of columns."""
     minors: dict[int, Number] = {0: Fraction(1)}
     for row in matrix:
-        grown: dict[int, Number] = {}
+        extended: dict[int, Number] = {}
         for used, minor in minors.items():
             for c, value in enumerate(row):
                 if not used >> c & 1 and value:
                     sign = -1 if (used >> c).bit_count() % 2 else 1
-                    grown[used | 1 << c] = grown.get(used | 1 << c, Fraction(0)) + sign * value * minor
-        minors = {used: minor for used, minor in grown.items() if minor}
+                    extended[used | 1 << c] = extended.get(used | 1 << c, Fraction(0)) + sign * value * minor
+        minors = {used: minor for used, minor in extended.items() if minor}
     return minors.get((1 << len(matrix)) - 1, Fraction(0))
 
 
-def _scaled(weights: list[arb], value: arb | None) -> tuple[list[float], float]:
+def _scaled_doubles(weights: list[arb], value: arb | None) -> tuple[list[float], float]:
     """Doubles near the weights and the value (None: 0), divided by a weight."""
     with working_precision(128):
-        near = [nearest_double(w / weights[0]) for w in weights]
-        return _guarded(
-            near, *((0.0, 0) if value is None else (nearest_double(value / weights[0]), 1 if value > 0 else -1))
+        doubles = [nearest_double(w / weights[0]) for w in weights]
+        return _doubles_or_sign(
+            doubles, *((0.0, 0) if value is None else (nearest_double(value / weights[0]), 1 if value > 0 else -1))
         )
 
 
-def _combined(balls: _Balls, row: Row, place: int) -> arb:
+def _ball_product(balls: _Balls, row: Row, vertex: int) -> arb:
     from flint import arb
 
     with working_precision(balls.bits):
-        return sum((g * v for g, v in zip(row, balls.vectors[place], strict=True)), start=arb(0))
+        return sum((g * v for g, v in zip(row, balls.vectors[vertex], strict=True)), start=arb(0))
 
 
-def _minor(balls: _Balls, rows: tuple[int, ...], chosen: tuple[int, ...]) -> arb:
-    return _determinant([[balls.vectors[c][r] for c in chosen] for r in rows], balls.bits)
+def _minor(balls: _Balls, rows: tuple[int, ...], vertex_numbers: tuple[int, ...]) -> arb:
+    return _determinant([[balls.vectors[c][r] for c in vertex_numbers] for r in rows], balls.bits)
 
 
 def _determinant(table: list[list[arb]], bits: int) -> arb:
@@ -256,12 +263,14 @@ def _determinant(table: list[list[arb]], bits: int) -> arb:
         return arb_mat(table).det() if table else arb(1)
 
 
-def _dependency(balls: _Balls, rows: Sequence[Row], chosen: Sequence[int]) -> tuple[list[arb], arb]:
+def _dependency(balls: _Balls, rows: Sequence[Row], vertex_numbers: Sequence[int]) -> tuple[list[arb], arb]:
     """|minors| of all rows but the last, which are the dependency's weights, and what the last row makes of them."""
     from flint import arb
 
-    table = [[_combined(balls, row, c) for c in chosen] for row in rows]
-    minors = [_determinant([line[:k] + line[k + 1 :] for line in table[:-1]], balls.bits) for k in range(len(chosen))]
+    table = [[_ball_product(balls, row, c) for c in vertex_numbers] for row in rows]
+    minors = [
+        _determinant([line[:k] + line[k + 1 :] for line in table[:-1]], balls.bits) for k in range(len(vertex_numbers))
+    ]
     with working_precision(balls.bits):
         weights = [abs(minor) for minor in minors]
         return weights, sum((w * v for w, v in zip(weights, table[-1], strict=True)), start=arb(0))

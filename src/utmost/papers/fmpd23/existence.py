@@ -58,7 +58,7 @@ def theorem3() -> Item:
     for mechanism, metric in cases.values():
         parts = decomposition(mechanism, metric, half())
         same = parts.channel().rows.tolist() == mechanism.rows.tolist()
-        rows.append([metric.name, len(parts.kernels), len(parts.post.inputs), same])
+        rows.append([metric.name, len(parts.kernels), len(parts.post_processing.inputs), same])
     return statement(
         "Theorem 3",
         "mechanisms as (Σ p_i·K_i)·R, K_i kernel mechanisms of the type at α = 1/2, exact",
