@@ -69,9 +69,9 @@ def test_order_and_names_do_not_matter(data):
 
 @settings(max_examples=30)
 @given(channels(3, 3), channels(3, 2))
-def test_qif_finds_the_same_order(source, post):
+def test_qif_finds_the_same_order(source, post_processing):
     qif = pytest.importorskip("qif", reason="qif, an oracle, is not installed")
-    coarser = source.then(post)
+    coarser = source.then(post_processing)
     assert at_least_as_general(coarser, source).refines
     assert qif.refinement.refined_by(source.rows.copy(), coarser.rows.copy())
     is_reversible = at_least_as_general(source, coarser).refines

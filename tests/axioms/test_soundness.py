@@ -46,7 +46,7 @@ def check_failures(verdict, rules):
             assert all(meets(mechanism, rule, x, y) for (x, y), rule in rules.items())
         assert not all(meets(failure.result, rule, x, y) for (x, y), rule in rules.items())
     assert len(verdict.transformation.mechanism.outputs) <= 3
-    assert len(verdict.transformation.post.outputs) == len(verdict.choice.first.outputs) == 2
+    assert len(verdict.transformation.post_processing.outputs) == len(verdict.choice.first.outputs) == 2
 
 
 @given(predicates())
@@ -81,8 +81,8 @@ def test_a_sound_predicate_survives_any_post_processing_and_any_mixture(
     verdict = soundness(rule)
     first, second = mechanism(first_counts), mechanism(second_counts)
     assume(verdict.sound and meets(first, rule))
-    post = channel([[share, 1 - share] for share in shares])
-    assert meets(channel(first.rows.tolist()).then(post), rule)
+    post_processing = channel([[share, 1 - share] for share in shares])
+    assert meets(channel(first.rows.tolist()).then(post_processing), rule)
     if meets(second, rule):
         assert meets(channel((first.rows * weight + second.rows * (1 - weight)).tolist()), rule)
 

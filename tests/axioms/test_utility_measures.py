@@ -35,9 +35,9 @@ HALF = alpha("1/2")
 
 @given(st.integers(1, 5).flatmap(lambda n: st.tuples(channels(n, n), channels(n, n))))
 def test_the_determinant_respects_generality(pair):
-    source, post = pair
-    determinant = absolute_determinant(source.then(post))
-    assert determinant == absolute_determinant(source) * absolute_determinant(post)
+    source, post_processing = pair
+    determinant = absolute_determinant(source.then(post_processing))
+    assert determinant == absolute_determinant(source) * absolute_determinant(post_processing)
     assert determinant <= absolute_determinant(source) <= 1
 
 
@@ -53,17 +53,19 @@ def test_dobrushin_s_coefficient_respects_generality(data):
 def test_so_it_does_at_irrational_levels(data):
     level, relation = data.draw(levels()), data.draw(relations(4))
     source = data.draw(mechanisms(relation, level))
-    post = data.draw(channels(len(source.outputs)))
-    assert dobrushin(source.then(post)) <= dobrushin(source) == ergodicity(source).value
+    post_processing = data.draw(channels(len(source.outputs)))
+    assert dobrushin(source.then(post_processing)) <= dobrushin(source) == ergodicity(source).value
 
 
 @given(st.data())
 def test_the_loss_of_the_best_reading_respects_generality(data):
     source = data.draw(channels())
-    post = data.draw(channels(len(source.outputs)))
+    post_processing = data.draw(channels(len(source.outputs)))
     prior = data.draw(weights(len(source.inputs)))
     loss = [[data.draw(fractions(0, 5)) for _ in range(3)] for _ in source.inputs]
-    assert posterior_uncertainty(prior, loss, source) <= posterior_uncertainty(prior, loss, source.then(post))
+    assert posterior_uncertainty(prior, loss, source) <= posterior_uncertainty(
+        prior, loss, source.then(post_processing)
+    )
 
 
 @st.composite

@@ -50,7 +50,7 @@ def test_the_refinement_program_finds_the_same_r(count, cells):
     grid = pixel_grid(UNIT, count)
     verdict = refinement(grid_geometric(grid, TWELFTH_POWER_LEVEL), cell_laplace(grid, cells, TWELFTH_POWER_LEVEL))
     assert verdict.refines
-    assert np.all(verdict.post.rows == post_processing(grid, cells, TWELFTH_POWER_LEVEL).rows)
+    assert np.all(verdict.post_processing.rows == post_processing(grid, cells, TWELFTH_POWER_LEVEL).rows)
 
 
 def test_r_is_the_integral_of_its_sinh_density():

@@ -36,12 +36,12 @@ def gains(draw, size, low=0, high=20):
 @settings(max_examples=60)
 @given(channels())
 def test_both_capacities_are_attained_by_the_consumers_returned(source):
-    found = capacity(source)
-    one, other = found.multiplicative, found.additive
-    assert leakage(Gain(one.gain), one.prior, source).multiplicative == one.value
-    assert leakage(Gain(other.gain), other.prior, source).additive == other.value
-    assert one.value == source.rows.max(axis=0).sum()
-    assert other.value == 1 - source.rows.min(axis=0).sum()
+    result = capacity(source)
+    multiplicative, additive = result.multiplicative, result.additive
+    assert leakage(Gain(multiplicative.gain), multiplicative.prior, source).multiplicative == multiplicative.value
+    assert leakage(Gain(additive.gain), additive.prior, source).additive == additive.value
+    assert multiplicative.value == source.rows.max(axis=0).sum()
+    assert additive.value == 1 - source.rows.min(axis=0).sum()
 
 
 @settings(max_examples=60)
@@ -54,10 +54,10 @@ def test_the_vulnerability_that_attains_the_additive_capacity_stays_within_0_and
 
 @settings(max_examples=60)
 @given(channels().flatmap(lambda c: st.tuples(weights(len(c.inputs)), gains(len(c.inputs)), st.just(c))))
-def test_the_multiplicative_miracle(scenario):
-    found = miracle_multiplicative(*scenario)
-    assert found.holds
-    assert found.leakage <= found.capacity
+def test_multiplicative_leakage_is_at_most_the_capacity(scenario):
+    miracle = miracle_multiplicative(*scenario)
+    assert miracle.holds
+    assert miracle.leakage <= miracle.capacity
 
 
 @settings(max_examples=60)
@@ -65,15 +65,15 @@ def test_the_multiplicative_miracle(scenario):
     channels().flatmap(lambda c: st.tuples(weights(len(c.inputs)), gains(len(c.inputs)), st.just(c))),
     st.fractions(0, 1, max_denominator=10),
 )
-def test_the_additive_miracle(scenario, floor):
+def test_additive_leakage_is_at_most_the_capacity(scenario, floor):
     """The gain is moved so that its vulnerability is `floor` before the channel speaks, and 1 at most after."""
     prior, table, source = scenario
-    before, top = vulnerability(prior, table), max(map(max, table))
-    unit = (1 - floor) / (top - before) if top > before else Fraction(0)
+    before, largest = vulnerability(prior, table), max(map(max, table))
+    unit = (1 - floor) / (largest - before) if largest > before else Fraction(0)
     gain = [[floor + (value - before) * unit for value in row] for row in table]
-    found = miracle_additive(prior, gain, source)
-    assert found.holds
-    assert 0 <= found.leakage <= found.capacity
+    miracle = miracle_additive(prior, gain, source)
+    assert miracle.holds
+    assert 0 <= miracle.leakage <= miracle.capacity
 
 
 @settings(max_examples=60)
@@ -81,16 +81,16 @@ def test_the_additive_miracle(scenario, floor):
 def test_with_gains_between_0_and_1_the_additive_capacity_is_out_of_reach(scenario):
     """1 − 1/(multiplicative capacity) bounds what they leak; FMPD23 eq. 9 needs gains below 0."""
     prior, table, source = scenario
-    found, told = capacity(source), miracle_additive(prior, table, source).leakage
-    assert told <= 1 - 1 / found.multiplicative.value
+    capacities, additive = capacity(source), miracle_additive(prior, table, source).leakage
+    assert additive <= 1 - 1 / capacities.multiplicative.value
 
 
-def test_telling_all_leaks_1_only_to_a_gain_below_0():
-    found = capacity(identity("ab"))
-    assert (found.multiplicative.value, found.additive.value) == (2, 1)
-    assert min(found.additive.gain.flat) == -1
+def test_the_identity_leaks_1_only_to_a_gain_below_0():
+    result = capacity(identity("ab"))
+    assert (result.multiplicative.value, result.additive.value) == (2, 1)
+    assert min(result.additive.gain.flat) == -1
     # With g >= 0 and prior (p, 1 − p), V before is at least max(p·a, (1 − p)·b) and V after is p·a + (1 − p)·b.
-    assert leakage(bayes, priors.uniform(2), identity("ab")).additive == Fraction(1, 2) < found.additive.value
+    assert leakage(bayes, priors.uniform(2), identity("ab")).additive == Fraction(1, 2) < result.additive.value
 
 
 def test_with_a_gain_below_0_the_multiplicative_capacity_has_no_bound():
@@ -108,9 +108,9 @@ def test_a_gain_outside_the_theorem_is_refused():
             miracle_additive(priors.uniform(2), gain, identity("ab"))
 
 
-def test_telling_nothing_has_no_capacity():
-    found = capacity(deterministic([0] * 4, range(4), [0]))
-    assert (found.multiplicative.value, found.additive.value) == (1, 0)
+def test_a_constant_channel_has_no_capacity():
+    result = capacity(deterministic([0] * 4, range(4), [0]))
+    assert (result.multiplicative.value, result.additive.value) == (1, 0)
 
 
 @settings(max_examples=60)
@@ -126,8 +126,8 @@ def test_capacities_of_response_and_geometric_mechanisms_in_closed_form(size, le
 @settings(max_examples=60)
 @given(channels().flatmap(lambda c: st.tuples(st.just(c), channels(inputs=len(c.outputs)))))
 def test_processing_the_outputs_further_lowers_both(pair):
-    source, post = pair
-    more, less = capacity(source), capacity(source.then(channel(post.rows, source.outputs)))
+    source, post_processing = pair
+    more, less = capacity(source), capacity(source.then(channel(post_processing.rows, source.outputs)))
     assert less.multiplicative.value <= more.multiplicative.value
     assert less.additive.value <= more.additive.value
 
@@ -137,12 +137,12 @@ def test_processing_the_outputs_further_lowers_both(pair):
 def test_qif_agrees_on_both(source):
     qif = pytest.importorskip("qif", reason="qif, an oracle, is not installed")
     rows, size = source.rows.copy(), len(source.inputs)
-    found = capacity(source)
-    assert qif.measure.bayes_vuln.mult_capacity(rows) == found.multiplicative.value
-    assert 1 - qif.channel.sum_column_min(rows) == found.additive.value
+    result = capacity(source)
+    assert qif.measure.bayes_vuln.mult_capacity(rows) == result.multiplicative.value
+    assert 1 - qif.channel.sum_column_min(rows) == result.additive.value
     uniform = np.array([Fraction(1, size)] * size, dtype=object)
-    assert qif.measure.g_vuln.add_capacity(uniform, rows) == found.additive.value
-    across = found.additive.gain.T.copy()
-    assert qif.measure.g_vuln.posterior(across, uniform, rows) == posterior_vulnerability(
-        found.additive.prior, found.additive.gain, source
+    assert qif.measure.g_vuln.add_capacity(uniform, rows) == result.additive.value
+    gain_by_action = result.additive.gain.T.copy()
+    assert qif.measure.g_vuln.posterior(gain_by_action, uniform, rows) == posterior_vulnerability(
+        result.additive.prior, result.additive.gain, source
     )

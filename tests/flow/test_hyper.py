@@ -28,19 +28,19 @@ def scenarios(draw, positive=False):
 @given(scenarios())
 def test_the_mean_of_the_inners_is_the_prior(scenario):
     prior, source = scenario
-    found = hyper(prior, source)
-    assert found.prior() == tuple(prior)
-    assert sum(found.outers) == 1
-    assert all(outer > 0 for outer in found.outers)
-    assert all(sum(inner) == 1 for inner in found.inners.T)
+    result = hyper(prior, source)
+    assert result.prior() == tuple(prior)
+    assert sum(result.outers) == 1
+    assert all(outer > 0 for outer in result.outers)
+    assert all(sum(inner) == 1 for inner in result.inners.T)
 
 
 @settings(max_examples=60)
 @given(scenarios())
 def test_inners_are_distinct_and_come_by_bayes_rule(scenario):
     prior, source = scenario
-    found = hyper(prior, source)
-    inners = [tuple(inner) for inner in found.inners.T]
+    result = hyper(prior, source)
+    inners = [tuple(inner) for inner in result.inners.T]
     assert len(set(inners)) == len(inners)
     expected: dict[tuple[Fraction, ...], Fraction] = {}
     for column in source.rows.T:
@@ -48,7 +48,7 @@ def test_inners_are_distinct_and_come_by_bayes_rule(scenario):
         if sum(joint):
             posterior = tuple(j / sum(joint) for j in joint)
             expected[posterior] = expected.get(posterior, Fraction(0)) + sum(joint)
-    assert dict(zip(inners, found.outers, strict=True)) == expected
+    assert dict(zip(inners, result.outers, strict=True)) == expected
 
 
 @settings(max_examples=60)
@@ -74,7 +74,7 @@ def test_order_names_and_splitting_of_outputs_do_not_matter(scenario, random, sh
     assert hyper(prior, channel(np.stack(split, axis=1), source.inputs, names)) == hyper(prior, source)
 
 
-def test_telling_all_gives_points_and_telling_nothing_gives_the_prior():
+def test_the_identity_gives_points_and_a_constant_channel_the_prior():
     prior = [Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)]
     everything = hyper(prior, identity("abc"))
     assert everything.outers == tuple(prior)
@@ -85,13 +85,13 @@ def test_telling_all_gives_points_and_telling_nothing_gives_the_prior():
 
 def test_a_hyper_of_irrational_entries_is_exact():
     source = geometric(3, epsilon("0.1")).channel()
-    found = hyper(priors.uniform(4), source)
-    assert found.prior() == (Fraction(1, 4),) * 4
-    assert len(found.outers) == 4
-    assert found.channel() == source
+    result = hyper(priors.uniform(4), source)
+    assert result.prior() == (Fraction(1, 4),) * 4
+    assert len(result.outers) == 4
+    assert result.channel() == source
 
 
-def test_a_channel_is_not_told_where_the_prior_is_zero():
+def test_a_channel_is_not_recovered_where_the_prior_is_zero():
     with pytest.raises(InputError, match="prior must be > 0 on every input"):
         hyper([1, 0], identity("ab")).channel()
 
@@ -110,5 +110,5 @@ def test_qif_finds_the_same_hyper(scenario):
     prior, source = scenario
     outers, inners = qif.channel.hyper(source.rows.copy(), np.array(prior, dtype=object))
     theirs = {tuple(inner): outer for outer, inner in zip(outers.ravel(), inners.T, strict=True)}
-    found = hyper(prior, source)
-    assert theirs == dict(zip(map(tuple, found.inners.T), found.outers, strict=True))
+    ours = hyper(prior, source)
+    assert theirs == dict(zip(map(tuple, ours.inners.T), ours.outers, strict=True))

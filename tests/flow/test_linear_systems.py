@@ -31,23 +31,23 @@ def numbers(draw):
     """Quotients of short sums of c·e^q·√k, q of few denominators."""
     exponents, roots = (Fraction(0), Fraction(1, 2), Fraction(-1, 3), Fraction(2)), (1, 2, 3)
 
-    def total():
+    def term_sum():
         terms = st.tuples(st.integers(-5, 5), st.sampled_from(exponents), st.sampled_from(roots))
-        drawn = draw(st.lists(terms, max_size=3))
-        return sum((c * exponential(q) * power(k, Fraction(1, 2)) for c, q, k in drawn), Fraction(0))
+        sample = draw(st.lists(terms, max_size=3))
+        return sum((c * exponential(q) * power(k, Fraction(1, 2)) for c, q, k in sample), Fraction(0))
 
-    above, below = total(), total()
-    return above / below if below else above
+    numerator, denominator = term_sum(), term_sum()
+    return numerator / denominator if denominator else numerator
 
 
 @settings(max_examples=60)
 @given(numbers(), numbers())
 def test_calculating_with_ratios_is_calculating_with_the_numbers(left, right):
-    over = common_field([left, right])
-    a, b = over.ratio(left), over.ratio(right)
-    assert (over.number(a), over.number(a + b), over.number(a - b)) == (left, left + right, left - right)
-    assert over.number(a * b) == left * right
-    assert not right or over.number(a / b) == left / right
+    field = common_field([left, right])
+    a, b = field.ratio(left), field.ratio(right)
+    assert (field.number(a), field.number(a + b), field.number(a - b)) == (left, left + right, left - right)
+    assert field.number(a * b) == left * right
+    assert not right or field.number(a / b) == left / right
     assert bool(a) == bool(left)
 
 
@@ -59,25 +59,25 @@ def test_a_sum_in_the_field_is_the_sum(values):
 
 def test_powers_with_roots_in_the_exponent_come_back():
     values = [exponential(-ROOT), power(3, -ROOT), exponential(Fraction(-1, 3)) + ROOT, Fraction(2, 7)]
-    over = common_field(values)
-    assert [over.number(over.ratio(value)) for value in values] == values
+    field = common_field(values)
+    assert [field.number(field.ratio(value)) for value in values] == values
 
 
 @pytest.mark.parametrize("bits", [20, 64, 200])
-def test_fractions_put_for_powers_are_near_and_keep_the_rows_sums(bits):
+def test_fractions_substituted_for_powers_are_close_and_keep_the_row_sums(bits):
     rows = geometric(4, epsilon("0.3")).channel().rows
-    (near,) = rational_approximation(bits, rows)
-    assert not has_irrational(near)
-    assert all(row.sum() == 1 for row in near)
-    assert np.abs(near.astype(float) - rows.astype(float)).max() < max(1e-15, 2.0 ** (4 - bits))
+    (approximation,) = rational_approximation(bits, rows)
+    assert not has_irrational(approximation)
+    assert all(row.sum() == 1 for row in approximation)
+    assert np.abs(approximation.astype(float) - rows.astype(float)).max() < max(1e-15, 2.0 ** (4 - bits))
 
 
 @settings(max_examples=40)
 @given(channels(4, 3))
-def test_the_solution_of_an_irrational_system_is_found(post):
+def test_the_solution_of_an_irrational_system_is_found(solution):
     left = geometric(3, epsilon("0.2")).channel().rows
-    found = solve_system(left, matrix_product(left, post.rows))
-    assert np.all(found == post.rows)
+    result = solve_system(left, matrix_product(left, solution.rows))
+    assert np.all(result == solution.rows)
 
 
 def test_an_overdetermined_system_is_solved_or_refused():
@@ -111,7 +111,7 @@ def test_a_denominator_that_vanishes_as_a_number_is_no_solution():
     assert solve_system(left, object_matrix([[Fraction(1)], [Fraction(1)]])) is None
 
 
-def test_many_unknowns_are_taken_on_where_few_powers_are_involved():
+def test_many_unknowns_are_solved_where_few_powers_are_involved():
     rows = geometric(9, epsilon("0.1")).channel().rows
     assert is_solvable(rows, rows)
     several = rows.copy()
@@ -124,7 +124,7 @@ def test_powers_without_a_common_measure_are_added_and_approximated_one_by_one()
     values = [exponential(Fraction(1, 997)), exponential(Fraction(1, 991)), exponential(Fraction(1, 983))]
     assert common_field(values) is None
     assert add_exact(values) == sum(values)
-    (near,) = rational_approximation(64, object_matrix([values]))
-    assert np.allclose(near.astype(float), [[float(value) for value in values]], rtol=1e-15)
+    (approximation,) = rational_approximation(64, object_matrix([values]))
+    assert np.allclose(approximation.astype(float), [[float(value) for value in values]], rtol=1e-15)
     assert solve_system(object_matrix([values]).T, object_matrix([values]).T) is None
     assert not is_solvable(object_matrix([values]), object_matrix([values]))

@@ -25,36 +25,37 @@ from utmost.qif import (
     posterior_uncertainty,
     refining_move,
 )
-from utmost.qif.optimal_transport import ground
+from utmost.qif.optimal_transport import posterior_distances
 
-SOME = settings(max_examples=30, deadline=None)
+FEW_EXAMPLES = settings(max_examples=30, deadline=None)
+IRRATIONAL = geometric(1, epsilon(1))
 
 
 @st.composite
-def places(draw, size: int):
+def positions(draw, size: int):
     steps = draw(st.lists(st.integers(1, 5), min_size=size, max_size=size))
     return [Fraction(sum(steps[:k]), 4) for k in range(size)]
 
 
 @st.composite
-def pairs(draw, most: int = 4):
+def transport_cases(draw, max_secrets: int = 4):
     """A prior, two channels on the same secrets, and where these stand."""
-    size = draw(st.integers(2, most))
+    size = draw(st.integers(2, max_secrets))
     prior = draw(weights(size))
-    return prior, draw(channels(inputs=size)), draw(channels(inputs=size)), draw(places(size))
+    return prior, draw(channels(inputs=size)), draw(channels(inputs=size)), draw(positions(size))
 
 
-@SOME
+@FEW_EXAMPLES
 @given(st.data(), st.integers(1, 6))
 def test_the_distance_on_a_line_is_scipy_s(data, size):
     left, right = data.draw(weights(size)), data.draw(weights(size))
-    spots = data.draw(places(size))
-    ours = line_distance(left, right, spots)
-    floats = [[float(v) for v in values] for values in (spots, spots, left, right)]
+    points = data.draw(positions(size))
+    ours = line_distance(left, right, points)
+    floats = [[float(v) for v in values] for values in (points, points, left, right)]
     assert float(ours) == pytest.approx(wasserstein_distance(*floats), abs=1e-12)
 
 
-def by_linprog(costs, supply, demand) -> float:
+def linprog_cost(costs, supply, demand) -> float:
     """The transport program, solved by SciPy."""
     height, width = costs.shape
     rows = np.zeros((height + width, height * width))
@@ -66,74 +67,76 @@ def by_linprog(costs, supply, demand) -> float:
     return linprog(costs.astype(float).ravel(), A_eq=rows, b_eq=target, method="highs").fun
 
 
-@SOME
-@given(pairs())
+@FEW_EXAMPLES
+@given(transport_cases())
 def test_the_cheapest_move_has_the_right_sums_and_the_cost_that_scipy_finds(case):
-    prior, a, b, spots = case
+    prior, a, b, points = case
     first, second = hyper(prior, a), hyper(prior, b)
-    move = hyper_distance(first, second, spots)
+    move = hyper_distance(first, second, points)
     assert tuple(move.masses.sum(axis=1)) == first.outers
     assert tuple(move.masses.sum(axis=0)) == second.outers
     assert all(mass >= 0 for mass in move.masses.flat)
     assert move.cost == (move.masses * move.distances).sum()
-    assert float(move.cost) == pytest.approx(by_linprog(ground(first, second, spots), first.outers, second.outers))
+    assert float(move.cost) == pytest.approx(
+        linprog_cost(posterior_distances(first, second, points), first.outers, second.outers)
+    )
 
 
-@SOME
-@given(pairs())
+@FEW_EXAMPLES
+@given(transport_cases())
 def test_pot_finds_the_same_distance(case):
     pytest.importorskip("ot", reason="POT is not installed")
-    prior, a, b, spots = case
+    prior, a, b, points = case
     first, second = hyper(prior, a), hyper(prior, b)
-    exact = hyper_distance(first, second, spots).cost
-    assert hyper_distance_float(first, second, spots) == pytest.approx(float(exact), abs=1e-9)
+    exact = hyper_distance(first, second, points).cost
+    assert hyper_distance_float(first, second, points) == pytest.approx(float(exact), abs=1e-9)
 
 
 def test_pot_takes_irrational_hypers():
     pytest.importorskip("ot", reason="POT is not installed")
     noisy = hyper(["1/2", "1/2"], geometric(1, epsilon(1)))
-    silent = hyper(["1/2", "1/2"], channel([[1], [1]]))
+    constant = hyper(["1/2", "1/2"], channel([[1], [1]]))
     tanh = (1 - exponential(-1)) / (1 + exponential(-1))
-    assert hyper_distance_float(noisy, silent, [0, 1]) == pytest.approx(float(tanh) / 2)
+    assert hyper_distance_float(noisy, constant, [0, 1]) == pytest.approx(float(tanh) / 2)
 
 
 def test_without_pot_one_line_says_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "ot", None)
-    told = hyper(["1/2", "1/2"], identity(range(2)))
+    truthful = hyper(["1/2", "1/2"], identity(range(2)))
     with pytest.raises(InputError, match=r"install utmost\[transport\]"):
-        hyper_distance_float(told, told, [0, 1])
+        hyper_distance_float(truthful, truthful, [0, 1])
 
 
-@SOME
-@given(pairs(), st.data())
-def test_it_is_a_metric_on_hypers(case, data):
-    prior, a, b, spots = case
+@FEW_EXAMPLES
+@given(transport_cases(), st.data())
+def test_the_distance_is_a_metric_on_hypers(case, data):
+    prior, a, b, points = case
     c = data.draw(channels(inputs=len(prior)))
-    x, y, z = (hyper(prior, each) for each in (a, b, c))
-    to = [hyper_distance(p, q, spots).cost for p, q in ((x, y), (y, z), (x, z), (y, x))]
-    assert to[2] <= to[0] + to[1]
-    assert to[0] == to[3]
-    assert (to[0] == 0) == (x == y)
+    x, y, z = (hyper(prior, source) for source in (a, b, c))
+    distances = [hyper_distance(p, q, points).cost for p, q in ((x, y), (y, z), (x, z), (y, x))]
+    assert distances[2] <= distances[0] + distances[1]
+    assert distances[0] == distances[3]
+    assert (distances[0] == 0) == (x == y)
 
 
-@SOME
-@given(pairs(), st.data())
+@FEW_EXAMPLES
+@given(transport_cases(), st.data())
 def test_losses_of_lipschitz_consumers_differ_by_no_more_than_the_distance(case, data):
     """Kantorovich and Rubinstein, for |w − x| and readings anywhere."""
-    prior, a, b, spots = case
+    prior, a, b, points = case
     readings = data.draw(st.lists(st.integers(0, 20), min_size=1, max_size=4))
-    table = [[abs(x - Fraction(w, 4)) for w in readings] for x in spots]
+    table = [[abs(x - Fraction(w, 4)) for w in readings] for x in points]
     gap = abs(posterior_uncertainty(prior, table, a) - posterior_uncertainty(prior, table, b))
-    assert gap <= hyper_distance(hyper(prior, a), hyper(prior, b), spots).cost
+    assert gap <= hyper_distance(hyper(prior, a), hyper(prior, b), points).cost
 
 
-@SOME
-@given(pairs(), st.data())
+@FEW_EXAMPLES
+@given(transport_cases(), st.data())
 def test_a_refinement_s_move_keeps_the_means_and_costs_at_least_the_distance(case, data):
-    prior, a, _, spots = case
-    post = channel(data.draw(channels(inputs=len(a.outputs))).rows.tolist(), a.outputs)
-    move = refining_move(prior, a, post, spots)
-    after = a.then(post)
+    prior, a, _, points = case
+    post_processing = channel(data.draw(channels(inputs=len(a.outputs))).rows.tolist(), a.outputs)
+    move = refining_move(prior, a, post_processing, points)
+    after = a.then(post_processing)
     joint = np.array(prior, dtype=object)[:, None] * a.rows
     assert np.all(move.masses.sum(axis=1) == joint.sum(axis=0))
     for j, total in enumerate(move.masses.sum(axis=0)):
@@ -143,30 +146,33 @@ def test_a_refinement_s_move_keeps_the_means_and_costs_at_least_the_distance(cas
         )
         assert np.all(arriving == np.array(prior, dtype=object) * after.rows[:, j])
         assert total == arriving.sum()
-    assert move.cost >= hyper_distance(hyper(prior, a), hyper(prior, after), spots).cost
+    assert move.cost >= hyper_distance(hyper(prior, a), hyper(prior, after), points).cost
 
 
 def test_irrational_moves_are_exact():
-    noisy, silent = geometric(1, epsilon(1)), channel([[1], [1]])
+    noisy, constant = geometric(1, epsilon(1)), channel([[1], [1]])
     tanh = (1 - exponential(-1)) / (1 + exponential(-1))
-    assert refining_move(["1/2", "1/2"], noisy, silent, [0, 1]).cost == tanh / 2
+    assert refining_move(["1/2", "1/2"], noisy, constant, [0, 1]).cost == tanh / 2
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "message"),
     [
-        (lambda: line_distance([1, 0], [0, 1], [1, 0]), "places must increase"),
-        (lambda: line_distance([1, 0], [0, 1], [0, 1, 2]), "places must be 2 numbers"),
+        (lambda: line_distance([1, 0], [0, 1], [1, 0]), "positions must increase"),
+        (lambda: line_distance([1, 0], [0, 1], [0, 1, 2]), "positions must be 2 numbers"),
         (lambda: line_distance([1, 0], [0, 1, 0], [0, 1]), "over the same points"),
-        (lambda: hyper_distance(told(2), told(3), [0, 1]), "over the same secrets"),
-        (lambda: hyper_distance(hyper(["1/2", "1/2"], geometric(1, epsilon(1))), told(2), [0, 1]), "rational"),
+        (lambda: hyper_distance(identity_hyper(2), identity_hyper(3), [0, 1]), "over the same secrets"),
+        (
+            lambda: hyper_distance(hyper(["1/2", "1/2"], geometric(1, epsilon(1))), identity_hyper(2), [0, 1]),
+            "rational",
+        ),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_one_line(call, says):
-    with pytest.raises(InputError, match=says) as caught:
+def test_mismatched_arguments_are_refused_in_one_line(call, message):
+    with pytest.raises(InputError, match=message) as caught:
         call()
     assert "\n" not in str(caught.value)
 
 
-def told(size: int):
+def identity_hyper(size: int):
     return hyper([Fraction(1, size)] * size, identity(range(size)))

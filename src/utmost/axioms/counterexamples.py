@@ -49,12 +49,12 @@ class Processing:
     """A mechanism that meets the definition, and a post-processing after which it does not: KL10 Axiom 2.1.1 fails."""
 
     mechanism: Channel
-    post: Channel
+    post_processing: Channel
 
     @property
     def result(self) -> Channel:
         """The mechanism, post-processed."""
-        return self.mechanism.then(self.post)
+        return self.mechanism.then(self.post_processing)
 
     @property
     def parts(self) -> tuple[Channel, ...]:

@@ -56,7 +56,7 @@ Split: TypeAlias = Callable[[Column, RowGraph, PrivacyConstraints], tuple[Column
 def at_least_as_general(first: Channel | Mechanism, second: Channel | Mechanism) -> Refinement:
     """Is the second mechanism at least as general as the first (first ≤_G second, KL10 Def. 3.1.2), with the proof.
 
-    `post` A with second·A = first; or else a `witness`, a consumer who is better served by the first.
+    `post_processing` A with second·A = first; or else a `witness`, a consumer who is better served by the first.
 
     >>> from utmost.exact import alpha
     >>> from utmost.mechanisms import geometric

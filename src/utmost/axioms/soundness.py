@@ -141,7 +141,10 @@ def _refute(candidate: Candidate, pair: Pair, allowed_pairs: AllowedPairs, gap: 
             for mechanism in (processing.mechanism, mixture.first, mixture.second)
         ]
         if all(_meets_definition(mechanism, like_second, candidate) for mechanism in extended):
-            failures = Processing(extended[0], processing.post), Mixture(extended[1], extended[2], mixture.weight)
+            failures = (
+                Processing(extended[0], processing.post_processing),
+                Mixture(extended[1], extended[2], mixture.weight),
+            )
             return Verdict(False, True, True, pair, gap, *failures)
     return Verdict(None, True, True, pair, gap, processing, mixture, whole=False)
 

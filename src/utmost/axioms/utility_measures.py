@@ -112,13 +112,13 @@ class Refutation:
     """A private mechanism and a processing of its answers that a measure rates higher: `after` > `before`."""
 
     mechanism: Channel
-    post: Channel
+    post_processing: Channel
     before: Number
     after: Number
 
     def holds(self, measure: Measure) -> bool:
         """Whether it is what it says, computed anew."""
-        values = measure(self.mechanism), measure(self.mechanism.then(self.post))
+        values = measure(self.mechanism), measure(self.mechanism.then(self.post_processing))
         return values == (self.before, self.after) and self.before < self.after
 
 
@@ -187,9 +187,9 @@ def _swap_outputs(first: int, second: int, width: int) -> Channel:
     return deterministic([swap.get(w, w) for w in range(width)], range(width), range(width))
 
 
-def _refutation(mechanism: Channel, post: Channel, measure: Measure) -> Refutation | None:
-    before, after = measure(mechanism), measure(mechanism.then(post))
-    return Refutation(mechanism, post, before, after) if before < after else None
+def _refutation(mechanism: Channel, post_processing: Channel, measure: Measure) -> Refutation | None:
+    before, after = measure(mechanism), measure(mechanism.then(post_processing))
+    return Refutation(mechanism, post_processing, before, after) if before < after else None
 
 
 def remap_counterexample(mechanism: Channel | Mechanism, consumer: Consumer) -> Refutation | None:
@@ -207,8 +207,8 @@ def remap_counterexample(mechanism: Channel | Mechanism, consumer: Consumer) -> 
     """
     source = exact_channel(channel_of(mechanism))
     mapping = [source.outputs[w] for w in consumer.remap(source)]
-    post = deterministic(mapping, source.outputs, source.outputs)
-    return _refutation(source, post, negative_expected_loss(consumer.costs()))
+    post_processing = deterministic(mapping, source.outputs, source.outputs)
+    return _refutation(source, post_processing, negative_expected_loss(consumer.costs()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -230,9 +230,9 @@ def check_measure(measure: Measure, secrets: Secrets, level: Level, width: int |
     output_count = len(privacy.labels) if width is None else width
     count = 0
     for mechanism in _test_mechanisms(privacy, output_count):
-        for post in _processings(output_count):
+        for post_processing in _processings(output_count):
             count += 1
-            refutation = _refutation(mechanism, post, measure)
+            refutation = _refutation(mechanism, post_processing, measure)
             if refutation is not None:
                 return Trial(count, refutation)
     return Trial(count, None)

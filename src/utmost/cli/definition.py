@@ -152,7 +152,7 @@ def _gap_document(gap: ConvexityGap) -> dict[str, Any]:
 def _processing_document(failure: Processing) -> dict[str, Any]:
     from utmost.cli.output import channel_document
 
-    channels = {"mechanism": failure.mechanism, "post": failure.post, "result": failure.result}
+    channels = {"mechanism": failure.mechanism, "post": failure.post_processing, "result": failure.result}
     return {name: channel_document(channel) for name, channel in channels.items()}
 
 
@@ -253,7 +253,7 @@ def _print_processing(failure: Processing, judgement: Judgement) -> None:
     )
     output.print_table(*_channel_rows(failure.mechanism, judgement))
     output.print_text("\nWith its outputs processed further by")
-    output.print_table(*_channel_rows(failure.post, judgement))
+    output.print_table(*_channel_rows(failure.post_processing, judgement))
     output.print_text(f"\nit does not: {_event_sentence(failure.result, judgement)}")
 
 

@@ -59,8 +59,8 @@ def command(
             f"{len(first.outputs)} and {len(second.outputs)} outputs in exact arithmetic: this can take a minute"
         )
     comparison = compare(first, second)
-    if comparison.forward.post is not None:
-        save_channel(comparison.forward.post, output)
+    if comparison.forward.post_processing is not None:
+        save_channel(comparison.forward.post_processing, output)
     elif output is not None:
         print_remark("nothing saved: B does not refine A, so there is no R")
     _print_json(comparison, first) if json else _print_text(comparison, first, (Path(a).name, Path(b).name))
@@ -99,7 +99,7 @@ def _proof_document(refinement: Refinement, first: Channel, *, is_swapped: bool)
     """`post_document` and `witness`; what is said of A and B in the reverse direction is swapped back."""
     from utmost.cli import output
 
-    post_document = None if refinement.post is None else output.channel_document(refinement.post)
+    post_document = None if refinement.post_processing is None else output.channel_document(refinement.post_processing)
     return {
         "post": post_document,
         "witness": None if refinement.witness is None else _consumer_document(refinement.witness, first, is_swapped),
@@ -123,9 +123,9 @@ def _print_text(comparison: Comparison, first: Channel, names: tuple[str, str]) 
 
     output.print_text(f"A = {names[0][:60]}, B = {names[1][:60]}: {len(first.inputs)} inputs.")
     output.print_text(_headline(comparison))
-    if comparison.forward.post is not None:
+    if comparison.forward.post_processing is not None:
         output.print_text("R, from outputs of A (rows) to outputs of B (columns), with A R = B:")
-        output.print_channel(comparison.forward.post)
+        output.print_channel(comparison.forward.post_processing)
     for refinement, is_swapped in ((comparison.forward, False), (comparison.reverse, True)):
         if refinement is not None and refinement.witness is not None:
             _print_consumer(refinement.witness, first, is_swapped)

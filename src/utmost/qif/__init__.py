@@ -1,7 +1,7 @@
 """Quantitative information flow: hypers, vulnerabilities, leakage, capacities of a channel, refinement.
 
-A prior through a channel is a hyper; a measure of the hyper, less that of the prior, is leakage; the most of it is the
-channel's capacity; and one channel refines another when it leaks no more to anybody.
+A prior through a channel is a hyper; a measure of the hyper, less that of the prior, is leakage; the largest leakage is
+the channel's capacity; and one channel refines another when it leaks no more to any consumer.
 """
 
 from utmost.qif.capacity import Capacity, Miracle, capacity, miracle_additive, miracle_multiplicative

@@ -1,4 +1,4 @@
-"""The most that one channel can tell anybody: its capacities, and the two miracle theorems (FMPD23 Thm 4, 5).
+"""The capacities of a channel, its largest leakage to any consumer, and the two miracle theorems (FMPD23 Thm 4, 5).
 
 The two capacities range over different consumers. The multiplicative one takes any prior and any gain ≥ 0. The additive
 one takes any prior and any gain, of either sign, whose vulnerability stays within [0, 1]: with gains ≥ 0 it would not
@@ -19,8 +19,8 @@ from utmost.qif.vulnerability import posterior_vulnerability, vulnerability
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Attained:
-    """A capacity and a consumer for whom the channel leaks exactly that: her prior and her gain table."""
+class AttainedCapacity:
+    """A capacity and a consumer for whom the channel leaks exactly that: a prior and a gain table."""
 
     value: Number
     prior: tuple[Number, ...]
@@ -31,8 +31,8 @@ class Attained:
 class Capacity:
     """The largest multiplicative and additive leakage of a channel (FMPD23 eq. 8, 9)."""
 
-    multiplicative: Attained
-    additive: Attained
+    multiplicative: AttainedCapacity
+    additive: AttainedCapacity
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +52,18 @@ def capacity(channel: Channel | Mechanism) -> Capacity:
     1 for all, and 1 − Σ_y min_x C[x,y] after the channel. FMPD23 Thm 5.
 
     >>> from utmost.channel import channel
-    >>> found = capacity(channel([["3/4", "1/4"], ["1/4", "3/4"]]))
-    >>> found.multiplicative.value, found.additive.value
+    >>> result = capacity(channel([["3/4", "1/4"], ["1/4", "3/4"]]))
+    >>> result.multiplicative.value, result.additive.value
     (Fraction(3, 2), Fraction(1, 2))
     """
     columns = exact_channel(channel).rows.T
     size = columns.shape[1]
     uniform = (Fraction(1, size),) * size
-    one = object_array([[Fraction(int(x == w)) for w in range(size)] for x in range(size)])
+    identity = object_array([[Fraction(int(x == w)) for w in range(size)] for x in range(size)])
     largest = add_exact(max(column) for column in columns)
-    least = add_exact(min(column) for column in columns)
-    return Capacity(Attained(largest, uniform, one), Attained(1 - least, uniform, 1 - size * one))
+    smallest = add_exact(min(column) for column in columns)
+    multiplicative = AttainedCapacity(largest, uniform, identity)
+    return Capacity(multiplicative, AttainedCapacity(1 - smallest, uniform, 1 - size * identity))
 
 
 def miracle_multiplicative(prior: PriorLike, gain: TableLike, channel: Channel | Mechanism) -> Miracle:
@@ -70,28 +71,28 @@ def miracle_multiplicative(prior: PriorLike, gain: TableLike, channel: Channel |
 
     Where V_g(π) is 0 so is V_g[π ▷ C], and the leakage counts as 1.
     """
-    gains = _gains(prior, gain)
+    gains = _gain_matrix(prior, gain)
     if any(sign(value) < 0 for value in gains.flat):
         raise InputError("gain must be >= 0 in every entry for the multiplicative theorem, got less: add a constant")
     before, after = vulnerability(prior, gains), posterior_vulnerability(prior, gains, channel)
-    most = capacity(channel).multiplicative.value
-    return Miracle(after / before if before else Fraction(1), most, after <= most * before)
+    bound = capacity(channel).multiplicative.value
+    return Miracle(after / before if before else Fraction(1), bound, after <= bound * before)
 
 
 def miracle_additive(prior: PriorLike, gain: TableLike, channel: Channel | Mechanism) -> Miracle:
     """V_g[π ▷ C] − V_g(π) ≤ 1 − Σ_y min_x C[x,y] for 0 ≤ V_g(π) and g ≤ 1: both sides, exact. FMPD23 Thm 5.
 
     The theorem asks for 0 ≤ V_g ≤ 1 at every prior; at most 1 everywhere means g ≤ 1, and of "at least 0" only
-    this prior is needed. With m_y = min_x C[x,y] and λ = Σ m_y the channel is λ of one that tells nothing and 1 − λ of
+    this prior is needed. With m_y = min_x C[x,y] and λ = Σ m_y the channel is λ of a constant one and 1 − λ of
     another, D, so V_g[π ▷ C] − V_g(π) ≤ (1 − λ)(V_g[π ▷ D] − V_g(π)) ≤ 1 − λ.
     """
-    gains = _gains(prior, gain)
+    gains = _gain_matrix(prior, gain)
     before, after = vulnerability(prior, gains), posterior_vulnerability(prior, gains, channel)
     if any(value > 1 for value in gains.flat) or sign(before) < 0:
         raise InputError("gain must be <= 1 and its vulnerability >= 0 for the additive theorem, got others: scale it")
-    most = capacity(channel).additive.value
-    return Miracle(after - before, most, after - before <= most)
+    bound = capacity(channel).additive.value
+    return Miracle(after - before, bound, after - before <= bound)
 
 
-def _gains(prior: PriorLike, gain: TableLike) -> Matrix:
+def _gain_matrix(prior: PriorLike, gain: TableLike) -> Matrix:
     return check_table(gain, len(check_weights(prior)))

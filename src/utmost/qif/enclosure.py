@@ -1,4 +1,4 @@
-"""Irrational answers with a stated error: an interval with rational ends that is proved to hold the number."""
+"""Irrational numbers with a stated error: an interval with rational endpoints that is proved to hold the number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from utmost.exact.working_precision import working_precision
 if TYPE_CHECKING:
     from flint import arb
 
-PRECISION = 64  # bits
+PRECISION_BITS = 64
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -68,33 +68,33 @@ def exact_enclosure(value: Fraction | int) -> Enclosure:
     return Enclosure(Fraction(value), Fraction(value))
 
 
-def log2_enclosure(value: Number, precision: int = PRECISION) -> Enclosure:
+def log2_enclosure(value: Number, precision: int = PRECISION_BITS) -> Enclosure:
     """log₂ of an exact number > 0; known where that is a power of 2.
 
     >>> log2_enclosure(Fraction(1, 8)), log2_enclosure(Fraction(3)).value
     (<-3>, 1.584962500721156)
     """
-    exponent = _exponent(value)
-    return interval(_log2(value, precision)) if exponent is None else exact_enclosure(exponent)
+    exponent = _binary_exponent(value)
+    return ball_enclosure(_log2(value, precision)) if exponent is None else exact_enclosure(exponent)
 
 
-def entropy_term(value: Number, precision: int = PRECISION) -> Enclosure:
+def entropy_term(value: Number, precision: int = PRECISION_BITS) -> Enclosure:
     """−p·log₂ p, 0 for p = 0; known where p is 0 or a power of 2."""
-    exponent = _exponent(value) if value else 0
+    exponent = _binary_exponent(value) if value else 0
     if exponent is not None and isinstance(value, Fraction):
         return exact_enclosure(-value * exponent)
     with working_precision(precision + 16):
-        return interval(-ball(value, precision + 16) * _log2(value, precision))
+        return ball_enclosure(-ball(value, precision + 16) * _log2(value, precision))
 
 
-def sum_enclosures(parts: list[Enclosure]) -> Enclosure:
+def sum_enclosures(terms: list[Enclosure]) -> Enclosure:
     """The sum."""
-    return Enclosure(sum((p.lower for p in parts), Fraction(0)), sum((p.upper for p in parts), Fraction(0)))
+    return Enclosure(sum((p.lower for p in terms), Fraction(0)), sum((p.upper for p in terms), Fraction(0)))
 
 
-def interval(found: arb) -> Enclosure:
+def ball_enclosure(value: arb) -> Enclosure:
     """The interval of a ball."""
-    return Enclosure(*ball_endpoints(found))
+    return Enclosure(*ball_endpoints(value))
 
 
 def _log2(value: Number, precision: int) -> arb:
@@ -104,10 +104,10 @@ def _log2(value: Number, precision: int) -> arb:
         return ball(value, precision + 16).log() / arb(2).log()
 
 
-def _exponent(value: Number) -> int | None:
+def _binary_exponent(value: Number) -> int | None:
     """k if this is 2^k, else None."""
     if not isinstance(value, Fraction) or value <= 0:
         return None
-    top, bottom = value.numerator, value.denominator
-    single = top & (top - 1) == 0 and bottom & (bottom - 1) == 0
-    return top.bit_length() - bottom.bit_length() if single else None
+    numerator, denominator = value.numerator, value.denominator
+    is_power = numerator & (numerator - 1) == 0 and denominator & (denominator - 1) == 0
+    return numerator.bit_length() - denominator.bit_length() if is_power else None

@@ -1,4 +1,4 @@
-"""Hypers: what a consumer may come to believe, and how likely that is (FMPD23 §II-A)."""
+"""Hypers: the posteriors that a channel can lead to, and their probabilities (FMPD23 §II-A)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Hyper:
     """A distribution of distributions: column y of `inners` is a posterior, outers[y] > 0 is its weight.
 
     No two inners are equal, and they stand in decreasing order, entry by entry. So two hypers over the same inputs are
-    equal exactly when they are the same distribution: the labels and the order of outputs are gone, and outputs that
-    said the same have become one.
+    equal exactly when they are the same distribution: the labels and the order of outputs are dropped, and outputs
+    with the same posterior are merged.
     """
 
     inputs: tuple[Label, ...]
@@ -44,7 +44,7 @@ class Hyper:
     def channel(self) -> Channel:
         """The abstract channel: C[x, y] = outers[y]·inners[x, y]/π_x, the only one up to names of its outputs.
 
-        The prior must give every input a weight > 0: of an input that never occurs a hyper knows nothing.
+        The prior must give every input a weight > 0: a hyper does not depend on the row of an input that never occurs.
         """
         prior = self.prior()
         if not all(prior):
@@ -74,11 +74,11 @@ def hyper(prior: PriorLike, channel: Channel | Mechanism) -> Hyper:
     """
     source = exact_channel(channel)
     joint = check_weights(prior, len(source.inputs))[:, None] * source.rows
-    found = [
+    weighted_inners = [
         (tuple(bundle.column / outer), outer)
         for bundle in bundle_columns(joint)
         for outer in [add_exact(bundle.column)]
     ]
-    found.sort(key=lambda pair: pair[0], reverse=True)
-    inners = object_array([inner for inner, _ in found]).T
-    return Hyper(source.inputs, tuple(outer for _, outer in found), read_only(np.ascontiguousarray(inners)))
+    weighted_inners.sort(key=lambda pair: pair[0], reverse=True)
+    inners = object_array([inner for inner, _ in weighted_inners]).T
+    return Hyper(source.inputs, tuple(outer for _, outer in weighted_inners), read_only(np.ascontiguousarray(inners)))

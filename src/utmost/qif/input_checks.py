@@ -1,4 +1,4 @@
-"""What the functions of this package are given: exact channels, priors as weights, gains and losses as tables.
+"""Check the inputs of this package: exact channels, priors as weights, gains and losses as tables.
 
 A table has a row for each secret and a column for each action: entry [x, w] is what action w brings when the secret is
 x. Nothing here is a float, so nothing that is computed from it is.
@@ -24,13 +24,13 @@ TableLike: TypeAlias = Loss | Sequence[Sequence[object]] | Matrix
 
 def exact_channel(source: Channel | Mechanism, name: str = "channel") -> Channel:
     """The channel of `source`; refused if its entries are floats."""
-    found = channel_of(source)
-    if not found.exact:
+    channel = channel_of(source)
+    if not channel.exact:
         raise InputError(
             f"{name} must have exact entries, got floats: write them as fractions, since rows of doubles do not "
             "sum to exactly 1"
         )
-    return found
+    return channel
 
 
 def check_weights(prior: PriorLike, size: int | None = None) -> Matrix:
@@ -39,10 +39,10 @@ def check_weights(prior: PriorLike, size: int | None = None) -> Matrix:
     >>> check_weights(["1/4", "3/4"]).tolist()
     [Fraction(1, 4), Fraction(3, 4)]
     """
-    chosen = prior if isinstance(prior, Prior) else priors.explicit(list(prior))
-    if size is not None and chosen.size != size:
-        raise InputError(f"prior must have {size} weights, one for each input of the channel, got {chosen.size}")
-    return object_array(chosen.exact())
+    exact_prior = prior if isinstance(prior, Prior) else priors.explicit(list(prior))
+    if size is not None and exact_prior.size != size:
+        raise InputError(f"prior must have {size} weights, one for each input of the channel, got {exact_prior.size}")
+    return object_array(exact_prior.exact())
 
 
 def check_table(entries: TableLike, size: int, name: str = "gain") -> Matrix:

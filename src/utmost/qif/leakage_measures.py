@@ -1,4 +1,4 @@
-"""Measures of what is known of a secret, before and after a channel speaks, and of what leaked in between.
+"""Measures of the information about a secret, before and after a channel's output, and the leakage between them.
 
 A measure is a vulnerability, which grows as the consumer learns, or an uncertainty, which falls. Those of gains and
 losses, and guessing entropy, are exact numbers; Shannon's and min-entropy are logarithms, enclosed between fractions.
@@ -13,7 +13,14 @@ from typing import Any, Generic, Protocol, TypeVar
 from utmost.channel import Channel, Matrix, Mechanism
 from utmost.errors import InputError
 from utmost.exact import Number, enclosure, sign
-from utmost.qif.enclosure import PRECISION, Enclosure, entropy_term, exact_enclosure, log2_enclosure, sum_enclosures
+from utmost.qif.enclosure import (
+    PRECISION_BITS,
+    Enclosure,
+    entropy_term,
+    exact_enclosure,
+    log2_enclosure,
+    sum_enclosures,
+)
 from utmost.qif.hyper import hyper
 from utmost.qif.input_checks import PriorLike, TableLike, check_weights, exact_channel
 from utmost.qif.rational_functions import add_exact
@@ -23,14 +30,14 @@ Amount_co = TypeVar("Amount_co", covariant=True)  # an exact number, or an enclo
 
 
 class Measure(Protocol[Amount_co]):
-    """A number for what is known of a secret."""
+    """A measure of the information about a secret."""
 
     @property
     def grows(self) -> bool:
         """A vulnerability, which no channel lowers; else an uncertainty, which no channel raises."""
 
     def prior(self, prior: PriorLike) -> Amount_co:
-        """Before the channel speaks."""
+        """Before the channel's output."""
 
     def posterior(self, prior: PriorLike, channel: Channel | Mechanism) -> Amount_co:
         """After it, in expectation over its outputs."""
@@ -80,19 +87,19 @@ class Bayes:
 
     def prior(self, prior: PriorLike) -> Number:
         """The largest weight."""
-        return _largest(check_weights(prior))
+        return _largest_entry(check_weights(prior))
 
     def posterior(self, prior: PriorLike, channel: Channel | Mechanism) -> Number:
         """Σ_y max_x π_x·C[x, y]."""
         joint = _joint(prior, channel)
-        return add_exact(_largest(column) for column in joint.T)
+        return add_exact(_largest_entry(column) for column in joint.T)
 
 
 @dataclass(frozen=True, slots=True)
 class Guessing:
     """Guessing entropy: the expected number of guesses "is it x?" until yes, the likeliest secret first.
 
-    It is U of the loss ℓ(w, x) = the place of x in the order w, over all orders; sorting finds the best.
+    It is U of the loss ℓ(w, x) = the position of x in the order w, over all orders; sorting finds the best.
 
     >>> guessing.prior(["1/2", "1/3", "1/6"])
     Fraction(5, 3)
@@ -102,24 +109,24 @@ class Guessing:
 
     def prior(self, prior: PriorLike) -> Number:
         """Σ_i i·π_(i), the weights in decreasing order."""
-        return _guesses(check_weights(prior))
+        return _expected_guesses(check_weights(prior))
 
     def posterior(self, prior: PriorLike, channel: Channel | Mechanism) -> Number:
         """The same for each output, weighted by its probability."""
-        return add_exact(_guesses(column) for column in _joint(prior, channel).T)
+        return add_exact(_expected_guesses(column) for column in _joint(prior, channel).T)
 
 
 @dataclass(frozen=True, slots=True)
 class Shannon:
     """Shannon entropy in bits, enclosed to about `precision` bits; its additive leakage is the mutual information.
 
-    Known exactly where every weight is 0 or a power of 2, so that 0 is told from what is merely small.
+    Known exactly where every weight is 0 or a power of 2, so that 0 is distinguished from what is merely small.
 
     >>> shannon.prior(["1/2", "1/4", "1/4"])
     <1.5>
     """
 
-    precision: int = PRECISION
+    precision: int = PRECISION_BITS
     grows: bool = False
 
     def prior(self, prior: PriorLike) -> Enclosure:
@@ -128,12 +135,12 @@ class Shannon:
 
     def posterior(self, prior: PriorLike, channel: Channel | Mechanism) -> Enclosure:
         """Σ_y p(y)·H(posterior of y) = Σ_{x,y} s(J[x,y]) − Σ_y s(p(y)) with s(p) = −p·log₂ p; ≥ 0."""
-        found = hyper(prior, channel)
-        parts = [
-            _scaled(outer, self.prior([*inner]), self.precision)
-            for outer, inner in zip(found.outers, found.inners.T, strict=True)
+        posterior_hyper = hyper(prior, channel)
+        terms = [
+            _scale_enclosure(outer, self.prior([*inner]), self.precision)
+            for outer, inner in zip(posterior_hyper.outers, posterior_hyper.inners.T, strict=True)
         ]
-        return sum_enclosures(parts)
+        return sum_enclosures(terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +151,7 @@ class MinEntropy:
     <1>
     """
 
-    precision: int = PRECISION
+    precision: int = PRECISION_BITS
     grows: bool = False
 
     def prior(self, prior: PriorLike) -> Enclosure:
@@ -164,7 +171,7 @@ min_entropy = MinEntropy()
 
 @dataclass(frozen=True, slots=True)
 class Leakage(Generic[Amount_co]):
-    """A measure before and after, and how far apart those are; both leakages grow with what is learnt.
+    """A measure before and after, and how far apart those are; both leakages grow with the information gained.
 
     additive: |posterior − prior| ≥ 0. multiplicative: the larger over the smaller, ≥ 1 for measures ≥ 0; 1 where both
     are 0, None (infinite) where only the smaller one is.
@@ -177,11 +184,11 @@ class Leakage(Generic[Amount_co]):
 
 
 def leakage(measure: Measure[Amount_co], prior: PriorLike, channel: Channel | Mechanism) -> Leakage[Amount_co]:
-    """What a channel tells of the secret, by this measure: never less than nothing (FMPD23 §II-B, c).
+    """The leakage of a channel by this measure: never negative (FMPD23 §II-B, c).
 
     >>> from utmost.channel import channel
-    >>> told = leakage(bayes, ["1/2", "1/2"], channel([["3/4", "1/4"], ["1/4", "3/4"]]))
-    >>> told.additive, told.multiplicative
+    >>> result = leakage(bayes, ["1/2", "1/2"], channel([["3/4", "1/4"], ["1/4", "3/4"]]))
+    >>> result.additive, result.multiplicative
     (Fraction(1, 4), Fraction(3, 2))
     """
     before: Any = measure.prior(prior)
@@ -189,11 +196,11 @@ def leakage(measure: Measure[Amount_co], prior: PriorLike, channel: Channel | Me
     low: Any = before if measure.grows else after
     high: Any = after if measure.grows else before
     if isinstance(low, Enclosure):
-        return Leakage(before, after, *_enclosed(low, high, len(hyper(prior, channel).outers) == 1))
-    return Leakage(before, after, high - low, _ratio(low, high))
+        return Leakage(before, after, *_enclosed_leakage(low, high, len(hyper(prior, channel).outers) == 1))
+    return Leakage(before, after, high - low, _multiplicative_leakage(low, high))
 
 
-def _ratio(low: Number, high: Number) -> Number | None:
+def _multiplicative_leakage(low: Number, high: Number) -> Number | None:
     if sign(low) < 0:
         raise InputError("gain must have a vulnerability >= 0 for a multiplicative leakage, got one below: shift it")
     if not low:
@@ -201,9 +208,9 @@ def _ratio(low: Number, high: Number) -> Number | None:
     return high / low
 
 
-def _enclosed(low: Enclosure, high: Enclosure, silent: bool) -> tuple[Enclosure, Enclosure | None]:
-    """Additive and multiplicative leakage from enclosures; a channel that is silent leaks exactly nothing."""
-    if silent:
+def _enclosed_leakage(low: Enclosure, high: Enclosure, is_constant: bool) -> tuple[Enclosure, Enclosure | None]:
+    """Additive and multiplicative leakage from enclosures; a constant channel leaks exactly nothing."""
+    if is_constant:
         return exact_enclosure(0), exact_enclosure(1)
     if low == exact_enclosure(0):
         return high, None
@@ -216,19 +223,19 @@ def _joint(prior: PriorLike, channel: Channel | Mechanism) -> Matrix:
     return joint
 
 
-def _largest(values: Matrix) -> Number:
+def _largest_entry(values: Matrix) -> Number:
     best: Number = max(values)
     return best
 
 
-def _guesses(values: Matrix) -> Number:
+def _expected_guesses(values: Matrix) -> Number:
     order: list[Number] = sorted(values, reverse=True)
-    return add_exact(place * value for place, value in enumerate(order, start=1))
+    return add_exact(position * value for position, value in enumerate(order, start=1))
 
 
-def _scaled(factor: Number, found: Enclosure, precision: int) -> Enclosure:
+def _scale_enclosure(factor: Number, value: Enclosure, precision: int) -> Enclosure:
     """factor·number for a factor in (0, 1] and a number ≥ 0."""
-    if found.lower == found.upper == 0:
-        return found
+    if value.lower == value.upper == 0:
+        return value
     low, high = enclosure(factor, precision + 16)
-    return Enclosure(low * max(found.lower, Fraction(0)), high * found.upper)
+    return Enclosure(low * max(value.lower, Fraction(0)), high * value.upper)

@@ -26,9 +26,9 @@ from utmost.qif.hyper import Hyper
 from utmost.qif.input_checks import PriorLike, check_weights, exact_channel, object_array
 from utmost.qif.linear_systems import has_irrational
 
-Places: TypeAlias = Sequence[object]  # where each secret stands on the line, in increasing order
+Positions: TypeAlias = Sequence[object]  # where each secret stands on the line, in increasing order
 
-LARGEST_PROGRAM = 20_000  # pairs of posteriors that the exact program takes on
+MAX_PROGRAM_PAIRS = 20_000  # pairs of posteriors that the exact program handles
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,27 +43,27 @@ class TransportPlan:
     cost: Number
 
 
-def line_distance(left: Sequence[object], right: Sequence[object], places: Places) -> Number:
+def line_distance(left: Sequence[object], right: Sequence[object], positions: Positions) -> Number:
     """W₁ between two distributions on points of a line: Σ |F − G|·(gap to the next point), exact.
 
     >>> line_distance([1, 0, 0], ["1/2", 0, "1/2"], [0, 1, 3])
     Fraction(3, 2)
     """
-    spots = _places(places, len(left))
+    points = _check_positions(positions, len(left))
     if len(left) != len(right):
         raise InputError(f"distributions must be over the same points, got {len(left)} and {len(right)}")
     gaps = [number(b, "distribution") - number(a, "distribution") for a, b in zip(left, right, strict=True)]
-    return _area(gaps, spots)
+    return _area_between(gaps, points)
 
 
-def ground(first: Hyper, second: Hyper, places: Places) -> Matrix:
+def posterior_distances(first: Hyper, second: Hyper, positions: Positions) -> Matrix:
     """The matrix of W₁ between every posterior of the first hyper and every one of the second."""
     if len(first.inputs) != len(second.inputs):
         raise InputError(f"hypers must be over the same secrets, got {len(first.inputs)} and {len(second.inputs)}")
-    return _between(first.inners, second.inners, _places(places, len(first.inputs)))
+    return _pairwise_distances(first.inners, second.inners, _check_positions(positions, len(first.inputs)))
 
 
-def hyper_distance(first: Hyper, second: Hyper, places: Places) -> TransportPlan:
+def hyper_distance(first: Hyper, second: Hyper, positions: Positions) -> TransportPlan:
     """The cheapest move from one hyper to the other, certified by an exact program: its cost is their distance.
 
     Its numbers must be rational; for others there is `hyper_distance_float`, in doubles.
@@ -72,25 +72,27 @@ def hyper_distance(first: Hyper, second: Hyper, places: Places) -> TransportPlan
     >>> from utmost.exact import alpha
     >>> from utmost.qif.hyper import hyper
     >>> from utmost.mechanisms import geometric
-    >>> told, noisy = (hyper(["1/3"] * 3, c) for c in (identity(range(3)), geometric(2, alpha("1/2"))))
-    >>> hyper_distance(told, noisy, [0, "1/2", 1]).cost
+    >>> truthful, noisy = (hyper(["1/3"] * 3, c) for c in (identity(range(3)), geometric(2, alpha("1/2"))))
+    >>> hyper_distance(truthful, noisy, [0, "1/2", 1]).cost
     Fraction(2, 7)
     """
-    costs = ground(first, second, places)
+    costs = posterior_distances(first, second, positions)
     supply, demand = object_array(first.outers), object_array(second.outers)
     if has_irrational(costs, supply, demand):
         raise InputError(
             "hypers must have rational weights for an exact distance, got irrational ones: use `hyper_distance_float`"
         )
-    if costs.size > LARGEST_PROGRAM:
-        raise InputError(f"hypers must have at most {LARGEST_PROGRAM} pairs of posteriors, got {costs.size}")
-    found = certified_optimum(_program(costs, supply, demand))
-    if not found.exact:
+    if costs.size > MAX_PROGRAM_PAIRS:
+        raise InputError(f"hypers must have at most {MAX_PROGRAM_PAIRS} pairs of posteriors, got {costs.size}")
+    certificate = certified_optimum(_transport_program(costs, supply, demand))
+    if not certificate.exact:
         raise SolverError("the distance between these hypers is not settled exactly: use `hyper_distance_float`")
-    return TransportPlan(read_only(object_array(found.x).reshape(costs.shape)), read_only(costs), found.upper)
+    return TransportPlan(
+        read_only(object_array(certificate.x).reshape(costs.shape)), read_only(costs), certificate.upper
+    )
 
 
-def hyper_distance_float(first: Hyper, second: Hyper, places: Places) -> float:
+def hyper_distance_float(first: Hyper, second: Hyper, positions: Positions) -> float:
     """The Kantorovich distance as a double, by the network simplex of POT; a few units in the 12th digit off."""
     try:
         ot = import_module("ot")
@@ -98,12 +100,14 @@ def hyper_distance_float(first: Hyper, second: Hyper, places: Places) -> float:
         raise InputError(
             "this distance needs the package POT: install utmost[transport], or use `hyper_distance`"
         ) from None
-    costs = ground(first, second, places).astype(float)
+    costs = posterior_distances(first, second, positions).astype(float)
     supply, demand = (np.array([float(w) for w in h.outers]) for h in (first, second))
     return float(ot.emd2(supply / supply.sum(), demand / demand.sum(), np.ascontiguousarray(costs)))
 
 
-def refining_move(prior: PriorLike, source: Channel | Mechanism, post: Channel, places: Places) -> TransportPlan:
+def refining_move(
+    prior: PriorLike, source: Channel | Mechanism, post_processing: Channel, positions: Positions
+) -> TransportPlan:
     """The move that A·R makes from [π▷A] to [π▷A·R]: output i's weight times R[i, j] goes to output j (FMM21 Thm 13).
 
     Every posterior of A·R is the mean of what arrives at it: that, and not that there is a move, is what refinement
@@ -117,19 +121,19 @@ def refining_move(prior: PriorLike, source: Channel | Mechanism, post: Channel, 
     """
     first = exact_channel(source, "A")
     joint = check_weights(prior, len(first.inputs))[:, None] * first.rows
-    after = first.then(exact_channel(post, "R")).rows * check_weights(prior, len(first.inputs))[:, None]
-    spots = _places(places, len(first.inputs))
-    distances = _between(_inners(joint), _inners(after), spots)
-    masses = joint.sum(axis=0)[:, None] * post.rows
-    return TransportPlan(read_only(masses), read_only(distances), _total(masses, distances))
+    after = first.then(exact_channel(post_processing, "R")).rows * check_weights(prior, len(first.inputs))[:, None]
+    points = _check_positions(positions, len(first.inputs))
+    distances = _pairwise_distances(_posteriors(joint), _posteriors(after), points)
+    masses = joint.sum(axis=0)[:, None] * post_processing.rows
+    return TransportPlan(read_only(masses), read_only(distances), _transport_cost(masses, distances))
 
 
-def _total(masses: Matrix, distances: Matrix) -> Number:
+def _transport_cost(masses: Matrix, distances: Matrix) -> Number:
     terms = (m * d for m, d in zip(masses.flat, distances.flat, strict=True) if m and d)
     return sum(terms, Fraction(0))
 
 
-def _inners(joint: Matrix) -> Matrix:
+def _posteriors(joint: Matrix) -> Matrix:
     """The posteriors as columns; of an output that never occurs the first secret's."""
     columns = []
     for column in joint.T:
@@ -138,34 +142,34 @@ def _inners(joint: Matrix) -> Matrix:
     return np.stack(columns, axis=1)
 
 
-def _between(left: Matrix, right: Matrix, spots: Sequence[Number]) -> Matrix:
+def _pairwise_distances(left: Matrix, right: Matrix, points: Sequence[Number]) -> Matrix:
     result = np.empty((left.shape[1], right.shape[1]), dtype=object)
     for i, first in enumerate(left.T):
-        result[i] = [_area(second - first, spots) for second in right.T]
+        result[i] = [_area_between(second - first, points) for second in right.T]
     return result
 
 
-def _area(gaps: Iterable[Number], spots: Sequence[Number]) -> Number:
-    """Σ |c_0 + … + c_i|·(spots[i+1] − spots[i]) for the differences c of two distributions."""
-    steps = (v - u for u, v in pairwise(spots))
+def _area_between(gaps: Iterable[Number], points: Sequence[Number]) -> Number:
+    """Σ |c_0 + … + c_i|·(points[i+1] − points[i]) for the differences c of two distributions."""
+    steps = (v - u for u, v in pairwise(points))
     sums: list[Number] = list(accumulate(gaps))
-    return sum((_size(total) * step for total, step in zip(sums, steps, strict=False)), Fraction(0))
+    return sum((_absolute(total) * step for total, step in zip(sums, steps, strict=False)), Fraction(0))
 
 
-def _size(value: Number) -> Number:
+def _absolute(value: Number) -> Number:
     return value if sign(value) >= 0 else -value
 
 
-def _places(places: Places, size: int) -> list[Number]:
-    spots = [number(place, "places") for place in places]
-    if len(spots) != size:
-        raise InputError(f"places must be {size} numbers, one for each secret, got {len(spots)}")
-    if any(sign(v - u) <= 0 for u, v in pairwise(spots)):
-        raise InputError("places must increase strictly, got two that do not: list the secrets from left to right")
-    return spots
+def _check_positions(positions: Positions, size: int) -> list[Number]:
+    points = [number(position, "positions") for position in positions]
+    if len(points) != size:
+        raise InputError(f"positions must be {size} numbers, one for each secret, got {len(points)}")
+    if any(sign(v - u) <= 0 for u, v in pairwise(points)):
+        raise InputError("positions must increase strictly, got two that do not: list the secrets from left to right")
+    return points
 
 
-def _program(costs: Matrix, supply: Matrix, demand: Matrix) -> LinearProgram:
+def _transport_program(costs: Matrix, supply: Matrix, demand: Matrix) -> LinearProgram:
     """minimise Σ cost·mass with the weights of both sides as row and column sums; mass[i, j] ≤ min of the two."""
     height, width = costs.shape
     index = np.arange(height * width)

@@ -1,4 +1,4 @@
-"""Columns that say the same: two outputs whose columns are proportional lead to the same posterior."""
+"""Group proportional columns: two outputs whose columns are proportional lead to the same posterior."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from utmost.channel import Matrix
 from utmost.exact import Number, Real
 
-APART = 1e-9  # doubles of directions that differ by more are of directions that differ
+MAX_EQUAL_DIRECTION_GAP = 1e-9  # directions whose doubles differ by more are different
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,7 +26,7 @@ class ColumnBundle:
 def bundle_columns(matrix: Matrix) -> list[ColumnBundle]:
     """The columns of a non-negative matrix by direction, in order of first appearance; zero columns are dropped.
 
-    Doubles tell most columns apart; those that they do not are compared exactly.
+    Doubles distinguish most columns; the others are compared exactly.
     """
     groups: list[list[int]] = []
     directions: list[npt.NDArray[np.float64]] = []
@@ -34,8 +34,9 @@ def bundle_columns(matrix: Matrix) -> list[ColumnBundle]:
         if not any(column):
             continue
         direction = _direction(column)
-        for members, known in zip(groups, directions, strict=True):
-            if np.abs(known - direction).max() <= APART and _proportional(matrix[:, members[0]], column):
+        for members, group_direction in zip(groups, directions, strict=True):
+            is_close = np.abs(group_direction - direction).max() <= MAX_EQUAL_DIRECTION_GAP
+            if is_close and _is_proportional(matrix[:, members[0]], column):
                 members.append(y)
                 break
         else:
@@ -52,7 +53,7 @@ def _direction(column: Matrix) -> npt.NDArray[np.float64]:
     return np.asarray((column / column.max()).astype(float))
 
 
-def _proportional(left: Matrix, right: Matrix) -> bool:
+def _is_proportional(left: Matrix, right: Matrix) -> bool:
     pivot = next(x for x, value in enumerate(left) if value)
     return all(a * right[pivot] == b * left[pivot] for a, b in zip(left, right, strict=True))
 

@@ -1,4 +1,4 @@
-"""Rational functions of the powers that exact numbers are made of: the field that a mechanism's entries live in.
+"""Rational functions of the powers that exact numbers are made of: the field of a mechanism's entries.
 
 The entries of a mechanism are quotients of sums of products of a few powers, e^(−1/10), e^(−√2/10), 2^(−√5).
 Calculating with these as if they were free variables, and dividing common factors out, keeps elimination small where
@@ -25,43 +25,46 @@ Key: TypeAlias = tuple[int, int]  # (p, k) is the power p^√k of a prime p, (0,
 Powers: TypeAlias = dict[Key, Fraction]
 
 HALF = Fraction(1, 2)
-LARGEST_DEGREE = 1000  # of an entry in a variable
+MAX_DEGREE = 1000  # of an entry in a variable
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """above/below, without a common factor; the leading coefficient of `below` is 1."""
+    """numerator/denominator, without a common factor; the leading coefficient of `denominator` is 1."""
 
-    above: fmpq_mpoly
-    below: fmpq_mpoly
+    numerator: fmpq_mpoly
+    denominator: fmpq_mpoly
 
     def __add__(self, other: Ratio) -> Ratio:
-        if self.below == other.below:
-            return reduced(self.above + other.above, self.below)
-        return reduced(self.above * other.below + other.above * self.below, self.below * other.below)
+        if self.denominator == other.denominator:
+            return reduce_ratio(self.numerator + other.numerator, self.denominator)
+        return reduce_ratio(
+            self.numerator * other.denominator + other.numerator * self.denominator,
+            self.denominator * other.denominator,
+        )
 
     def __sub__(self, other: Ratio) -> Ratio:
-        return self + Ratio(-other.above, other.below)
+        return self + Ratio(-other.numerator, other.denominator)
 
     def __mul__(self, other: Ratio) -> Ratio:
-        return reduced(self.above * other.above, self.below * other.below)
+        return reduce_ratio(self.numerator * other.numerator, self.denominator * other.denominator)
 
     def __truediv__(self, other: Ratio) -> Ratio:
-        return reduced(self.above * other.below, self.below * other.above)
+        return reduce_ratio(self.numerator * other.denominator, self.denominator * other.numerator)
 
     def __bool__(self) -> bool:
-        return not self.above.is_zero()
+        return not self.numerator.is_zero()
 
 
-def reduced(above: fmpq_mpoly, below: fmpq_mpoly) -> Ratio:
+def reduce_ratio(numerator: fmpq_mpoly, denominator: fmpq_mpoly) -> Ratio:
     """The ratio of two polynomials."""
-    if above.is_zero():
-        return Ratio(above, above.context().constant(1))
-    common = above.gcd(below)
+    if numerator.is_zero():
+        return Ratio(numerator, numerator.context().constant(1))
+    common = numerator.gcd(denominator)
     if not common.is_constant():
-        above, below = above // common, below // common
-    lead = below.leading_coefficient()
-    return Ratio(above / lead, below / lead)
+        numerator, denominator = numerator // common, denominator // common
+    lead = denominator.leading_coefficient()
+    return Ratio(numerator / lead, denominator / lead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,23 +79,23 @@ class Field:
         if not isinstance(value, Real):
             constant = self.context.constant
             return Ratio(constant(fmpq(value.numerator, value.denominator)), constant(1))
-        above, below = ([(self._exponents(m), c) for m, c in terms.items()] for terms in value.terms())
-        low = [min(column) for column in zip(*(e for e, _ in above + below), strict=True)]
-        return reduced(*(self._polynomial(terms, low) for terms in (above, below)))
+        numerator, denominator = ([(self._exponents(m), c) for m, c in terms.items()] for terms in value.terms())
+        low = [min(column) for column in zip(*(e for e, _ in numerator + denominator), strict=True)]
+        return reduce_ratio(*(self._polynomial(terms, low) for terms in (numerator, denominator)))
 
-    def number(self, found: Ratio) -> Number:
+    def number(self, ratio: Ratio) -> Number:
         """The number that a ratio is; ZeroDivisionError if its denominator is 0 as a number."""
-        return self._value(found.above) / self._value(found.below)
+        return self._value(ratio.numerator) / self._value(ratio.denominator)
 
-    def substituted(self, values: Iterable[Number], bits: int) -> list[Fraction]:
-        """The values with fractions within 2^−bits or so put for the variables: near, and identities are kept.
+    def substitute(self, values: Iterable[Number], bits: int) -> list[Fraction]:
+        """The values with fractions within 2^−bits or so substituted for the variables: close, and identities are kept.
 
         So rows that sum to 1 by cancelling still do, and columns that depend on each other still do.
         """
-        ends = [enclosure(_power(key, step), bits) for key, step in self.steps.items()]
-        point = [fmpq((low + high).numerator, 2 * (low + high).denominator) for low, high in ends]
-        found = (self.ratio(value) for value in values)
-        return [_fraction(each.above(*point) / each.below(*point)) for each in found]
+        enclosures = [enclosure(_power(key, step), bits) for key, step in self.steps.items()]
+        point = [fmpq((low + high).numerator, 2 * (low + high).denominator) for low, high in enclosures]
+        ratios = (self.ratio(value) for value in values)
+        return [_fraction(ratio.numerator(*point) / ratio.denominator(*point)) for ratio in ratios]
 
     def _exponents(self, monomial: Any) -> list[int]:
         powers = _powers(monomial)
@@ -100,15 +103,15 @@ class Field:
 
     def _polynomial(self, terms: list[tuple[list[int], Fraction]], low: list[int]) -> fmpq_mpoly:
         shifted = {
-            tuple(e - least for e, least in zip(exponents, low, strict=True)): fmpq(c.numerator, c.denominator)
+            tuple(e - lowest for e, lowest in zip(exponents, low, strict=True)): fmpq(c.numerator, c.denominator)
             for exponents, c in terms
         }
         return self.context.from_dict(shifted)
 
     def _value(self, polynomial: fmpq_mpoly) -> Number:
         """The sum of its terms, added in pairs so that long sums stay cheap."""
-        tops = zip(self.steps.items(), polynomial.degrees(), strict=True)
-        powers = [_ladder(key, step, top) for (key, step), top in tops]
+        degrees = zip(self.steps.items(), polynomial.degrees(), strict=True)
+        powers = [_ladder(key, step, degree) for (key, step), degree in degrees]
         sums: list[Number] = []
         for exponents, c in polynomial.to_dict().items():
             rungs = [ladder[e] for ladder, e in zip(powers, exponents, strict=True) if e]
@@ -119,15 +122,17 @@ class Field:
 
 
 def common_field(values: Iterable[Number]) -> Field | None:
-    """The field of all rational functions of the powers in these values; None if degrees would be beyond reason."""
+    """The field of all rational functions of the powers in these values; None if a degree would exceed `MAX_DEGREE`."""
     exponents: dict[Key, set[Fraction]] = {}
     for value in values:
         for terms in value.terms() if isinstance(value, Real) else ():
             for monomial in terms:
                 for key, exponent in _powers(monomial).items():
                     exponents.setdefault(key, {Fraction(0)}).add(exponent)
-    steps = {key: reduce(_common, found) for key, found in exponents.items()}
-    if any(max(found) - min(found) > LARGEST_DEGREE * steps[key] for key, found in exponents.items()):
+    steps = {key: reduce(_common_divisor, used) for key, used in exponents.items()}
+    if any(
+        max(key_exponents) - min(key_exponents) > MAX_DEGREE * steps[key] for key, key_exponents in exponents.items()
+    ):
         return None
     names = tuple(f"t{k}" for k in range(len(steps)))
     return Field(fmpq_mpoly_ctx.get(names, Ordering.lex), steps)
@@ -138,17 +143,17 @@ def add_exact(values: Iterable[Number]) -> Number:
     nonzero = [value for value in values if value]
     if not any(isinstance(value, Real) for value in nonzero):
         return sum(nonzero, Fraction(0))
-    over = common_field(nonzero)
-    if over is None:
+    field = common_field(nonzero)
+    if field is None:
         return sum(nonzero, Fraction(0))
-    ratios = [over.ratio(value) for value in nonzero]
-    return over.number(sum(ratios[1:], ratios[0]))
+    ratios = [field.ratio(value) for value in nonzero]
+    return field.number(sum(ratios[1:], ratios[0]))
 
 
 def _powers(monomial: Any) -> Powers:
     """The exponent of each power in e^q·∏ p^r."""
     exponent, radicals = monomial
-    return {(base, k): c for base, found in ((0, exponent), *radicals) for k, c in surd_terms(found)}
+    return {(base, k): c for base, surd in ((0, exponent), *radicals) for k, c in surd_terms(surd)}
 
 
 def _power(key: Key, exponent: Fraction) -> Number:
@@ -157,15 +162,15 @@ def _power(key: Key, exponent: Fraction) -> Number:
     return power(base, exponent * power(k, HALF)) if base else exponential(exponent * power(k, HALF))
 
 
-def _ladder(key: Key, step: Fraction, top: int) -> list[Number]:
+def _ladder(key: Key, step: Fraction, degree: int) -> list[Number]:
     """The powers 0, 1, …, top of a variable."""
-    return [_power(key, step * e) for e in range(top + 1)]
+    return [_power(key, step * e) for e in range(degree + 1)]
 
 
-def _common(left: Fraction, right: Fraction) -> Fraction:
+def _common_divisor(left: Fraction, right: Fraction) -> Fraction:
     """The largest fraction of which both are whole multiples."""
-    below = math.lcm(left.denominator, right.denominator)
-    return Fraction(math.gcd(int(left * below), int(right * below)), below)
+    denominator = math.lcm(left.denominator, right.denominator)
+    return Fraction(math.gcd(int(left * denominator), int(right * denominator)), denominator)
 
 
 def _fraction(value: fmpq) -> Fraction:

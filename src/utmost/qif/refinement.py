@@ -1,8 +1,9 @@
 """Refinement: is one channel another one with its outputs processed further (FMPD23 §II-B, eq. 6, 7).
 
-A ⊑ B, "B refines A", when B = A·R for some channel R. Then nobody, whatever prior and loss she has, does better with B
-than with A (the data-processing inequality); and if there is no such R, somebody does better with B, already with the
-uniform prior (Blackwell 1951; the "Coriaceous" theorem). So one of two proofs always exists: R, or that consumer.
+A ⊑ B, "B refines A", when B = A·R for some channel R. Then no consumer, whatever the prior and the loss, does
+better with B than with A (the data-processing inequality); and if there is no such R, some consumer does better with B,
+already with the uniform prior (Blackwell 1951; the "Coriaceous" theorem). So one of two proofs always exists: R, or
+that consumer.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from utmost.qif.refinement_witness import Witness, name_secrets
 
 @dataclass(frozen=True, slots=True)
 class Refinement:
-    """Does B refine A, with the proof: `post` R with A·R = B, or else a `witness` who is better served by B."""
+    """Does B refine A, with the proof: R with A·R = B, or else a consumer who is better served by B."""
 
     refines: bool
-    post: Channel | None
+    post_processing: Channel | None
     witness: Witness | None
 
 
@@ -38,7 +39,7 @@ def refinement(a: Channel | Mechanism, b: Channel | Mechanism) -> Refinement:
     >>> from utmost.exact import alpha
     >>> from utmost.mechanisms import geometric
     >>> fine, coarse = geometric(2, alpha("1/3")), geometric(2, alpha("1/2"))
-    >>> print(refinement(fine, coarse).post)
+    >>> print(refinement(fine, coarse).post_processing)
           0     1     2
     0   5/6  1/12  1/12
     1  5/24  7/12  5/24
@@ -47,16 +48,16 @@ def refinement(a: Channel | Mechanism, b: Channel | Mechanism) -> Refinement:
     >>> other.with_a > other.with_b
     True
     """
-    first, second = exact_channel(a, "A"), _aligned(exact_channel(b, "B"), exact_channel(a, "A"))
+    first, second = exact_channel(a, "A"), _align_inputs(exact_channel(b, "B"), exact_channel(a, "A"))
     left, right = bundle_columns(first.rows), bundle_columns(second.rows)
-    found = factor_channel(_stacked(left), _stacked(right))
-    if isinstance(found, Witness):
-        return Refinement(False, None, name_secrets(found, first.inputs))
-    rows = _expanded(found, left, right, (len(first.outputs), len(second.outputs)))
+    factor = factor_channel(_stack_columns(left), _stack_columns(right))
+    if isinstance(factor, Witness):
+        return Refinement(False, None, name_secrets(factor, first.inputs))
+    rows = _expand_bundles(factor, left, right, (len(first.outputs), len(second.outputs)))
     return Refinement(True, trusted_channel(first.outputs, second.outputs, rows), None)
 
 
-def _aligned(second: Channel, first: Channel) -> Channel:
+def _align_inputs(second: Channel, first: Channel) -> Channel:
     """The second channel with its inputs in the order of the first one's."""
     if set(first.inputs) != set(second.inputs):
         missing = [x for x in (*first.inputs, *second.inputs) if x not in first.inputs or x not in second.inputs]
@@ -65,11 +66,13 @@ def _aligned(second: Channel, first: Channel) -> Channel:
     return second.restrict(first.inputs)
 
 
-def _stacked(groups: list[ColumnBundle]) -> Matrix:
+def _stack_columns(groups: list[ColumnBundle]) -> Matrix:
     return np.stack([group.column for group in groups], axis=1)
 
 
-def _expanded(post: Matrix, left: list[ColumnBundle], right: list[ColumnBundle], shape: tuple[int, int]) -> Matrix:
+def _expand_bundles(
+    factor: Matrix, left: list[ColumnBundle], right: list[ColumnBundle], shape: tuple[int, int]
+) -> Matrix:
     """R between the outputs themselves, from R between their bundles.
 
     Outputs of A in one bundle are treated alike; a bundle of B is dealt out by its members' shares. An output of A that
@@ -80,6 +83,6 @@ def _expanded(post: Matrix, left: list[ColumnBundle], right: list[ColumnBundle],
     for j, source in enumerate(left):
         line = np.full(shape[1], Fraction(0), dtype=object)
         for w, target in enumerate(right):
-            line[list(target.members)] = [post[j, w] * share for share in target.shares]
+            line[list(target.members)] = [factor[j, w] * share for share in target.shares]
         rows[list(source.members)] = line
     return rows

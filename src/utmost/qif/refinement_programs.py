@@ -1,4 +1,4 @@
-"""The linear programs of refinement: over all R ≥ 0 with rows that sum to 1, how near A·R comes to B."""
+"""The linear programs of refinement: over all R ≥ 0 with rows that sum to 1, how close A·R comes to B."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from utmost.lp import LinearProgram
 
 Indices: TypeAlias = npt.NDArray[np.int64]
 
-NONE, ONE = Fraction(0), Fraction(1)
+ZERO, ONE = Fraction(0), Fraction(1)
 
 
 def distance_program(a: Matrix, b: Matrix) -> LinearProgram:
@@ -24,15 +24,15 @@ def distance_program(a: Matrix, b: Matrix) -> LinearProgram:
     of R. By duality the multipliers y of the entries are a gain with V_y[B] − V_y[A] ≥ the optimum, the prior being
     uniform and y multiplied by n.
     """
-    entries, posts = b.size, a.shape[1] * b.shape[1]
+    entries, factor_size = b.size, a.shape[1] * b.shape[1]
     rows, columns, values = _coefficients(a, b.shape[1])
     entry, ones = np.arange(entries), np.full(entries, ONE)
-    return _program(
-        [NONE] * posts + [ONE] * (2 * entries),
+    return _equality_program(
+        [ZERO] * factor_size + [ONE] * (2 * entries),
         np.concatenate([rows, entry, entry]),
-        np.concatenate([columns, posts + entry, posts + entries + entry]),
+        np.concatenate([columns, factor_size + entry, factor_size + entries + entry]),
         np.concatenate([values, ones, -ones]),
-        _targets(a, b),
+        _right_sides(a, b),
     )
 
 
@@ -44,8 +44,8 @@ def cone_program(a: Matrix, column: Matrix) -> LinearProgram:
     size, inner = a.shape
     entry, ones = np.arange(size), np.full(size, ONE)
     x, j = (grid.ravel() for grid in np.meshgrid(entry, np.arange(inner), indexing="ij"))
-    return _program(
-        [NONE] * inner + [ONE] * (2 * size),
+    return _equality_program(
+        [ZERO] * inner + [ONE] * (2 * size),
         np.concatenate([x, entry, entry]),
         np.concatenate([j, inner + entry, inner + size + entry]),
         np.concatenate([a[x, j], ones, -ones]),
@@ -54,21 +54,21 @@ def cone_program(a: Matrix, column: Matrix) -> LinearProgram:
 
 
 def slack_program(a: Matrix, b: Matrix) -> LinearProgram:
-    """maximise s with A·R = B and R ≥ s on `free(a, b)`. Variables: R less s there, row by row, then s."""
-    posts = a.shape[1] * b.shape[1]
+    """maximise s with A·R = B and R ≥ s on `free_entries(a, b)`. Variables: R less s there, row by row, then s."""
+    factor_size = a.shape[1] * b.shape[1]
     rows, columns, values = _coefficients(a, b.shape[1])
-    mask = free(a, b).astype(int) * ONE
+    mask = free_entries(a, b).astype(int) * ONE
     shift = np.concatenate([matrix_product(a, mask).ravel(), mask.sum(axis=1)])
-    return _program(
-        [NONE] * posts + [-ONE],
+    return _equality_program(
+        [ZERO] * factor_size + [-ONE],
         np.concatenate([rows, np.arange(len(shift))]),
-        np.concatenate([columns, np.full(len(shift), posts)]),
+        np.concatenate([columns, np.full(len(shift), factor_size)]),
         np.concatenate([values, shift]),
-        _targets(a, b),
+        _right_sides(a, b),
     )
 
 
-def free(a: Matrix, b: Matrix) -> npt.NDArray[np.bool_]:
+def free_entries(a: Matrix, b: Matrix) -> npt.NDArray[np.bool_]:
     """Where R may be > 0: not at [j, w] where some A[x, j] > 0 and B[x, w] = 0."""
     return np.asarray((a != 0).T.astype(int) @ (b == 0).astype(int) == 0)
 
@@ -77,17 +77,17 @@ def _coefficients(a: Matrix, width: int) -> tuple[Indices, Indices, Matrix]:
     """The rows, columns and values of A·R and of the row sums of R, R row by row."""
     size, inner = a.shape
     x, j, w = (g.ravel() for g in np.meshgrid(np.arange(size), np.arange(inner), np.arange(width), indexing="ij"))
-    post = np.arange(inner * width)
-    rows = np.concatenate([x * width + w, size * width + post // width])
-    return rows, np.concatenate([j * width + w, post]), np.concatenate([a[x, j], np.full(len(post), ONE)])
+    entry = np.arange(inner * width)
+    rows = np.concatenate([x * width + w, size * width + entry // width])
+    return rows, np.concatenate([j * width + w, entry]), np.concatenate([a[x, j], np.full(len(entry), ONE)])
 
 
-def _targets(a: Matrix, b: Matrix) -> list[Fraction]:
+def _right_sides(a: Matrix, b: Matrix) -> list[Fraction]:
     return [*b.ravel(), *[ONE] * a.shape[1]]
 
 
-def _program(
+def _equality_program(
     cost: list[Fraction], rows: Indices, columns: Indices, values: Matrix, rhs: list[Fraction]
 ) -> LinearProgram:
-    kept = values != 0
-    return LinearProgram(cost, rows[kept], columns[kept], values[kept], rhs, np.ones(len(rhs), dtype=bool))
+    nonzero = values != 0
+    return LinearProgram(cost, rows[nonzero], columns[nonzero], values[nonzero], rhs, np.ones(len(rhs), dtype=bool))

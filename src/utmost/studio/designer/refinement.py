@@ -27,7 +27,7 @@ EXPECTED_FORMAT = "geometric 5 1/2, response 4 1/2, or a table: a header of outp
 
 
 class Objector(BaseModel):
-    """A consumer who is better served by the one: her prior, her loss, and what she loses with each."""
+    """A consumer who is better served by one mechanism: a prior, a loss, and the expected loss with each."""
 
     prior: list[str]
     loss: list[list[str]]
@@ -36,7 +36,7 @@ class Objector(BaseModel):
 
 
 class RefinementResult(BaseModel):
-    """Is either mechanism the other with its outputs processed further, and who minds if not."""
+    """Whether either mechanism is a post-processing of the other, and a counterexample if not."""
 
     inputs: list[str]
     forward: bool = Field(
@@ -121,8 +121,10 @@ def compare_mechanisms(first_text: str, second_text: str) -> RefinementResult:
         forward=forward.refines,
         backward=None if backward is None else backward.refines,
         headline=_headline(forward.refines, None if backward is None else backward.refines),
-        post=None if forward.post is None else ChannelMatrix.of(forward.post),
-        back=None if backward is None or backward.post is None else ChannelMatrix.of(backward.post),
+        post=None if forward.post_processing is None else ChannelMatrix.of(forward.post_processing),
+        back=None
+        if backward is None or backward.post_processing is None
+        else ChannelMatrix.of(backward.post_processing),
         prefers_second=_objector(forward.witness, swapped=False),
         prefers_first=_objector(None if backward is None else backward.witness, swapped=True),
     )
