@@ -213,7 +213,7 @@ def test_any_multipliers_at_all_give_a_true_lower_bound(data: st.DataObject, lev
     points = grid(2, 3)
     reader = uniform_reader(points)
     best = by_program(points, level, reader)
-    pairs = np.concatenate([points.tight, points.tight[:, ::-1]])
+    pairs = np.concatenate([points.edge_array, points.edge_array[:, ::-1]])
     low, high = (np.repeat(pairs[:, side], 6) for side in (0, 1))
     reading = np.tile(np.arange(6), len(pairs))
     multipliers = np.array(data.draw(st.lists(st.floats(), min_size=len(low), max_size=len(low))))
@@ -333,7 +333,7 @@ def test_rows_that_are_a_little_off_are_levelled_at_the_cost_of_a_few_times_that
     gaps = np.array([float(d) for d in points.values])[points.codes]
     columns = 0.5**gaps
     columns *= np.linalg.solve(columns, np.ones(9) + np.array(off))
-    low, high = np.concatenate([points.tight, points.tight[:, ::-1]]).T
+    low, high = np.concatenate([points.edge_array, points.edge_array[:, ::-1]]).T
     mechanism = make_private(columns, low, high, 0.5 ** gaps[low, high], reading)
     assert np.allclose(mechanism.sum(axis=1), 1, atol=1e-14)
     assert (mechanism[low] - 0.5 ** gaps[low, high][:, None] * mechanism[high]).min() > -1e-14
@@ -352,7 +352,7 @@ def test_blas_gets_its_threads_back() -> None:
 def test_a_level_that_doubles_cannot_tell_from_1_is_levelled_without_a_warning(missing: float) -> None:
     """α = 1 − 10⁻³⁰ is 1 in doubles: rows that lack the same are levelled, others stay as they are."""
     points = grid(3, 3)
-    low, high = np.concatenate([points.tight, points.tight[:, ::-1]]).T
+    low, high = np.concatenate([points.edge_array, points.edge_array[:, ::-1]]).T
     entries = np.full((9, 2), 0.5 - 1e-13)
     entries[0] -= missing
     mechanism = make_private(entries, low, high, np.ones(len(low)), 0)

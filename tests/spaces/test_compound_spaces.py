@@ -31,12 +31,12 @@ from utmost.spaces import (
 @given(small_spaces(2), small_spaces(2))
 @settings(max_examples=40, deadline=None)
 def test_distances_of_a_product_add(first: Space, second: Space) -> None:
-    both = product_space(first, second)
-    assert both.labels == tuple(f"{a}|{b}" for a in first.labels for b in second.labels)
+    product = product_space(first, second)
+    assert product.labels == tuple(f"{a}|{b}" for a in first.labels for b in second.labels)
     pairs = list(tuples(range(len(first)), range(len(second))))
     for (x, (a, b)), (z, (c, d)) in tuples(enumerate(pairs), repeat=2):
-        assert both.distance(x, z) == both.distances[x, z] == first.distance(a, c) + second.distance(b, d)
-    assert both.edges == space(both.distances.tolist()).edges
+        assert product.distance(x, z) == product.distances[x, z] == first.distance(a, c) + second.distance(b, d)
+    assert product.edges == space(product.distances.tolist()).edges
 
 
 def test_hamming_is_a_product_of_bits() -> None:
@@ -50,10 +50,10 @@ def test_hamming_is_a_product_of_bits() -> None:
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 3), st.sampled_from(["1", "1/2", "sqrt(2)", "sqrt(1/2)"]))
 @settings(max_examples=40, deadline=None)
 def test_the_profile_of_a_product_is_counted_in_its_table(n: int, m: int, bits: int, factor: str) -> None:
-    made = product_space(product_space(scale_space(cycle(n), factor), discrete(m)), hamming(bits))
-    assert made.profile is not None
-    row = made.codes[len(made) // 2]
-    assert made.profile == tuple((value, int((row == k).sum())) for k, value in enumerate(made.values))
+    product = product_space(product_space(scale_space(cycle(n), factor), discrete(m)), hamming(bits))
+    assert product.profile is not None
+    row = product.codes[len(product) // 2]
+    assert product.profile == tuple((value, int((row == k).sum())) for k, value in enumerate(product.values))
 
 
 def test_a_product_has_a_profile_only_if_all_its_factors_have_one() -> None:
@@ -66,26 +66,26 @@ def test_a_product_has_a_profile_only_if_all_its_factors_have_one() -> None:
 
 @given(small_spaces(), st.sampled_from(["1/3", "2", "sqrt(2)", "1+sqrt(3)", "10^-20"]))
 @settings(max_examples=40, deadline=None)
-def test_a_multiple_keeps_all_but_the_distances(made: Space, factor: str) -> None:
-    times = scale_space(made, factor)
-    assert (times.labels, times.edges) == (made.labels, made.edges)
-    assert (times.distances == made.distances * number(factor)).all()
-    back = scale_space(times, 1 / number(factor))
-    assert (back.distances == made.distances).all()
-    if made.profile is not None:
-        assert times.profile == tuple((number(factor) * value, count) for value, count in made.profile)
+def test_a_multiple_keeps_all_but_the_distances(base: Space, factor: str) -> None:
+    multiple = scale_space(base, factor)
+    assert (multiple.labels, multiple.edges) == (base.labels, base.edges)
+    assert (multiple.distances == base.distances * number(factor)).all()
+    restored = scale_space(multiple, 1 / number(factor))
+    assert (restored.distances == base.distances).all()
+    if base.profile is not None:
+        assert multiple.profile == tuple((number(factor) * value, count) for value, count in base.profile)
 
 
-def test_names_can_be_read_back() -> None:
-    for made in (
+def test_a_name_parses_to_the_same_space() -> None:
+    for original in (
         scale_space(product_space(line(2), cycle(3)), "1/2"),
         product_space(scale_space(line(2), "sqrt(2)"), scale_space(grid(2, 2), "1+sqrt(2)")),
         product_space(product_space(line(2), line(3)), hamming(2)),
         scale_space(scale_space(grid(2, 3, "manhattan"), "3/4"), 2),
     ):
-        again = parse_space(made.name)
-        assert again.name == made.name
-        assert (again.distances == made.distances).all()
+        parsed = parse_space(original.name)
+        assert parsed.name == original.name
+        assert (parsed.distances == original.distances).all()
 
 
 @pytest.mark.parametrize("factor", [0, -1, "-1/2", "1-sqrt(2)", 0.5, "x"])
@@ -96,16 +96,20 @@ def test_a_factor_must_be_exact_and_above_zero(factor: object) -> None:
 
 @given(small_spaces(), st.data())
 @settings(max_examples=40, deadline=None)
-def test_a_part_keeps_its_distances_and_has_edges_of_its_own(made: Space, data: st.DataObject) -> None:
-    chosen = data.draw(st.lists(st.sampled_from(made.labels), min_size=1, unique=True))
-    part = sub_space(made, chosen)
-    assert part.labels == tuple(chosen)
-    for (x, a), (z, b) in tuples(enumerate(chosen), repeat=2):
-        assert part.distance(x, z) == made.distance(made.position(a), made.position(b)) == part.distances[x, z]
-    assert part.edges == space(part.distances.tolist()).edges
+def test_a_subspace_keeps_its_distances_and_has_edges_of_its_own(parent: Space, data: st.DataObject) -> None:
+    labels = data.draw(st.lists(st.sampled_from(parent.labels), min_size=1, unique=True))
+    subspace = sub_space(parent, labels)
+    assert subspace.labels == tuple(labels)
+    for (x, a), (z, b) in tuples(enumerate(labels), repeat=2):
+        assert (
+            subspace.distance(x, z)
+            == parent.distance(parent.position(a), parent.position(b))
+            == subspace.distances[x, z]
+        )
+    assert subspace.edges == space(subspace.distances.tolist()).edges
 
 
-def test_a_part_must_name_points_once() -> None:
+def test_a_subspace_must_name_points_once() -> None:
     for labels in ([], [0, 0], [7], ["0"]):
         with pytest.raises(InputError):
             sub_space(line(3), labels)
@@ -119,13 +123,13 @@ def test_labels_of_a_product_that_look_alike_are_refused() -> None:
 
 
 def test_large_products_are_lazy() -> None:
-    both = product_space(hamming(20), scale_space(cycle(10**4), "1/2"))
-    assert len(both) == 2**20 * 10**4
-    assert both.distance(0, len(both) - 1) == 20 + Fraction(1, 2)
-    assert both.profile is not None
-    assert sum(count for _, count in both.profile) == len(both)
-    assert both.profile[1] == (Fraction(1, 2), 2)
-    assert both.profile[2] == (Fraction(1), 2 + 20)
-    assert math.prod(len(part) for part in both.shape.factors) == len(both)  # type: ignore[attr-defined]
+    product = product_space(hamming(20), scale_space(cycle(10**4), "1/2"))
+    assert len(product) == 2**20 * 10**4
+    assert product.distance(0, len(product) - 1) == 20 + Fraction(1, 2)
+    assert product.profile is not None
+    assert sum(count for _, count in product.profile) == len(product)
+    assert product.profile[1] == (Fraction(1, 2), 2)
+    assert product.profile[2] == (Fraction(1), 2 + 20)
+    assert math.prod(len(factor) for factor in product.shape.factors) == len(product)  # type: ignore[attr-defined]
     with pytest.raises(InputError, match="its capacity needs no table"):
-        _ = both.edges
+        _ = product.edges

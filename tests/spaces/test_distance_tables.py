@@ -16,7 +16,7 @@ from strategies import numbers, small_spaces
 from utmost.errors import InputError, MetricError
 from utmost.exact import Number, enclosure, number, sign
 from utmost.spaces import Space, space
-from utmost.spaces.distance_order import NEAR, scaled_doubles, sort_distinct, wholes
+from utmost.spaces.distance_order import MAX_DOUBLE_ERROR, integer_multiples, scaled_doubles, sort_distinct
 
 
 @pytest.mark.parametrize(
@@ -76,19 +76,19 @@ def test_generating_pairs_give_the_metric_back_as_shortest_paths(points: list[tu
     from scipy.sparse.csgraph import shortest_path
 
     distances = [[abs(a - c) + abs(b - d) for c, d in points] for a, b in points]
-    made = space(distances)
+    metric = space(distances)
     graph = np.zeros((len(points), len(points)))
-    for x, z in made.edges:
+    for x, z in metric.edges:
         graph[x, z] = graph[z, x] = distances[x][z]
     assert np.array_equal(shortest_path(graph, directed=False), np.array(distances, dtype=float))
 
 
-def triangle(across: object, first: object, second: object) -> Space:
-    return space([[0, first, across], [first, 0, second], [across, second, 0]])
+def triangle(direct: object, first: object, second: object) -> Space:
+    return space([[0, first, direct], [first, 0, second], [direct, second, 0]])
 
 
 def test_equal_sums_are_equal_however_they_are_written() -> None:
-    for across, first, second in (
+    for direct, first, second in (
         (2, 1, 1),
         ("sqrt(8)", "sqrt(2)", "sqrt(2)"),
         ("sqrt(2)+sqrt(3)", "sqrt(3)", "sqrt(2)"),
@@ -97,12 +97,12 @@ def test_equal_sums_are_equal_however_they_are_written() -> None:
         ("5*sqrt(10^9+7)", "2*sqrt(10^9+7)", "3*sqrt(10^9+7)"),
         ("10^30+1", "10^30", "1"),
     ):
-        assert triangle(across, first, second).edges == ((0, 1), (1, 2))
+        assert triangle(direct, first, second).edges == ((0, 1), (1, 2))
 
 
 @pytest.mark.parametrize("digits", [12, 17, 40, 300])
 @pytest.mark.parametrize(("first", "second"), [("sqrt(2)", "sqrt(3)"), ("1", "1"), ("sqrt(2)/10^9", "sqrt(7)")])
-def test_sums_that_doubles_cannot_tell_apart_are_told_apart(digits: int, first: str, second: str) -> None:
+def test_sums_that_are_equal_as_doubles_are_distinguished(digits: int, first: str, second: str) -> None:
     """A side longer than the other two by 10^−digits is no metric; one shorter by as much has nothing between."""
     total = number(first) + number(second)
     low, high = enclosure(total, 8 * digits)
@@ -114,58 +114,58 @@ def test_sums_that_doubles_cannot_tell_apart_are_told_apart(digits: int, first: 
 
 @given(st.lists(numbers(), min_size=1, max_size=8))
 @settings(max_examples=60, deadline=None)
-def test_ordered_sorts_and_decides_equality(drawn: list[Number]) -> None:
-    given_twice = drawn + [value + 1 - 1 for value in drawn]
-    values, places = sort_distinct(given_twice)
+def test_sort_distinct_sorts_and_decides_equality(sampled: list[Number]) -> None:
+    repeated = sampled + [value + 1 - 1 for value in sampled]
+    values, positions = sort_distinct(repeated)
     assert all(sign(b - a) > 0 for a, b in pairwise(values))
-    assert all(values[k] == value for k, value in zip(places.tolist(), given_twice, strict=True))
-    assert set(places.tolist()) == set(range(len(values)))
+    assert all(values[k] == value for k, value in zip(positions.tolist(), repeated, strict=True))
+    assert set(positions.tolist()) == set(range(len(values)))
 
 
 @given(st.lists(numbers(), min_size=1, max_size=6))
 @settings(max_examples=60, deadline=None)
-def test_doubles_are_within_their_bound(drawn: list[Number]) -> None:
+def test_doubles_are_within_their_bound(sampled: list[Number]) -> None:
     """The bound that the comparison of sums rests on: |double − scale·value| ≤ 2^−51, the largest below 2."""
-    assume(any(drawn))
-    near = scaled_doubles(drawn)
-    top = max(range(len(drawn)), key=lambda k: abs(near[k]))
-    assert 0.5 <= abs(near[top]) <= 2
-    exponent = round(float(np.log2(abs(near[top]) / abs(float(drawn[top])))))
-    for value, double in zip(drawn, near.tolist(), strict=True):
+    assume(any(sampled))
+    doubles = scaled_doubles(sampled)
+    largest = max(range(len(sampled)), key=lambda k: abs(doubles[k]))
+    assert 0.5 <= abs(doubles[largest]) <= 2
+    exponent = round(float(np.log2(abs(doubles[largest]) / abs(float(sampled[largest])))))
+    for value, double in zip(sampled, doubles.tolist(), strict=True):
         error = value * Fraction(2) ** exponent - Fraction(double)
         assert abs(error) <= Fraction(1, 2**51)
-    assert NEAR >= 3 * 2.0**-51 + 2.0**-50
+    assert MAX_DOUBLE_ERROR >= 3 * 2.0**-51 + 2.0**-50
 
 
-def test_differences_that_cancel_are_looked_at_closely() -> None:
+def test_differences_that_cancel_are_compared_exactly() -> None:
     """√(10^36 + 1) − 10^18 is a hair below 10^−18/2, and 64 bits say little of it."""
-    small = number("sqrt(10^36+1)-10^18")
-    assert float(scaled_doubles([small])[0] / scaled_doubles([small, small * 2])[0]) in (1.0, 2.0, 4.0)
-    values, places = sort_distinct([small, Fraction(1, 2 * 10**18), small + 0, Fraction(0)])
+    difference = number("sqrt(10^36+1)-10^18")
+    assert float(scaled_doubles([difference])[0] / scaled_doubles([difference, difference * 2])[0]) in (1.0, 2.0, 4.0)
+    values, positions = sort_distinct([difference, Fraction(1, 2 * 10**18), difference + 0, Fraction(0)])
     assert [round(float(v) * 10**18, 3) for v in values] == [0, 0.5, 0.5]
-    assert places.tolist() == [1, 2, 1, 0]
+    assert positions.tolist() == [1, 2, 1, 0]
 
 
 def test_rational_distances_become_whole_numbers_if_they_fit() -> None:
-    whole = wholes([Fraction(0), Fraction(1, 6), Fraction(3, 4)])
-    assert whole is not None
-    assert whole.tolist() == [0, 2, 9]
-    assert wholes([Fraction(0), Fraction(1, 2**61), Fraction(1)]) is None
-    assert wholes([Fraction(2**62)]) is None
-    assert wholes([number("sqrt(2)")]) is None
+    multiples = integer_multiples([Fraction(0), Fraction(1, 6), Fraction(3, 4)])
+    assert multiples is not None
+    assert multiples.tolist() == [0, 2, 9]
+    assert integer_multiples([Fraction(0), Fraction(1, 2**61), Fraction(1)]) is None
+    assert integer_multiples([Fraction(2**62)]) is None
+    assert integer_multiples([number("sqrt(2)")]) is None
 
 
 @given(small_spaces())
 @settings(max_examples=30, deadline=None)
-def test_a_table_of_a_space_makes_the_same_space(made: Space) -> None:
-    again = space(made.distances.tolist(), made.labels)
-    assert (again.labels, again.edges, again.values) == (made.labels, made.edges, made.values)
-    assert np.array_equal(again.codes, made.codes)
+def test_a_table_of_a_space_makes_the_same_space(original: Space) -> None:
+    rebuilt = space(original.distances.tolist(), original.labels)
+    assert (rebuilt.labels, rebuilt.edges, rebuilt.values) == (original.labels, original.edges, original.values)
+    assert np.array_equal(rebuilt.codes, original.codes)
 
 
 def test_entries_may_be_numbers_of_any_exact_kind_but_no_floats() -> None:
-    made = space([[0, Decimal("0.5"), "1/2"], [Fraction(1, 2), np.int64(0), "0.50"], ["sqrt(1/4)", "5e-1", 0]])
-    assert made.values == (0, Fraction(1, 2))
+    mixed = space([[0, Decimal("0.5"), "1/2"], [Fraction(1, 2), np.int64(0), "0.50"], ["sqrt(1/4)", "5e-1", 0]])
+    assert mixed.values == (0, Fraction(1, 2))
     assert space(np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0]])).edges == ((0, 1), (1, 2))  # type: ignore[arg-type]
     for bad in (0.5, None, True, "x", "nan"):
         with pytest.raises(InputError, match="distance in row 0"):

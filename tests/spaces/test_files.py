@@ -17,7 +17,7 @@ from utmost.spaces import Space, files, parse_space
 SECRET = "TOPSECRET"
 
 
-def written(folder: Path, name: str, content: str | bytes) -> Path:
+def write_file(folder: Path, name: str, content: str | bytes) -> Path:
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
@@ -25,9 +25,9 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
 
 @given(small_spaces())
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_table_is_read_back_in_each_form(tmp_path: Path, made: Space) -> None:
-    names = [f"p{k}" for k in range(len(made))]
-    rows = [[str(d) for d in row] for row in made.distances]
+def test_a_table_is_read_back_in_each_form(tmp_path: Path, original: Space) -> None:
+    names = [f"p{k}" for k in range(len(original))]
+    rows = [[str(d) for d in row] for row in original.distances]
     bare = "\n".join(",".join(row) for row in rows)
     beside = "\n".join(",".join([n, *row]) for n, row in zip(names, rows, strict=True))
     forms = {
@@ -39,36 +39,36 @@ def test_a_table_is_read_back_in_each_form(tmp_path: Path, made: Space) -> None:
         "labelled.JSON": json.dumps({"labels": names, "distances": rows}),
     }
     for name, content in forms.items():
-        read = parse_space(f"matrix:{written(tmp_path, name, content)}")
-        assert read.name == f"matrix:{name}"
-        assert read.labels == (tuple(range(len(made))) if name in ("bare.csv", "rows.json") else tuple(names))
-        assert (read.distances == made.distances).all()
+        parsed = parse_space(f"matrix:{write_file(tmp_path, name, content)}")
+        assert parsed.name == f"matrix:{name}"
+        assert parsed.labels == (tuple(range(len(original))) if name in ("bare.csv", "rows.json") else tuple(names))
+        assert (parsed.distances == original.distances).all()
 
 
 def test_numbers_are_exact_as_written(tmp_path: Path) -> None:
-    made = files.read_distances(
-        written(tmp_path, "m.json", '[[0, 0.1, "1/2"], [0.1, 0, "sqrt(1/6)"], [0.5, "6^(-1/2)", 0]]')
+    from_json = files.read_distances(
+        write_file(tmp_path, "m.json", '[[0, 0.1, "1/2"], [0.1, 0, "sqrt(1/6)"], [0.5, "6^(-1/2)", 0]]')
     )
-    assert made.distances.tolist()[0] == [0, Fraction(1, 10), Fraction(1, 2)]
-    assert made.distance(1, 2) == number("sqrt(6)/6")
-    assert files.read_distances(written(tmp_path, "m.csv", "0,0.1\n1e-1,0\n")).distance(0, 1) == Fraction(1, 10)
+    assert from_json.distances.tolist()[0] == [0, Fraction(1, 10), Fraction(1, 2)]
+    assert from_json.distance(1, 2) == number("sqrt(6)/6")
+    assert files.read_distances(write_file(tmp_path, "m.csv", "0,0.1\n1e-1,0\n")).distance(0, 1) == Fraction(1, 10)
 
 
 def test_whole_numbers_are_labels_as_numbers(tmp_path: Path) -> None:
-    made = files.read_distances(written(tmp_path, "m.csv", "x,7,a b\n7,0,1\na b,1,0\n"))
-    assert made.labels == (7, "a b")
+    labelled = files.read_distances(write_file(tmp_path, "m.csv", "x,7,a b\n7,0,1\na b,1,0\n"))
+    assert labelled.labels == (7, "a b")
 
 
 def test_a_graph_is_read_with_and_without_weights_and_header(tmp_path: Path) -> None:
-    made = files.read_graph(written(tmp_path, "g.csv", "from,to,weight\nA, B,1/2\n\nB,C\nC,A,sqrt(2)\n"))
-    assert made.name == "graph:g.csv"
-    assert made.labels == ("A", "B", "C")
-    assert made.distance(0, 2) == number("sqrt(2)")
-    assert files.read_graph(written(tmp_path, "h.csv", "1,2\n2,3\n")).distance(0, 2) == 2
+    weighted = files.read_graph(write_file(tmp_path, "g.csv", "from,to,weight\nA, B,1/2\n\nB,C\nC,A,sqrt(2)\n"))
+    assert weighted.name == "graph:g.csv"
+    assert weighted.labels == ("A", "B", "C")
+    assert weighted.distance(0, 2) == number("sqrt(2)")
+    assert files.read_graph(write_file(tmp_path, "h.csv", "1,2\n2,3\n")).distance(0, 2) == 2
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "words"),
+    ("name", "content", "reason"),
     [
         ("m.csv", "", "1 to 4096 rows of distances, got 0"),
         ("m.csv", "0,1\n1", "line 2 must have 2 cells as the first line, got 1"),
@@ -106,17 +106,17 @@ def test_a_graph_is_read_with_and_without_weights_and_header(tmp_path: Path) -> 
     ],
 )
 def test_a_bad_file_is_refused_in_one_line_that_quotes_nothing(
-    tmp_path: Path, name: str, content: str | bytes, words: str
+    tmp_path: Path, name: str, content: str | bytes, reason: str
 ) -> None:
-    path = written(tmp_path, name, content)
+    path = write_file(tmp_path, name, content)
     with pytest.raises(InputError) as caught:
         parse_space(f"{'graph' if name == 'g.csv' else 'matrix'}:{path}")
-    said = str(caught.value)
-    assert words in said
-    assert SECRET not in said
-    assert str(tmp_path) not in said
-    assert "\n" not in said
-    assert len(said) < 300
+    message = str(caught.value)
+    assert reason in message
+    assert SECRET not in message
+    assert str(tmp_path) not in message
+    assert "\n" not in message
+    assert len(message) < 300
 
 
 def test_a_file_that_is_not_there_is_named_without_its_folder(tmp_path: Path) -> None:
@@ -134,22 +134,22 @@ def test_a_name_that_no_file_has_is_refused_in_one_line(name: str) -> None:
 
 
 def test_a_table_too_large_to_read_says_how_many_points_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "LARGEST_FILE", 1 << 18)
-    for columns, words in ((100_000, "got 100000 columns"), (200_000, "got at least 131073 columns")):
-        path = written(tmp_path, "wide.csv", (",".join(["0"] * columns) + "\n") * 2)
-        with pytest.raises(InputError, match=f"{words}: a table has n² distances"):
+    monkeypatch.setattr(files, "MAX_FILE_BYTES", 1 << 18)
+    for columns, reason in ((100_000, "got 100000 columns"), (200_000, "got at least 131073 columns")):
+        path = write_file(tmp_path, "wide.csv", (",".join(["0"] * columns) + "\n") * 2)
+        with pytest.raises(InputError, match=f"{reason}: a table has n² distances"):
             files.read_distances(path)
-    path = written(tmp_path, "wide.json", "[[" + "0," * 200_000)
+    path = write_file(tmp_path, "wide.json", "[[" + "0," * 200_000)
     with pytest.raises(InputError, match="at most 0 MiB: a table"):
         files.read_distances(path)
 
 
 def test_a_first_line_that_is_no_header_is_an_edge(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="line 1, column 3"):
-        files.read_graph(written(tmp_path, "g.csv", "a,b,1.5x\nb,c,1\n"))
+        files.read_graph(write_file(tmp_path, "g.csv", "a,b,1.5x\nb,c,1\n"))
 
 
 def test_an_axiom_that_fails_in_a_file_is_a_metric_error(tmp_path: Path) -> None:
     content = "town,A,B,C\nA,0,1,3\nB,1,0,1\nC,3,1,0\n"
     with pytest.raises(MetricError, match=r"d\(A, C\) = 3 > d\(A, B\) \+ d\(B, C\) = 2"):
-        files.read_distances(written(tmp_path, "m.csv", content))
+        files.read_distances(write_file(tmp_path, "m.csv", content))

@@ -17,15 +17,15 @@ WEIGHTS = ["1", "2", "1/3", "sqrt(2)", "sqrt(8)", "1+sqrt(2)", "sqrt(3)", "sqrt(
 
 
 @st.composite
-def connected(draw: st.DrawFn, weights: st.SearchStrategy[object]) -> list[tuple[int, int, object]]:
+def connected_graphs(draw: st.DrawFn, weights: st.SearchStrategy[object]) -> list[tuple[int, int, object]]:
     """A tree and some more edges, each with a weight."""
     size = draw(st.integers(2, 7))
     edges = [(draw(st.integers(0, k - 1)), k, draw(weights)) for k in range(1, size)]
-    more = draw(st.lists(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1), weights), max_size=8))
-    return edges + [(a, b, w) for a, b, w in more if a != b]
+    extra_edges = draw(st.lists(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1), weights), max_size=8))
+    return edges + [(a, b, w) for a, b, w in extra_edges if a != b]
 
 
-def floyd(edges: list[tuple[int, int, object]]) -> list[list[Number]]:
+def floyd_warshall_distances(edges: list[tuple[int, int, object]]) -> list[list[Number]]:
     """By the definition of Floyd and Warshall, in exact arithmetic."""
     size = max(max(a, b) for a, b, _ in edges) + 1
     far = Fraction(10**6)
@@ -39,50 +39,52 @@ def floyd(edges: list[tuple[int, int, object]]) -> list[list[Number]]:
     return d
 
 
-@given(connected(st.sampled_from(WEIGHTS)))
+@given(connected_graphs(st.sampled_from(WEIGHTS)))
 @settings(max_examples=80, deadline=None)
 def test_distances_are_shortest_paths_and_edges_generate_them(edges: list[tuple[int, int, object]]) -> None:
-    made = graph(edges)
-    expected = floyd(edges)
-    assert made.labels == tuple(range(len(expected)))
-    assert all(made.distance(x, z) == expected[x][z] for x in range(len(made)) for z in range(len(made)))
-    assert made.edges == space(expected).edges
-    assert graph([(x, z, made.distance(x, z)) for x, z in made.edges]).edges == made.edges
+    graph_space = graph(edges)
+    expected = floyd_warshall_distances(edges)
+    assert graph_space.labels == tuple(range(len(expected)))
+    assert all(
+        graph_space.distance(x, z) == expected[x][z] for x in range(len(graph_space)) for z in range(len(graph_space))
+    )
+    assert graph_space.edges == space(expected).edges
+    assert graph([(x, z, graph_space.distance(x, z)) for x, z in graph_space.edges]).edges == graph_space.edges
 
 
-@given(connected(st.integers(1, 50)), st.integers(1, 9))
+@given(connected_graphs(st.integers(1, 50)), st.integers(1, 9))
 @settings(max_examples=60, deadline=None)
 def test_rational_weights_agree_with_scipy(edges: list[tuple[int, int, int]], unit: int) -> None:
     from scipy.sparse.csgraph import floyd_warshall
 
-    made = graph([(a, b, Fraction(w, unit)) for a, b, w in edges])
-    dense = np.zeros((len(made), len(made)))
+    graph_space = graph([(a, b, Fraction(w, unit)) for a, b, w in edges])
+    dense = np.zeros((len(graph_space), len(graph_space)))
     for a, b, w in edges:
         dense[a, b] = dense[b, a] = min(w, dense[a, b] or w)
-    assert [[Fraction(int(v), unit) for v in row] for row in floyd_warshall(dense)] == made.distances.tolist()
+    assert [[Fraction(int(v), unit) for v in row] for row in floyd_warshall(dense)] == graph_space.distances.tolist()
 
 
 def test_lines_cycles_and_cubes_are_graphs() -> None:
     for named in (line(7), cycle(8), hamming(3)):
-        made = graph([(named.labels[x], named.labels[z]) for x, z in named.edges], named.labels)
-        assert (made.distances == named.distances).all()
-        assert made.edges == named.edges
+        graph_space = graph([(named.labels[x], named.labels[z]) for x, z in named.edges], named.labels)
+        assert (graph_space.distances == named.distances).all()
+        assert graph_space.edges == named.edges
 
 
 def test_weights_beyond_doubles_are_exact() -> None:
-    made = graph([(0, 1, 2**60), (1, 2, "1/3"), (0, 2, 2**60 + 1), (2, 3, "10^400")])
-    assert made.distance(0, 2) == 2**60 + Fraction(1, 3)
-    assert made.edges == ((0, 1), (1, 2), (2, 3))
+    graph_space = graph([(0, 1, 2**60), (1, 2, "1/3"), (0, 2, 2**60 + 1), (2, 3, "10^400")])
+    assert graph_space.distance(0, 2) == 2**60 + Fraction(1, 3)
+    assert graph_space.edges == ((0, 1), (1, 2), (2, 3))
 
 
-def test_paths_that_doubles_cannot_tell_apart_are_told_apart() -> None:
+def test_paths_that_are_equal_as_doubles_are_distinguished() -> None:
     """√2 + √3 = 3.14626436994197234232…: a direct edge is shorter with the first digits, longer with one more."""
-    for direct, tight in (("3.14626436994197234232", True), ("3.14626436994197234233", False)):
-        made = graph([("a", "b", "sqrt(2)"), ("b", "c", "sqrt(3)"), ("a", "c", direct)])
-        assert ((0, 2) in made.edges) is tight
-        assert (made.distance(0, 2) == number(direct)) is tight
-    made = graph([("a", "b", "sqrt(2)"), ("b", "c", "sqrt(2)"), ("a", "c", "sqrt(8)")])
-    assert made.edges == ((0, 1), (1, 2))
+    for direct, is_edge in (("3.14626436994197234232", True), ("3.14626436994197234233", False)):
+        graph_space = graph([("a", "b", "sqrt(2)"), ("b", "c", "sqrt(3)"), ("a", "c", direct)])
+        assert ((0, 2) in graph_space.edges) is is_edge
+        assert (graph_space.distance(0, 2) == number(direct)) is is_edge
+    graph_space = graph([("a", "b", "sqrt(2)"), ("b", "c", "sqrt(2)"), ("a", "c", "sqrt(8)")])
+    assert graph_space.edges == ((0, 1), (1, 2))
 
 
 def test_labels_stand_in_their_order() -> None:
@@ -93,7 +95,7 @@ def test_labels_stand_in_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("edges", "labels", "words"),
+    ("edges", "labels", "reason"),
     [
         ([("a", "b"), ("c", "d")], None, "must be connected, got no path from a to c"),
         ([("a", "b", "sqrt(2)"), ("c", "d")], None, "must be connected, got no path from a to c"),
@@ -110,10 +112,10 @@ def test_labels_stand_in_their_order() -> None:
         ([(k, k + 1) for k in range(5000)], None, "1 to 4096 points, got 5001: a table has n² distances"),
     ],
 )
-def test_what_is_no_connected_graph_is_refused(edges: list[tuple[object, ...]], labels: list[str], words: str) -> None:
+def test_what_is_no_connected_graph_is_refused(edges: list[tuple[object, ...]], labels: list[str], reason: str) -> None:
     with pytest.raises(InputError) as caught:
         graph(edges, labels)
-    assert words in str(caught.value)
+    assert reason in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

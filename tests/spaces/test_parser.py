@@ -14,7 +14,7 @@ from utmost.spaces import Space, cycle, discrete, grid, hamming, line, parse_spa
 
 
 @pytest.mark.parametrize(
-    ("text", "made"),
+    ("text", "expected"),
     [
         ("line:6", line(6)),
         ("discrete:5", discrete(5)),
@@ -37,11 +37,11 @@ from utmost.spaces import Space, cycle, discrete, grid, hamming, line, parse_spa
         ("line:2^3", line(8)),
     ],
 )
-def test_each_form_is_read(text: str, made: object) -> None:
-    read = parse_space(text)
-    assert isinstance(made, type(read))
-    assert (read.name, read.labels, read.edges) == (made.name, made.labels, made.edges)
-    assert (read.distances == made.distances).all()
+def test_each_form_is_read(text: str, expected: object) -> None:
+    parsed = parse_space(text)
+    assert isinstance(expected, type(parsed))
+    assert (parsed.name, parsed.labels, parsed.edges) == (expected.name, expected.labels, expected.edges)
+    assert (parsed.distances == expected.distances).all()
 
 
 @pytest.mark.parametrize("text", ["discrete:10^9", "hamming:50", "cycle:123456789", "grid:99999x99999", "line:10^7"])
@@ -51,13 +51,16 @@ def test_huge_spaces_are_cheap_to_name(text: str) -> None:
         _ = parse_space(text).distances
 
 
-BAD = """line line: line:0 line:-3 line:1.5 line:1000000000000 line:nan line:1e9999 grid:3 grid:0x3 grid:3x0 grid:x3
+INVALID_SPACES = """line
+line: line:0 line:-3 line:1.5 line:1000000000000 line:nan line:1e9999 grid:3 grid:0x3 grid:3x0 grid:x3
 grid:3x grid:3x3x3 grid:3x3:chebyshev grid:axb grid:-1x-1 hamming:-1 hamming:0 hamming:99 cycle:0 cycle:x discrete:0
 discrete:10^99 ring:5 LINE:5 line:3+ +line:3 line:3++line:3 *line:3 0*line:3 -1*line:3 x*line:3 2*3 1-1/2*line:3 (line:3
 line:3) () (line:3)(line:3) line:3*2 1e+2*line:3 matrix: graph: matrix matrix:absent.csv graph:absent.csv : + *"""
 
 
-@pytest.mark.parametrize("bad", ["", " ", *BAD.split(), "(" * 50 + "line:3" + ")" * 50, "line:1+" * 600, "x" * 10**6])
+@pytest.mark.parametrize(
+    "bad", ["", " ", *INVALID_SPACES.split(), "(" * 50 + "line:3" + ")" * 50, "line:1+" * 600, "x" * 10**6]
+)
 def test_a_text_that_is_no_space_is_refused_in_one_line(bad: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_space(bad)
@@ -78,20 +81,20 @@ def test_the_refusal_lists_the_forms(bad: str) -> None:
 @given(st.text(alphabet="line:2+*()/discrt:xgahm13 -^", max_size=25))
 @settings(max_examples=300, deadline=None)
 def test_any_text_is_a_space_or_an_input_error(text: str) -> None:
-    said: object
+    outcome: object
     try:
-        said = parse_space(text)
-    except InputError as refused:
-        said = refused
-    assert len(said) >= 1 if isinstance(said, Space) else "\n" not in str(said)
+        outcome = parse_space(text)
+    except InputError as error:
+        outcome = error
+    assert len(outcome) >= 1 if isinstance(outcome, Space) else "\n" not in str(outcome)
 
 
 def test_many_factors_of_one_point_are_no_trouble() -> None:
     from utmost.spaces import symmetries
 
-    made = parse_space("+".join(["line:1"] * 200 + ["line:2"] * 2))
-    assert len(made) == 4
-    assert symmetries(made).order == 8
+    product = parse_space("+".join(["line:1"] * 200 + ["line:2"] * 2))
+    assert len(product) == 4
+    assert symmetries(product).order == 8
 
 
 def test_a_file_may_have_signs_in_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +102,7 @@ def test_a_file_may_have_signs_in_its_name(tmp_path: Path, monkeypatch: pytest.M
     Path("a+b (1)*2.csv").write_text("0,1\n1,0\n")
     Path("plain.csv").write_text("a,b,sqrt(2)\n")
     assert len(parse_space("matrix:a+b (1)*2.csv")) == 2
-    made = parse_space("1/2*graph:plain.csv+line:2")
-    assert made.distance(0, 3) == number("sqrt(2)/2") + 1
-    assert made.name == "1/2*graph:plain.csv+line:2"
+    product = parse_space("1/2*graph:plain.csv+line:2")
+    assert product.distance(0, 3) == number("sqrt(2)/2") + 1
+    assert product.name == "1/2*graph:plain.csv+line:2"
     assert parse_space("2*graph:plain.csv").distance(0, 1) == 2 * number("sqrt(2)")

@@ -19,41 +19,41 @@ from utmost.spaces.space import MAX_TABLE_POINTS, integer_distances
 
 @given(small_spaces())
 @settings(max_examples=60, deadline=None)
-def test_a_space_is_a_metric_and_says_the_same_in_each_way(made: Space) -> None:
-    size = len(made)
-    table = made.distances
-    assert table.shape == made.codes.shape == (size, size)
-    assert len(made.labels) == len(set(map(str, made.labels))) == size
-    assert list(made.values) == sorted(made.values)
-    assert all(made.position(label) == k for k, label in enumerate(made.labels))
+def test_a_space_is_a_metric_and_says_the_same_in_each_way(points: Space) -> None:
+    size = len(points)
+    table = points.distances
+    assert table.shape == points.codes.shape == (size, size)
+    assert len(points.labels) == len(set(map(str, points.labels))) == size
+    assert list(points.values) == sorted(points.values)
+    assert all(points.position(label) == k for k, label in enumerate(points.labels))
     for x, y in tuples(range(size), repeat=2):
-        assert made.distance(x, y) == table[x, y] == table[y, x] == made.values[made.codes[x, y]]
+        assert points.distance(x, y) == table[x, y] == table[y, x] == points.values[points.codes[x, y]]
         assert (table[x, y] == 0) == (x == y)
         assert all(table[x, y] <= table[x, z] + table[z, y] for z in range(size))
 
 
 @given(small_spaces())
 @settings(max_examples=60, deadline=None)
-def test_edges_are_the_pairs_without_a_point_between(made: Space) -> None:
+def test_edges_are_the_pairs_without_a_point_between(points: Space) -> None:
     """By the definition, in exact arithmetic: the closed forms of the families have no part in it."""
-    d, size = made.distances, len(made)
+    d, size = points.distances, len(points)
     between = {
         (x, y)
         for x, y, z in tuples(range(size), repeat=3)
         if x < y and z not in (x, y) and d[x, z] + d[z, y] == d[x, y]
     }
-    assert made.edges == tuple((x, y) for x in range(size) for y in range(x + 1, size) if (x, y) not in between)
-    assert made.edges == tuple(map(tuple, made.tight.tolist()))
+    assert points.edges == tuple((x, y) for x in range(size) for y in range(x + 1, size) if (x, y) not in between)
+    assert points.edges == tuple(map(tuple, points.edge_array.tolist()))
 
 
 @given(small_spaces())
 @settings(max_examples=60, deadline=None)
-def test_a_profile_is_the_count_of_each_row(made: Space) -> None:
-    rows = [tuple((v, int((row == k).sum())) for k, v in enumerate(made.values)) for row in made.codes]
-    if made.profile is not None:
-        assert set(map(repr, rows)) == {repr(made.profile)}
+def test_a_profile_is_the_count_of_each_row(points: Space) -> None:
+    rows = [tuple((v, int((row == k).sum())) for k, v in enumerate(points.values)) for row in points.codes]
+    if points.profile is not None:
+        assert set(map(repr, rows)) == {repr(points.profile)}
     else:
-        assert not isinstance(made.shape, type(discrete(2).shape) | type(cycle(2).shape) | type(hamming(2).shape))
+        assert not isinstance(points.shape, type(discrete(2).shape) | type(cycle(2).shape) | type(hamming(2).shape))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_profile_is_the_count_of_each_row(made: Space) -> None:
 def test_a_huge_space_is_cheap_and_refuses_to_be_written_out(huge: Space) -> None:
     assert huge.distance(0, len(huge) - 1) > 0
     assert huge.distance(-1, 0) == huge.distance(0, -1)
-    for table in ("labels", "distances", "edges", "tight", "codes", "values"):
+    for table in ("labels", "distances", "edges", "edge_array", "codes", "values"):
         with pytest.raises(InputError, match=f"points and at most {MAX_TABLE_POINTS} can be written out") as caught:
             getattr(huge, table)
         assert "\n" not in str(caught.value)
@@ -73,9 +73,9 @@ def test_a_huge_space_is_cheap_and_refuses_to_be_written_out(huge: Space) -> Non
 
 
 def test_positions_beyond_the_end_are_refused() -> None:
-    for made in (line(3), hamming(20), scale_space(cycle(5), 2)):
+    for points in (line(3), hamming(20), scale_space(cycle(5), 2)):
         with pytest.raises(IndexError):
-            made.distance(0, len(made))
+            points.distance(0, len(points))
 
 
 def test_more_points_than_a_length_can_say_are_refused() -> None:
@@ -90,27 +90,27 @@ def test_more_points_than_a_length_can_say_are_refused() -> None:
 
 
 def test_a_space_written_out_by_hand_keeps_what_it_was_given() -> None:
-    made = Space("three", ("a", "b", "c"), integer_distances(1 - np.eye(3, dtype=np.int64)), ((0, 2),))
-    assert (made.edges, made.labels, made.profile) == (((0, 2),), ("a", "b", "c"), None)
-    assert made.values == (0, 1)
-    assert made.distance(0, 2) == Fraction(1)
-    assert repr(made) == "<Space three: 3 points>"
+    points = Space("three", ("a", "b", "c"), integer_distances(1 - np.eye(3, dtype=np.int64)), ((0, 2),))
+    assert (points.edges, points.labels, points.profile) == (((0, 2),), ("a", "b", "c"), None)
+    assert points.values == (0, 1)
+    assert points.distance(0, 2) == Fraction(1)
+    assert repr(points) == "<Space three: 3 points>"
 
 
 def test_a_space_cannot_be_changed() -> None:
-    made = grid(2, 2)
-    for table in (made.distances, made.codes, made.tight):
+    points = grid(2, 2)
+    for table in (points.distances, points.codes, points.edge_array):
         with pytest.raises(ValueError, match="read-only"):
             table[0, 0] = 1
     with pytest.raises(AttributeError):
-        made.name = "other"  # type: ignore[misc]
+        points.name = "other"  # type: ignore[misc]
 
 
 @given(small_spaces())
 @settings(max_examples=15, deadline=None)
-def test_a_space_survives_pickling(made: Space) -> None:
-    again = pickle.loads(pickle.dumps(made))
-    assert (again.name, again.labels, again.edges) == (made.name, made.labels, made.edges)
+def test_a_space_survives_pickling(points: Space) -> None:
+    restored = pickle.loads(pickle.dumps(points))
+    assert (restored.name, restored.labels, restored.edges) == (points.name, points.labels, points.edges)
 
 
 @given(st.text(max_size=60))

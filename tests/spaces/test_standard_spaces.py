@@ -36,9 +36,9 @@ def test_discrete_and_cycle_have_their_distances(size: int) -> None:
 @settings(deadline=None, max_examples=20)
 def test_grids_have_the_distances_of_the_plane(rows: int, columns: int) -> None:
     plane, streets = grid(rows, columns), grid(rows, columns, "manhattan")
-    places = [tuple(map(int, str(label).split(","))) for label in plane.labels]
-    assert places == list(tuples(range(rows), range(columns)))
-    for (x, (a, b)), (z, (c, d)) in tuples(enumerate(places), repeat=2):
+    coordinates = [tuple(map(int, str(label).split(","))) for label in plane.labels]
+    assert coordinates == list(tuples(range(rows), range(columns)))
+    for (x, (a, b)), (z, (c, d)) in tuples(enumerate(coordinates), repeat=2):
         assert plane.distance(x, z) * plane.distance(x, z) == (a - c) ** 2 + (b - d) ** 2
         assert streets.distance(x, z) == abs(a - c) + abs(b - d)
 
@@ -55,15 +55,15 @@ def test_hamming_counts_the_bits_that_differ(bits: int) -> None:
 @given(st.integers(2, 3), st.integers(0, 3))
 @settings(deadline=None)
 def test_databases_differ_in_rows(values: int, rows: int) -> None:
-    made = databases("abc"[:values], rows)
-    assert made.labels == tuple("".join(word) for word in tuples("abc"[:values], repeat=rows))
-    for (x, a), (z, b) in tuples(enumerate(made.labels), repeat=2):
-        assert made.distance(x, z) == sum(i != j for i, j in zip(str(a), str(b), strict=True))
-    assert made.edges == tuple((x, z) for x, z in combinations(range(len(made)), 2) if made.distance(x, z) == 1)
-    assert made.profile == tuple((Fraction(k), math.comb(rows, k) * (values - 1) ** k) for k in range(rows + 1))
+    tables = databases("abc"[:values], rows)
+    assert tables.labels == tuple("".join(word) for word in tuples("abc"[:values], repeat=rows))
+    for (x, a), (z, b) in tuples(enumerate(tables.labels), repeat=2):
+        assert tables.distance(x, z) == sum(i != j for i, j in zip(str(a), str(b), strict=True))
+    assert tables.edges == tuple((x, z) for x, z in combinations(range(len(tables)), 2) if tables.distance(x, z) == 1)
+    assert tables.profile == tuple((Fraction(k), math.comb(rows, k) * (values - 1) ** k) for k in range(rows + 1))
 
 
-def test_databases_need_values_that_are_told_apart() -> None:
+def test_databases_need_values_that_can_be_distinguished() -> None:
     assert databases(["a", "bb"], 2).labels == ("aa", "abb", "bba", "bbbb")
     for values, rows in ((["a", "aa"], 2), (["a", "a"], 1), ([], 1), ("ab", -1), ("ab", 63)):
         with pytest.raises(InputError):
@@ -80,10 +80,10 @@ def test_one_object_stands_for_each_distance_of_a_grid() -> None:
 
 def test_edges_of_a_large_euclidean_grid_have_offsets_without_common_divisor() -> None:
     """20 x 20: by counting offsets, and by deciding all 400³/2 triangles of the table without the grid's help."""
-    made = grid(20, 20)
+    large_grid = grid(20, 20)
     offsets = [(a, b) for a in range(-19, 20) for b in range(-19, 20) if math.gcd(a, b) == 1]
-    assert 2 * len(made.edges) == sum((20 - abs(a)) * (20 - abs(b)) for a, b in offsets)
-    assert np.array_equal(space(made.distances.tolist()).tight, made.tight)
+    assert 2 * len(large_grid.edges) == sum((20 - abs(a)) * (20 - abs(b)) for a, b in offsets)
+    assert np.array_equal(space(large_grid.distances.tolist()).edge_array, large_grid.edge_array)
 
 
 @pytest.mark.parametrize("bad", [0, -1, "x", "1/2", 1.5, None, True])

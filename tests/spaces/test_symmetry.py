@@ -27,7 +27,7 @@ from utmost.spaces import (
     space,
     symmetries,
 )
-from utmost.spaces import automorphisms as search
+from utmost.spaces import automorphisms as automorphism_search
 from utmost.spaces.automorphisms import automorphisms, orbits
 from utmost.spaces.compound_spaces import ProductShape
 
@@ -35,45 +35,45 @@ from utmost.spaces.compound_spaces import ProductShape
 def all_symmetries(codes: npt.NDArray[np.int64]) -> list[tuple[int, ...]]:
     """Every permutation is tried."""
     size = len(codes)
-    every = (np.array(image) for image in permutations(range(size)))
-    return [tuple(image.tolist()) for image in every if np.array_equal(codes[np.ix_(image, image)], codes)]
+    candidates = (np.array(image) for image in permutations(range(size)))
+    return [tuple(image.tolist()) for image in candidates if np.array_equal(codes[np.ix_(image, image)], codes)]
 
 
-def orbits_of(codes: npt.NDArray[np.int64]) -> tuple[list[int], list[list[int]]]:
+def orbits_by_enumeration(codes: npt.NDArray[np.int64]) -> tuple[list[int], list[list[int]]]:
     """Orbits of points and of ordered pairs under all symmetries, numbered by first members."""
     group, size = all_symmetries(codes), len(codes)
     points = [min(image[x] for image in group) for x in range(size)]
     pairs = [[min(image[x] * size + image[z] for image in group) for z in range(size)] for x in range(size)]
-    names, numbers = sorted(set(points)), sorted({k for row in pairs for k in row})
-    return [names.index(k) for k in points], [[numbers.index(k) for k in row] for row in pairs]
+    point_orbits, pair_orbits = sorted(set(points)), sorted({k for row in pairs for k in row})
+    return [point_orbits.index(k) for k in points], [[pair_orbits.index(k) for k in row] for row in pairs]
 
 
-def written(made: Space) -> Space:
+def as_table(metric: Space) -> Space:
     """The same distances, without a name that says their symmetries."""
-    return space(made.distances.tolist())
+    return space(metric.distances.tolist())
 
 
 @given(small_spaces())
 @settings(max_examples=80, deadline=None)
-def test_every_generator_keeps_all_distances(made: Space) -> None:
-    found = symmetries(made)
-    for image in found.generators:
-        assert sorted(image.tolist()) == list(range(len(made)))
-        assert (made.distances[np.ix_(image, image)] == made.distances).all()
-        assert np.array_equal(found.points[image], found.points)
-        assert np.array_equal(found.pairs[np.ix_(image, image)], found.pairs)
+def test_every_generator_keeps_all_distances(metric: Space) -> None:
+    group = symmetries(metric)
+    for image in group.generators:
+        assert sorted(image.tolist()) == list(range(len(metric)))
+        assert (metric.distances[np.ix_(image, image)] == metric.distances).all()
+        assert np.array_equal(group.points[image], group.points)
+        assert np.array_equal(group.pairs[np.ix_(image, image)], group.pairs)
 
 
-@given(small_spaces(2).filter(lambda made: len(made) <= 6))
+@given(small_spaces(2).filter(lambda metric: len(metric) <= 6))
 @settings(max_examples=60, deadline=None)
-def test_orbits_and_order_are_those_of_all_permutations(made: Space) -> None:
-    """Of a product the axes may have more in common than can be seen; its table tells."""
-    for form in [written(made)] if isinstance(made.shape, ProductShape) else [made, written(made)]:
-        found = symmetries(form)
-        points, pairs = orbits_of(made.codes)
-        assert found.order == len(all_symmetries(made.codes))
-        assert found.points.tolist() == points
-        assert found.pairs.tolist() == pairs
+def test_orbits_and_order_are_those_of_all_permutations(metric: Space) -> None:
+    """Of a product the axes may have more in common than can be seen; its table has all of them."""
+    for form in [as_table(metric)] if isinstance(metric.shape, ProductShape) else [metric, as_table(metric)]:
+        group = symmetries(form)
+        points, pairs = orbits_by_enumeration(metric.codes)
+        assert group.order == len(all_symmetries(metric.codes))
+        assert group.points.tolist() == points
+        assert group.pairs.tolist() == pairs
 
 
 @given(st.integers(1, 6), st.data())
@@ -83,15 +83,15 @@ def test_the_search_finds_the_whole_group_of_any_table(size: int, data: st.DataO
     entries = data.draw(st.lists(st.integers(2, 4), min_size=size * size, max_size=size * size))
     codes = np.array(entries).reshape(size, size)
     codes = np.triu(codes, 1) + np.triu(codes, 1).T
-    found = automorphisms(codes)
-    points, pairs = orbits_of(codes)
-    assert found.order == len(all_symmetries(codes))
-    assert orbits(size, found.permutations).tolist() == points
+    group = automorphisms(codes)
+    points, pairs = orbits_by_enumeration(codes)
+    assert group.order == len(all_symmetries(codes))
+    assert orbits(size, group.permutations).tolist() == points
     assert symmetries(space([[f"{k}/2" for k in row] for row in codes.tolist()])).pairs.tolist() == pairs
 
 
 @pytest.mark.parametrize(
-    ("made", "order"),
+    ("metric", "order"),
     [
         (hamming(3), 48),
         (hamming(5), 3840),
@@ -125,28 +125,28 @@ def test_the_search_finds_the_whole_group_of_any_table(size: int, data: st.DataO
     ],
     ids=lambda value: getattr(value, "name", str(value)),
 )
-def test_orders_of_the_families_are_found_by_search_too(made: Space, order: int) -> None:
-    named, searched = symmetries(made), symmetries(written(made))
-    assert named.order == searched.order == order
-    assert np.array_equal(named.points, searched.points)
-    assert np.array_equal(named.pairs, searched.pairs)
+def test_orders_of_the_families_are_found_by_search_too(metric: Space, order: int) -> None:
+    closed_form, by_search = symmetries(metric), symmetries(as_table(metric))
+    assert closed_form.order == by_search.order == order
+    assert np.array_equal(closed_form.points, by_search.points)
+    assert np.array_equal(closed_form.pairs, by_search.pairs)
 
 
 @given(small_spaces())
 @settings(max_examples=40, deadline=None)
-def test_a_homogeneous_space_of_a_family_has_one_orbit(made: Space) -> None:
-    if made.profile is not None:
-        assert symmetries(made).points.max() == 0
+def test_a_homogeneous_space_of_a_family_has_one_orbit(metric: Space) -> None:
+    if metric.profile is not None:
+        assert symmetries(metric).points.max() == 0
 
 
 def test_orbits_of_a_square_grid_are_those_of_an_eighth() -> None:
     """10 x 10 places: the triangle 0 ≤ r ≤ c ≤ 4 has 15, and Burnside's lemma counts (10⁴ + 2·10² + …)/8 pairs."""
-    found = symmetries(grid(10, 10))
-    assert found.points.max() + 1 == 15
-    places = np.arange(100).reshape(10, 10)
-    group = [np.rot90(turned, k) for turned in (places, places.T) for k in range(4)]
-    fixed = [int((image == places).sum()) for image in group]
-    assert found.pairs.max() + 1 == sum(count**2 for count in fixed) // 8
+    symmetry_group = symmetries(grid(10, 10))
+    assert symmetry_group.points.max() + 1 == 15
+    positions = np.arange(100).reshape(10, 10)
+    group = [np.rot90(reflected, k) for reflected in (positions, positions.T) for k in range(4)]
+    fixed_counts = [int((image == positions).sum()) for image in group]
+    assert symmetry_group.pairs.max() + 1 == sum(count**2 for count in fixed_counts) // 8
 
 
 def graph_codes(size: int, edges: set[tuple[int, int]]) -> npt.NDArray[np.int64]:
@@ -184,13 +184,13 @@ def ring(size: int) -> set[tuple[int, int]]:
         (32, side_by_side(rook(), 16, shrikhande()), 1152 * 192, 2),
     ],
 )
-def test_graphs_that_colours_cannot_tell_apart_are_told_apart(
+def test_regular_graphs_with_equal_colours_are_distinguished(
     size: int, edges: set[tuple[int, int]], order: int, count: int
 ) -> None:
     """The 4 x 4 rook's graph and Shrikhande's are strongly regular with the same numbers, 16, 6, 2, 2."""
-    found = automorphisms(graph_codes(size, edges))
-    assert found.order == order
-    assert orbits(size, found.permutations).max() + 1 == count
+    group = automorphisms(graph_codes(size, edges))
+    assert group.order == order
+    assert orbits(size, group.permutations).max() + 1 == count
 
 
 @given(st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(lambda edge: edge[0] != edge[1]), max_size=14))
@@ -206,13 +206,13 @@ def test_equal_tables_given_as_factors_are_exchanged() -> None:
     assert symmetries(product_space(towns, towns)).order == 8
 
 
-def test_a_search_that_takes_too_long_says_that_it_does_not_know_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = written(hamming(4))
-    monkeypatch.setattr(search, "MOST_WORK", 3000)
-    found = symmetries(table)
-    assert found.order is None
-    assert all((table.codes[np.ix_(g, g)] == table.codes).all() for g in found.generators)
-    monkeypatch.setattr(search, "MOST_WORK", 0)
+def test_a_search_beyond_its_work_limit_has_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = as_table(hamming(4))
+    monkeypatch.setattr(automorphism_search, "MAX_TABLE_READS", 3000)
+    group = symmetries(table)
+    assert group.order is None
+    assert all((table.codes[np.ix_(g, g)] == table.codes).all() for g in group.generators)
+    monkeypatch.setattr(automorphism_search, "MAX_TABLE_READS", 0)
     assert symmetries(table).generators == ()
     assert symmetries(table).points.tolist() == list(range(16))
     assert symmetries(product_space(table, line(2))).order is None
@@ -226,9 +226,9 @@ def test_axes_that_look_different_and_are_equal_are_exchanged() -> None:
 
 
 def test_a_table_without_symmetry_has_the_identity_alone() -> None:
-    found = symmetries(space([[0, 2, 3], [2, 0, 4], [3, 4, 0]]))
-    assert (found.generators, found.order) == ((), 1)
-    assert found.pairs.tolist() == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+    group = symmetries(space([[0, 2, 3], [2, 0, 4], [3, 4, 0]]))
+    assert (group.generators, group.order) == ((), 1)
+    assert group.pairs.tolist() == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
 
 
 def test_symmetries_need_a_space_that_can_be_written_out() -> None:

@@ -138,7 +138,7 @@ def _parse_reader(prior: str | None, loss: str | None, space: Space) -> Consumer
         return None
     if loss is None:
         raise InputError("--prior must come with --loss: say what she fears")
-    space.small()
+    space.check_table_size()
     return Consumer(priors.parse(prior or "uniform", len(space)), losses.over(losses.parse(loss), space))
 
 

@@ -88,7 +88,7 @@ def _parse_secrets(space: str | None, relation: str | None, source: Channel) -> 
         return axioms.relation_of(relation), relation
     space_text = space or f"line:{len(source.inputs)}"
     points = spaces.parse_space(space_text)
-    points.small()
+    points.check_table_size()
     return points, points.name
 
 

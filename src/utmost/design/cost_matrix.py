@@ -21,7 +21,7 @@ def check_problem(space: Space, level: Level, consumer: Consumer) -> None:
         raise InputError(
             f"the prior must have {len(space)} weights, one for each point of {space.name}, got {consumer.prior.size}"
         )
-    space.small()
+    space.check_table_size()
     floats = isinstance(consumer.prior, Floating) or isinstance(consumer.loss.matrix(len(space)).flat[0], float)
     if floats or any(isinstance(weight, float) for weight in consumer.prior.exact()):
         raise InputError('an optimal mechanism needs an exact prior and loss: write numbers as text, "1/3" or "0.1"')
@@ -29,7 +29,7 @@ def check_problem(space: Space, level: Level, consumer: Consumer) -> None:
 
 def has_irrational_costs(space: Space, level: Level, consumer: Consumer) -> bool:
     """Is a weight, a loss, or the ratio allowed at the distance of a generating pair, not rational."""
-    lengths = [space.values[code] for code in np.unique(space.codes[space.tight[:, 0], space.tight[:, 1]])]
+    lengths = [space.values[code] for code in np.unique(space.codes[space.edge_array[:, 0], space.edge_array[:, 1]])]
     numbers = (*consumer.prior.exact(), *consumer.loss.matrix(len(space)).flat)
     return any(_is_irrational(level, d) for d in lengths) or any(isinstance(value, Real) for value in numbers)
 

@@ -129,7 +129,7 @@ def _is_wide(space: Space, level: Level, consumer: Consumer) -> bool:
     """Is the program too large to be solved in fractions, and does no closed form solve it."""
     readings = consumer.loss.matrix(len(space)).shape[1]
     max_cells = MAX_BRACKET_CELLS if has_irrational_costs(space, level, consumer) else MAX_EXACT_CELLS
-    if len(space.tight) * readings <= max_cells:
+    if len(space.edge_array) * readings <= max_cells:
         return False
     if not is_line(space) or readings != len(space):
         return True
@@ -167,7 +167,7 @@ def wide_design(space: Space, level: Level, consumer: Consumer, progress: Progre
 def _is_good_enough(design: Design, space: Space, level: Level) -> bool:
     """Do the bounds meet, or is there nothing else to try: only an ε too small for doubles is better served exactly."""
     bounds_meet = design.stopped or design.certificate.gap <= MAX_ACCEPTED_GAP * design.loss
-    is_large = len(space.tight) * len(design.channel.outputs) > MAX_SLOW_CELLS
+    is_large = len(space.edge_array) * len(design.channel.outputs) > MAX_SLOW_CELLS
     return bounds_meet or is_large or level.epsilon * float(space.values[-1]) > MIN_DOUBLE_EXPONENT
 
 
@@ -213,9 +213,9 @@ def _line_step(space: Space) -> Number | None:
     size = len(space)
     if size == 1:
         return Fraction(1)
-    if len(space.tight) != size - 1 or not np.array_equal(space.tight, np.arange(size - 1)[:, None] + [0, 1]):
+    if len(space.edge_array) != size - 1 or not np.array_equal(space.edge_array, np.arange(size - 1)[:, None] + [0, 1]):
         return None
-    steps = np.unique(space.codes[space.tight[:, 0], space.tight[:, 1]])
+    steps = np.unique(space.codes[space.edge_array[:, 0], space.edge_array[:, 1]])
     return space.values[steps[0]] if len(steps) == 1 else None
 
 

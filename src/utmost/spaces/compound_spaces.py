@@ -13,7 +13,7 @@ import numpy as np
 
 from utmost.errors import InputError
 from utmost.exact import Number, number, sign
-from utmost.spaces.distance_order import Whole, sort_distinct
+from utmost.spaces.distance_order import IntArray, sort_distinct
 from utmost.spaces.distance_tables import brief_number, check_labels
 from utmost.spaces.space import (
     MAX_PROFILE_POINTS,
@@ -37,12 +37,12 @@ def product_space(first: Space, second: Space) -> Space:
     >>> both.name, both.labels[4], both.distance(0, 5)
     ('line:2+line:3', '1|1', Fraction(3, 1))
     """
-    factors = tuple(part for factor in (first, second) for part in _factors(factor))
+    factors = tuple(inner_factor for factor in (first, second) for inner_factor in _factors(factor))
     name = f"{first.name}+{second.name}"
-    made = Space.shaped(name, ProductShape(factors))
-    if len(made) <= MAX_TABLE_POINTS and any("|" in str(label) for factor in factors for label in factor.labels):
-        check_labels(made.labels, len(made), name)
-    return made
+    product = Space.from_shape(name, ProductShape(factors))
+    if len(product) <= MAX_TABLE_POINTS and any("|" in str(label) for factor in factors for label in factor.labels):
+        check_labels(product.labels, len(product), name)
+    return product
 
 
 def _factors(space: Space) -> tuple[Space, ...]:
@@ -56,29 +56,31 @@ def scale_space(space: Space, factor: object) -> Space:
     >>> scale_space(line(3), "1/2").distance(0, 2), scale_space(line(3), "1/2").name
     (Fraction(1, 1), '1/2*line:3')
     """
-    times = number(factor, "factor of a space")
-    if sign(times) <= 0:
-        raise InputError(f"factor of a space must be > 0, got {brief_number(times)}")
-    base, total = (
-        (space.shape.base, times * space.shape.factor) if isinstance(space.shape, ScaledShape) else (space, times)
+    exact_factor = number(factor, "factor of a space")
+    if sign(exact_factor) <= 0:
+        raise InputError(f"factor of a space must be > 0, got {brief_number(exact_factor)}")
+    base, total_factor = (
+        (space.shape.base, exact_factor * space.shape.factor)
+        if isinstance(space.shape, ScaledShape)
+        else (space, exact_factor)
     )
     name = f"({base.name})" if isinstance(base.shape, ProductShape) else base.name
-    text = str(total) if set(str(total)) <= set("0123456789/") else f"({total})"
-    return Space.shaped(f"{text}*{name}", ScaledShape(base, total))
+    factor_text = str(total_factor) if set(str(total_factor)) <= set("0123456789/") else f"({total_factor})"
+    return Space.from_shape(f"{factor_text}*{name}", ScaledShape(base, total_factor))
 
 
 def sub_space(space: Space, labels: Iterable[Label]) -> Space:
     """Some of the points, in the order given, with their distances.
 
     >>> from utmost.spaces import line
-    >>> part = sub_space(line(9), [0, 4, 5])
-    >>> part.labels, part.edges, part.distance(0, 1)
+    >>> subspace = sub_space(line(9), [0, 4, 5])
+    >>> subspace.labels, subspace.edges, subspace.distance(0, 1)
     ((0, 4, 5), ((0, 1), (1, 2)), Fraction(4, 1))
     """
-    chosen = np.array([space.position(label) for label in labels], dtype=np.int64)
-    if not len(chosen) or len(set(chosen.tolist())) != len(chosen):
-        raise InputError(f"labels of a part of {space.name} must be at least one and distinct, got {len(chosen)}")
-    return Space.shaped(f"{len(chosen)} of {space.name}", Part(space, chosen))
+    positions = np.array([space.position(label) for label in labels], dtype=np.int64)
+    if not len(positions) or len(set(positions.tolist())) != len(positions):
+        raise InputError(f"labels of a part of {space.name} must be at least one and distinct, got {len(positions)}")
+    return Space.from_shape(f"{len(positions)} of {space.name}", SubspaceShape(space, positions))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,34 +90,34 @@ class ProductShape(Shape):
     factors: tuple[Space, ...]
 
     @property
-    def instead(self) -> str:  # type: ignore[override]
-        """As the first of its factors that has more to say."""
-        words = {factor.shape.instead for factor in self.factors}
-        return words.pop() if len(words) == 1 else Shape.instead
+    def size_advice(self) -> str:  # type: ignore[override]
+        """That of its factors, if they agree."""
+        advice = {factor.shape.size_advice for factor in self.factors}
+        return advice.pop() if len(advice) == 1 else Shape.size_advice
 
     @property
     def size(self) -> int:
         """All tuples."""
         return math.prod(len(factor) for factor in self.factors)
 
-    def parts(self, x: Whole) -> list[Whole]:
+    def factor_positions(self, x: IntArray) -> list[IntArray]:
         """The position in each factor."""
-        found = []
+        positions = []
         for factor in reversed(self.factors):
-            x, part = x // len(factor), x % len(factor)
-            found.append(part)
-        return found[::-1]
+            x, position = x // len(factor), x % len(factor)
+            positions.append(position)
+        return positions[::-1]
 
     def label(self, position: int) -> Label:
         """Labels with | between them."""
-        names = [factor.labels for factor in self.factors]
-        parts = self.parts(np.int64(position))  # type: ignore[arg-type]
-        return "|".join(str(labels[int(k)]) for labels, k in zip(names, parts, strict=True))
+        factor_labels = [factor.labels for factor in self.factors]
+        positions = self.factor_positions(np.int64(position))  # type: ignore[arg-type]
+        return "|".join(str(labels[int(k)]) for labels, k in zip(factor_labels, positions, strict=True))
 
-    def keys(self, x: Whole, other: Whole) -> Whole:
+    def keys(self, x: IntArray, other: IntArray) -> IntArray:
         """The codes of the parts' distances, as digits; for factors that can be written out."""
-        total: Whole = np.zeros((), dtype=np.int64)
-        for factor, a, b in zip(self.factors, self.parts(x), self.parts(other), strict=True):
+        total: IntArray = np.zeros((), dtype=np.int64)
+        for factor, a, b in zip(self.factors, self.factor_positions(x), self.factor_positions(other), strict=True):
             total = total * len(factor.values) + factor.codes[a, b]
         return total
 
@@ -135,18 +137,18 @@ class ProductShape(Shape):
             total = total + factor.distance(a, b)
         return total
 
-    def edges(self) -> Whole:
+    def edges(self) -> IntArray:
         """Edges of one factor, the others fixed: a pair that differs in two parts has a point between."""
-        found = [self._lifted(k) for k in range(len(self.factors))]
-        pairs = np.concatenate(found)
+        edges_by_factor = [self._factor_edges(k) for k in range(len(self.factors))]
+        pairs = np.concatenate(edges_by_factor)
         return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
-    def _lifted(self, k: int) -> Whole:
+    def _factor_edges(self, k: int) -> IntArray:
         """The edges of the k-th factor at each value of the others."""
         step = math.prod(len(factor) for factor in self.factors[k + 1 :])
         block = step * len(self.factors[k])
-        rest = (np.arange(self.size // block)[:, None] * block + np.arange(step)[None, :]).ravel()
-        return (rest[:, None, None] + self.factors[k].tight[None, :, :] * step).reshape(-1, 2)
+        origins = (np.arange(self.size // block)[:, None] * block + np.arange(step)[None, :]).ravel()
+        return (origins[:, None, None] + self.factors[k].edge_array[None, :, :] * step).reshape(-1, 2)
 
     def profile(self) -> Profile | None:
         """The convolution of the factors' profiles."""
@@ -154,23 +156,23 @@ class ProductShape(Shape):
         for factor in self.factors:
             if factor.profile is None:
                 return None
-            total = _convolved(total, factor.profile)
+            total = _convolve(total, factor.profile)
         return total
 
     def symmetries(self) -> SymmetryGenerators:
         """Those of each axis, and exchanges of equal axes: a Hamming cube has one for each bit."""
         axes = [axis for factor in self.factors for axis in _axes(factor) if len(axis) > 1]
-        places = np.arange(self.size).reshape([len(axis) for axis in axes])
-        moves, order = [], 1
+        positions = np.arange(self.size).reshape([len(axis) for axis in axes])
+        permutations, order = [], 1
         for k, axis in enumerate(axes):
-            own = symmetry_generators(axis)
-            moves += [np.take(places, image, axis=k).ravel() for image in own.permutations]
-            order = order * (own.order or 0)
-        groups = _equal(axes)
+            axis_symmetries = symmetry_generators(axis)
+            permutations += [np.take(positions, image, axis=k).ravel() for image in axis_symmetries.permutations]
+            order = order * (axis_symmetries.order or 0)
+        groups = _equal_axis_groups(axes)
         swaps = [pair for group in groups for pair in pairwise(group)]
-        moves += [np.swapaxes(places, first, second).ravel() for first, second in swaps]
+        permutations += [np.swapaxes(positions, first, second).ravel() for first, second in swaps]
         order *= math.prod(math.factorial(len(group)) for group in groups)
-        return SymmetryGenerators(tuple(moves), order or None)
+        return SymmetryGenerators(tuple(permutations), order or None)
 
 
 def _axes(space: Space) -> list[Space]:
@@ -189,35 +191,35 @@ def _axes(space: Space) -> list[Space]:
     return [space]
 
 
-def _equal(axes: Sequence[Space]) -> list[list[int]]:
+def _equal_axis_groups(axes: Sequence[Space]) -> list[list[int]]:
     """The numbers of axes that are the same, together."""
     groups: list[list[int]] = []
     for k, axis in enumerate(axes):
-        found = next((group for group in groups if _same(axes[group[0]], axis)), None)
-        if found is None:
+        group = next((candidate for candidate in groups if _has_same_distances(axes[candidate[0]], axis)), None)
+        if group is None:
             groups.append([k])
         else:
-            found.append(k)
+            group.append(k)
     return groups
 
 
-def _same(first: Space, second: Space) -> bool:
+def _has_same_distances(first: Space, second: Space) -> bool:
     """Do two spaces have the same distances, position by position."""
     if first is second or len(first) != len(second):
         return first is second
     return first.values == second.values and np.array_equal(first.codes, second.codes)
 
 
-def _convolved(first: Profile, second: Profile) -> Profile:
+def _convolve(first: Profile, second: Profile) -> Profile:
     if len(first) * len(second) > 4 * MAX_PROFILE_POINTS:
         raise InputError(
             f"the profile of a product has up to {point_count_text(len(first) * len(second))} sums of distances, "
             f"and at most {4 * MAX_PROFILE_POINTS} are made: take factors with fewer distances"
         )
-    values, places = sort_distinct([a + b for a, _ in first for b, _ in second])
+    values, positions = sort_distinct([a + b for a, _ in first for b, _ in second])
     counts: Counter[int] = Counter()
-    for place, count in zip(places.tolist(), (m * n for _, m in first for _, n in second), strict=True):
-        counts[place] += count
+    for position, count in zip(positions.tolist(), (m * n for _, m in first for _, n in second), strict=True):
+        counts[position] += count
     return tuple((value, counts[k]) for k, value in enumerate(values))
 
 
@@ -229,9 +231,9 @@ class ScaledShape(Shape):
     factor: Number
 
     @property
-    def instead(self) -> str:  # type: ignore[override]
+    def size_advice(self) -> str:  # type: ignore[override]
         """As the space that is multiplied."""
-        return self.base.shape.instead
+        return self.base.shape.size_advice
 
     @property
     def size(self) -> int:
@@ -242,7 +244,7 @@ class ScaledShape(Shape):
         """The same."""
         return self.base.shape.label(position)
 
-    def keys(self, x: Whole, other: Whole) -> Whole:
+    def keys(self, x: IntArray, other: IntArray) -> IntArray:
         """The same."""
         return self.base.shape.keys(x, other)
 
@@ -254,14 +256,14 @@ class ScaledShape(Shape):
         """The multiple."""
         return self.factor * self.base.distance(x, other)
 
-    def edges(self) -> Whole:
+    def edges(self) -> IntArray:
         """The same."""
-        return self.base.tight
+        return self.base.edge_array
 
     def profile(self) -> Profile | None:
         """The same numbers at the multiples."""
-        own = self.base.profile
-        return None if own is None else tuple((self.factor * value, count) for value, count in own)
+        base_profile = self.base.profile
+        return None if base_profile is None else tuple((self.factor * value, count) for value, count in base_profile)
 
     def symmetries(self) -> SymmetryGenerators:
         """The same."""
@@ -269,30 +271,30 @@ class ScaledShape(Shape):
 
 
 @dataclass(frozen=True, eq=False)
-class Part(Shape):
+class SubspaceShape(Shape):
     """Some points of a space."""
 
-    whole: Space
-    chosen: Whole
+    parent: Space
+    positions: IntArray
 
     @property
     def size(self) -> int:
-        """As many as chosen."""
-        return len(self.chosen)
+        """The number of selected points."""
+        return len(self.positions)
 
     def label(self, position: int) -> Label:
-        """As in the whole."""
-        return self.whole.labels[int(self.chosen[position])]
+        """As in the parent."""
+        return self.parent.labels[int(self.positions[position])]
 
-    def keys(self, x: Whole, other: Whole) -> Whole:
-        """As in the whole."""
-        found: Whole = self.whole.codes[self.chosen[x], self.chosen[other]]
-        return found
+    def keys(self, x: IntArray, other: IntArray) -> IntArray:
+        """As in the parent."""
+        codes: IntArray = self.parent.codes[self.positions[x], self.positions[other]]
+        return codes
 
     def value(self, key: int) -> Number:
-        """As in the whole."""
-        return self.whole.values[key]
+        """As in the parent."""
+        return self.parent.values[key]
 
     def distance(self, x: int, other: int) -> Number:
-        """As in the whole."""
-        return self.whole.distance(int(self.chosen[x]), int(self.chosen[other]))
+        """As in the parent."""
+        return self.parent.distance(int(self.positions[x]), int(self.positions[other]))

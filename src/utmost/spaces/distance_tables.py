@@ -8,7 +8,7 @@ import numpy as np
 
 from utmost.errors import InputError, MetricError
 from utmost.exact import Number, decimal, number
-from utmost.spaces.distance_order import Triangles, Whole, check_triangles, sort_distinct
+from utmost.spaces.distance_order import IntArray, Triangles, check_triangles, sort_distinct
 from utmost.spaces.space import (
     MAX_TABLE_POINTS,
     TABLE_LIMIT_TEXT,
@@ -37,56 +37,58 @@ def space(distances: Sequence[Sequence[object]], labels: Iterable[Label] | None 
     check_labels(names, size, name)
     if any(len(row) != size for row in distances):
         raise MetricError(f"{name} must be square: {size} rows, so {size} distances in each")
-    values, codes = _read(distances)
-    broken = _entries_broken(values, codes, names)
-    if broken:
-        raise MetricError(f"{name} is not a metric: {broken}")
-    triangle, edges = check_triangles(Triangles.of(values, codes))
+    values, codes = _parse_distances(distances)
+    violation = _entry_violation(values, codes, names)
+    if violation:
+        raise MetricError(f"{name} is not a metric: {violation}")
+    triangle, edges = check_triangles(Triangles.from_codes(values, codes))
     if triangle is not None:
-        raise MetricError(f"{name} is not a metric: {_told(triangle, values, codes, names)}")
-    return Space.shaped(name, TableShape(names, freeze_array(object_array(values)[codes]), edges))
+        raise MetricError(f"{name} is not a metric: {_triangle_text(triangle, values, codes, names)}")
+    return Space.from_shape(name, TableShape(names, freeze_array(object_array(values)[codes]), edges))
 
 
 def check_labels(labels: Sequence[Label], size: int, name: str) -> None:
     """Refuse labels that are too few, or that look the same when written."""
-    different = len({str(label) for label in labels})
-    if len(labels) != size or different != size:
-        raise InputError(f"{name} must have {point_count_text(size)} distinct labels, got {different}")
+    distinct_count = len({str(label) for label in labels})
+    if len(labels) != size or distinct_count != size:
+        raise InputError(f"{name} must have {point_count_text(size)} distinct labels, got {distinct_count}")
 
 
-def _read(distances: Sequence[Sequence[object]]) -> tuple[tuple[Number, ...], Whole]:
+def _parse_distances(distances: Sequence[Sequence[object]]) -> tuple[tuple[Number, ...], IntArray]:
     """The distinct entries in order, and the table of their numbers; each text is read once."""
-    known: dict[tuple[type, object], tuple[int, object]] = {}  # holds the entry, so that its id stays its own
-    found: list[Number] = []
-    numbers = np.empty((len(distances), len(distances)), dtype=np.int64)
+    entry_numbers: dict[tuple[type, object], tuple[int, object]] = {}  # holds the entry, so that its id stays its own
+    numbers: list[Number] = []
+    table = np.empty((len(distances), len(distances)), dtype=np.int64)
     for i, row in enumerate(distances):
         for j, entry in enumerate(row):
             key = (type(entry), entry if isinstance(entry, str | int) else id(entry))
-            if key not in known:
-                known[key] = len(found), entry
-                found.append(number(entry, f"distance in row {i}"))
-            numbers[i, j] = known[key][0]
-    values, places = sort_distinct(found)
-    return values, places[numbers]
+            if key not in entry_numbers:
+                entry_numbers[key] = len(numbers), entry
+                numbers.append(number(entry, f"distance in row {i}"))
+            table[i, j] = entry_numbers[key][0]
+    values, positions = sort_distinct(numbers)
+    return values, positions[table]
 
 
-def _entries_broken(values: tuple[Number, ...], codes: Whole, labels: Sequence[Label]) -> str | None:
+def _entry_violation(values: tuple[Number, ...], codes: IntArray, labels: Sequence[Label]) -> str | None:
     """The first axiom on one or two points that fails, with its witness; None if all hold."""
     zero = next((k for k, value in enumerate(values) if value == 0), -1)
 
-    def told(x: int, y: int) -> str:
+    def distance_text(x: int, y: int) -> str:
         return f"d({label_text(labels[x])}, {label_text(labels[y])}) = {brief_number(values[codes[x, y]])}"
 
     for x in np.flatnonzero(codes.diagonal() != zero)[:1].tolist():
-        return f"{told(x, x)}, must be 0"
+        return f"{distance_text(x, x)}, must be 0"
     for x, y in np.argwhere(codes != codes.T)[:1].tolist():
-        return f"{told(x, y)} but {told(y, x)}"
+        return f"{distance_text(x, y)} but {distance_text(y, x)}"
     for x, y in np.argwhere(np.triu(codes <= zero, 1))[:1].tolist():
-        return f"{told(x, y)}, must be > 0"
+        return f"{distance_text(x, y)}, must be > 0"
     return None
 
 
-def _told(triangle: tuple[int, int, int], values: tuple[Number, ...], codes: Whole, labels: Sequence[Label]) -> str:
+def _triangle_text(
+    triangle: tuple[int, int, int], values: tuple[Number, ...], codes: IntArray, labels: Sequence[Label]
+) -> str:
     x, z, y = triangle
     a, b, c = (label_text(labels[k]) for k in triangle)
     detour = values[codes[x, z]] + values[codes[z, y]]

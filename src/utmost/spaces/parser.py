@@ -1,4 +1,4 @@
-"""Spaces as the command line writes them."""
+"""Parse the text of a space, as the command line takes it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from utmost.spaces.compound_spaces import product_space, scale_space
 from utmost.spaces.space import Space
 from utmost.spaces.standard_spaces import cycle, discrete, grid, hamming, line
 
-FORMS = (
+SPACE_FORMS_TEXT = (
     "line:N, discrete:N, grid:RxC, grid:RxC:manhattan, hamming:N, cycle:N, matrix:FILE, graph:FILE, "
     "a product A+B or a multiple 1/2*A"
 )
@@ -22,7 +22,7 @@ MAX_SPACE_CHARS = 4096  # characters
 
 
 def parse_space(text: str) -> Space:
-    """The space that the command line means.
+    """The space that a text names.
 
     >>> (
     ...     parse_space("line:3").labels,
@@ -33,78 +33,80 @@ def parse_space(text: str) -> Space:
     """
     if len(text) > MAX_SPACE_CHARS:
         raise InputError(f"space must be written in at most {MAX_SPACE_CHARS} characters, got {len(text)}")
-    return _sum(text.strip(), 0)
+    return _parse_sum(text.strip(), 0)
 
 
-def _refusal(text: str) -> InputError:
-    got = f'"{text[:40]}"' if text else "nothing"
-    return InputError(f"space must be {FORMS}, got {got}")
+def _syntax_error(text: str) -> InputError:
+    quoted = f'"{text[:40]}"' if text else "nothing"
+    return InputError(f"space must be {SPACE_FORMS_TEXT}, got {quoted}")
 
 
-def _sum(text: str, depth: int) -> Space:
+def _parse_sum(text: str, depth: int) -> Space:
     """A+B, where + is outside of parentheses."""
     if depth > MAX_SPACE_NESTING:
-        raise _refusal(text)
-    if _file(text) is not None:
-        return _atom(text)
-    return reduce(product_space, [_multiple(part.strip(), depth) for part in _split(text, "+")])
+        raise _syntax_error(text)
+    if _file_name(text) is not None:
+        return _parse_atom(text)
+    return reduce(
+        product_space, [_parse_multiple(term.strip(), depth) for term in _split_outside_parentheses(text, "+")]
+    )
 
 
-def _multiple(text: str, depth: int) -> Space:
+def _parse_multiple(text: str, depth: int) -> Space:
     """1/2*A, (A) or a space with a name."""
-    factor, *rest = _split(text, "*", 1) if _file(text) is None else [text]
+    factor, *rest = _split_outside_parentheses(text, "*", 1) if _file_name(text) is None else [text]
     if rest:
-        if "-" in factor.strip().lstrip("-") and len(_split(factor, "-")) > 1:
-            raise _refusal(text)
-        return scale_space(_multiple(rest[0].strip(), depth), number(factor, "factor of a space"))
+        if "-" in factor.strip().lstrip("-") and len(_split_outside_parentheses(factor, "-")) > 1:
+            raise _syntax_error(text)
+        return scale_space(_parse_multiple(rest[0].strip(), depth), number(factor, "factor of a space"))
     if text.startswith("(") and text.endswith(")"):
-        return _sum(text[1:-1].strip(), depth + 1)
-    return _atom(text)
+        return _parse_sum(text[1:-1].strip(), depth + 1)
+    return _parse_atom(text)
 
 
-def _split(text: str, sign: str, most: int = -1) -> list[str]:
+def _split_outside_parentheses(text: str, sign: str, max_splits: int = -1) -> list[str]:
     """The parts between signs that stand outside of parentheses."""
-    parts: list[str] = []
+    pieces: list[str] = []
     depth = start = 0
-    for k, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if letter == sign and depth == 0 and most != len(parts):
-            parts.append(text[start:k])
+    for k, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if character == sign and depth == 0 and max_splits != len(pieces):
+            pieces.append(text[start:k])
             start = k + 1
-    return [*parts, text[start:]]
+    return [*pieces, text[start:]]
 
 
-def _file(text: str) -> str | None:
+def _file_name(text: str) -> str | None:
     """The name of the file, if the text is one space in a file that exists."""
     kind, _, rest = text.partition(":")
     try:
-        return rest if kind in FILES and Path(rest).is_file() else None
+        return rest if kind in FILE_READERS and Path(rest).is_file() else None
     except (OSError, ValueError):
         return None
 
 
-def _atom(text: str) -> Space:
+def _parse_atom(text: str) -> Space:
     kind, _, rest = text.partition(":")
-    if kind in FILES and rest:
-        return FILES[kind](rest)
-    if kind in COUNTED and rest:
-        return COUNTED[kind](integer(rest, f"space {kind}:N"))
+    if kind in FILE_READERS and rest:
+        return FILE_READERS[kind](rest)
+    if kind in SIZED_FAMILIES and rest:
+        return SIZED_FAMILIES[kind](integer(rest, f"space {kind}:N"))
     if kind == "grid" and rest:
-        return _grid(rest, text)
-    raise _refusal(text)
+        return _parse_grid(rest, text)
+    raise _syntax_error(text)
 
 
-def _grid(size: str, text: str) -> Space:
+def _parse_grid(size: str, text: str) -> Space:
     sides, _, metric = size.partition(":")
     rows, _, columns = sides.partition("x")
     if not rows or not columns or "x" in columns or metric not in ("", "euclidean", "manhattan"):
-        raise _refusal(text)
+        raise _syntax_error(text)
     height, width = integer(rows, "rows of a grid"), integer(columns, "columns of a grid")
     return grid(height, width, "manhattan" if metric == "manhattan" else "euclidean")
 
 
-FILES: dict[str, Callable[[str], Space]] = {"matrix": files.read_distances, "graph": files.read_graph}
-COUNTED: dict[str, Callable[[int], Space]] = {
+FILE_READERS: dict[str, Callable[[str], Space]] = {"matrix": files.read_distances, "graph": files.read_graph}
+SIZED_FAMILIES: dict[str, Callable[[int], Space]] = {
     "line": line,
     "discrete": discrete,
     "hamming": hamming,

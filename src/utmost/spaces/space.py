@@ -1,4 +1,4 @@
-"""A space: a finite set of secrets with an exact metric. It holds a shape; tables are made when first asked for."""
+"""A space: a finite set of secrets with an exact metric; its tables are computed on first use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from utmost.errors import InputError
 from utmost.exact import Number
-from utmost.spaces.distance_order import Triangles, Whole, check_triangles, code_distances, sort_distinct
+from utmost.spaces.distance_order import IntArray, Triangles, check_triangles, code_distances, sort_distinct
 
 Label: TypeAlias = str | int
 Pair: TypeAlias = tuple[int, int]
@@ -32,7 +32,7 @@ MAX_PROFILE_POINTS = 1 << 20  # distinct distances of a profile
 class SymmetryGenerators:
     """Some symmetries that generate a group, as permutations of the positions, and the group's order if it is known."""
 
-    permutations: tuple[Whole, ...]
+    permutations: tuple[IntArray, ...]
     order: int | None
 
 
@@ -42,7 +42,7 @@ class Shape(ABC):
     Two pairs with the same `keys` are equally far apart, at the distance `value(key)`; two keys may mean one distance.
     """
 
-    instead = "take fewer points"  # what to do when the table would be too large
+    size_advice = "take fewer points"  # what to do when the table would be too large
 
     @property
     @abstractmethod
@@ -54,7 +54,7 @@ class Shape(ABC):
         """The name of a point."""
 
     @abstractmethod
-    def keys(self, x: Whole, other: Whole) -> Whole:
+    def keys(self, x: IntArray, other: IntArray) -> IntArray:
         """A whole number ≥ 0 for each pair; `x` and `other` are positions and broadcast."""
 
     @abstractmethod
@@ -65,7 +65,7 @@ class Shape(ABC):
         """d(x, other)."""
         return self.value(int(self.keys(np.int64(x), np.int64(other))))  # type: ignore[arg-type]
 
-    def edges(self) -> Whole | None:
+    def edges(self) -> IntArray | None:
         """The pairs x < x′ without a point between them, where a table is not needed for that, else None."""
         return None
 
@@ -80,7 +80,7 @@ class Shape(ABC):
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Space:
-    """Labels, their distances (exact, a metric) and the pairs that generate it; each made when first asked for.
+    """Labels, their distances (exact, a metric) and the pairs that generate it; each computed on first use.
 
     `len`, `name`, `distance` and `profile` are cheap at any size. `labels`, `distances`, `edges` and what is made of
     them are for at most 4096 points.
@@ -93,21 +93,21 @@ class Space:
         self, name: str, labels: Iterable[Label], distances: npt.NDArray[np.object_], edges: Iterable[Pair]
     ) -> None:
         """A space written out: the distances are taken to be a metric and the edges to generate it."""
-        tight = np.array(list(edges), dtype=np.int64).reshape(-1, 2)
-        self._set(name, TableShape(tuple(labels), distances, tight))
+        edge_array = np.array(list(edges), dtype=np.int64).reshape(-1, 2)
+        self._set(name, TableShape(tuple(labels), distances, edge_array))
 
     def _set(self, name: str, shape: Shape) -> None:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "shape", shape)
 
     @classmethod
-    def shaped(cls, name: str, shape: Shape) -> Space:
+    def from_shape(cls, name: str, shape: Shape) -> Space:
         """The space of a shape, nothing of it written out yet."""
         if not 1 <= shape.size <= sys.maxsize:
             raise InputError(f"{name} must have 1 to {sys.maxsize} points, got {point_count_text(shape.size)}")
-        made = cls.__new__(cls)
-        made._set(name, shape)
-        return made
+        space = cls.__new__(cls)
+        space._set(name, shape)
+        return space
 
     def __len__(self) -> int:
         return self.shape.size
@@ -117,10 +117,10 @@ class Space:
 
     def distance(self, x: int, other: int) -> Number:
         """d(x, other), the points given by position; at any size."""
-        table = self.__dict__.get("distances")  # made already, or not
+        table = self.__dict__.get("distances")  # None before its first use
         if table is not None:
-            found: Number = table[x, other]
-            return found
+            entry: Number = table[x, other]
+            return entry
         positions = range(len(self))
         return self.shape.distance(positions[x], positions[other])
 
@@ -142,47 +142,47 @@ class Space:
     @cached_property
     def labels(self) -> tuple[Label, ...]:
         """The names of the points, in order."""
-        self.small()
+        self.check_table_size()
         return tuple(self.shape.label(k) for k in range(len(self)))
 
     @cached_property
     def distances(self) -> npt.NDArray[np.object_]:
         """d(x, x′) for all pairs, exact; one object for each distinct value."""
-        self.small()
+        self.check_table_size()
         if isinstance(self.shape, TableShape):
             return self.shape.matrix
-        values, codes = self._coded
+        values, codes = self._values_and_codes
         return freeze_array(object_array(values)[codes])
 
     @property
     def values(self) -> tuple[Number, ...]:
         """The distinct distances, increasing from 0."""
-        return self._coded[0]
+        return self._values_and_codes[0]
 
     @property
-    def codes(self) -> Whole:
+    def codes(self) -> IntArray:
         """Which of `values` each distance is: values[codes[x, x′]] = d(x, x′)."""
-        return self._coded[1]
+        return self._values_and_codes[1]
 
     @cached_property
-    def _coded(self) -> tuple[tuple[Number, ...], Whole]:
-        self.small()
+    def _values_and_codes(self) -> tuple[tuple[Number, ...], IntArray]:
+        self.check_table_size()
         if isinstance(self.shape, TableShape):
-            return self.shape.coded
+            return self.shape.values_and_codes
         points = np.arange(len(self))
-        keys, where = np.unique(self.shape.keys(points[:, None], points[None, :]), return_inverse=True)
-        values, places = sort_distinct([self.shape.value(key) for key in keys.tolist()])
-        codes = places[where].reshape(len(self), len(self))
+        keys, inverse = np.unique(self.shape.keys(points[:, None], points[None, :]), return_inverse=True)
+        values, positions = sort_distinct([self.shape.value(key) for key in keys.tolist()])
+        codes = positions[inverse].reshape(len(self), len(self))
         codes.flags.writeable = False
         return values, codes
 
     @cached_property
-    def tight(self) -> Whole:
+    def edge_array(self) -> IntArray:
         """The edges, as an array with two columns."""
-        self.small()
+        self.check_table_size()
         pairs = self.shape.edges()
         if pairs is None:
-            pairs = check_triangles(Triangles.of(*self._coded))[1]
+            pairs = check_triangles(Triangles.from_codes(*self._values_and_codes))[1]
         pairs.flags.writeable = False
         return pairs
 
@@ -192,19 +192,19 @@ class Space:
 
         A channel that is private on the edges is private on every pair, since ratios multiply along a path.
         """
-        return tuple((x, other) for x, other in self.tight.tolist())
+        return tuple((x, other) for x, other in self.edge_array.tolist())
 
     @cached_property
     def _positions(self) -> dict[Label, int]:
         return {label: k for k, label in enumerate(self.labels)}
 
-    def small(self) -> None:
+    def check_table_size(self) -> None:
         """Refuse a space that is too large to be written out, and say what does work."""
         if len(self) > MAX_TABLE_POINTS:
             raise InputError(
                 f"{self.name} has {point_count_text(len(self))} points and at most {MAX_TABLE_POINTS} can "
                 "be written out, "
-                f"since that takes n² distances: {self.shape.instead}"
+                f"since that takes n² distances: {self.shape.size_advice}"
             )
 
 
@@ -214,7 +214,7 @@ class TableShape(Shape):
 
     names: tuple[Label, ...]
     matrix: npt.NDArray[np.object_]
-    pairs: Whole
+    pairs: IntArray
 
     @property
     def size(self) -> int:
@@ -226,25 +226,25 @@ class TableShape(Shape):
         return self.names[position]
 
     @cached_property
-    def coded(self) -> tuple[tuple[Number, ...], Whole]:
+    def values_and_codes(self) -> tuple[tuple[Number, ...], IntArray]:
         """The distinct distances, and which of them each entry is."""
         return code_distances(self.matrix)
 
-    def keys(self, x: Whole, other: Whole) -> Whole:
+    def keys(self, x: IntArray, other: IntArray) -> IntArray:
         """Which of the distinct distances."""
-        found: Whole = self.coded[1][x, other]
-        return found
+        codes: IntArray = self.values_and_codes[1][x, other]
+        return codes
 
     def value(self, key: int) -> Number:
         """The distinct distances in increasing order."""
-        return self.coded[0][key]
+        return self.values_and_codes[0][key]
 
     def distance(self, x: int, other: int) -> Number:
         """An entry."""
         entry: Number = self.matrix[x, other]
         return entry
 
-    def edges(self) -> Whole:
+    def edges(self) -> IntArray:
         """As given."""
         return self.pairs
 
@@ -257,10 +257,10 @@ def freeze_array(matrix: npt.NDArray[np.object_]) -> npt.NDArray[np.object_]:
 
 def object_array(values: Iterable[Number]) -> npt.NDArray[np.object_]:
     """Exact numbers as an array of objects."""
-    listed = list(values)
-    made = np.empty(len(listed), dtype=object)
-    made[:] = listed
-    return made
+    items = list(values)
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array
 
 
 def integer_distances(values: npt.NDArray[np.int64]) -> npt.NDArray[np.object_]:

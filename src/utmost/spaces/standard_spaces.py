@@ -13,7 +13,7 @@ import numpy as np
 
 from utmost.errors import InputError
 from utmost.exact import Number, integer, power
-from utmost.spaces.distance_order import Whole
+from utmost.spaces.distance_order import IntArray
 from utmost.spaces.space import (
     MAX_PROFILE_POINTS,
     MAX_TABLE_POINTS,
@@ -26,8 +26,8 @@ from utmost.spaces.space import (
 )
 
 Metric = Literal["euclidean", "manhattan"]
-LARGEST_LINE = 10**7  # counts; as many as are read without a table
-CAPACITY = "its capacity needs no table and works at any size"
+MAX_LINE_POINTS = 10**7  # counts; as many as are read without a table
+CAPACITY_ADVICE = "its capacity needs no table and works at any size"
 
 
 def line(points: int) -> Space:
@@ -36,20 +36,22 @@ def line(points: int) -> Space:
     >>> line(6).distance(1, 4), line(6).edges
     (Fraction(3, 1), ((0, 1), (1, 2), (2, 3), (3, 4), (4, 5)))
     """
-    size = _points(points, "line")
-    if size > LARGEST_LINE:
-        raise InputError(f"line must have 1 to {LARGEST_LINE} points, got {point_count_text(size)}: group the counts")
-    return Space.shaped(f"line:{size}", Line(size))
+    size = _check_size(points, "line")
+    if size > MAX_LINE_POINTS:
+        raise InputError(
+            f"line must have 1 to {MAX_LINE_POINTS} points, got {point_count_text(size)}: group the counts"
+        )
+    return Space.from_shape(f"line:{size}", Line(size))
 
 
 def discrete(points: int) -> Space:
-    """Points 0 … points−1, all at distance 1 from each other: what randomised response knows.
+    """Points 0 … points−1, all at distance 1 from each other: the metric of randomised response.
 
     >>> discrete(3).edges, discrete(10**9).profile
     (((0, 1), (0, 2), (1, 2)), ((Fraction(0, 1), 1), (Fraction(1, 1), 999999999)))
     """
-    size = _points(points, "discrete")
-    return Space.shaped(f"discrete:{size}", Discrete(size))
+    size = _check_size(points, "discrete")
+    return Space.from_shape(f"discrete:{size}", Discrete(size))
 
 
 def cycle(points: int) -> Space:
@@ -58,8 +60,8 @@ def cycle(points: int) -> Space:
     >>> cycle(12).distance(1, 11), cycle(5).profile
     (Fraction(2, 1), ((Fraction(0, 1), 1), (Fraction(1, 1), 2), (Fraction(2, 1), 2)))
     """
-    size = _points(points, "cycle")
-    return Space.shaped(f"cycle:{size}", Cycle(size))
+    size = _check_size(points, "cycle")
+    return Space.from_shape(f"cycle:{size}", Cycle(size))
 
 
 def hamming(bits: int) -> Space:
@@ -71,20 +73,20 @@ def hamming(bits: int) -> Space:
     length = integer(bits, "bits of a hamming space")
     if not 1 <= length <= 62:
         raise InputError(f"bits of a hamming space must be 1 to 62, got {point_count_text(length)}")
-    return Space.shaped(f"hamming:{length}", Hamming(length))
+    return Space.from_shape(f"hamming:{length}", Hamming(length))
 
 
 def grid(rows: int, columns: int, metric: Metric = "euclidean") -> Space:
-    """Places "row,column" at unit spacing, as the crow flies (euclidean) or along the streets (manhattan).
+    """Points "row,column" at unit spacing, as the crow flies (euclidean) or along the streets (manhattan).
 
     >>> str(grid(2, 3).distance(0, 5)), grid(2, 3, "manhattan").distance(0, 5), grid(2, 2).labels
     ('5^(1/2)', Fraction(3, 1), ('0,0', '0,1', '1,0', '1,1'))
     """
-    height, width = _points(rows, "grid", "rows"), _points(columns, "grid", "columns")
+    height, width = _check_size(rows, "grid", "rows"), _check_size(columns, "grid", "columns")
     if metric not in get_args(Metric):
         raise InputError(f"metric of a grid must be euclidean or manhattan, got {str(metric)[:40]!r}")
     name = f"grid:{height}x{width}" + ("" if metric == "euclidean" else f":{metric}")
-    return Space.shaped(name, Grid(height, width, metric))
+    return Space.from_shape(name, Grid(height, width, metric))
 
 
 def databases(values: Sequence[Label], rows: int) -> Space:
@@ -96,16 +98,18 @@ def databases(values: Sequence[Label], rows: int) -> Space:
     if not 0 <= rows <= 62 or not values:
         raise InputError(f"databases must have at least one value and 0 to 62 rows, got {rows}")
     names = tuple(str(value) for value in values)
-    made = Space.shaped(f"databases:{len(names)}^{rows}", Databases(names, rows))
-    if len(set(names)) != len(names) or (len(made) <= MAX_TABLE_POINTS and len(set(made.labels)) != len(made)):
+    database_space = Space.from_shape(f"databases:{len(names)}^{rows}", Databases(names, rows))
+    if len(set(names)) != len(names) or (
+        len(database_space) <= MAX_TABLE_POINTS and len(set(database_space.labels)) != len(database_space)
+    ):
         raise InputError("values of a database must be distinct when written one after another")
-    return made
+    return database_space
 
 
-def _points(value: object, kind: str, what: str = "points") -> int:
-    size = integer(value, f"{what} of a {kind} space")
+def _check_size(value: object, kind: str, unit: str = "points") -> int:
+    size = integer(value, f"{unit} of a {kind} space")
     if size < 1:
-        raise InputError(f"{what} of a {kind} space must be at least 1, got {size}")
+        raise InputError(f"{unit} of a {kind} space must be at least 1, got {size}")
     return size
 
 
@@ -133,14 +137,14 @@ class Numbered(Shape):
 class Line(Numbered):
     """|x − x′|."""
 
-    instead = "its capacity needs no table, nor does the reading of a count (utmost estimate)"
+    size_advice = "its capacity needs no table, nor does the reading of a count (utmost estimate)"
 
-    def keys(self, x: Whole, other: Whole) -> Whole:
+    def keys(self, x: IntArray, other: IntArray) -> IntArray:
         """|x − x′|."""
-        apart: Whole = np.abs(x - other)
-        return apart
+        distance: IntArray = np.abs(x - other)
+        return distance
 
-    def edges(self) -> Whole:
+    def edges(self) -> IntArray:
         """Neighbours."""
         steps = np.arange(self.points - 1)
         return np.column_stack([steps, steps + 1])
@@ -151,35 +155,35 @@ class Line(Numbered):
 
     def symmetries(self) -> SymmetryGenerators:
         """The reflection."""
-        turned = (np.arange(self.points)[::-1].copy(),) if self.points > 1 else ()
-        return SymmetryGenerators(turned, 1 + len(turned))
+        reflections = (np.arange(self.points)[::-1].copy(),) if self.points > 1 else ()
+        return SymmetryGenerators(reflections, 1 + len(reflections))
 
 
 @dataclass(frozen=True)
 class Discrete(Numbered):
     """1 for any two points."""
 
-    instead = CAPACITY
+    size_advice = CAPACITY_ADVICE
 
-    def keys(self, x: Whole, other: Whole) -> Whole:
+    def keys(self, x: IntArray, other: IntArray) -> IntArray:
         """Whether they differ."""
-        differ: Whole = (x != other).astype(np.int64)
+        differ: IntArray = (x != other).astype(np.int64)
         return differ
 
-    def edges(self) -> Whole:
+    def edges(self) -> IntArray:
         """All pairs: 1 + 1 > 1."""
         return np.column_stack(np.triu_indices(self.points, 1))
 
     def profile(self) -> Profile:
         """All others at 1."""
-        return _counts([1, self.points - 1])
+        return _profile_from_counts([1, self.points - 1])
 
     def symmetries(self) -> SymmetryGenerators:
         """All permutations: a transposition and a cycle generate them."""
-        places = np.arange(self.points)
-        swap = places.copy()
-        swap[:2] = places[:2][::-1]
-        generators = {1: (), 2: (swap,)}.get(self.points, (swap, np.roll(places, -1)))
+        positions = np.arange(self.points)
+        swap = positions.copy()
+        swap[:2] = positions[:2][::-1]
+        generators = {1: (), 2: (swap,)}.get(self.points, (swap, np.roll(positions, -1)))
         return SymmetryGenerators(generators, math.factorial(self.points))
 
 
@@ -187,15 +191,15 @@ class Discrete(Numbered):
 class Cycle(Numbered):
     """The shorter way round."""
 
-    instead = CAPACITY
+    size_advice = CAPACITY_ADVICE
 
-    def keys(self, x: Whole, other: Whole) -> Whole:
+    def keys(self, x: IntArray, other: IntArray) -> IntArray:
         """min(|x − x′|, n − |x − x′|)."""
-        apart = np.abs(x - other)
-        shorter: Whole = np.minimum(apart, self.points - apart)
-        return shorter
+        difference = np.abs(x - other)
+        distance: IntArray = np.minimum(difference, self.points - difference)
+        return distance
 
-    def edges(self) -> Whole:
+    def edges(self) -> IntArray:
         """Neighbours round the circle."""
         steps = np.arange(self.points - 1)
         pairs = np.column_stack([steps, steps + 1])
@@ -210,15 +214,15 @@ class Cycle(Numbered):
                 "distances: take at most "
                 f"{2 * MAX_PROFILE_POINTS} points"
             )
-        return _counts([1, *[2] * (half - 1 + odd), *[1] * (1 - odd)] if half else [1])
+        return _profile_from_counts([1, *[2] * (half - 1 + odd), *[1] * (1 - odd)] if half else [1])
 
     def symmetries(self) -> SymmetryGenerators:
         """Rotation and reflection."""
-        places = np.arange(self.points)
-        turned, mirrored = np.roll(places, -1), (-places) % self.points
+        positions = np.arange(self.points)
+        rotation, reflection = np.roll(positions, -1), (-positions) % self.points
         if self.points <= 2:
-            return SymmetryGenerators((turned,) if self.points == 2 else (), self.points)
-        return SymmetryGenerators((turned, mirrored), 2 * self.points)
+            return SymmetryGenerators((rotation,) if self.points == 2 else (), self.points)
+        return SymmetryGenerators((rotation, reflection), 2 * self.points)
 
 
 @dataclass(frozen=True)
@@ -226,7 +230,7 @@ class Hamming(Shape):
     """Words of `bits` bits, the first bit leftmost."""
 
     bits: int
-    instead = CAPACITY
+    size_advice = CAPACITY_ADVICE
 
     @property
     def size(self) -> int:
@@ -237,33 +241,33 @@ class Hamming(Shape):
         """The word."""
         return f"{position:0{self.bits}b}"
 
-    def keys(self, x: Whole, other: Whole) -> Whole:
+    def keys(self, x: IntArray, other: IntArray) -> IntArray:
         """The number of bits that differ."""
-        differ: Whole = np.bitwise_count(x ^ other).astype(np.int64)
+        differ: IntArray = np.bitwise_count(x ^ other).astype(np.int64)
         return differ
 
     def value(self, key: int) -> Number:
         """Keys are distances."""
         return Fraction(key)
 
-    def edges(self) -> Whole:
+    def edges(self) -> IntArray:
         """Words that differ in one bit."""
         words = np.arange(self.size)
         pairs = [np.column_stack([words, words ^ (1 << k)])[words >> k & 1 == 0] for k in range(self.bits)]
-        return _sorted(np.concatenate([np.zeros((0, 2), dtype=np.int64), *pairs]))
+        return _sort_pairs(np.concatenate([np.zeros((0, 2), dtype=np.int64), *pairs]))
 
     def profile(self) -> Profile:
         """Binomial coefficients."""
-        return _counts([math.comb(self.bits, k) for k in range(self.bits + 1)])
+        return _profile_from_counts([math.comb(self.bits, k) for k in range(self.bits + 1)])
 
     def symmetries(self) -> SymmetryGenerators:
         """One bit flipped, neighbouring bits exchanged: of order 2^bits·bits!."""
         words = np.arange(self.size)
-        swaps = [_exchanged(words, k) for k in range(self.bits - 1)]
+        swaps = [_swap_bits(words, k) for k in range(self.bits - 1)]
         return SymmetryGenerators((words ^ 1, *swaps), 2**self.bits * math.factorial(self.bits))
 
 
-def _exchanged(words: Whole, k: int) -> Whole:
+def _swap_bits(words: IntArray, k: int) -> IntArray:
     """Words with bits k and k+1 exchanged."""
     differ = (words >> k ^ words >> (k + 1)) & 1
     return words ^ (differ << k | differ << (k + 1))
@@ -279,53 +283,57 @@ class Grid(Shape):
 
     @property
     def size(self) -> int:
-        """All places."""
+        """All points of the grid."""
         return self.rows * self.columns
 
     def label(self, position: int) -> Label:
         """row,column."""
-        row, place = divmod(position, self.columns)
-        return f"{row},{place}"
+        row, column = divmod(position, self.columns)
+        return f"{row},{column}"
 
-    def keys(self, x: Whole, other: Whole) -> Whole:
+    def keys(self, x: IntArray, other: IntArray) -> IntArray:
         """The distance, squared if it is euclidean."""
-        down = np.abs(x // self.columns - other // self.columns)
-        across = np.abs(x % self.columns - other % self.columns)
-        apart: Whole = down + across if self.metric == "manhattan" else down * down + across * across
-        return apart
+        row_offset = np.abs(x // self.columns - other // self.columns)
+        column_offset = np.abs(x % self.columns - other % self.columns)
+        key: IntArray = (
+            row_offset + column_offset
+            if self.metric == "manhattan"
+            else row_offset * row_offset + column_offset * column_offset
+        )
+        return key
 
     def value(self, key: int) -> Number:
         """The key, or its root."""
-        return Fraction(key) if self.metric == "manhattan" else _root(key)
+        return Fraction(key) if self.metric == "manhattan" else _square_root(key)
 
-    def edges(self) -> Whole:
+    def edges(self) -> IntArray:
         """Manhattan: neighbours. Euclidean: offsets without a common divisor, as no lattice point is on the way."""
         points = np.arange(self.size)
         x, other = np.triu_indices(self.size, 1) if self.metric == "euclidean" else self._neighbours(points)
-        down, across = other // self.columns - x // self.columns, other % self.columns - x % self.columns
-        pairs: Whole = np.column_stack([x, other])[np.gcd(down, across) == 1]
+        row_offset, column_offset = other // self.columns - x // self.columns, other % self.columns - x % self.columns
+        pairs: IntArray = np.column_stack([x, other])[np.gcd(row_offset, column_offset) == 1]
         return pairs
 
-    def _neighbours(self, points: Whole) -> tuple[Whole, Whole]:
+    def _neighbours(self, points: IntArray) -> tuple[IntArray, IntArray]:
         right, below = points[points % self.columns < self.columns - 1], points[: self.size - self.columns]
-        pairs = _sorted(
+        pairs = _sort_pairs(
             np.concatenate([np.column_stack([right, right + 1]), np.column_stack([below, below + self.columns])])
         )
         return pairs[:, 0], pairs[:, 1]
 
     def symmetries(self) -> SymmetryGenerators:
         """Reflections of either axis, and of the diagonal if it is square: 8 in all for a square."""
-        places = np.arange(self.size).reshape(self.rows, self.columns)
-        mirrored = [places[::-1]] if self.rows > 1 else []
-        mirrored += [places[:, ::-1]] if self.columns > 1 else []
-        order = 2 ** len(mirrored)
+        positions = np.arange(self.size).reshape(self.rows, self.columns)
+        images = [positions[::-1]] if self.rows > 1 else []
+        images += [positions[:, ::-1]] if self.columns > 1 else []
+        order = 2 ** len(images)
         if self.rows == self.columns > 1:
-            mirrored, order = [*mirrored, places.T], 8
-        return SymmetryGenerators(tuple(image.ravel().copy() for image in mirrored), order)
+            images, order = [*images, positions.T], 8
+        return SymmetryGenerators(tuple(image.ravel().copy() for image in images), order)
 
 
 @lru_cache(maxsize=1 << 16)
-def _root(square: int) -> Number:
+def _square_root(square: int) -> Number:
     return power(square, Fraction(1, 2))
 
 
@@ -335,7 +343,7 @@ class Databases(Shape):
 
     values: tuple[str, ...]
     rows: int
-    instead = CAPACITY
+    size_advice = CAPACITY_ADVICE
 
     @property
     def size(self) -> int:
@@ -344,52 +352,54 @@ class Databases(Shape):
 
     def label(self, position: int) -> Label:
         """The values, one after another."""
-        return "".join(self.values[int(k)] for k in self._rows(np.array([position]))[0])
+        return "".join(self.values[int(k)] for k in self._row_values(np.array([position]))[0])
 
-    def _rows(self, x: Whole) -> Whole:
+    def _row_values(self, x: IntArray) -> IntArray:
         steps = len(self.values) ** np.arange(self.rows - 1, -1, -1, dtype=np.int64)
         return np.asarray(x)[..., None] // steps % len(self.values)
 
-    def keys(self, x: Whole, other: Whole) -> Whole:
+    def keys(self, x: IntArray, other: IntArray) -> IntArray:
         """The number of rows that differ."""
-        differ: Whole = (self._rows(x) != self._rows(other)).sum(axis=-1, dtype=np.int64)
+        differ: IntArray = (self._row_values(x) != self._row_values(other)).sum(axis=-1, dtype=np.int64)
         return differ
 
     def value(self, key: int) -> Number:
         """Keys are distances."""
         return Fraction(key)
 
-    def edges(self) -> Whole:
+    def edges(self) -> IntArray:
         """Tables that differ in one row."""
         tables, base = np.arange(self.size), len(self.values)
         pairs = [np.zeros((0, 2), dtype=np.int64)]
         for step in (base**k for k in range(self.rows)):
-            for up in range(1, base):
-                low = tables[tables // step % base + up < base]
-                pairs.append(np.column_stack([low, low + up * step]))
-        return _sorted(np.concatenate(pairs))
+            for increment in range(1, base):
+                low = tables[tables // step % base + increment < base]
+                pairs.append(np.column_stack([low, low + increment * step]))
+        return _sort_pairs(np.concatenate(pairs))
 
     def profile(self) -> Profile:
         """C(rows, k)·(values − 1)^k."""
         others = len(self.values) - 1
-        return _counts([math.comb(self.rows, k) * others**k for k in range(self.rows + 1)])
+        return _profile_from_counts([math.comb(self.rows, k) * others**k for k in range(self.rows + 1)])
 
     def symmetries(self) -> SymmetryGenerators:
         """Values permuted in the last row, neighbouring rows exchanged: of order (values!)^rows·rows!."""
         tables, base = np.arange(self.size), len(self.values)
         if base == 1 or not self.rows:
             return SymmetryGenerators((), 1)
-        moves = [tables - tables % base + image[tables % base] for image in Discrete(base).symmetries().permutations]
+        permutations = [
+            tables - tables % base + image[tables % base] for image in Discrete(base).symmetries().permutations
+        ]
         for step in (base**k for k in range(self.rows - 1)):
             low, high = tables // step % base, tables // (step * base) % base
-            moves.append(tables + (high - low) * step + (low - high) * step * base)
-        return SymmetryGenerators(tuple(moves), math.factorial(base) ** self.rows * math.factorial(self.rows))
+            permutations.append(tables + (high - low) * step + (low - high) * step * base)
+        return SymmetryGenerators(tuple(permutations), math.factorial(base) ** self.rows * math.factorial(self.rows))
 
 
-def _counts(counts: list[int]) -> Profile:
+def _profile_from_counts(counts: list[int]) -> Profile:
     """So many points at 0, 1, 2, …; distances without a point are left out."""
     return tuple((Fraction(k), count) for k, count in enumerate(counts) if count)
 
 
-def _sorted(pairs: Whole) -> Whole:
+def _sort_pairs(pairs: IntArray) -> IntArray:
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from utmost.spaces.automorphisms import automorphisms, orbits
-from utmost.spaces.distance_order import Whole
+from utmost.spaces.distance_order import IntArray
 from utmost.spaces.space import Space, SymmetryGenerators
 
 
@@ -17,9 +17,9 @@ class Symmetries:
     `pairs`. Orbits are numbered by their first point or pair.
     """
 
-    generators: tuple[Whole, ...]
-    points: Whole
-    pairs: Whole
+    generators: tuple[IntArray, ...]
+    points: IntArray
+    pairs: IntArray
     order: int | None
 
 
@@ -36,12 +36,12 @@ def symmetries(space: Space) -> Symmetries:
     >>> cube.order, cube.points.tolist(), int(cube.pairs.max()) + 1
     (48, [0, 0, 0, 0, 0, 0, 0, 0], 4)
     """
-    space.small()
-    known = symmetry_generators(space)
+    space.check_table_size()
+    group = symmetry_generators(space)
     size = len(space)
-    moved = ((image[:, None] * size + image[None, :]).ravel() for image in known.permutations)
-    pairs = orbits(size * size, moved).reshape(size, size)
-    return Symmetries(known.permutations, orbits(size, known.permutations), pairs, known.order)
+    pair_images = ((image[:, None] * size + image[None, :]).ravel() for image in group.permutations)
+    pairs = orbits(size * size, pair_images).reshape(size, size)
+    return Symmetries(group.permutations, orbits(size, group.permutations), pairs, group.order)
 
 
 def symmetry_generators(space: Space) -> SymmetryGenerators:

@@ -78,7 +78,7 @@ def round_channel(space: Space, bounds: AlphaPowers, entries: Matrix, remainder_
 
 def units_are_private(space: Space, bounds: AlphaPowers, units: Matrix) -> bool:
     """Is units[x] ≥ α^d(x,x′)·units[x′], both ways, for every generating pair: decided with α^d rounded up."""
-    first, second = space.tight[:, 0], space.tight[:, 1]
+    first, second = space.edge_array[:, 0], space.edge_array[:, 1]
     codes = space.codes[first, second]
     for code in np.unique(codes).tolist():
         numerator, denominator = bounds.high[code].numerator, bounds.high[code].denominator

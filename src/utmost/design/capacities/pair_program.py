@@ -68,13 +68,13 @@ def program_cells(space: Space, group: Symmetries, columns: tuple[int, ...]) -> 
     """The unknowns and relations for channels with these columns, a union of orbits of points."""
     column_points = np.array(columns, dtype=np.int64)
     orbit_columns = orbit_firsts(group.points[column_points])  # one column of each orbit: the others are its images
-    if len(space.tight) * len(orbit_columns) > 100 * MAX_RELATIONS:
-        raise _size_error(space, 2 * len(space.tight) * len(orbit_columns))
+    if len(space.edge_array) * len(orbit_columns) > 100 * MAX_RELATIONS:
+        raise _size_error(space, 2 * len(space.edge_array) * len(orbit_columns))
     pair_orbits, orbit_indices = np.unique(group.pairs[:, column_points], return_inverse=True)
     unknown = orbit_indices.reshape(len(space), len(column_points)).astype(np.int64)
     distance = np.zeros(len(pair_orbits), dtype=np.int64)
     distance[unknown] = space.codes[:, column_points]
-    x, z = np.concatenate([space.tight, space.tight[:, ::-1]]).T
+    x, z = np.concatenate([space.edge_array, space.edge_array[:, ::-1]]).T
     left, right = unknown[x][:, orbit_columns].ravel(), unknown[z][:, orbit_columns].ravel()
     keys = (np.repeat(space.codes[x, z], len(orbit_columns)) * len(pair_orbits) + left) * len(pair_orbits) + right
     keys = np.unique(keys[left != right])

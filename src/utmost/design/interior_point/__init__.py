@@ -137,7 +137,7 @@ def _nearest_points(costs: Floats) -> Ints:
 
 def _check_memory(space: Space, readings: int, columns: int) -> None:
     """Refuse what memory has no room for, and say what there is room for."""
-    size, pairs = len(space), 2 * len(space.tight)
+    size, pairs = len(space), 2 * len(space.edge_array)
     required_bytes = 8 * columns * (14 * pairs + 7 * size * size) + 48 * readings * pairs
     if required_bytes > MAX_BYTES:
         fitting_points = int(size * (MAX_BYTES / required_bytes) ** (1 / 3))

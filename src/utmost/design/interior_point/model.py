@@ -60,7 +60,7 @@ def build_model(space: Space, level: Level, costs: Floats, centres: Ints, column
     `centres` says for each reading which point it is most like; entries are measured in units of α^d(x, centre).
     """
     distances = level.epsilon * np.array([float(d) for d in space.values])
-    pairs = np.concatenate([space.tight, space.tight[:, ::-1]])
+    pairs = np.concatenate([space.edge_array, space.edge_array[:, ::-1]])
     low, high = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
     logs = -np.minimum(distances[space.codes[:, centres]], MAX_LOG_RATIO)
     start = np.exp(START_DECAY * logs)
