@@ -15,21 +15,21 @@ from utmost.exact import alpha
 from utmost.precision import run_attack, uniform_generator
 from utmost.precision.attacks import (
     SUPPORT_TESTS,
-    fine_quantiles,
-    lattice_points,
+    is_fine_quantile,
+    is_informative,
+    is_lattice_point,
+    is_quantile,
+    is_sum,
     load_sampler,
-    quantiles,
-    sums,
-    telling,
 )
 from utmost.precision.float_samplers import (
     largest_ratio,
     last_digits,
     lattice_laplace,
-    polar,
+    polar_laplace,
+    rounded_quantile_law,
     scaled_draw,
     scaled_law,
-    stepped_law,
     textbook_laplace,
 )
 
@@ -38,7 +38,7 @@ DOUBLES = st.floats(-50, 50)
 
 @given(DOUBLES, DOUBLES)
 def test_a_sum_that_was_made_is_never_called_impossible(secret, noise):
-    assert sums(secret + noise, secret, 1.0)
+    assert is_sum(secret + noise, secret, 1.0)
 
 
 @given(DOUBLES, st.integers(1, 2**52), st.sampled_from([0.3, 1.0, 7.0]), st.booleans())
@@ -46,14 +46,14 @@ def test_a_sum_that_was_made_is_never_called_impossible(secret, noise):
 def test_a_quantile_that_was_drawn_is_never_called_impossible(secret, j, scale, sign):
     noise = -scale * math.log(j * 2.0**-52)
     result = secret + (noise if sign else -noise)
-    assert quantiles(result, secret, scale)
-    assert fine_quantiles(result, secret, scale)
-    assert sums(result, secret, scale)
+    assert is_quantile(result, secret, scale)
+    assert is_fine_quantile(result, secret, scale)
+    assert is_sum(result, secret, scale)
 
 
 def test_the_impossible_is_impossible_by_brute_force():
     """0.1 is no sum 1 + x: the doubles around −0.9 give 0.09999999999999998 and 0.10000000000000009."""
-    assert not sums(0.1, 1.0, 1.0)
+    assert not is_sum(0.1, 1.0, 1.0)
     x = -0.9
     for _ in range(50):
         assert 1.0 + x != 0.1
@@ -63,27 +63,27 @@ def test_the_impossible_is_impossible_by_brute_force():
 def test_the_textbook_sampler_gives_most_secrets_away():
     """The share of results that give the secret away is about 0.8; fewer than 0.6 of 800 has a chance below 1e-30."""
     attack = run_attack(textbook_laplace, draws=400)
-    assert attack.judge == "quantiles"
-    assert sum(attack.certain) > 480
-    assert attack.leaks
-    assert attack.success > Fraction(3, 4)
-    assert any(example.certain for example in attack.examples)
-    assert 0 < attack.share(-1.0, 2.0) <= 1
+    assert attack.support_test == "quantiles"
+    assert sum(attack.certain_counts) > 480
+    assert attack.identifies_a_secret
+    assert attack.success_probability > Fraction(3, 4)
+    assert any(example.identifies_secret for example in attack.examples)
+    assert 0 < attack.identified_share(-1.0, 2.0) <= 1
 
 
 def test_numpy_s_laplace_leaks_too():
     rng = np.random.default_rng(1)
     attack = run_attack(rng.laplace, draws=300)
-    assert attack.judge == "fine quantiles"
-    assert sum(attack.certain) > 200
-    assert attack.leaks
+    assert attack.support_test == "fine quantiles"
+    assert sum(attack.certain_counts) > 200
+    assert attack.identifies_a_secret
 
 
 def test_a_sampler_nobody_knows_is_attacked_by_its_sums():
     rng = np.random.default_rng(2)
     attack = run_attack(lambda secret, scale, count: secret + scale * rng.standard_normal(count), draws=300)
-    assert attack.judge == "sums"
-    assert attack.certain[0] > 50
+    assert attack.support_test == "sums"
+    assert attack.certain_counts[0] > 50
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_the_attack_finds_nothing_in_utmost_s_draws(secrets, support_tests):
     """Far from 0 only `sums` is asked: there the quantiles are so dense that hundreds of lattice points can fit them
     by chance; the next test is about that."""
     attack = run_attack(lattice_laplace, secrets, 2.0, 400, support_tests)
-    assert not attack.leaks
-    assert attack.success == Fraction(1, 2)
+    assert not attack.identifies_a_secret
+    assert attack.success_probability == Fraction(1, 2)
 
 
 def rounded_laplace(secret, scale, count):
@@ -113,24 +113,24 @@ def rounded_laplace(secret, scale, count):
 @pytest.mark.parametrize("draws", [1, 10, 99, 150])
 def test_a_sampler_that_fits_no_support_test_is_not_called_infinite_by_chance(secrets, draws):
     for _ in range(5):
-        assert not run_attack(rounded_laplace, secrets, draws=draws).leaks
+        assert not run_attack(rounded_laplace, secrets, draws=draws).identifies_a_secret
 
 
 @pytest.mark.parametrize("name", SUPPORT_TESTS)
 def test_a_support_test_that_few_draws_did_not_contradict_is_not_believed(name):
-    assert run_attack(textbook_laplace, draws=99, support_tests={name: SUPPORT_TESTS[name]}).judge is None
+    assert run_attack(textbook_laplace, draws=99, support_tests={name: SUPPORT_TESTS[name]}).support_test is None
 
 
 def test_a_support_test_that_accepts_nearly_everything_is_not_believed():
     """At 1000 the quantiles of textbook noise fill all doubles: that they fit is no evidence, even of textbook."""
     attack = run_attack(textbook_laplace, (1000.0, 1001.0), 1.0, 300)
-    assert attack.judge is None
-    assert not telling(lambda y, secret, scale: True, (0.0, 1.0), 1.0, [[0.1 * k for k in range(500)]] * 2)
+    assert attack.support_test is None
+    assert not is_informative(lambda y, secret, scale: True, (0.0, 1.0), 1.0, [[0.1 * k for k in range(500)]] * 2)
 
 
 def test_the_same_result_again_is_no_new_evidence():
-    assert not telling(lambda y, secret, scale: y == 0.5, (0.0, 1.0), 1.0, [[0.5] * 500] * 2)
-    assert telling(lambda y, secret, scale: False, (0.0, 1.0), 1.0, [[0.1 * k for k in range(100)]] * 2)
+    assert not is_informative(lambda y, secret, scale: y == 0.5, (0.0, 1.0), 1.0, [[0.5] * 500] * 2)
+    assert is_informative(lambda y, secret, scale: False, (0.0, 1.0), 1.0, [[0.1 * k for k in range(100)]] * 2)
 
 
 def test_the_assumption_is_stated():
@@ -139,9 +139,9 @@ def test_the_assumption_is_stated():
 
 
 def test_what_is_known_of_utmost_s_draws_leaves_no_result_to_one_secret_even_where_they_are_far_apart():
-    attack = run_attack(lattice_laplace, (0.0, 1e6), 0.5, 50, {"lattice": lattice_points})
-    assert attack.judge == "lattice"
-    assert attack.certain == (0, 0)
+    attack = run_attack(lattice_laplace, (0.0, 1e6), 0.5, 50, {"lattice": is_lattice_point})
+    assert attack.support_test == "lattice"
+    assert attack.certain_counts == (0, 0)
 
 
 def test_the_lattice_draws_have_the_scale_asked_for():
@@ -152,8 +152,8 @@ def test_the_lattice_draws_have_the_scale_asked_for():
 
 def test_without_a_fitting_support_test_nothing_is_found():
     attack = run_attack(lambda secret, scale, count: [0.1] * count, (1.0, 0.3), 1.0, 20)
-    assert attack.judge is None
-    assert not attack.leaks
+    assert attack.support_test is None
+    assert not attack.identifies_a_secret
 
 
 def test_support_tests_are_tried_from_the_sharpest():
@@ -193,7 +193,7 @@ def test_example_11_keeps_the_last_digits_of_every_secret(doublings, k, h):
 @given(st.sampled_from([16, 32, 64, 100, 1000]), st.sampled_from(["closed", "centred"]))
 @settings(max_examples=10)
 def test_example_41_makes_a_ratio_of_2_where_4_3_was_meant(count, kind):
-    laws = [stepped_law(alpha("3/4"), uniform_generator(count, kind), r, 30) for r in (0, 1)]
+    laws = [rounded_quantile_law(alpha("3/4"), uniform_generator(count, kind), r, 30) for r in (0, 1)]
     ratio, single_support = largest_ratio(*laws)
     assert ratio >= 2
     assert single_support
@@ -201,7 +201,7 @@ def test_example_41_makes_a_ratio_of_2_where_4_3_was_meant(count, kind):
 
 
 def test_the_stepped_law_is_the_count_of_values():
-    law = stepped_law(alpha("3/4"), uniform_generator(101, "centred"), 0, 6)
+    law = rounded_quantile_law(alpha("3/4"), uniform_generator(101, "centred"), 0, 6)
     counts = dict.fromkeys(law, 0)
     for z in range(101):
         u = (z + 0.5) / 101
@@ -213,7 +213,7 @@ def test_the_stepped_law_is_the_count_of_values():
 
 def test_polar_noise_has_the_radius_and_the_angle_meant():
     """Radius: mean 2/ε, σ = √2/ε. Angle: mean direction 0. 3000 draws, 6σ: false alarm 2e-9 each."""
-    points = polar(0.5, 3000)
+    points = polar_laplace(0.5, 3000)
     radius = np.hypot(points[:, 0], points[:, 1])
     assert abs(radius.mean() - 4) < 6 * math.sqrt(8) / math.sqrt(3000)
     assert np.abs((points / radius[:, None]).mean(axis=0)).max() < 6 * math.sqrt(0.5 / 3000)

@@ -34,11 +34,11 @@ from utmost.precision.closeness import (
     round_up,
 )
 from utmost.precision.enumeration import (
-    as_channel,
-    beats_the_printed_theorem,
     exact_epsilon,
+    ideal_noise,
+    law_channel,
     noise_table,
-    quantile,
+    printed_bound_violation,
     result_law,
     wasserstein,
 )
@@ -73,9 +73,9 @@ def test_the_exact_epsilon_of_an_enumerated_machine_is_never_above_the_certifica
 ):
     setting = laplace.laplace_setting(epsilon(eps), width, 0, 1, step)
     certificate = laplace.certify_laplace(setting, machine)
-    assume(certificate.finite)
+    assume(certificate.is_finite)
     exact = exact_epsilon(setting, machine, [Fraction(k, 8) for k in range(9)], clamp_to_ends)
-    assert exact.within(certificate.epsilon_prime)
+    assert exact.is_at_most(certificate.epsilon_prime)
     assert certificate.epsilon_prime == min(certificate.theorem, certificate.sharp)
 
 
@@ -97,13 +97,13 @@ def test_epsilon_itself_would_be_too_small_a_promise():
     exact = exact_epsilon(setting, implementation, [Fraction(k, 16) for k in range(17)])
     assert exact.ratio == Fraction(3, 2)
     assert exact.epsilon > 0.25
-    assert exact.within(laplace.certify_laplace(setting, implementation).sharp)
+    assert exact.is_at_most(laplace.certify_laplace(setting, implementation).sharp)
 
 
 def test_a_machine_too_coarse_for_any_promise_does_leak_without_bound():
     setting = laplace.laplace_setting(epsilon("1/4"), 1, 0, 1, "1/4")
     implementation = Implementation(fixed_point_format(5), uniform_generator(32))
-    assert not laplace.certify_laplace(setting, implementation).finite
+    assert not laplace.certify_laplace(setting, implementation).is_finite
     assert exact_epsilon(setting, implementation, [Fraction(k, 8) for k in range(9)]).ratio is None
 
 
@@ -116,9 +116,9 @@ def test_the_machine_is_close_as_certified_at_every_value(machine):
     edge, check_count = closeness.reach + 2 * closeness.delta_t, 0
     for z, noise in enumerate(table):
         for u in (Fraction(z, len(table)), Fraction(z + 1, len(table))):
-            if 0 < u < 1 and round_up(abs(quantile(epsilon(1), Fraction(1), u))) <= edge:
+            if 0 < u < 1 and round_up(abs(ideal_noise(epsilon(1), Fraction(1), u))) <= edge:
                 assert (
-                    round_up(abs(quantile(epsilon(1), Fraction(1), u) - rational_ball(Fraction(noise))))
+                    round_up(abs(ideal_noise(epsilon(1), Fraction(1), u) - rational_ball(Fraction(noise))))
                     <= closeness.delta_t
                 )
                 check_count += 1
@@ -128,8 +128,8 @@ def test_the_machine_is_close_as_certified_at_every_value(machine):
 @given(st.integers(7, 20))
 @settings(max_examples=6)
 def test_the_theorem_as_printed_is_broken_and_as_proved_is_not(eps):
-    violation = beats_the_printed_theorem(eps)
-    assert violation.beaten
+    violation = printed_bound_violation(eps)
+    assert violation.is_violated
     with ctx.workprec(BALL_BITS):
         from utmost.exact import ball
 
@@ -138,7 +138,7 @@ def test_the_theorem_as_printed_is_broken_and_as_proved_is_not(eps):
 
 @pytest.mark.parametrize("eps", ["1/4", "1/2", "1"])
 def test_for_epsilon_up_to_1_the_printed_theorem_is_not_broken(eps):
-    assert not beats_the_printed_theorem(eps).beaten
+    assert not printed_bound_violation(eps).is_violated
 
 
 @given(st.floats(0.05, 8), st.floats(0.01, 4), st.floats(0.001, 0.49), st.floats(-6, 6))
@@ -152,12 +152,12 @@ def test_no_cell_beats_the_sharp_bound(eps, step, share, start):
     inner = laplace_mass(eps, start + shift, start + step - shift)
     assume(inner > 1e-9)
     assert math.log(outer / inner) <= float(bound) + 1e-6
-    assert bound <= laplace.from_shift(setting, Fraction(shift)).theorem - Fraction(eps)
+    assert bound <= laplace.certify_shift(setting, Fraction(shift)).theorem - Fraction(eps)
 
 
 def test_the_formula_is_the_one_of_the_theorem_with_epsilon_in_the_exponent():
     setting = laplace.laplace_setting(epsilon(2), 3, 0, 10, "1/4")
-    certificate = laplace.from_shift(setting, "1/100")
+    certificate = laplace.certify_shift(setting, "1/100")
     ratio = 4 * 0.01 / (0.25 - 0.02)
     assert float(certificate.robustness) == pytest.approx(ratio)
     assert float(certificate.theorem) == pytest.approx(2 + math.log1p(ratio * math.exp(2 * 0.26 / 3)))
@@ -185,14 +185,14 @@ def test_epsilon_prime_tends_to_epsilon_on_a_better_machine():
 def test_range_100_at_epsilon_1_has_no_finite_epsilon_prime_and_the_advice_says_what_has():
     setting = laplace.laplace_setting(epsilon(1), 1, 0, 100, "1/1024")
     certificate = laplace.certify_laplace(setting, DOUBLE)
-    assert not certificate.finite
+    assert not certificate.is_finite
     assert certificate.closeness is None
     width = laplace.widest_range(setting, DOUBLE)
     assert Fraction(28) < width < Fraction(29)
-    assert laplace.certify_laplace(laplace.laplace_setting(epsilon(1), 1, 0, width, "1/1024"), DOUBLE).finite
+    assert laplace.certify_laplace(laplace.laplace_setting(epsilon(1), 1, 0, width, "1/1024"), DOUBLE).is_finite
     assert not laplace.certify_laplace(
         laplace.laplace_setting(epsilon(1), 1, 0, width + Fraction(1, 1024), "1/1024"), DOUBLE
-    ).finite
+    ).is_finite
     advice = laplace_advice(setting, DOUBLE, certificate)
     assert "28.4" in advice
     assert "2^53" in advice
@@ -202,7 +202,7 @@ def test_past_the_reach_of_the_generator_the_laws_do_have_results_of_one_secret_
     """The same by enumeration: 2^8 values, ε = 1, range 8 (e^8 > 2^8)."""
     setting = laplace.laplace_setting(epsilon(1), 1, 0, 8, 1)
     machine = Implementation(fixed_point_format(12), uniform_generator(2**8))
-    assert not laplace.certify_laplace(setting, machine).finite
+    assert not laplace.certify_laplace(setting, machine).is_finite
     assert exact_epsilon(setting, machine, [Fraction(k) for k in range(9)]).ratio is None
     assert exact_epsilon(setting, machine, [Fraction(k) for k in range(9)], clamp_to_ends=True).ratio is None
 
@@ -270,10 +270,10 @@ def test_levels_may_be_given_by_alpha():
 def test_the_law_is_a_law_and_an_exact_channel():
     setting, machine = laplace.laplace_setting(epsilon(1), 1, 0, 1, "1/4"), MACHINES[0]
     laws = {s: result_law(setting, machine, s) for s in (Fraction(0), Fraction(1))}
-    law_channel = as_channel(laws)
-    assert law_channel.exact
-    assert law_channel.outputs[-1] == "∞"
-    assert all(sum(law_channel.rows[k]) == 1 for k in range(2))
+    laws_as_rows = law_channel(laws)
+    assert laws_as_rows.exact
+    assert laws_as_rows.outputs[-1] == "∞"
+    assert all(sum(laws_as_rows.rows[k]) == 1 for k in range(2))
 
 
 def test_the_emulated_machine_is_numpy_s_half_precision():

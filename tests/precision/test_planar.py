@@ -68,7 +68,7 @@ def test_points_of_coupled_values_are_within_the_bound(z, w, s, t):
 
 def test_the_formula_is_the_theorem_s_with_the_diagonal():
     setting = planar.planar_setting(epsilon(2), 3, (0, 10), (0, 10), "1/4")
-    certificate = planar.from_shift(setting, "1/100")
+    certificate = planar.certify_shift(setting, "1/100")
     ratio = 8 * 0.25 * 0.01 / 0.23**2
     assert float(certificate.robustness) == pytest.approx(ratio)
     assert float(certificate.epsilon_prime) == pytest.approx(
@@ -102,14 +102,14 @@ def test_an_enumerated_planar_machine_is_within_its_certificate():
         (math.log(count / laws[j].get(key, 1e-300)) for i, a in enumerate(secrets) for j, b in enumerate(secrets)
          if abs(a - b) <= 1 for key, count in laws[i].items()),
     )  # fmt: skip
-    assert certificate.finite
+    assert certificate.is_finite
     assert 0.5 < worst <= float(certificate.epsilon_prime)
 
 
 def test_a_city_of_100_by_100_is_too_wide_and_the_advice_says_how_wide_will_do():
     setting = planar.planar_setting(epsilon(1), 1, (0, 100), (0, 100), "1/64")
     certificate = planar.certify_planar(setting, DOUBLE)
-    assert not certificate.finite
+    assert not certificate.is_finite
     assert "25.0" in planar_advice(setting, DOUBLE, certificate)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from utmost.errors import InputError
 from utmost.exact import epsilon
 from utmost.precision import BINARY64, implementation, laplace, planar, wrap_laplace, wrap_planar, wrap_shifted
-from utmost.precision.float_samplers import polar, textbook_laplace
+from utmost.precision.float_samplers import polar_laplace, textbook_laplace
 
 DOUBLE = implementation(BINARY64)
 SETTING = laplace.laplace_setting(epsilon(1), 1, 0, 10, "1/8")
@@ -56,7 +56,7 @@ def test_the_textbook_sampler_wrapped():
 
 def test_a_sampler_known_by_its_shift_alone():
     mechanism = wrap_shifted(SETTING, "1/1000", lambda count: [0.0] * count)
-    assert mechanism.certificate.epsilon_prime == laplace.from_shift(SETTING, "1/1000").epsilon_prime
+    assert mechanism.certificate.epsilon_prime == laplace.certify_shift(SETTING, "1/1000").epsilon_prime
     assert mechanism.release(["1/3"]) == [Fraction(3, 8)]
     with pytest.raises(InputError, match="no finite"):
         wrap_shifted(SETTING, 1, lambda count: [0.0] * count)
@@ -65,7 +65,7 @@ def test_a_sampler_known_by_its_shift_alone():
 
 
 def test_the_plane_has_points_or_nothing():
-    mechanism = wrap_planar(PLANE, DOUBLE, lambda count: polar(1.0, count).tolist())
+    mechanism = wrap_planar(PLANE, DOUBLE, lambda count: polar_laplace(1.0, count).tolist())
     results = mechanism.release([(2, "5/2")] * 200)
     points = [pair for pair in results if pair is not None]
     assert len(points) > 100

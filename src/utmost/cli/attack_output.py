@@ -21,16 +21,16 @@ def print_attack_json(attack: Attack, utmost_attack: Attack, name: str) -> None:
             "secrets": list(attack.secrets),
             "scale": attack.scale,
             "draws": attack.draws,
-            "judge": attack.judge,
+            "judge": attack.support_test,
             "assumption": attack.assumption,
             "nothing_found": _no_attack_reason(attack),
-            "certain": list(attack.certain),
-            "success": float(attack.success),
-            "epsilon": "inf" if attack.leaks else None,
+            "certain": list(attack.certain_counts),
+            "success": float(attack.success_probability),
+            "epsilon": "inf" if attack.identifies_a_secret else None,
             "utmost": {
                 "draws": utmost_attack.draws,
-                "certain": list(utmost_attack.certain),
-                "success": float(utmost_attack.success),
+                "certain": list(utmost_attack.certain_counts),
+                "success": float(utmost_attack.success_probability),
             },
             "samples": _example_rows(attack),
         }
@@ -39,12 +39,12 @@ def print_attack_json(attack: Attack, utmost_attack: Attack, name: str) -> None:
 
 def _no_attack_reason(attack: Attack) -> str | None:
     """Why nothing was found; None if something was looked for."""
-    from utmost.precision.attacks import LEAST_DRAWS
+    from utmost.precision.attacks import MIN_DRAWS
 
-    if attack.judge is not None:
+    if attack.support_test is not None:
         return None
-    if attack.draws < LEAST_DRAWS:
-        requirement = f"--draws must be at least {LEAST_DRAWS} to test what an attack assumes of a sampler"
+    if attack.draws < MIN_DRAWS:
+        requirement = f"--draws must be at least {MIN_DRAWS} to test what an attack assumes of a sampler"
         return f"{requirement}, so nothing was found; that proves nothing"
     return "no attack here fits this sampler, or fits it by more than chance, so nothing was found; that proves nothing"
 
@@ -52,14 +52,14 @@ def _no_attack_reason(attack: Attack) -> str | None:
 def _example_rows(attack: Attack) -> list[dict[str, Any]]:
     half = len(attack.examples) // 2
     examples = attack.examples[:EXAMPLES_PER_SECRET] + attack.examples[half : half + EXAMPLES_PER_SECRET]
-    return [{"result": e.result, "drawn_from": e.drawn_from, "possible": list(e.possible)} for e in examples]
+    return [{"result": e.result, "drawn_from": e.secret, "possible": list(e.possible)} for e in examples]
 
 
 def print_attack(attack: Attack, utmost_attack: Attack, name: str) -> None:
     """A table of results and a verdict with what it assumes."""
     from utmost.cli import output
 
-    if attack.judge is None:
+    if attack.support_test is None:
         output.print_text(f"{name}: {_no_attack_reason(attack)}.")
         return
     verdicts = {True: "yes", False: "NO"}
@@ -69,13 +69,13 @@ def print_attack(attack: Attack, utmost_attack: Attack, name: str) -> None:
         for r in _example_rows(attack)
     ]
     output.print_table(header, rows)
-    certain_percent = 100 * sum(attack.certain) / (2 * attack.draws)
-    if attack.leaks:
+    certain_percent = 100 * sum(attack.certain_counts) / (2 * attack.draws)
+    if attack.identifies_a_secret:
         output.print_text(
-            f"{name}: {sum(attack.certain)} of {2 * attack.draws} results ({certain_percent:.1f} %) can come from "
-            "one secret only, "
+            f"{name}: {sum(attack.certain_counts)} of {2 * attack.draws} results ({certain_percent:.1f} %) can come "
+            "from one secret only, "
             f"assuming {attack.assumption}, which none of {2 * attack.draws} draws contradicts; if so, ε is infinite, "
-            f"and an attacker names the secret {100 * float(attack.success):.1f} % of the time."
+            f"and an attacker names the secret {100 * float(attack.success_probability):.1f} % of the time."
         )
     else:
         output.print_text(
@@ -83,9 +83,8 @@ def print_attack(attack: Attack, utmost_attack: Attack, name: str) -> None:
         )
     if name != "utmost":
         output.print_text(
-            f"utmost's draws: {sum(utmost_attack.certain)} of {2 * utmost_attack.draws}; each multiple of 1/1024 has "
-            "a positive "
-            "chance from either secret."
+            f"utmost's draws: {sum(utmost_attack.certain_counts)} of {2 * utmost_attack.draws}; each multiple of "
+            "1/1024 has a positive chance from either secret."
         )
 
 
@@ -101,9 +100,11 @@ def draw_attack(attack: Attack, utmost_attack: Attack, name: str, plot: str | No
     edges = [low + k * step for k in range(CHART_BINS)]
     middle = tuple(edge + step / 2 for edge in edges)
     lines = [
-        charts.ChartLine(title, middle, tuple(100 * sampler_attack.share(edge, edge + step) for edge in edges))
+        charts.ChartLine(
+            title, middle, tuple(100 * sampler_attack.identified_share(edge, edge + step) for edge in edges)
+        )
         for title, sampler_attack in ((name, attack), ("utmost", utmost_attack))
-        if sampler_attack.judge is not None
+        if sampler_attack.support_test is not None
     ]
     title = "Results that only one of the two secrets can give"
     claim = (

@@ -147,12 +147,12 @@ def attack_command(
     from utmost.cli import attack_output
     from utmost.exact import rational
     from utmost.precision import run_attack
-    from utmost.precision.attacks import SUPPORT_TESTS, lattice_points
+    from utmost.precision.attacks import SUPPORT_TESTS, is_lattice_point
     from utmost.precision.float_samplers import lattice_laplace
 
     check_ending(plot, CHART_ENDINGS, "--plot")
     first, second = (_to_double(end, "--secrets") for end in _parse_pair(secrets, "--secrets"))
-    noise_scale, lattice_test = _to_double(rational(scale, "--scale"), "--scale"), {"lattice": lattice_points}
+    noise_scale, lattice_test = _to_double(rational(scale, "--scale"), "--scale"), {"lattice": is_lattice_point}
     support_tests = lattice_test if sampler == "utmost" else SUPPORT_TESTS
     attack = run_attack(_load_sampler(sampler), (first, second), noise_scale, draws, support_tests)
     utmost_attack = run_attack(

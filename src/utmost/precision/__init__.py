@@ -1,4 +1,4 @@
-"""What finite precision costs: formats, closeness, ε′ of Laplace and planar noise, attacks, the exact truth (GMP13)."""
+"""Privacy of floating-point noise: formats, closeness, ε′ of Laplace and planar noise, attacks, exact laws (GMP13)."""
 
 from utmost.precision import laplace, planar
 from utmost.precision.advice import laplace_advice, planar_advice, sum_advice

@@ -33,7 +33,7 @@ def laplace_advice(
     best = laplace.best_rounding(replace(setting, low=low, high=high), implementation)
     if best is not None and not laplace.promises_target(certificate, best.epsilon_prime):
         return _other_rounding_text(setting.level, certificate, best)
-    if certificate.finite:
+    if certificate.is_finite:
         return _charge_text(setting.level, certificate)
     return _narrower_range_text(
         setting.high - setting.low,
@@ -57,7 +57,7 @@ def planar_advice(
     best = planar.best_rounding(replace(setting, low=(x[0], y[0]), high=(x[1], y[1])), implementation)
     if best is not None and not laplace.promises_target(certificate, best.epsilon_prime):
         return _other_rounding_text(setting.level, certificate, best)
-    if certificate.finite:
+    if certificate.is_finite:
         return _charge_text(setting.level, certificate)
     side = max(top - bottom for bottom, top in zip(setting.low, setting.high, strict=True))
     return _narrower_range_text(
@@ -90,7 +90,7 @@ def _charge_text(level: Level, certificate: Certificate) -> str:
 def _other_rounding_text(level: Level, certificate: Certificate, best: Certificate) -> str:
     """Another rounding is better: this one is too fine for the machine, or coarser than it need be."""
     side = "too fine for the machine" if certificate.rounding < best.rounding else "too coarse"
-    start = f"This rounding is {side}" if certificate.finite else f"No finite ε′, this rounding is {side}"
+    start = f"This rounding is {side}" if certificate.is_finite else f"No finite ε′, this rounding is {side}"
     best_epsilon = epsilon_text(level, best.epsilon_prime or certificate.epsilon, 6)
     return f"{start}: rounded to multiples of {best.rounding} it would be ε′ = {best_epsilon}; {EXACT_DRAWS_TEXT}."
 

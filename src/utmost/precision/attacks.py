@@ -34,11 +34,11 @@ from utmost import user_functions
 from utmost.errors import InputError
 
 Sampler: TypeAlias = Callable[[float, float, int], Sequence[float]]  # secret, scale, how many
-Judge: TypeAlias = Callable[[float, float, float], bool]  # result, secret, scale: is it possible
+SupportTest: TypeAlias = Callable[[float, float, float], bool]  # result, secret, scale: is it possible
 MAX_TRIED_VALUES = 4096  # values of v that are tried for one result; with more it counts as possible
 MIN_SCALE, MAX_SCALE = 1e-5, 1e6  # scale of the noise
 EXTRA_VALUES = 8  # values of v more on each side, for the rounding of exp
-LEAST_DRAWS = 100  # of each secret, before a support test is believed
+MIN_DRAWS = 100  # of each secret, before a support test is believed
 EXPECTED_CONTRADICTIONS = 20  # that an arbitrary sampler would have met, on average
 ASSUMPTIONS = {
     "quantiles": "noise ±b·ln v with v a multiple of 2^-52",
@@ -52,59 +52,59 @@ class Example:
     """One result and which of the two secrets can give it."""
 
     result: float
-    drawn_from: float
+    secret: float
     possible: tuple[bool, bool]
 
     @property
-    def certain(self) -> bool:
-        """Does it give its secret away."""
+    def identifies_secret(self) -> bool:
+        """Is the result possible for one secret only."""
         return not all(self.possible)
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """What an attacker learns from single results of two secrets, `draws` of each.
+    """The outcome of a support attack on single results of two secrets, `draws` of each.
 
-    `certain[i]` counts the results of secret i that the other secret cannot give, if the `assumption` holds. `judge` is
-    the name of the support test used, None if none fits the sampler or had enough draws to be believed; then nothing
-    was found. `examples` are all the results, those of the first secret first.
+    `certain_counts[i]` counts the results of secret i that the other secret cannot give, if the `assumption` holds.
+    `support_test` is the name of the test used, None if none fits the sampler or had enough draws to be believed; then
+    nothing was found. `examples` are all the results, those of the first secret first.
     """
 
     secrets: tuple[float, float]
     scale: float
     draws: int
-    judge: str | None
-    certain: tuple[int, int]
+    support_test: str | None
+    certain_counts: tuple[int, int]
     examples: tuple[Example, ...]
 
     @property
     def assumption(self) -> str | None:
         """What the test assumes of the sampler and no draw contradicts; None if it is known, or there is no test."""
-        return ASSUMPTIONS.get(self.judge or "")
+        return ASSUMPTIONS.get(self.support_test or "")
 
     @property
-    def leaks(self) -> bool:
-        """Was one result enough, once: then, if the assumption holds, the sampler has no finite ε."""
-        return any(self.certain)
+    def identifies_a_secret(self) -> bool:
+        """Did some result identify its secret: then, if the assumption holds, the sampler has no finite ε."""
+        return any(self.certain_counts)
 
-    def share(self, low: float, high: float) -> float:
-        """Of the results in [low, high), the share that give their secret away; 0 if there are none."""
-        in_range = [example.certain for example in self.examples if low <= example.result < high]
+    def identified_share(self, low: float, high: float) -> float:
+        """Of the results in [low, high), the share that identify their secret; 0 if there are none."""
+        in_range = [example.identifies_secret for example in self.examples if low <= example.result < high]
         return sum(in_range) / len(in_range) if in_range else 0.0
 
     @property
-    def success(self) -> Fraction:
+    def success_probability(self) -> Fraction:
         """How often the attacker names the secret, at even odds: sure when one is impossible, else by a coin toss."""
-        return Fraction(1, 2) + Fraction(sum(self.certain), 4 * self.draws)
+        return Fraction(1, 2) + Fraction(sum(self.certain_counts), 4 * self.draws)
 
 
-def sums(result: float, secret: float, scale: float) -> bool:
+def is_sum(result: float, secret: float, scale: float) -> bool:
     """Is there a double x with fl(secret + x) = result.
 
     If there is one, the double nearest to result − secret, or one next to it, is one: rounding is monotone, and what
     rounds to `result` is an interval around it.
 
-    >>> sums(0.1, 0.0, 1.0), sums(0.1, 1.0, 1.0)
+    >>> is_sum(0.1, 0.0, 1.0), is_sum(0.1, 1.0, 1.0)
     (True, False)
     """
     nearest = float(Fraction(result) - Fraction(secret))
@@ -112,9 +112,9 @@ def sums(result: float, secret: float, scale: float) -> bool:
     return any(secret + x == result for x in around)
 
 
-def quantiles(result: float, secret: float, scale: float, spacing: float = 2.0**-52) -> bool:
-    """Is there a v = j·grain, 0 < v ≤ 1, with fl(secret ± scale·ln v) = result."""
-    if not sums(result, secret, scale):
+def is_quantile(result: float, secret: float, scale: float, spacing: float = 2.0**-52) -> bool:
+    """Is there a v = j·spacing, 0 < v ≤ 1, with fl(secret ± scale·ln v) = result."""
+    if not is_sum(result, secret, scale):
         return False
     return any(_is_signed_quantile(result, secret, scale, sign, spacing) for sign in (1.0, -1.0))
 
@@ -133,19 +133,19 @@ def _is_signed_quantile(result: float, secret: float, scale: float, sign: float,
     return any(secret + sign * (-scale * math.log(j * spacing)) == result for j in indices)
 
 
-def fine_quantiles(result: float, secret: float, scale: float) -> bool:
+def is_fine_quantile(result: float, secret: float, scale: float) -> bool:
     """The same with multiples of 2^−53, as numpy's Generator.laplace has them."""
-    return quantiles(result, secret, scale, 2.0**-53)
+    return is_quantile(result, secret, scale, 2.0**-53)
 
 
-def lattice_points(result: float, secret: float, scale: float) -> bool:
+def is_lattice_point(result: float, secret: float, scale: float) -> bool:
     """Is it a multiple of 2^−10: what `float_samplers.lattice_laplace` gives, each with a positive chance for every
     secret.
     """
     return (Fraction(result) * 2**10).denominator == 1
 
 
-SUPPORT_TESTS: dict[str, Judge] = {"quantiles": quantiles, "fine quantiles": fine_quantiles, "sums": sums}
+SUPPORT_TESTS: dict[str, SupportTest] = {"quantiles": is_quantile, "fine quantiles": is_fine_quantile, "sums": is_sum}
 
 
 def run_attack(
@@ -153,7 +153,7 @@ def run_attack(
     secrets: tuple[float, float] = (0.0, 1.0),
     scale: float = 1.0,
     draws: int = 1000,
-    support_tests: Mapping[str, Judge] = SUPPORT_TESTS,
+    support_tests: Mapping[str, SupportTest] = SUPPORT_TESTS,
 ) -> Attack:
     """Draw from both secrets; the first support test that fits says which results only one of them can give."""
     if not MIN_SCALE <= scale <= MAX_SCALE:
@@ -167,19 +167,19 @@ def run_attack(
         fits = all(
             support_test(y, secret, scale) for secret, outcomes in zip(secrets, results, strict=True) for y in outcomes
         )
-        if fits and (name not in ASSUMPTIONS or telling(support_test, secrets, scale, results)):
+        if fits and (name not in ASSUMPTIONS or is_informative(support_test, secrets, scale, results)):
             return _summarize_attack(name, support_test, secrets, scale, results)
     return Attack(secrets, scale, draws, None, (0, 0), ())
 
 
-def telling(
-    support_test: Judge, secrets: tuple[float, float], scale: float, results: Sequence[Sequence[float]]
+def is_informative(
+    support_test: SupportTest, secrets: tuple[float, float], scale: float, results: Sequence[Sequence[float]]
 ) -> bool:
     """Would these draws have contradicted the test, had they come from an arbitrary sampler: see above.
 
     Each different result counts once, by the share of its two neighbours that the test calls impossible.
     """
-    if min(map(len, results)) < LEAST_DRAWS:
+    if min(map(len, results)) < MIN_DRAWS:
         return False
     impossible_count = 0
     for secret, outcomes in zip(secrets, results, strict=True):
@@ -200,15 +200,15 @@ def _draw_results(sampler: Sampler, secret: float, scale: float, draws: int) -> 
 
 
 def _summarize_attack(
-    name: str, support_test: Judge, secrets: tuple[float, float], scale: float, results: Sequence[Sequence[float]]
+    name: str, support_test: SupportTest, secrets: tuple[float, float], scale: float, results: Sequence[Sequence[float]]
 ) -> Attack:
-    certain, examples = [], []
+    certain_counts, examples = [], []
     for i, (secret, outcomes) in enumerate(zip(secrets, results, strict=True)):
         verdicts = [support_test(y, secrets[1 - i], scale) for y in outcomes]
-        certain.append(verdicts.count(False))
+        certain_counts.append(verdicts.count(False))
         for y, is_possible in zip(outcomes, verdicts, strict=True):
             examples.append(Example(y, secret, (True, is_possible) if i == 0 else (is_possible, True)))
-    return Attack(secrets, scale, len(results[0]), name, (certain[0], certain[1]), tuple(examples))
+    return Attack(secrets, scale, len(results[0]), name, (certain_counts[0], certain_counts[1]), tuple(examples))
 
 
 def load_sampler(path: str) -> Sampler:

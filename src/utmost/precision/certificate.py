@@ -12,7 +12,7 @@ S^{+δ_t} ∖ S^{−δ_t}. The first part has μ(S^{−δ_t} − r₁) ≤ e^ε�
 x₀ with p(x₀) ≤ P₂/λ(S^{−δ_t}). A point x of the rim − r₁ is at most Δ + L + δ_t away from x₀: so p(x) ≤ e^{ε +
 β(L+δ_t)}·p(x₀), and the rim has at most R·e^{ε+β(L+δ_t)}·P₂. ∎
 
-The paper prints e^{(L+δ_t)/Δ}, without ε: that holds for ε ≤ 1 only, see `enumeration.beats_the_printed_theorem`.
+The paper prints e^{(L+δ_t)/Δ}, without ε: that holds for ε ≤ 1 only, see `enumeration.printed_bound_violation`.
 
 *What is cut off.* The paper's proof ends before the result ∞. Let the range kept be convex, G(τ) the mass of the
 points further than τ from the range narrowed by δ_t. Along the normals of a convex set volume does not shrink and the
@@ -65,7 +65,7 @@ class Implementation:
         rounding_loss = Fraction(0) if self.generator.dyadic(digits) else 4 * number_format.rounding(1)
         return self.generator.delta0 + rounding_loss
 
-    def off(self, magnitude: Fraction) -> Fraction:
+    def function_error(self, magnitude: Fraction) -> Fraction:
         """The most that a library function is wrong by where its value is at most this.
 
         `ulps` steps; with 0 it is rounded correctly, which is still half a step off.
@@ -106,7 +106,7 @@ class Certificate:
         return self.theorem if self.theorem is None or self.sharp is None else min(self.theorem, self.sharp)
 
     @property
-    def finite(self) -> bool:
+    def is_finite(self) -> bool:
         """Is there an ε′ at all."""
         return self.epsilon_prime is not None
 

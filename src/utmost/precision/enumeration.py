@@ -23,7 +23,7 @@ from utmost.exact import epsilon as epsilon_level
 from utmost.exact.working_precision import working_precision
 from utmost.precision.certificate import Implementation, printed_bound, rate
 from utmost.precision.closeness import BALL_BITS, rational_ball, round_up
-from utmost.precision.laplace import LaplaceSetting, from_shift, laplace_setting, rounding_robustness
+from utmost.precision.laplace import LaplaceSetting, certify_shift, laplace_setting, rounding_robustness
 from utmost.precision.number_formats import NumberFormat, UniformGenerator
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _add_noise(number_format: NumberFormat, secret: Fraction, noise: Fraction | 
 
 
 @dataclass(frozen=True, slots=True)
-class Worst:
+class WorstRatio:
     """The largest quotient of two laws: `result` is `ratio` times likelier under `high` than under `low` (None: ∞)."""
 
     ratio: Fraction | None
@@ -133,7 +133,7 @@ class Worst:
         """ln ratio, as a double."""
         return math.inf if self.ratio is None else math.log(self.ratio)
 
-    def within(self, bound: Fraction) -> bool:
+    def is_at_most(self, bound: Fraction) -> bool:
         """Is ln ratio ≤ bound: decided."""
         if self.ratio is None:
             return False
@@ -141,9 +141,9 @@ class Worst:
             return bool(rational_ball(self.ratio).log() <= rational_ball(bound))
 
 
-def worst(laws: Mapping[Fraction, Law], sensitivity: Fraction) -> Worst:
+def worst_ratio(laws: Mapping[Fraction, Law], sensitivity: Fraction) -> WorstRatio:
     """The exact ε of some laws: the largest quotient over all results and secrets at most `sensitivity` apart."""
-    best: Worst | None = None
+    best: WorstRatio | None = None
     for high, first in laws.items():
         for low, second in laws.items():
             if high == low or abs(high - low) > sensitivity:
@@ -152,9 +152,9 @@ def worst(laws: Mapping[Fraction, Law], sensitivity: Fraction) -> Worst:
                 other_chance = second.get(result)
                 ratio = None if other_chance is None else chance / other_chance
                 if ratio is None:
-                    return Worst(None, result, high, low)
+                    return WorstRatio(None, result, high, low)
                 if best is None or best.ratio is None or ratio > best.ratio:
-                    best = Worst(ratio, result, high, low)
+                    best = WorstRatio(ratio, result, high, low)
     if best is None:
         raise InputError("secrets must include two that are at most the sensitivity apart")
     return best
@@ -162,21 +162,21 @@ def worst(laws: Mapping[Fraction, Law], sensitivity: Fraction) -> Worst:
 
 def exact_epsilon(
     setting: LaplaceSetting, implementation: Implementation, secrets: Iterable[Fraction], clamp_to_ends: bool = False
-) -> Worst:
-    """The ε that the implementation really has on these secrets, by enumeration."""
-    return worst(
+) -> WorstRatio:
+    """The exact ε of the implementation on these secrets, by enumeration."""
+    return worst_ratio(
         {secret: result_law(setting, implementation, secret, clamp_to_ends) for secret in secrets}, setting.sensitivity
     )
 
 
-def as_channel(laws: Mapping[Fraction, Law]) -> Channel:
+def law_channel(laws: Mapping[Fraction, Law]) -> Channel:
     """The laws as a channel, results in order."""
     results = sorted({r for law in laws.values() for r in law}, key=lambda r: (isinstance(r, str), r))
     rows = [[law.get(result, Fraction(0)) for result in results] for law in laws.values()]
     return channel(rows, [str(secret) for secret in laws], [str(result) for result in results])
 
 
-def quantile(level: Level, sensitivity: Fraction, u: Fraction) -> arb:
+def ideal_noise(level: Level, sensitivity: Fraction, u: Fraction) -> arb:
     """n(u), the ideal noise, for 0 < u < 1, as a ball."""
     with working_precision(BALL_BITS):
         tail = 1 - 2 * abs(u - Fraction(1, 2))
@@ -201,7 +201,7 @@ def wasserstein(setting: LaplaceSetting, implementation: Implementation) -> Frac
             continue
         if isinstance(noise, float):
             raise InputError("the generator has no value where the noise is still within the range: take a larger one")
-        pair = (abs(quantile(setting.level, setting.sensitivity, u) - rational_ball(noise)) for u in (first, last))
+        pair = (abs(ideal_noise(setting.level, setting.sensitivity, u) - rational_ball(noise)) for u in (first, last))
         farthest = max(farthest, *(round_up(gap) for gap in pair))
     return farthest
 
@@ -214,7 +214,7 @@ def tail_at(setting: LaplaceSetting, noise: Fraction) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class BoundViolation:
-    """An implementation that obeys GMP13's conditions and leaks more than a bound: `actual` is the exact quotient."""
+    """An implementation that obeys GMP13's conditions and loses more than a bound: `actual` is the exact quotient."""
 
     actual: Number
     printed: Fraction
@@ -222,7 +222,7 @@ class BoundViolation:
     shift: Fraction
 
     @property
-    def beaten(self) -> bool:
+    def is_violated(self) -> bool:
         """Is ln actual above the printed bound: decided."""
         from utmost.exact import ball
 
@@ -230,15 +230,15 @@ class BoundViolation:
             return bool(ball(self.actual, BALL_BITS).log() > rational_ball(self.printed))
 
 
-def beats_the_printed_theorem(epsilon: object, cells: int = 8) -> BoundViolation:
-    """Laplace noise rounded to a grid, Δ = L = 1: its exact leak beside GMP13 Thm 4.5 as printed and as proved.
+def printed_bound_violation(epsilon: object, cells: int = 8) -> BoundViolation:
+    """Laplace noise rounded to a grid, Δ = L = 1: its exact privacy loss beside GMP13 Thm 4.5 as printed and as proved.
 
     The noise is rounded to multiples of g, so δ_t = g/2 (k = 0, n′ monotone and odd: Conditions 1–3 hold). The cell
     of the result 2 is [3/2, 5/2). The secret r₁ puts its near edge a hair below a multiple of g, r₂ = r₁ − Δ a hair
     above one: one more multiple is counted for r₁. The quotient is about e^{ε(1 + g)}, and ε·g = 2εδ_t/Δ outgrows the
     printed ln(1 + R·e^{(L+δ_t)/Δ}).
 
-    >>> beats_the_printed_theorem(12).beaten, beats_the_printed_theorem(1).beaten
+    >>> printed_bound_violation(12).is_violated, printed_bound_violation(1).is_violated
     (True, False)
     """
     level, offset = epsilon_level(epsilon), Fraction(1, 64)
@@ -248,7 +248,7 @@ def beats_the_printed_theorem(epsilon: object, cells: int = 8) -> BoundViolation
     setting = laplace_setting(level, 1, 0, 2, 1)
     ratio = rounding_robustness(Fraction(1), grid / 2) or Fraction(0)
     printed = round_up(printed_bound(level, Fraction(1), ratio, Fraction(1), grid / 2))
-    certified = from_shift(setting, grid / 2).theorem or Fraction(0)
+    certified = certify_shift(setting, grid / 2).theorem or Fraction(0)
     return BoundViolation(actual, printed, certified, grid / 2)
 
 

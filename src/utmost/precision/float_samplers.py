@@ -26,7 +26,7 @@ EXTRA_DIGITS = 12  # digits more than the machine of Ex. 1.1 keeps, inside its p
 LATTICE_BITS = 10  # results of `lattice_laplace` are multiples of 2^−10
 
 
-def uniforms(count: int, source: EntropySource | None = None) -> npt.NDArray[np.float64]:
+def uniform_doubles(count: int, source: EntropySource | None = None) -> npt.NDArray[np.float64]:
     """Doubles z·2^−53, z uniform in 0 … 2^53 − 1: what nearly every library calls random()."""
     words = (source or system_source()).words(count)
     return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
@@ -36,7 +36,7 @@ def textbook_laplace(
     secret: float, scale: float, count: int, source: EntropySource | None = None
 ) -> npt.NDArray[np.float64]:
     """secret + noise, noise = −b·sgn(u − ½)·ln(1 − 2|u − ½|) in doubles: UNSAFE, as Mironov showed in 2012."""
-    return np.array([secret + _inverse_laplace(u, scale) for u in uniforms(count, source).tolist()])
+    return np.array([secret + _inverse_laplace(u, scale) for u in uniform_doubles(count, source).tolist()])
 
 
 def _inverse_laplace(u: float, scale: float) -> float:
@@ -45,13 +45,13 @@ def _inverse_laplace(u: float, scale: float) -> float:
     return size if u > 0.5 else -size
 
 
-def polar(rate: float, count: int, source: EntropySource | None = None) -> npt.NDArray[np.float64]:
+def polar_laplace(rate: float, count: int, source: EntropySource | None = None) -> npt.NDArray[np.float64]:
     """Planar Laplace noise in doubles, a row (x, y) each: radius C⁻¹(u), rounded once, and an angle 2π(v − ½).
 
     C⁻¹(u) = −(W₋₁((u − 1)/e) + 1)/rate, Lambert's function in balls: the plain double formula loses half of its
     digits near 0.
     """
-    values = uniforms(2 * count, source).tolist()
+    values = uniform_doubles(2 * count, source).tolist()
     points = [_polar_point(u, v, rate) for u, v in zip(values[::2], values[1::2], strict=True)]
     return np.array(points).reshape(count, 2)
 
@@ -70,7 +70,7 @@ def lattice_laplace(
 ) -> npt.NDArray[np.float64]:
     """What utmost draws instead: the secret rounded to 2^−10, two-sided geometric noise on the same grid, exact.
 
-    Every multiple of 2^−10 has a positive probability for every secret, so no result tells one apart for sure.
+    Every multiple of 2^−10 has a positive probability for every secret, so no result identifies one for sure.
     """
     steps_per_unit = 2**LATTICE_BITS
     level = epsilon(1 / (Fraction(scale) * steps_per_unit))
@@ -79,7 +79,7 @@ def lattice_laplace(
     return np.array([float(Fraction(centre + int(k), steps_per_unit)) for k in noise])
 
 
-def scaled(digits: int, doublings: int, generator: UniformGenerator | None = None) -> list[Fraction]:
+def scaled_noise(digits: int, doublings: int, generator: UniformGenerator | None = None) -> list[Fraction]:
     """The noise of GMP13 Ex. 1.1 for each value of the generator: 2^doublings·X, X Laplace of scale 1 in fixed point.
 
     Every value is a multiple of 2^(doublings − digits): the last `doublings` digits of a sum are the secret's.
@@ -92,13 +92,13 @@ def scaled(digits: int, doublings: int, generator: UniformGenerator | None = Non
 
 
 def scaled_law(secret: object, digits: int, doublings: int, generator: UniformGenerator | None = None) -> Law:
-    """The exact law of secret + noise for the noise of `scaled`, enumerated.
+    """The exact law of secret + noise for the noise of `scaled_noise`, enumerated.
 
     >>> first, second = (scaled_law(r, 6, 2) for r in ("0", "7/32"))
     >>> set(first) & set(second), sum(first.values())
     (set(), Fraction(1, 1))
     """
-    table = scaled(digits, doublings, generator)
+    table = scaled_noise(digits, doublings, generator)
     law: dict[Fraction | str, Fraction] = {}
     for noise in table:
         result = rational(secret, "secret") + noise
@@ -110,7 +110,7 @@ def scaled_draw(
     secret: object, digits: int, doublings: int, count: int, source: EntropySource | None = None
 ) -> list[Fraction]:
     """Results of GMP13 Ex. 1.1, drawn: the generator's 2^(digits + 4) values from as many bits of a word."""
-    table = scaled(digits, doublings)
+    table = scaled_noise(digits, doublings)
     words = (source or system_source()).words(count)
     return [rational(secret, "secret") + table[int(word) >> (64 - digits - 4)] for word in words]
 
@@ -125,14 +125,14 @@ def last_digits(result: Fraction, digits: int, doublings: int) -> int:
     return digit_value
 
 
-def stepped_law(level: Level, generator: UniformGenerator, secret: int, reach: int) -> Law:
+def rounded_quantile_law(level: Level, generator: UniformGenerator, secret: int, reach: int) -> Law:
     """GMP13 Ex. 4.1: exact Laplace quantiles of a generator with few values, the sum rounded to a whole number.
 
     The law of the results −reach … reach for a whole-number secret, and ∞ beyond: k/N, where k values lead to the
     result. Only the generator is discrete here; the logarithm is exact.
 
     >>> from utmost.exact import alpha
-    >>> law = stepped_law(alpha("3/4"), uniform_generator(32, "centred"), 0, 8)
+    >>> law = rounded_quantile_law(alpha("3/4"), uniform_generator(32, "centred"), 0, 8)
     >>> law[0], law[8]
     (Fraction(1, 8), Fraction(1, 32))
     """
@@ -144,7 +144,7 @@ def stepped_law(level: Level, generator: UniformGenerator, secret: int, reach: i
 
 
 def _distribution_function(level: Level, point: Fraction) -> Callable[[int], arb]:
-    """Pr[X ≤ place] of Laplace noise of rate ε, as balls."""
+    """Pr[X ≤ point] of Laplace noise of rate ε, as balls."""
 
     def probability(bits: int) -> arb:
         with working_precision(bits):
@@ -154,7 +154,7 @@ def _distribution_function(level: Level, point: Fraction) -> Callable[[int], arb
     return probability
 
 
-def ideal_step(level: Level, secret: int, result: int) -> arb:
+def ideal_cell_mass(level: Level, secret: int, result: int) -> arb:
     """Pr[result] with a perfect generator: the Laplace mass of [result − ½, result + ½)."""
     low, high = (_distribution_function(level, Fraction(2 * result + sign, 2) - secret)(96) for sign in (-1, 1))
     return high - low

@@ -112,7 +112,7 @@ def arithmetic_error(setting: LaplaceSetting, implementation: Implementation, no
         scale = round_up(1 / rate(setting.level, setting.sensitivity))
         logarithm = round_up(rational_ball(noise) * rate(setting.level, setting.sensitivity))
     scale_error = number_format.rounding(scale)
-    product_error = (scale + scale_error) * implementation.off(logarithm) + logarithm * scale_error
+    product_error = (scale + scale_error) * implementation.function_error(logarithm) + logarithm * scale_error
     product_error += number_format.rounding(noise + product_error)
     return round_up(
         product_error + number_format.rounding(max(abs(setting.low), abs(setting.high)) + noise + product_error)
@@ -177,15 +177,15 @@ def certify_laplace(setting: LaplaceSetting, implementation: Implementation) -> 
     True
     """
     check_format(implementation.format, max(abs(setting.low), abs(setting.high)) + setting.rounding)
-    return from_closeness(setting, closeness(setting, implementation))
+    return certify_closeness(setting, closeness(setting, implementation))
 
 
-def from_shift(setting: LaplaceSetting, shift: object) -> Certificate:
+def certify_shift(setting: LaplaceSetting, shift: object) -> Certificate:
     """ε′ of any sampler whose noise is within `shift` of Laplace noise wherever the result is kept."""
-    return from_closeness(setting, closeness_of_shift(shift, setting.reach))
+    return certify_closeness(setting, closeness_of_shift(shift, setting.reach))
 
 
-def from_closeness(setting: LaplaceSetting, noise_closeness: Closeness | None) -> Certificate:
+def certify_closeness(setting: LaplaceSetting, noise_closeness: Closeness | None) -> Certificate:
     """ε′ where the noise is known to be so close."""
     from flint import arb
 
@@ -213,14 +213,16 @@ def widest_range(
     The bound grows with the range, so the number of cells is found by bisection. The range starts at `low`; where it
     lies matters only to the rounding of the last sum.
     """
-    good, bad = 0, int(setting.reach / setting.rounding) + 2
-    while bad - good > 1:
-        middle = (good + bad) // 2
+    feasible, infeasible = 0, int(setting.reach / setting.rounding) + 2
+    while infeasible - feasible > 1:
+        middle = (feasible + infeasible) // 2
         candidate = replace(setting, high=setting.low + middle * setting.rounding)
-        good, bad = (
-            (middle, bad) if promises_target(certify_laplace(candidate, implementation), target) else (good, middle)
+        feasible, infeasible = (
+            (middle, infeasible)
+            if promises_target(certify_laplace(candidate, implementation), target)
+            else (feasible, middle)
         )
-    return good * setting.rounding or None
+    return feasible * setting.rounding or None
 
 
 def best_rounding(
@@ -292,15 +294,15 @@ def _refusal_text(setting: LaplaceSetting, implementation: Implementation, targe
     )
 
 
-def _largest_fitting(fits: Callable[[Fraction], bool], good: Fraction, bad: Fraction) -> Fraction:
-    """The largest number of three digits or so from good to bad that fits, by bisection; it was tried itself.
+def _largest_fitting(fits: Callable[[Fraction], bool], fitting: Fraction, too_wide: Fraction) -> Fraction:
+    """The largest number of three digits or so from `fitting` to `too_wide` that fits, by bisection; itself tried.
 
     >>> _largest_fitting(lambda x: x * x < 700, Fraction("15.625"), Fraction("31.25"))
     Fraction(132, 5)
     """
-    unit = Fraction(10) ** (int(f"{float(good):e}".partition("e")[2]) - 2)
-    low, high = good // unit, -(-bad // unit)
+    unit = Fraction(10) ** (int(f"{float(fitting):e}".partition("e")[2]) - 2)
+    low, high = fitting // unit, -(-too_wide // unit)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle * unit) else (low, middle)
-    return low * unit if low * unit > good else good
+    return low * unit if low * unit > fitting else fitting

@@ -40,8 +40,8 @@ from utmost.precision.laplace import MAX_CELLS, MAX_REACH_EXPONENT, promises_tar
 if TYPE_CHECKING:
     from flint import arb
 
-ROOT2 = Fraction(99, 70)  # above √2
-TWO_PI = Fraction(710, 113)  # above 2π
+SQRT_2_BOUND = Fraction(99, 70)  # above √2
+TWO_PI_BOUND = Fraction(710, 113)  # above 2π
 BISECTION_STEPS = 30  # of the search for a width; it stays an upper bound at every step
 
 
@@ -88,7 +88,7 @@ def planar_setting(
     )
 
 
-def beyond(beta: arb, radius: arb) -> arb:
+def radius_tail(beta: arb, radius: arb) -> arb:
     """Pr[‖X‖ > radius] = (1 + β·radius)·e^{−β·radius}."""
     return (1 + beta * radius) * (-beta * radius).exp()
 
@@ -100,12 +100,13 @@ def radius_error(setting: PlanarSetting, delta0: Fraction, noise: Fraction) -> F
     """
     with working_precision(2 * BALL_BITS):
         beta, start, mass = rate(setting.level, setting.sensitivity), rational_ball(noise), rational_ball(delta0)
-        if beta * start > MAX_REACH_EXPONENT or not beyond(beta, start) > mass:
+        if beta * start > MAX_REACH_EXPONENT or not radius_tail(beta, start) > mass:
             return None
         far_width = _smallest_width(
-            lambda w: beyond(beta, start) - beyond(beta, start + w) >= mass, _scaled_slope(setting, delta0, noise)
+            lambda w: radius_tail(beta, start) - radius_tail(beta, start + w) >= mass,
+            _scaled_slope(setting, delta0, noise),
         )
-        near_width = _smallest_width(lambda w: 1 - beyond(beta, w) >= mass, round_up((2 * mass).sqrt() / beta))
+        near_width = _smallest_width(lambda w: 1 - radius_tail(beta, w) >= mass, round_up((2 * mass).sqrt() / beta))
     return None if far_width is None or near_width is None else max(far_width, near_width)
 
 
@@ -141,7 +142,9 @@ def uniform_error(setting: PlanarSetting, delta0: Fraction, noise: Fraction) -> 
         return None
     largest_radius = noise + radius_shift
     with working_precision(BALL_BITS):
-        return round_up(rational_ball(radius_shift**2 + (TWO_PI * largest_radius * delta0) ** 2).sqrt()), largest_radius
+        return round_up(
+            rational_ball(radius_shift**2 + (TWO_PI_BOUND * largest_radius * delta0) ** 2).sqrt()
+        ), largest_radius
 
 
 def inverse_slope(setting: PlanarSetting) -> Fraction | None:
@@ -159,12 +162,12 @@ def arithmetic_error(setting: PlanarSetting, implementation: Implementation, noi
     """
     number_format = implementation.format
     angle = number_format.rounding(7) + number_format.rounding(4)
-    cosine = angle + implementation.off(Fraction(1))
-    radius = implementation.off(noise)
+    cosine = angle + implementation.function_error(Fraction(1))
+    radius = implementation.function_error(noise)
     product = radius * (1 + cosine) + noise * cosine
     product += number_format.rounding(noise + product)
     edge = max(abs(end) for end in (*setting.low, *setting.high))
-    return round_up(ROOT2 * (product + number_format.rounding(edge + noise + product)))
+    return round_up(SQRT_2_BOUND * (product + number_format.rounding(edge + noise + product)))
 
 
 def closeness(setting: PlanarSetting, implementation: Implementation) -> Closeness | None:
@@ -172,10 +175,10 @@ def closeness(setting: PlanarSetting, implementation: Implementation) -> Closene
     delta0 = implementation.delta0
 
     def error_parts(delta: Fraction) -> tuple[Fraction, Fraction] | None:
-        moved = uniform_error(setting, delta0, setting.reach + 2 * delta)
-        if moved is None:
+        uniform_shift = uniform_error(setting, delta0, setting.reach + 2 * delta)
+        if uniform_shift is None:
             return None
-        displacement, radius = moved
+        displacement, radius = uniform_shift
         return displacement, arithmetic_error(setting, implementation, radius)
 
     def error(delta: Fraction) -> Fraction | None:
@@ -209,15 +212,15 @@ def certify_planar(setting: PlanarSetting, implementation: Implementation) -> Ce
     True
     """
     check_format(implementation.format, max(abs(end) for end in (*setting.low, *setting.high)) + setting.rounding)
-    return from_closeness(setting, closeness(setting, implementation))
+    return certify_closeness(setting, closeness(setting, implementation))
 
 
-def from_shift(setting: PlanarSetting, shift: object) -> Certificate:
+def certify_shift(setting: PlanarSetting, shift: object) -> Certificate:
     """ε′ of any sampler whose noise is within `shift` of planar Laplace noise wherever the result is kept."""
-    return from_closeness(setting, closeness_of_shift(shift, setting.reach))
+    return certify_closeness(setting, closeness_of_shift(shift, setting.reach))
 
 
-def from_closeness(setting: PlanarSetting, noise_closeness: Closeness | None) -> Certificate:
+def certify_closeness(setting: PlanarSetting, noise_closeness: Closeness | None) -> Certificate:
     """ε′ where the noise is known to be so close."""
     from flint import arb
 
@@ -236,16 +239,16 @@ def widest_square(
 ) -> Fraction | None:
     """The side of the widest square (a multiple of the step) with ε′ ≤ target; None if not even one cell will do."""
     side = max(top - bottom for bottom, top in zip(setting.low, setting.high, strict=True))
-    good, bad = 0, int(side / setting.rounding) + 2
-    while bad - good > 1:
-        middle = (good + bad) // 2
+    feasible, infeasible = 0, int(side / setting.rounding) + 2
+    while infeasible - feasible > 1:
+        middle = (feasible + infeasible) // 2
         top = (setting.low[0] + middle * setting.rounding, setting.low[1] + middle * setting.rounding)
-        good, bad = (
-            (middle, bad)
+        feasible, infeasible = (
+            (middle, infeasible)
             if promises_target(certify_planar(replace(setting, high=top), implementation), target)
-            else (good, middle)
+            else (feasible, middle)
         )
-    return good * setting.rounding or None
+    return feasible * setting.rounding or None
 
 
 def best_rounding(setting: PlanarSetting, implementation: Implementation) -> Certificate | None:

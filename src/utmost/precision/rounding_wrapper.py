@@ -88,7 +88,7 @@ def wrap_shifted(
     setting: laplace.LaplaceSetting, shift: object, noise: Noise, clamp_to_ends: bool = False
 ) -> WrappedLaplace:
     """Wrap any sampler whose noise is within `shift` of Laplace noise wherever results are kept (W_∞)."""
-    return WrappedLaplace(setting, _check_finite(laplace.from_shift(setting, shift)), noise, clamp_to_ends)
+    return WrappedLaplace(setting, _check_finite(laplace.certify_shift(setting, shift)), noise, clamp_to_ends)
 
 
 def wrap_planar(setting: planar.PlanarSetting, implementation: Implementation, noise: Points) -> WrappedPlanar:
@@ -97,7 +97,7 @@ def wrap_planar(setting: planar.PlanarSetting, implementation: Implementation, n
 
 
 def _check_finite(certificate: Certificate) -> Certificate:
-    if not certificate.finite:
+    if not certificate.is_finite:
         raise InputError(
             "no finite epsilon-prime can be promised: take a narrower range, a larger round, or draw exactly"
         )

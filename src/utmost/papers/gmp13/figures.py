@@ -7,9 +7,15 @@ from dataclasses import replace
 from fractions import Fraction
 
 from utmost.exact import Level, alpha, decimal, nearest_double
-from utmost.papers.items import Claim, Grid, Item, Series, Value, claims, found
+from utmost.papers.items import Claim, Grid, Item, Series, Value, claims_item, computed_item
 from utmost.precision.enumeration import Law
-from utmost.precision.float_samplers import ideal_step, largest_ratio, last_digits, scaled_law, stepped_law
+from utmost.precision.float_samplers import (
+    ideal_cell_mass,
+    largest_ratio,
+    last_digits,
+    rounded_quantile_law,
+    scaled_law,
+)
 from utmost.precision.number_formats import UniformGenerator, uniform_generator
 
 DIGITS, DOUBLINGS = 6, 2  # d = 6 and b = 2^2
@@ -44,7 +50,9 @@ def example11() -> Item:
         ),
     ]
     note = f"exact law of a generator with {2 ** (DIGITS + 4)} values; {len(first)} results of each secret, ε = ∞"
-    return claims("Example 1.1", "fixed point with d = 6 digits, noise of scale 1 multiplied by b = 4", lines, note)
+    return claims_item(
+        "Example 1.1", "fixed point with d = 6 digits, noise of scale 1 multiplied by b = 4", lines, note
+    )
 
 
 def _have_disjoint_results(h: int) -> bool:
@@ -61,7 +69,7 @@ def figure1() -> Item:
     rows = [[law.get(x, Fraction(0)) for x in results] for law in laws.values()]
     grid = Grid("result", list(laws), results, [list(cells) for cells in zip(*rows, strict=True)])
     note = "r₂ − r₁ = (2²·3 + 2)/2⁶ = 7/32: the text's (2^{n+k+h})/2^d is (2^n·k + h)/2^d"
-    item = found(
+    item = computed_item(
         "Figure 1",
         "b = 4, d = 6 digits, k = 3, h = 2: the laws of the results for r₁ = 0 and r₂ = 7/32",
         grid,
@@ -82,22 +90,22 @@ def _law_series(laws: dict[str, Law]) -> tuple[Series, ...]:
     return tuple(series)
 
 
-def level() -> Level:
+def figure2_level() -> Level:
     """The ratio 4/3 of Figure 2."""
     return alpha("3/4")
 
 
-def generator() -> UniformGenerator:
+def figure2_generator() -> UniformGenerator:
     """z/N with both ends, as Example 4.1 has it."""
     return uniform_generator(GENERATOR_VALUES, "closed")
 
 
 def example41() -> Item:
     """A discretised generator makes a ratio of 2 where 4/3 was meant; an error of 1/3 at a probability of 1.5/N."""
-    first, second = (stepped_law(level(), generator(), r, MAX_RESULT) for r in (0, 1))
+    first, second = (rounded_quantile_law(figure2_level(), figure2_generator(), r, MAX_RESULT) for r in (0, 1))
     ratio, single_support = largest_ratio(first, second)
     lines: list[Claim] = [
-        ("ratio of the theoretical laws", Fraction(4, 3), 1 / Fraction(level().power(1))),  # type: ignore[arg-type]
+        ("ratio of the theoretical laws", Fraction(4, 3), 1 / Fraction(figure2_level().power(1))),  # type: ignore[arg-type]
         ("largest finite ratio of the laws that run", Fraction(2), ratio),
         ("least error where 1.5/N is meant", Fraction(1, 3), min(abs(k / Fraction(3, 2) - 1) for k in range(4))),
     ]
@@ -105,21 +113,23 @@ def example41() -> Item:
         f"N = {GENERATOR_VALUES}; besides, {len(single_support)} results can come from one of the two secrets only, "
         "so that there is no ε at all"
     )
-    return claims("Example 4.1", "Laplace quantiles of z/N, rounded to whole numbers, secrets 0 and 1", lines, note)
+    return claims_item(
+        "Example 4.1", "Laplace quantiles of z/N, rounded to whole numbers, secrets 0 and 1", lines, note
+    )
 
 
 def figure2() -> Item:
     """Both laws and the theoretical ones."""
-    laws = [stepped_law(level(), generator(), r, MAX_RESULT) for r in (0, 1)]
+    laws = [rounded_quantile_law(figure2_level(), figure2_generator(), r, MAX_RESULT) for r in (0, 1)]
     results = range(-4, MAX_RESULT + 1)
     rows: list[Sequence[Value]] = [
         [law[Fraction(k)] * GENERATOR_VALUES for law in laws]
-        + [decimal(nearest_double(ideal_step(level(), r, k) * GENERATOR_VALUES), 4) for r in (0, 1)]
+        + [decimal(nearest_double(ideal_cell_mass(figure2_level(), r, k) * GENERATOR_VALUES), 4) for r in (0, 1)]
         for k in results
     ]
     grid = Grid("result", ("secret 0", "secret 1", "meant, 0", "meant, 1"), results, rows)
     caption = f"how many of the N = {GENERATOR_VALUES} values lead to each result, and how many should"
-    item = found("Figure 2", caption, grid, "where 1.5 are meant there are 1 or 2", _count_series(laws))
+    item = computed_item("Figure 2", caption, grid, "where 1.5 are meant there are 1 or 2", _count_series(laws))
     return replace(item, claim="A generator of 64 values turns a ratio of 4/3 into 2, and into ∞ further out")
 
 
@@ -127,9 +137,9 @@ def _count_series(laws: Sequence[Law]) -> tuple[Series, ...]:
     results = tuple(range(-MAX_RESULT, MAX_RESULT + 1))
     axis, series = f"values of the generator, of {GENERATOR_VALUES}", []
     for r, law in enumerate(laws):
-        side = (2 * r - 1) * SECRET_OFFSET
-        runs = [(k + side, float(law[Fraction(k)] * GENERATOR_VALUES)) for k in results if law[Fraction(k)]]
-        ideal = [(float(k), nearest_double(ideal_step(level(), r, k) * GENERATOR_VALUES)) for k in results]
+        offset = (2 * r - 1) * SECRET_OFFSET
+        runs = [(k + offset, float(law[Fraction(k)] * GENERATOR_VALUES)) for k in results if law[Fraction(k)]]
+        ideal = [(float(k), nearest_double(ideal_cell_mass(figure2_level(), r, k) * GENERATOR_VALUES)) for k in results]
         for name, points, stems in (("as it runs (points)", runs, True), ("as meant (line)", ideal, False)):
             x, y = zip(*points, strict=True)
             series.append(Series(f"secret {r}, {name}", "result", axis, x, y, stems, r))

@@ -6,11 +6,11 @@ import math
 from fractions import Fraction
 
 from utmost.exact import ball, decimal, epsilon, nearest_double
-from utmost.papers.items import Claim, Grid, Item, Value, claims, found, statement
+from utmost.papers.items import Claim, Grid, Item, Value, claims_item, computed_item, statement_item
 from utmost.precision import laplace
 from utmost.precision.certificate import Certificate, Implementation
 from utmost.precision.closeness import closeness_counterexample, is_close
-from utmost.precision.enumeration import BoundViolation, beats_the_printed_theorem, exact_epsilon, wasserstein
+from utmost.precision.enumeration import BoundViolation, exact_epsilon, printed_bound_violation, wasserstein
 from utmost.precision.number_formats import (
     BINARY16,
     BINARY64,
@@ -32,7 +32,7 @@ SECRETS = tuple(Fraction(k, 8) for k in range(9))
 
 def items() -> tuple[Item, ...]:
     """In the order of the paper."""
-    return remark1(), theorem41(), theorem45(), truth()
+    return remark1(), theorem41(), theorem45(), enumerated_machines()
 
 
 def remark1() -> Item:
@@ -42,7 +42,9 @@ def remark1() -> Item:
         for terms in (10**3, 10**6, 10**9)
     ]
     grid = Grid("terms", SUM_METHODS, ("10^3", "10^6", "10^9"), rows)
-    return found("Remark 1", "2δ_f of a sum of numbers in [0, 1] in binary64: it adds to the sensitivity 1", grid)
+    return computed_item(
+        "Remark 1", "2δ_f of a sum of numbers in [0, 1] in binary64: it adds to the sensitivity 1", grid
+    )
 
 
 def theorem41() -> Item:
@@ -62,7 +64,7 @@ def theorem41() -> Item:
         ),
         ("Thm 4.2: a slope of 3 is not", True, closeness_counterexample(_triple, points, k, delta) is None),
     ]
-    return claims("Theorems 4.1, 4.2", "n(u) = 3u on the multiples of 1/16, n′ rounded to multiples of 1/4", lines)
+    return claims_item("Theorems 4.1, 4.2", "n(u) = 3u on the multiples of 1/16, n′ rounded to multiples of 1/4", lines)
 
 
 def _triple(u: Fraction) -> Fraction:
@@ -76,24 +78,24 @@ def _rounded_triple(u: Fraction) -> Fraction:
 def theorem45() -> Item:
     """The printed bound, broken by noise rounded to a grid; the bound as proved holds."""
     levels = (1, 2, 4, 6, 7, 8, 10, 12)
-    violations = [beats_the_printed_theorem(e) for e in levels]
+    violations = [printed_bound_violation(e) for e in levels]
     rows = [_violation_row(b) for b in violations]
-    return statement(
+    return statement_item(
         "Theorem 4.5",
         "Laplace noise rounded to a grid, Δ = L = 1, δ_t = 31/512: its exact ε beside the bounds",
         "ε′ = ε + ln(1 + R·e^{(L+δ_t)/Δ})",
         Grid("ε", ("exact", "printed ε′", "proved ε′", "printed holds"), levels, rows),
-        not any(b.beaten for b in violations),
+        not any(b.is_violated for b in violations),
         "without ε in the exponent the bound fails here from ε = 7 on; for ε ≤ 1 it follows from what is proved",
     )
 
 
 def _violation_row(b: BoundViolation) -> list[Value]:
     actual = nearest_double(ball(b.actual, 96).log())
-    return [decimal(actual), decimal(b.printed), decimal(b.certified), not b.beaten]
+    return [decimal(actual), decimal(b.printed), decimal(b.certified), not b.is_violated]
 
 
-def truth() -> Item:
+def enumerated_machines() -> Item:
     """Small machines enumerated: exact ε ≤ certified ε′, W_∞ ≤ δ_t."""
     rows, holds, names = [], True, []
     for number_format, generator in MACHINES:
@@ -105,7 +107,7 @@ def truth() -> Item:
             rows.append(row)
             holds = holds and row_holds
             names.append(f"{number_format.name}, N = {generator.count}, ε = {text}")
-    return statement(
+    return statement_item(
         "Theorem 4.5 as proved",
         "every value of the generator enumerated, answers 0, 1/8, …, 1, results rounded to 1/4",
         "a mechanism that respects Conditions 1–3 is ε′-differentially private",
@@ -123,8 +125,8 @@ def _compare_with_certificate(
     if certificate.theorem is None or certificate.sharp is None or certificate.closeness is None:
         return [decimal(cut_off.epsilon), decimal(clamped.epsilon), "∞", "∞", decimal(distance, 3), "∞"], True
     holds = (
-        cut_off.within(certificate.sharp)
-        and clamped.within(certificate.sharp)
+        cut_off.is_at_most(certificate.sharp)
+        and clamped.is_at_most(certificate.sharp)
         and certificate.sharp <= certificate.theorem
     )
     epsilons = (cut_off.epsilon, clamped.epsilon, certificate.theorem, certificate.sharp)
