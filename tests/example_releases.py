@@ -42,7 +42,7 @@ def answer(
         mechanism=selection.mechanism,
         optimal=selection.optimal,
         error=accuracy.error_law(selection.mechanism, query),
-        asked=plans.query_content(query),
+        query_content=plans.query_content(query),
         **results,
     )
 

@@ -16,7 +16,7 @@ def charge(*costs, budget="survey", part=None, fingerprint="f"):
         query_costs = tuple(QueryCost(query, Fraction(epsilon), "geometric", 2) for query, epsilon in costs)
         release_cost = ReleaseCost(budget, "row", "replace", query_costs, part, "0123456789abcdef" * 4, fingerprint)
         entry = ledger.charge(release_cost)
-        ledger.keep(entry.id, "{}")
+        ledger.store_release(entry.id, "{}")
 
 
 def test_a_budget_is_opened_shown_and_listed(utmost):

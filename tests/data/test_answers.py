@@ -19,7 +19,7 @@ from data.oracle import assert_agrees, position
 from data.storages import COLUMNS, Column, open_stored_table, write_duckdb
 from spark import quiet
 from utmost.data.partitions import Partition
-from utmost.data.quantize import placed as quantized_position
+from utmost.data.quantize import quantize as quantized_position
 from utmost.data.queries import Count, Grid, Histogram, Mean, PrivacyUnit, Quantile, Query, Sum
 from utmost.data.sources import Source, open_table
 from utmost.data.table import Moments, Table

@@ -76,7 +76,7 @@ def charge_until_killed(location: str, processes: int, seconds: float, epsilon: 
         while True:
             entry = ledger.charge(release_cost(Fraction(epsilon), f"{os.getpid()}-{charge_number}"))
             os.write(out, f"charged {entry.id}\n".encode())
-            ledger.keep(entry.id, json.dumps({"of": entry.id, "padding": "x" * 5000}))
+            ledger.store_release(entry.id, json.dumps({"of": entry.id, "padding": "x" * 5000}))
             os.write(out, f"kept {entry.id}\n".encode())
             charge_number += 1
 

@@ -96,5 +96,5 @@ def test_processes_killed_while_charging_leave_a_ledger_that_has_all_they_report
         for number in kept_entries[-20:]:
             charge = numbers[number]
             release_cost = ReleaseCost("survey", "row", "replace", charge.costs, None, charge.plan, "f")
-            assert ledger.remembered(release_cost)["of"] == number
+            assert ledger.find_release(release_cost)["of"] == number
         assert ledger.open(Budget("after", Fraction(1))).name == "after"

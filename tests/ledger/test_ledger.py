@@ -90,7 +90,7 @@ def test_a_refusal_says_what_is_left_and_what_is_asked_and_charges_nothing(ledge
     message = "budget 'survey' has ε 0.25 left, this plan costs 0.50: lower its epsilons or open a new budget"
     assert str(refusal.value) == message
     with pytest.raises(BudgetError) as dry:
-        ledger.afford(release_cost(epsilon=Fraction(1, 2)))
+        ledger.state_after(release_cost(epsilon=Fraction(1, 2)))
     assert str(dry.value) == message
     with pytest.raises(BudgetError, match=r"has ε 0\.25 left, this plan costs 1/3"):
         ledger.charge(release_cost(epsilon=Fraction(1, 3)))
@@ -101,7 +101,7 @@ def test_to_afford_is_what_charging_leads_to_and_changes_nothing(ledger):
     ledger.open(Budget("survey", Fraction(1)))
     ledger.charge(release_cost())
     before = ledger.state("survey")
-    expected_state = ledger.afford(release_cost())
+    expected_state = ledger.state_after(release_cost())
     assert ledger.state("survey") == before
     entry = ledger.charge(release_cost())
     assert (expected_state.spent, expected_state.left, expected_state.charges) == (entry.spent, entry.left, 2)
@@ -118,7 +118,7 @@ def test_what_a_charge_takes_is_of_one_moment_while_others_charge(ledger, locati
     with ThreadPoolExecutor(1) as thread:
         charging, differences = thread.submit(charge_repeatedly), []
         while not charging.done():
-            now, after = ledger.outlook(release_cost())
+            now, after = ledger.states_around(release_cost())
             differences.append((after.spent - now.spent, now.left - after.left, after.charges - now.charges))
         charging.result()
     assert set(differences) == {(TENTH, TENTH, 1)}
@@ -143,7 +143,7 @@ def test_the_largest_parts_count_and_the_cost_of_a_part_is_what_it_adds(ledger):
 )
 def test_other_units_and_other_neighbours_are_refused(ledger, unit, neighbours):
     ledger.open(Budget("survey", Fraction(1)))
-    for method in (ledger.charge, ledger.afford, ledger.remembered):
+    for method in (ledger.charge, ledger.state_after, ledger.find_release):
         with pytest.raises(InputError, match="protects each row under replace, this plan asks for each") as refusal:
             method(release_cost(unit=unit, neighbours=neighbours))
         assert not isinstance(refusal.value, BudgetError)
@@ -163,19 +163,19 @@ def test_what_is_kept_is_remembered_for_the_same_plan_and_fingerprint_alone(ledg
     for name in ("survey", "other"):
         ledger.open(Budget(name, Fraction(1)))
     cost = release_cost(plan="p", fingerprint="f")
-    assert ledger.remembered(cost) is None
+    assert ledger.find_release(cost) is None
     entry = ledger.charge(cost)
-    assert ledger.remembered(cost) is None  # charged, and not finished
+    assert ledger.find_release(cost) is None  # charged, and not finished
     document = {"value": [1, "2/3", 0.25], "ε": "雪"}
-    ledger.keep(entry.id, json.dumps(document, ensure_ascii=False))
-    assert ledger.remembered(cost) == document
+    ledger.store_release(entry.id, json.dumps(document, ensure_ascii=False))
+    assert ledger.find_release(cost) == document
     for changed in (
         release_cost(plan="q", fingerprint="f"),
         release_cost(plan="p", fingerprint="g"),
         release_cost(plan="p"),
     ):
-        assert ledger.remembered(changed) is None
-    assert ledger.remembered(release_cost("other", plan="p", fingerprint="f")) is None
+        assert ledger.find_release(changed) is None
+    assert ledger.find_release(release_cost("other", plan="p", fingerprint="f")) is None
     assert [charge.kept for charge in ledger.history("survey")] == [True]
 
 
@@ -183,9 +183,9 @@ def test_of_two_releases_at_once_both_are_charged_and_the_first_kept_wins(ledger
     ledger.open(Budget("survey", Fraction(1)))
     cost = release_cost(fingerprint="f")
     first, second = ledger.charge(cost), ledger.charge(cost)
-    ledger.keep(second.id, '{"of": "second"}')
-    ledger.keep(first.id, '{"of": "first"}')
-    assert ledger.remembered(cost) == {"of": "second"}
+    ledger.store_release(second.id, '{"of": "second"}')
+    ledger.store_release(first.id, '{"of": "first"}')
+    assert ledger.find_release(cost) == {"of": "second"}
     assert ledger.state("survey").spent == 2 * TENTH
 
 
@@ -193,18 +193,18 @@ def test_a_release_is_kept_once(ledger):
     ledger.open(Budget("survey", Fraction(1)))
     cost = release_cost(fingerprint="f")
     entry = ledger.charge(cost)
-    ledger.keep(entry.id, '{"a": 1}')
+    ledger.store_release(entry.id, '{"a": 1}')
     with pytest.raises(InputError, match="kept once"):
-        ledger.keep(entry.id, '{"a": 2}')
-    assert ledger.remembered(cost) == {"a": 1}
+        ledger.store_release(entry.id, '{"a": 2}')
+    assert ledger.find_release(cost) == {"a": 1}
 
 
 @pytest.mark.parametrize(("remember", "fingerprint"), [(False, "f"), (True, None)], ids=["forgets", "no fingerprint"])
 def test_nothing_is_remembered_without_a_fingerprint_or_by_a_budget_that_forgets(ledger, remember, fingerprint):
     ledger.open(Budget("survey", Fraction(1), remember=remember))
     cost = release_cost(fingerprint=fingerprint)
-    ledger.keep(ledger.charge(cost).id, '{"a": 1}')
-    assert ledger.remembered(cost) is None
+    ledger.store_release(ledger.charge(cost).id, '{"a": 1}')
+    assert ledger.find_release(cost) is None
     assert [charge.kept for charge in ledger.history("survey")] == [False]
 
 
@@ -212,7 +212,7 @@ def test_nothing_is_remembered_without_a_fingerprint_or_by_a_budget_that_forgets
 def test_a_release_without_a_charge_is_refused(ledger, entry):
     ledger.open(Budget("survey", Fraction(1)))
     with pytest.raises(InputError, match="entry must be the number of a charge"):
-        ledger.keep(entry, "{}")
+        ledger.store_release(entry, "{}")
 
 
 @pytest.mark.parametrize("document", ["", "[1]", "{", '"text"', '{"a": "\ud800"}'], ids=repr)
@@ -220,7 +220,7 @@ def test_what_is_no_document_is_not_kept(ledger, document):
     ledger.open(Budget("survey", Fraction(1)))
     entry = ledger.charge(release_cost(fingerprint="f"))
     with pytest.raises(InputError, match="document must be the JSON of a release"):
-        ledger.keep(entry.id, document)
+        ledger.store_release(entry.id, document)
 
 
 def test_a_budget_that_is_not_there_is_named(ledger):
@@ -252,7 +252,7 @@ def test_a_ledger_of_a_later_version_is_refused_by_everything(location, ledger):
 
 
 @pytest.mark.parametrize(
-    ("damage", "look"),
+    ("damage", "call"),
     [
         ("DELETE FROM utmost_ledger", "budgets"),
         ("UPDATE utmost_budgets SET epsilon = 'many'", "budgets"),
@@ -262,17 +262,17 @@ def test_a_ledger_of_a_later_version_is_refused_by_everything(location, ledger):
         ("UPDATE utmost_costs SET epsilon = '-1'", "state"),
         ("UPDATE utmost_costs SET epsilon = '-1'", "history"),
         ("UPDATE utmost_charges SET part_column = 'region'", "state"),
-        ("UPDATE utmost_releases SET document = '{'", "remembered"),
+        ("UPDATE utmost_releases SET document = '{'", "find_release"),
     ],
 )
-def test_what_no_utmost_writes_is_damage(location, ledger, damage, look):
+def test_what_no_utmost_writes_is_damage(location, ledger, damage, call):
     ledger.open(Budget("survey", Fraction(1)))
-    ledger.keep(ledger.charge(release_cost(fingerprint="f")).id, "{}")
+    ledger.store_release(ledger.charge(release_cost(fingerprint="f")).id, "{}")
     run_statements(location, damage)
-    looks = {"budgets": ledger.budgets, "remembered": lambda: ledger.remembered(release_cost(fingerprint="f"))}
+    calls = {"budgets": ledger.budgets, "find_release": lambda: ledger.find_release(release_cost(fingerprint="f"))}
     with pytest.raises(LedgerError, match="is damaged"):
-        looks.get(look, lambda: getattr(ledger, look)("survey"))()
-    if look != "remembered":
+        calls.get(call, lambda: getattr(ledger, call)("survey"))()
+    if call != "find_release":
         with pytest.raises(LedgerError, match="is damaged"):
             ledger.charge(release_cost())
 

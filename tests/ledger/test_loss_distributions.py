@@ -135,7 +135,7 @@ def test_the_knots_are_a_law_with_likelihood_ratios(epsilon, steps):
 @settings(max_examples=20)
 @given(
     epsilon=st.fractions(Fraction(1, 10), 2, max_denominator=10),
-    steps=st.integers(loss_distributions.MOST_KNOTS + 1, 50_000),
+    steps=st.integers(loss_distributions.MAX_KNOTS + 1, 50_000),
 )
 def test_fewer_knots_are_worse_everywhere_and_hardly(epsilon, steps):
     """δ at a loss bound, from the knots kept, against the closed form 1 − e^(−ay) at the loss of y."""
@@ -171,13 +171,13 @@ def test_convolutions_are_wrong_by_less_than_what_delta_is_lowered_by():
             if (lowest_index + k) * grid_step > bound
         )
         error = truth - distribution.get_delta_for_epsilon(bound)
-        assert error < sum(costs.values()) * loss_distributions.EACH / 10
+        assert error < sum(costs.values()) * loss_distributions.DELTA_PER_CONVOLUTION / 10
 
 
 @pytest.mark.parametrize("delta", [Fraction(1, 10**9), Fraction(1, 10)])
 def test_so_many_charges_that_rounding_cannot_be_told_from_delta_add_up(delta):
     times = 10**13
-    assert loss_distributions.lowered(delta, times * 100) < 0
+    assert loss_distributions.delta_after_rounding(delta, times * 100) < 0
     assert loss_distributions.pld_epsilon([(Fraction(1, 1000), "any", 1, times * 100)], delta) == Fraction(times, 10)
 
 

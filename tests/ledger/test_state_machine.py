@@ -125,12 +125,12 @@ class Walk(RuleBasedStateMachine):
         release_cost = self._release_cost(model, tuple(costs), part, plan, fingerprint)
         after, left = model.spent(release_cost), model.budget.epsilon - model.spent()
         if after > model.budget.epsilon:
-            for method in (self.ledger.afford, self.ledger.charge):
+            for method in (self.ledger.state_after, self.ledger.charge):
                 with pytest.raises(BudgetError):
                     method(release_cost)
             assert after - model.spent() > left
             return
-        expected_state, entry = self.ledger.afford(release_cost), self.ledger.charge(release_cost)
+        expected_state, entry = self.ledger.state_after(release_cost), self.ledger.charge(release_cost)
         assert (
             (entry.spent, entry.left)
             == (expected_state.spent, expected_state.left)
@@ -147,7 +147,7 @@ class Walk(RuleBasedStateMachine):
         budget = self.models[data.draw(st.sampled_from(sorted(self.models)))].budget
         release_cost = ReleaseCost(budget.name, unit, neighbours, tuple(costs), None, "p", "f")
         if (unit, neighbours) != (budget.unit, budget.neighbours):
-            for method in (self.ledger.afford, self.ledger.charge, self.ledger.remembered):
+            for method in (self.ledger.state_after, self.ledger.charge, self.ledger.find_release):
                 with pytest.raises(InputError, match="open another budget"):
                     method(release_cost)
 
@@ -160,9 +160,9 @@ class Walk(RuleBasedStateMachine):
         charge = model.charges[index]
         if charge.kept:
             with pytest.raises(InputError, match="kept once"):
-                self.ledger.keep(number, json.dumps(content))
+                self.ledger.store_release(number, json.dumps(content))
             return
-        self.ledger.keep(number, json.dumps(content))
+        self.ledger.store_release(number, json.dumps(content))
         if model.budget.remember and charge.fingerprint is not None:
             model.charges[index] = Charge(*(getattr(charge, name) for name in charge.__slots__[:-1]), True)
             model.releases.setdefault((charge.plan, charge.fingerprint), content)
@@ -171,14 +171,14 @@ class Walk(RuleBasedStateMachine):
     def keep_what_was_not_charged(self, number) -> None:
         if self.models:
             with pytest.raises(InputError, match="entry must be"):
-                self.ledger.keep(number, "{}")
+                self.ledger.store_release(number, "{}")
 
     @precondition(lambda self: self.models)
     @rule(data=st.data(), plan=st.sampled_from("pqz"), fingerprint=st.none() | st.sampled_from("fgh"))
     def remembered(self, data, plan, fingerprint) -> None:
         model = self.models[data.draw(st.sampled_from(sorted(self.models)))]
         release_cost = self._release_cost(model, (QueryCost("q", Fraction(1)),), None, plan, fingerprint)
-        assert self.ledger.remembered(release_cost) == model.releases.get((plan, fingerprint))
+        assert self.ledger.find_release(release_cost) == model.releases.get((plan, fingerprint))
 
     def _release_cost(self, model, costs, part, plan, fingerprint) -> ReleaseCost:
         budget = model.budget

@@ -16,7 +16,7 @@ import pytest
 
 from utmost.errors import InputError, LedgerError, UtmostError
 from utmost.ledger import Budget, QueryCost, ReleaseCost, open_ledger, sqlite
-from utmost.ledger.postgres import PostgresStore, shown
+from utmost.ledger.postgres import PostgresStore, url_without_password
 from utmost.ledger.sqlite import SqliteStore
 
 NOBODY = 65534
@@ -216,7 +216,7 @@ def test_an_invalid_location_is_refused_without_repeating_it(location):
     ],
 )
 def test_of_a_url_no_more_is_shown_than_cannot_be_a_password(url, displayed_url):
-    assert shown(url) == displayed_url
+    assert url_without_password(url) == displayed_url
     assert PostgresStore(url).name == f"ledger {displayed_url}"
 
 

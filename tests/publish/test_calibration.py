@@ -46,7 +46,7 @@ def test_a_count_s_epsilon_meets_its_target_and_one_unit_less_does_not_exactly(e
     assert not calibration.below or not meets(calibration.below)
     assert len(exact_decimal(calibration.epsilon).replace(".", "").strip("0")) <= digits
     assert unit(calibration) == Fraction(10) ** round(math.log10(unit(calibration)))
-    assert calibration.reached >= float(Fraction(confidence)) > calibration.missed
+    assert calibration.achieved >= float(Fraction(confidence)) > calibration.achieved_below
     assert calibration.digits == digits
 
 
@@ -56,7 +56,7 @@ def test_the_probability_shown_is_scipy_s():
     calibration = calibrate_error(Count("x"), privacy_setting(), 5, "0.95")
     law = dlaplace(float(calibration.epsilon))
     assert calibration.text == "0.538175"
-    assert calibration.reached == pytest.approx(law.cdf(5) - law.cdf(-6), abs=1e-14)
+    assert calibration.achieved == pytest.approx(law.cdf(5) - law.cdf(-6), abs=1e-14)
 
 
 @given(st.fractions(Fraction(1, 50), 40, max_denominator=50), CONFIDENCES, st.sampled_from(["replace", "add-remove"]))
@@ -89,9 +89,9 @@ def test_all_cells_at_once_have_the_product_of_their_probabilities(cells, error,
         step = float(mechanism_selection.select_mechanism(query, rate, setting).mechanism.epsilon) if rate else 0.0
         return (1 - 2 * math.exp(-step * (error + 1)) / (1 + math.exp(-step))) ** cells
 
-    assert calibration.reached == pytest.approx(joint_confidence(calibration.epsilon), abs=1e-12)
-    assert calibration.missed == pytest.approx(joint_confidence(calibration.below), abs=1e-12)
-    assert calibration.reached >= float(Fraction(confidence)) > calibration.missed
+    assert calibration.achieved == pytest.approx(joint_confidence(calibration.epsilon), abs=1e-12)
+    assert calibration.achieved_below == pytest.approx(joint_confidence(calibration.below), abs=1e-12)
+    assert calibration.achieved >= float(Fraction(confidence)) > calibration.achieved_below
     assert calibrate_error(query, setting, error, confidence, digits=5).epsilon <= calibration.epsilon
 
 
@@ -156,8 +156,8 @@ def test_a_mean_of_a_secret_number_of_rows_is_as_good_as_asked_over_draws():
     ratio = (mean * 200 + noise(mechanism.total)) / (200 + noise(mechanism.rows))
     share = np.mean(np.abs(ratio - mean) * 0.5 <= 2)
     assert abs(share - 0.9) <= 5 * 0.3 / math.sqrt(20_000)
-    assert 0.9 <= calibration.reached < 0.9001
-    assert calibration.missed < 0.9
+    assert 0.9 <= calibration.achieved < 0.9001
+    assert calibration.achieved_below < 0.9
 
 
 # --- expected losses --------------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def test_the_epsilon_for_an_expected_loss_is_decided_again_by_exact_numbers(cons
     assert consumer.expected_loss(geometric(size, epsilon(calibration.epsilon / sensitivity))) <= target
     if calibration.below:
         assert consumer.expected_loss(geometric(size, epsilon(calibration.below / sensitivity))) > target
-    assert calibration.how == certified_loss.BY_BALLS
+    assert calibration.decided_by == certified_loss.BY_INTERVAL_ARITHMETIC
 
 
 @given(legal_consumers(2, 6), inner_alphas(), inner_alphas())
@@ -248,7 +248,7 @@ def test_a_million_counts_with_a_narrow_prior_keep_their_digits():
 @pytest.mark.parametrize("size", [301, 20_000])
 def test_large_counts_are_decided_in_doubles_and_say_so(size):
     calibration = calibrate_loss(size, 5, "binomial:0.45")
-    assert calibration.how == certified_loss.BY_DOUBLES
+    assert calibration.decided_by == certified_loss.BY_DOUBLES
     problem = certified_loss.loss_problem(priors.binomial(size + 1, "0.45"), losses.absolute)
     assert problem.value(float(calibration.epsilon)) <= 5 < problem.value(float(calibration.below))
     assert calibration.digits >= 5
@@ -256,7 +256,12 @@ def test_large_counts_are_decided_in_doubles_and_say_so(size):
 
 def test_a_target_that_the_prior_alone_meets_needs_no_answer():
     calibration = calibrate_loss(4, "1.2")  # the median of 0 … 4 is off by 6/5 on average
-    assert (calibration.epsilon, calibration.reached, calibration.below, calibration.missed) == (0, 1.2, None, None)
+    assert (calibration.epsilon, calibration.achieved, calibration.below, calibration.achieved_below) == (
+        0,
+        1.2,
+        None,
+        None,
+    )
     assert calibrate_loss(4, "1.19").epsilon > 0
     assert calibrate_loss(0, 0).epsilon == 0
 
@@ -319,10 +324,10 @@ def test_bad_input_is_refused_in_one_line(call, message):
 def test_a_consumer_with_float_weights_is_served_in_doubles():
     calibration = calibrate_loss(2, "0.3", priors.explicit([0.25, 0.25, 0.5]), "binary", digits=4)
     exact_calibration = calibrate_loss(2, "0.3", "1/4,1/4,1/2", "binary", digits=4)
-    assert (calibration.epsilon, calibration.how, exact_calibration.how) == (
+    assert (calibration.epsilon, calibration.decided_by, exact_calibration.decided_by) == (
         exact_calibration.epsilon,
         certified_loss.BY_DOUBLES,
-        certified_loss.BY_BALLS,
+        certified_loss.BY_INTERVAL_ARITHMETIC,
     )
     reader = Consumer(priors.explicit(["1/4", "1/4", "1/2"]), losses.binary)
     assert reader.expected_loss(geometric(2, epsilon(calibration.epsilon))) <= Fraction("0.3")

@@ -386,7 +386,7 @@ def test_only_points_near_the_answers_matter_to_a_uniform_prior(values, loss, ra
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(point_selection, "MAX_PRIOR_POINTS", 100)
         near_reading = histogram.estimate("uniform", loss, at_most=3000)
-    assert near_reading.reader.near
+    assert near_reading.reader.is_partial
     assert (near_reading.estimate, near_reading.interval) == (full_reading.estimate, full_reading.interval)
     for near_loss, full_loss in zip(near_reading.loss, full_reading.loss, strict=True):
         assert near_loss.expected == pytest.approx(full_loss.expected, rel=1e-9)
@@ -404,8 +404,8 @@ def test_only_means_near_the_ratio_matter_to_a_uniform_prior(mean, rows, relatio
         released_mean.estimate("uniform", "absolute"),
         released_mean.estimate("uniform", "absolute", grid=2921),
     )
-    assert near_reading.reader.near
-    assert not full_reading.reader.near
+    assert near_reading.reader.is_partial
+    assert not full_reading.reader.is_partial
     for near_value, full_value in zip(
         (near_reading.estimate, *near_reading.interval), (full_reading.estimate, *full_reading.interval), strict=True
     ):

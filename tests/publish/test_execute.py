@@ -97,7 +97,7 @@ def test_a_preview_says_what_a_release_will_do_and_spends_nothing(folder: Path, 
     release = utmost.release(plan(folder, *ALL_QUERIES))
     assert [
         (planned_answer.law.mechanism, planned_answer.error, planned_answer.law.optimal)
-        for planned_answer in preview.intended
+        for planned_answer in preview.planned_answers
     ] == [(answer.mechanism, answer.error, answer.optimal) for answer in release]
 
 
@@ -113,13 +113,13 @@ def test_a_mean_and_a_sum_take_their_steps_from_the_extra_loss_that_is_accepted(
     )
     preview = execute.preview(total_plan)
     release = utmost.release(total_plan)
-    steps = {name: Fraction(release[name].asked["step"]) for name in ("m", "s", "given")}
+    steps = {name: Fraction(release[name].query_content["step"]) for name in ("m", "s", "given")}
     assert steps["m"] == steps["s"] < steps["given"] == 8  # 60 rows: the sum is 60 times the mean
     for name, extra in (("m", Fraction(1, 50)), ("s", Fraction(6, 5))):
         claim = re.search(r"absolute loss at most (\S+) above the best", release[name].optimal)
         assert claim is not None
         assert 0 < Fraction(claim[1]) <= extra
-    assert [planned_answer.law.mechanism for planned_answer in preview.intended] == [
+    assert [planned_answer.law.mechanism for planned_answer in preview.planned_answers] == [
         answer.mechanism for answer in release
     ]
     with pytest.raises(InputError, match='query "m": extra_loss must be left out'):

@@ -50,7 +50,7 @@ def answer(
         mechanism=selection.mechanism,
         optimal=selection.optimal,
         error=accuracy.error_law(selection.mechanism, query),
-        asked=plans.query_content(query),
+        query_content=plans.query_content(query),
         **noisy_answers.draw_answer(
             query, truth if len(truth) != 1 or not _is_ratio(selection) else [*truth, 5], selection
         ),

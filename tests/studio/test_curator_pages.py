@@ -335,7 +335,7 @@ def test_a_long_release_is_waited_for_on_a_page_that_looks_again(studio, setting
 def test_a_release_that_was_paid_for_and_lost_says_so(studio, settings, monkeypatch):
     open_budget(settings)
     offer = make_offer(studio)
-    monkeypatch.setattr("utmost.ledger.ledger.Ledger.keep", lambda *_: 1 / 0)
+    monkeypatch.setattr("utmost.ledger.ledger.Ledger.store_release", lambda *_: 1 / 0)
     page = studio.get(studio.post(SPEND, data=offer).headers["location"])
     assert "Paid, and not delivered" in page.text
     assert "entry 1" in page.text

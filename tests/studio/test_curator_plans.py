@@ -288,7 +288,7 @@ def test_the_numbers_are_those_of_a_dry_run(settings):
         format_number(dry_run.after),
     )
     content = preview.preview_content(dry_run)["queries"]
-    for query_preview, answer in zip(plan_preview.queries, dry_run.intended, strict=True):
+    for query_preview, answer in zip(plan_preview.queries, dry_run.planned_answers, strict=True):
         assert (query_preview.expected, query_preview.half_width) == (
             format_number(answer.error.expected),
             format_number(answer.error.half_width),

@@ -102,7 +102,7 @@ def test_a_studio_that_is_stopped_in_the_middle_charges_at_most_once(studio, set
     offer = make_offer(studio)
     stopped_function = {
         "before the charge": "utmost.ledger.ledger.Ledger.charge",
-        "after the charge": "utmost.ledger.ledger.Ledger.keep",
+        "after the charge": "utmost.ledger.ledger.Ledger.store_release",
         "after the release": "utmost.studio.curator.offers.Offers.save_outcome",
     }[when]
     with monkeypatch.context() as patch:
@@ -139,7 +139,7 @@ def test_a_failure_before_the_charge_leaves_the_offer_as_it_was(studio, settings
 
 def test_a_failure_after_the_charge_says_what_was_paid(studio, settings, monkeypatch):
     offer = make_offer(studio)
-    monkeypatch.setattr("utmost.ledger.ledger.Ledger.keep", _raise_stopped)
+    monkeypatch.setattr("utmost.ledger.ledger.Ledger.store_release", _raise_stopped)
     outcome = studio.post(SPEND, json=offer).json()
     assert (outcome["state"], outcome["entry"]) == ("lost", 1)
     assert "entry 1" in outcome["words"]

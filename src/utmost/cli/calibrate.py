@@ -206,13 +206,13 @@ def _print_calibration(calibration: Calibration, subject: str, request: dict[str
     below = (
         None
         if calibration.below is None
-        else {"epsilon": exact_decimal(calibration.below), "reached": output.json_value(calibration.missed)}
+        else {"epsilon": exact_decimal(calibration.below), "reached": output.json_value(calibration.achieved_below)}
     )
     if not json:
         return _print_text(calibration, subject)
     content = request | {"target": str(calibration.target), "what": calibration.what, "epsilon": calibration.text}
-    content |= {"reached": output.json_value(calibration.reached), "below": below, "digits": calibration.digits}
-    return output.print_json(content | {"decided": calibration.how, "remark": calibration.remark or None})
+    content |= {"reached": output.json_value(calibration.achieved), "below": below, "digits": calibration.digits}
+    return output.print_json(content | {"decided": calibration.decided_by, "remark": calibration.remark or None})
 
 
 def _print_text(calibration: Calibration, subject: str) -> None:
@@ -227,16 +227,19 @@ def _print_text(calibration: Calibration, subject: str) -> None:
         if is_loss
         else f"is {calibration.what} with probability {target} or more"
     )
-    if calibration.below is None or calibration.missed is None:
+    if calibration.below is None or calibration.achieved_below is None:
         return output.print_text(
-            f"ε = 0: {subject} {requirement} without any answer, from her prior alone ({decimal(calibration.reached)})."
+            f"ε = 0: {subject} {requirement} without any answer, "
+            f"from her prior alone ({decimal(calibration.achieved)})."
         )
     output.print_text(
         f"ε = {calibration.text} is the least of {calibration.digits} digits with which {subject} {requirement}.\n"
     )
     rows = [
-        [calibration.text, f"{calibration.reached:.10f}", "meets it"],
-        [exact_decimal(calibration.below), f"{calibration.missed:.10f}", "misses it"],
+        [calibration.text, f"{calibration.achieved:.10f}", "meets it"],
+        [exact_decimal(calibration.below), f"{calibration.achieved_below:.10f}", "misses it"],
     ]
     output.print_table(["ε", LOSS_TARGET if is_loss else "probability", ""], rows, left=0)
-    return output.print_text(f"\nBoth are {calibration.how}{f'; {calibration.remark}' if calibration.remark else ''}.")
+    return output.print_text(
+        f"\nBoth are {calibration.decided_by}{f'; {calibration.remark}' if calibration.remark else ''}."
+    )

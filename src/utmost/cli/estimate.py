@@ -128,7 +128,7 @@ def _print_estimate(estimate: Estimate, request: dict[str, Any]) -> None:
     if reader is not None:
         range_text = f"{_format_number(reader.axis.first)} … {_format_number(reader.axis.last)}"
         points = "" if reader.axis.step == 1 else f" on {reader.axis.size} points"
-        points += ", those that matter" if reader.near else ""
+        points += ", those that matter" if reader.is_partial else ""
         facts.append(
             (
                 "reader",

@@ -155,7 +155,9 @@ def _parse_side(cells: str | None) -> int:
 def _place_document(mechanism: LocationMechanism, reading: LocationReading, loss: str) -> dict[str, Any]:
     from utmost.cli import output
 
-    rows = [[*point, weight] for point, weight in zip(reading.places.tolist(), reading.weights.tolist(), strict=True)]
+    rows = [
+        [*point, weight] for point, weight in zip(reading.locations.tolist(), reading.weights.tolist(), strict=True)
+    ]
     return {
         "columns": [mechanism.x, mechanism.y],
         "rows": len(reading.guesses),
@@ -173,7 +175,9 @@ def _print_places(mechanism: LocationMechanism, reading: LocationReading, loss: 
     from utmost.cli import output
 
     order = (-reading.weights).argsort()[:MAX_SHOWN_PLACES]
-    rows = [[f"{reading.places[k, 0]:.6g}", f"{reading.places[k, 1]:.6g}", f"{reading.weights[k]:.4f}"] for k in order]
+    rows = [
+        [f"{reading.locations[k, 0]:.6g}", f"{reading.locations[k, 1]:.6g}", f"{reading.weights[k]:.4f}"] for k in order
+    ]
     output.print_table([mechanism.x, mechanism.y, "share"], rows, 0)
     kind = {
         "euclidean": f"{mechanism.unit} of distance",

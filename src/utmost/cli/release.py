@@ -40,7 +40,7 @@ def command(
     parsed_plan = plans.read_plan(plan)
     if output is not None:
         parsed_plan = replace(parsed_plan, output=Path(output).absolute())
-    with execute.prepare_release(parsed_plan, only_look=dry_run) as prepared_release:
+    with execute.prepare_release(parsed_plan, dry_run=dry_run) as prepared_release:
         if dry_run:
             if json:
                 print_json(preview.preview_content(prepared_release.preview))

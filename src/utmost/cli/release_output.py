@@ -26,21 +26,21 @@ def print_preview(preview: Preview) -> None:
     print_text()
     print_table(
         ("query", "kind", "ε", "sensitivity", "error", "± (95 %)"),
-        [_planned_row(planned_answer) for planned_answer in preview.intended],
+        [_planned_row(planned_answer) for planned_answer in preview.planned_answers],
         2,
     )
-    for line in error_remarks(preview.intended, setting, preview.guesses):
+    for line in error_remarks(preview.planned_answers, setting, preview.guesses):
         print_text(line)
     print_text()
 
 
 def _planned_row(planned_answer: PlannedAnswer) -> tuple[str, ...]:
-    kind = _query_kind(planned_answer.asked.query)
+    kind = _query_kind(planned_answer.spec.query)
     error_cells = _error_cells(planned_answer.error, kind)
     return (
-        planned_answer.asked.name,
+        planned_answer.spec.name,
         kind,
-        str(planned_answer.asked.epsilon),
+        str(planned_answer.spec.epsilon),
         str(planned_answer.law.sensitivity),
         *error_cells,
     )

@@ -69,7 +69,7 @@ def _serve(folder: str, ledger: str, tokens: Path, host: str, port: int, names: 
         folder, ledger=ledger, tokens=tokens, host=host, port=check_port(port), names=names
     )
     with ledgers.open_ledger(ledger, team_settings.folder) as opened_ledger:
-        opened_ledger.has("")  # it can be reached
+        opened_ledger.has_budget("")  # it can be reached
     if host not in settings.LOOPBACK:
         print_remark("tokens travel as they are: let others reach this only through a proxy that speaks TLS")
     server.serve(

@@ -26,7 +26,7 @@ from utmost.data.predicates.column_casts import decimal_literal, double_literal
 from utmost.data.queries import Grid
 from utmost.errors import InputError
 
-MAX_WHOLE_NUMBER = 1 << 62  # the largest that is computed with
+MAX_COMPUTED_INTEGER = 1 << 62  # the largest that is computed with
 MAX_PRODUCT_DIGITS = 37  # of a product of decimals: engines give it one digit more
 MAX_FLOAT_BOUND, MIN_FLOAT_STEP = 10**300, Fraction(1, 10**280)
 
@@ -40,7 +40,7 @@ def check_grid(dtype: Any, grid: Grid, engine: str) -> None:
         factor = grid.step.denominator * (1 if _is_whole(dtype) else 2)
         largest = max(abs(bound) for bound in bounds) * factor + 2 * max(abs(grid.low), abs(grid.high)) * factor
         fits = (
-            largest + 2 * grid.step.numerator < MAX_WHOLE_NUMBER
+            largest + 2 * grid.step.numerator < MAX_COMPUTED_INTEGER
             and _product_digits(dtype, bounds, factor, engine) <= MAX_PRODUCT_DIGITS
         )
     if not fits:
@@ -54,7 +54,7 @@ def grid_position(value: Any, grid: Grid, nulls: Fraction | None, engine: str) -
     """The position of a value that is not NaN; where it is NULL that of `nulls`, or NULL if that is None."""
     import ibis
 
-    null_position = ibis.null("int64") if nulls is None else _int64_literal(placed(nulls, grid))
+    null_position = ibis.null("int64") if nulls is None else _int64_literal(quantize(nulls, grid))
     if value.type().is_floating():
         position = _float_position(value.cast("float64"), grid)
     else:
@@ -62,10 +62,10 @@ def grid_position(value: Any, grid: Grid, nulls: Fraction | None, engine: str) -
     return ibis.cases((value.isnull(), null_position), else_=ibis.least(ibis.greatest(position, 0), grid.size))
 
 
-def placed(value: Fraction, grid: Grid) -> int:
+def quantize(value: Fraction, grid: Grid) -> int:
     """The position of an exact number.
 
-    >>> placed(Fraction(3, 2), Grid(Fraction(0), Fraction(10), Fraction(1)))
+    >>> quantize(Fraction(3, 2), Grid(Fraction(0), Fraction(10), Fraction(1)))
     2
     """
     return min(max(floor((value - grid.low) / grid.step + Fraction(1, 2)), 0), grid.size)

@@ -85,7 +85,7 @@ class Ledger:
         with self._reading() as session:
             return self._find_budget(session, name)[1]
 
-    def has(self, name: str) -> bool:
+    def has_budget(self, name: str) -> bool:
         """Is there a ledger, and such a budget in it."""
         try:
             return any(budget.name == name for budget in self.budgets())
@@ -111,7 +111,7 @@ class Ledger:
             rows = session.rows(SELECT_HISTORY, key)
         return [self._parse_charge(list(group)) for _, group in groupby(rows, key=lambda row: row[0])]
 
-    def remembered(self, release_cost: ReleaseCost) -> dict[str, Any] | None:
+    def find_release(self, release_cost: ReleaseCost) -> dict[str, Any] | None:
         """The first release kept for the same plan and fingerprint, if the budget remembers and there is one."""
         with self._reading() as session:
             key, budget = self._matching_budget(session, release_cost)
@@ -125,11 +125,11 @@ class Ledger:
             raise damage_error(self._store)
         return document
 
-    def afford(self, release_cost: ReleaseCost) -> BudgetState:
+    def state_after(self, release_cost: ReleaseCost) -> BudgetState:
         """The state that a charge would lead to; `BudgetError` if the budget is short. Changes nothing."""
-        return self.outlook(release_cost)[1]
+        return self.states_around(release_cost)[1]
 
-    def outlook(self, release_cost: ReleaseCost) -> tuple[BudgetState, BudgetState]:
+    def states_around(self, release_cost: ReleaseCost) -> tuple[BudgetState, BudgetState]:
         """The state now and the one that a charge would lead to, of one moment: their difference is what it takes.
 
         `BudgetError` if the budget is short. Changes nothing.
@@ -160,7 +160,7 @@ class Ledger:
             session.add_all(INSERT_COST, costs)
         return ChargeReceipt(number, state.spent, state.left)
 
-    def keep(self, entry: int, document: str) -> None:
+    def store_release(self, entry: int, document: str) -> None:
         """Remember the release of a charge, once.
 
         Nothing is done if the budget does not remember or the charge has no fingerprint. Of two releases of the same

@@ -3,7 +3,7 @@
 The privacy loss of an answer y is ln(Pr[y | T]/Pr[y | T′]); losses of independent answers add, so their distributions
 convolve, and δ(ε) = E[(1 − e^(ε − loss))₊]. Each cost is replaced by losses on a common grid that are worse than its
 own, dp-accounting convolves them, and the ε found is rounded up. All of this is in floating point, so δ is lowered
-first by more than the convolutions can be wrong (`lowered`), and the sum of all ε bounds the result.
+first by more than the convolutions can be wrong (`delta_after_rounding`), and the sum of all ε bounds the result.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-MOST_KNOTS = 4096  # losses of one geometric cost before they are put on the grid
+MAX_KNOTS = 4096  # losses of one geometric cost before they are put on the grid
 STEPS_IN_SMALLEST_EPSILON = 64  # of the grid
 MAX_GRID_STEPS = 2**14  # to the largest loss that matters
 TAIL_DEVIATIONS = 9.0  # standard deviations beyond which e^(−k²/2) < 1e-15
 EPSILON_DENOMINATOR = 10**9  # ε is rounded up to a multiple of 1/EPSILON_DENOMINATOR
 DELTA_SHARE = Fraction(1, 1000)  # of δ that is given up for rounding errors
-EACH = Fraction(1, 10**14)  # of δ that is given up for every convolution
+DELTA_PER_CONVOLUTION = Fraction(1, 10**14)  # of δ that is given up for every convolution
 
 EpsilonAndSteps = tuple[Fraction, int]
 
@@ -35,14 +35,14 @@ EpsilonAndSteps = tuple[Fraction, int]
 def pld_epsilon(costs: Iterable[tuple[Fraction, str, int, int]], delta: Fraction) -> Fraction:
     """An ε, never below the least one, such that all costs (ε, law, steps, times) are (ε, δ)-private together.
 
-    At most Σ ε, since that is what they tell at δ = 0. The costs must be chosen before the first answer is seen; the
+    At most Σ ε, the composition at δ = 0. The costs must be chosen before the first answer is seen; the
     queries need not be. A charge on a part counts as one on the whole table.
     """
     counts = Counter[EpsilonAndSteps]()
     for epsilon, law, steps, times in costs:
         counts[epsilon, steps if law == "geometric" else 1] += times
     total = sum((epsilon * times for (epsilon, _), times in counts.items()), Fraction(0))
-    limit = lowered(delta, sum(counts.values()))
+    limit = delta_after_rounding(delta, sum(counts.values()))
     if len(counts) == 0 or limit <= 0:
         return total
     return min(total, _least_epsilon(_compose(counts), total, float(limit)))
@@ -58,12 +58,12 @@ def require_dp_accounting() -> None:
         ) from None
 
 
-def lowered(delta: Fraction, convolutions: int) -> Fraction:
+def delta_after_rounding(delta: Fraction, convolutions: int) -> Fraction:
     """δ less a thousandth of it and 10^−14 for each convolution.
 
     A convolution by FFT in doubles is wrong by some 10^−16 in each entry and by about 10^−15 in a tail's sum.
     """
-    return delta - delta * DELTA_SHARE - EACH * convolutions
+    return delta - delta * DELTA_SHARE - DELTA_PER_CONVOLUTION * convolutions
 
 
 def knots(epsilon: Fraction, steps: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -77,7 +77,7 @@ def knots(epsilon: Fraction, steps: int) -> tuple[npt.NDArray[np.float64], npt.N
     """
     import numpy as np
 
-    count = min(steps, MOST_KNOTS)
+    count = min(steps, MAX_KNOTS)
     depth = float(epsilon) * np.array([j * steps // count / steps for j in range(count + 1)])  # a·y
     slopes = np.concatenate([[1.0], np.tanh(np.diff(depth) / 2), [1.0]])
     return float(epsilon) - 2 * depth, np.exp(-depth) * (slopes[1:] + slopes[:-1]) / 2

@@ -68,7 +68,7 @@ class PostgresStore:
         self._url = url
         self.types = {"number": "BIGINT", "counter": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"}
         self._connection: psycopg.Connection[Any] | None = None
-        self.name = f"ledger {shown(url)}"
+        self.name = f"ledger {url_without_password(url)}"
 
     @contextmanager
     def reading(self) -> Iterator[PostgresSession]:
@@ -138,10 +138,10 @@ class PostgresStore:
         return LedgerError(f"{self.name} {PROBLEM_BY_SQLSTATE.get(problem.sqlstate or '', other_problem)}")
 
 
-def shown(url: str) -> str:
+def url_without_password(url: str) -> str:
     """Host, port and database of a URL, if nothing in it can be a piece of a password that was not escaped.
 
-    >>> shown("postgresql://ann:secret@db.example:5433/ledger"), shown("postgresql://ann:se@cret@db/ledger")
+    >>> url_without_password("postgresql://ann:secret@db.example:5433/ledger"), url_without_password("postgresql://ann:se@cret@db/ledger")
     ('postgresql://db.example:5433/ledger', 'postgresql://…')
     """
     address_part, _, options = url.partition("://")[2].partition("?")

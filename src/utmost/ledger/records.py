@@ -18,7 +18,7 @@ NEIGHBOURS = ("replace", "add-remove")
 LAWS = ("geometric", "any")
 MAX_NAME_CHARS = 100
 MAX_TEXT_CHARS = 1000
-LONGEST_AMOUNT = 40  # digits above or below the line of a fraction
+MAX_AMOUNT_DIGITS = 40  # digits above or below the line of a fraction
 MAX_STEPS = 2**63 - 1
 MAX_COSTS = 10_000  # of one charge
 MIN_PLD_DELTA = Fraction(1, 10**9)  # below it floating-point composition cannot be trusted
@@ -121,7 +121,7 @@ class Charge:
 
     @property
     def epsilon(self) -> Fraction:
-        """Σ of the costs: what it tells by itself."""
+        """Σ of the costs: the ε of this charge by itself."""
         return sum((cost.epsilon for cost in self.costs), Fraction(0))
 
 
@@ -209,8 +209,8 @@ def _format_long(value: Fraction) -> str:
 
 def _check_amount(value: object, name: str) -> Fraction:
     amount = rational(value, name)
-    if max(abs(amount.numerator), amount.denominator) >= 10**LONGEST_AMOUNT:
-        raise InputError(f"{name} must be a number of at most {LONGEST_AMOUNT} digits, got a longer one: round it")
+    if max(abs(amount.numerator), amount.denominator) >= 10**MAX_AMOUNT_DIGITS:
+        raise InputError(f"{name} must be a number of at most {MAX_AMOUNT_DIGITS} digits, got a longer one: round it")
     return amount
 
 

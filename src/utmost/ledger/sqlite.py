@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utmost.errors import InputError, LedgerError, UtmostError
-from utmost.ledger.store import DAMAGED, HOW_TO_OPEN, LOCK_SECONDS, Row
+from utmost.ledger.store import DAMAGED_MESSAGE, HOW_TO_OPEN, LOCK_SECONDS, Row
 
 if TYPE_CHECKING:
     import sqlite3
@@ -126,6 +126,6 @@ PROBLEM_BY_ERROR_NAME = {
     "SQLITE_CANTOPEN": "cannot be opened: make the file and its directory readable and writable",
     "SQLITE_PERM": "cannot be opened: make the file and its directory readable and writable",
     "SQLITE_FULL": "cannot be written: the disk is full",
-    "SQLITE_CORRUPT": DAMAGED,
+    "SQLITE_CORRUPT": DAMAGED_MESSAGE,
     "SQLITE_IOERR": "cannot be read or written: the disk or the network file system fails",
 }

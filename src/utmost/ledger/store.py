@@ -14,7 +14,7 @@ from utmost.errors import InputError, LedgerError
 TABLES_VERSION = 1
 LOCK_SECONDS = 60  # that a transaction waits for others
 HOW_TO_OPEN = "name another, or make one with utmost budget open"
-DAMAGED = "is damaged: put a copy back that was made after the last release"
+DAMAGED_MESSAGE = "is damaged: put a copy back that was made after the last release"
 
 TABLES = (
     "CREATE TABLE utmost_ledger (version INTEGER NOT NULL)",
@@ -98,4 +98,4 @@ def make_tables(session: Session, store: Store) -> None:
 
 def damage_error(store: Store) -> LedgerError:
     """What is said of a ledger that holds what no utmost writes."""
-    return LedgerError(f"{store.name} {DAMAGED}")
+    return LedgerError(f"{store.name} {DAMAGED_MESSAGE}")

@@ -53,7 +53,7 @@ MAX_COUNT = priors.MAX_PRIOR_POINTS - 1
 def privacy_setting(
     neighbours: object = "replace", kept: object = 1, units: int | None = None
 ) -> mechanism_selection.PrivacySetting:
-    """A release about rows, or about persons of whom `kept` rows are kept; `units` is how many there are, if public."""
+    """A release about rows, or about persons with `kept` rows each; `units` is how many there are, if public."""
     try:
         relation = NeighbourRelation(str(neighbours))
     except ValueError:
@@ -247,22 +247,26 @@ def _calibrate_ratio(noisy_mean: NoisyMean, min_confidence: Fraction, digits: in
     target = float(min_confidence)
 
     def meets_target(epsilon: Fraction) -> bool | None:
-        reached = noisy_mean.confidence(float(epsilon))
+        achieved = noisy_mean.confidence(float(epsilon))
         return (
-            True if reached - PROBABILITY_MARGIN >= target else False if reached + PROBABILITY_MARGIN < target else None
+            True
+            if achieved - PROBABILITY_MARGIN >= target
+            else False
+            if achieved + PROBABILITY_MARGIN < target
+            else None
         )
 
     guess = _find_crossing(lambda epsilon: target - noisy_mean.confidence(epsilon))
     least_epsilon, below, digit_count = least_epsilon_digits(meets_target, guess, digits)
-    reached, missed = (noisy_mean.confidence(float(epsilon)) for epsilon in (least_epsilon, below))
+    achieved, achieved_below = (noisy_mean.confidence(float(epsilon)) for epsilon in (least_epsilon, below))
     target_text = f"off by at most {decimal(noisy_mean.error * noisy_mean.law.total.unit)}"
     return Calibration(
         target_text,
         min_confidence,
         least_epsilon,
-        reached,
+        achieved,
         below,
-        missed,
+        achieved_below,
         digit_count,
         DECIDED_BY_DOUBLES,
         WORST_MEAN_REMARK,
@@ -323,9 +327,9 @@ def calibrate_loss(
 def _calibrate_expected_loss(
     problem: certified_loss.LossProblem, target: Fraction, sensitivity: int, digits: int
 ) -> Calibration:
-    target_text, prior_loss, truth_loss = LOSS_TARGET, problem.alone(), problem.told()
+    target_text, prior_loss, truth_loss = LOSS_TARGET, problem.loss_without_answer(), problem.loss_with_truth()
     if target >= prior_loss:
-        return Calibration(target_text, target, Fraction(0), float(prior_loss), None, None, digits, problem.how)
+        return Calibration(target_text, target, Fraction(0), float(prior_loss), None, None, digits, problem.decided_by)
     if target <= truth_loss:
         requirement = f"expected-loss must be above {decimal(truth_loss)}, which only the true count itself gives"
         raise InputError(f"{requirement}, got {decimal(target)}: ask for more")
@@ -333,9 +337,14 @@ def _calibrate_expected_loss(
     least_epsilon, below, digit_count = least_epsilon_digits(
         lambda epsilon: problem.meets(epsilon / sensitivity, target), guess, digits
     )
-    reached, missed = problem.value(float(least_epsilon / sensitivity)), _loss_at_rate(problem, below / sensitivity)
-    return Calibration(target_text, target, least_epsilon, reached, below, missed, digit_count, problem.how)
+    achieved, achieved_below = (
+        problem.value(float(least_epsilon / sensitivity)),
+        _loss_at_rate(problem, below / sensitivity),
+    )
+    return Calibration(
+        target_text, target, least_epsilon, achieved, below, achieved_below, digit_count, problem.decided_by
+    )
 
 
 def _loss_at_rate(problem: certified_loss.LossProblem, rate: Fraction) -> float:
-    return problem.value(float(rate)) if rate else float(problem.alone())
+    return problem.value(float(rate)) if rate else float(problem.loss_without_answer())

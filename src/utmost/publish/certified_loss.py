@@ -6,7 +6,7 @@ g_α(z) = (1−α)²/((1−αz)(1−α/z)), the generating function of two-sided
     g_β(z)/g_α(z) = ((1−β)/(1−α))²·(α/β + (1−αβ)(1−α/β)/((1−βz)(1−β/z))),
 
 which has coefficients ≥ 0: a mixture of no noise and noise of β. And cutting at 0 and n loses nothing for counts in
-between (`reading.lattice_reading`). So who has the answer of α can make that of β herself, whatever she fears. ∎
+between (`reading.lattice_reading`). So the answer of β is a post-processing of that of α, whatever the loss. ∎
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BALL_PRECISIONS = (128, 256, 512)  # bits
 SEARCH_RELATIVE_GAP = 2.0**-40  # of itself that a searched loss may leave out
 MAX_LOG_DEPTH = 690.0  # logarithms below the largest weight that doubles still hold
 MASS_ERROR_FACTOR = 8  # relative errors of a mass that an expected loss may have
-BY_BALLS = "certain: decided in interval arithmetic"
+BY_INTERVAL_ARITHMETIC = "certain: decided in interval arithmetic"
 BY_DOUBLES = "decided in doubles, with a bound on their rounding"
 
 
@@ -53,18 +53,18 @@ class LossProblem:
     left_out: float = 0.0
 
     @property
-    def how(self) -> str:
+    def decided_by(self) -> str:
         """By which arithmetic."""
-        return BY_DOUBLES if self.costs is None else BY_BALLS
+        return BY_DOUBLES if self.costs is None else BY_INTERVAL_ARITHMETIC
 
-    def alone(self) -> Fraction | float:
+    def loss_without_answer(self) -> Fraction | float:
         """The least expected loss without any answer: min_w Σ_x π_x·ℓ(x, w)."""
         if self.costs is not None:
             return min(_sum_bound(row) for row in self.costs)
         return single_answer.best_reading(np.exp(self.prior.logs()), self.loss)[1]
 
-    def told(self) -> Fraction | float:
-        """The least expected loss of who is told the count: Σ_x π_x·min_w ℓ(x, w)."""
+    def loss_with_truth(self) -> Fraction | float:
+        """The least expected loss where the count itself is known: Σ_x π_x·min_w ℓ(x, w)."""
         if self.costs is not None:
             return _sum_bound([min(column) for column in zip(*self.costs, strict=True)])
         if not isinstance(self.loss, Table):

@@ -27,19 +27,19 @@ Verdict = Callable[[Fraction], bool | None]
 class Calibration:
     """The least ε of `digits` digits that meets a target: it does, and one unit in its last digit less does not.
 
-    `reached` is what ε comes to (a confidence, or an expected loss), `below` the ε one unit less and `missed` what that
-    comes to; both are None where ε is 0. `how` says by which arithmetic the two verdicts were reached, `remark` what
-    else the number rests on.
+    `achieved` is what ε comes to (a confidence, or an expected loss), `below` the ε one unit less and `achieved_below`
+    what that comes to; both are None where ε is 0. `decided_by` says which arithmetic decided both, `remark` what else
+    the number rests on.
     """
 
     what: str
     target: Fraction
     epsilon: Fraction
-    reached: float
+    achieved: float
     below: Fraction | None
-    missed: float | None
+    achieved_below: float | None
     digits: int
-    how: str
+    decided_by: str
     remark: str = ""
 
     @property

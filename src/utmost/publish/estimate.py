@@ -83,9 +83,10 @@ def estimate(
 ) -> Estimate:
     """The best reading of an answer, its credible interval, and the expected losses of it and of face value.
 
-    `at_least` and `at_most` bound what she holds possible, in the value's unit; they are needed where the release has
-    no public end. `grid` is how many points between them carry her prior; by default every value there is, up to 10⁷
-    for a count and 10⁶ otherwise, else those that matter (`reading.point_selection`). `cell` picks one of a histogram.
+    `at_least` and `at_most` bound the values that the reader holds possible, in the value's unit; they are needed where
+    the release has no public end. `grid` is how many points between them carry the prior; by default every value there
+    is, up to 10⁷ for a count and 10⁶ otherwise, else those that matter (`reading.point_selection`). `cell` picks one of
+    a histogram.
     """
     axis_request = AxisRequest(
         _parse_bound(at_least, "at-least"),
@@ -103,7 +104,7 @@ def make_reader(
     coverage: object = 0.95,
     cell: str | None = None,
 ) -> Reader | None:
-    """Who reads this answer: the points she believes in, her prior and her loss there; None for a quantile.
+    """The reader of this answer: points, a prior and a loss there; None for a quantile.
 
     Nothing is worked out that depends on the answer, so this is quick however many points there are.
     """
@@ -120,7 +121,11 @@ def make_reader(
     step = points.axis.step
     point_loss = value_loss.stretched(step) if isinstance(value_loss, PiecewiseLoss) and step != 1 else value_loss
     return Reader(
-        points.axis, prior_axis.prior_on(points.axis, prior, explicit_prior), point_loss, coverage_share, points.near
+        points.axis,
+        prior_axis.prior_on(points.axis, prior, explicit_prior),
+        point_loss,
+        coverage_share,
+        points.is_partial,
     )
 
 
@@ -145,7 +150,7 @@ def read_answer(
     numbers, names = _released_numbers(answer, cell)
     lattice = lattice_reading.read_lattice(reader, mechanism, numbers, effort)
     total = unbiased_total(mechanism, numbers) if names and cell is None else None
-    before = None if reader.near else lattice.before
+    before = None if reader.is_partial else lattice.before
     remark = _points_remark(reader, max(mechanism.unit, mechanism.unit / mechanism.epsilon))
     claim = optimality_claim(answer, reader)
     return Estimate(answer, reader, lattice.readings, before, claim, remark, names, total, every=lattice.every)
@@ -183,7 +188,7 @@ def _fits_lattice(mechanism: LatticeMechanism) -> bool:
 
 
 def _fits_quantile(answer: Answer, mechanism: ChoiceMechanism) -> bool:
-    probability = rational(answer.asked["probability"], "probability")
+    probability = rational(answer.query_content["probability"], "probability")
     fits = MIN_RATE <= mechanism.rate <= MAX_RATE and 1 <= mechanism.candidates <= MAX_CANDIDATES
     return fits and 0 <= probability <= 1 and probability.denominator <= MAX_PROBABILITY_DENOMINATOR
 
@@ -223,7 +228,7 @@ def _select_points(
     if isinstance(mechanism, LatticeMechanism):
         return point_selection.lattice_points(mechanism, answer.kind, numbers, axis_request, weights, uniform)
     assert isinstance(mechanism, RatioMechanism)
-    grid = Grid(*(rational(answer.asked[name], name) for name in ("low", "high", "step")))
+    grid = Grid(*(rational(answer.query_content[name], name) for name in ("low", "high", "step")))
     return point_selection.ratio_points(mechanism, grid, _ratio_parts(answer), axis_request, weights, uniform)
 
 
@@ -241,8 +246,8 @@ def _read_ratio(answer: Answer, mechanism: RatioMechanism, reader: Reader) -> Es
 
 
 def _points_remark(reader: Reader, noise: Fraction) -> str:
-    """What her points leave out: the far ones of a uniform prior, or what lies between them."""
-    if reader.near:
+    """What the points leave out: the far ones of a uniform prior, or what lies between them."""
+    if reader.is_partial:
         return NEAR_POINTS_REMARK
     step = reader.axis.step
     return (
@@ -261,13 +266,13 @@ def _key_text(key: object) -> str:
 
 def cell_names(answer: Answer) -> tuple[str, ...]:
     """The names of a histogram's cells: their keys, with a comma between the keys of one cell."""
-    return tuple(",".join(_key_text(key) for key in keys) for keys in answer.asked.get("cells", []))
+    return tuple(",".join(_key_text(key) for key in keys) for keys in answer.query_content.get("cells", []))
 
 
 def _read_quantile(answer: Answer, mechanism: ChoiceMechanism, coverage: float) -> Estimate:
     """A quantile: its value, and the rank that Pr[loss ≥ t] ≤ candidates·e^(−rate·t) bounds (`mechanism_selection`)."""
     assert not isinstance(answer.value, tuple)
-    loss_per_row = rational(answer.asked["probability"], "probability").denominator
+    loss_per_row = rational(answer.query_content["probability"], "probability").denominator
     rank = (math.log(mechanism.candidates) - math.log1p(-coverage)) / (float(mechanism.rate) * loss_per_row)
     remark = QUANTILE_REMARK.format(decimal(100 * coverage, 4), decimal(rank, 4))
     return Estimate(answer, None, (Reading(answer.value, answer.value),), None, answer.optimal, remark, rank=rank)
@@ -276,8 +281,8 @@ def _read_quantile(answer: Answer, mechanism: ChoiceMechanism, coverage: float) 
 def optimality_claim(answer: Answer, reader: Reader) -> str:
     """In which sense no mechanism would serve this reader better: by GRS12 Thm 3.2 for a count that a unit moves by 1.
 
-    Her remapped loss is then the least of all mechanisms with this ε. For other answers the release says what is
-    claimed; nothing is for a loss that falls away from the truth, or for a prior on points of her own.
+    The remapped loss is then the least of all mechanisms with this ε. For other answers the release says what is
+    claimed; nothing is for a loss that falls away from the truth, or for a prior on the reader's own points.
     """
     mechanism = answer.mechanism
     if not isinstance(mechanism, LatticeMechanism) or answer.optimal.startswith("none"):
@@ -299,7 +304,7 @@ def _has_legal_loss(reader: Reader) -> bool:
 
 
 def belief_curves(estimate: Estimate, cell_index: int = 0) -> Belief:
-    """Prior, likelihood and posterior over the points of her axis, for the reading at this place among the cells."""
+    """Prior, likelihood and posterior over the points of the axis, for the reading of the cell at this index."""
     if estimate.reader is None:
         raise InputError(f"a {estimate.answer.kind} has no posterior: its law depends on all the rows")
     mechanism, reader = estimate.answer.mechanism, estimate.reader
@@ -315,7 +320,7 @@ def belief_curves(estimate: Estimate, cell_index: int = 0) -> Belief:
 
 
 def remap_values(estimate: Estimate, values: list[Fraction]) -> Floats:
-    """w(y) of the answers that stand for these values: how she would have read them."""
+    """w(y) of the answers that stand for these values: their readings."""
     mechanism, reader = estimate.answer.mechanism, estimate.reader
     if reader is None or not isinstance(mechanism, LatticeMechanism):
         raise InputError(f"only a lattice number has a reading for each answer, not a {estimate.answer.kind}")

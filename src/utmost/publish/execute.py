@@ -1,7 +1,7 @@
-"""From a plan to a release: look, ask the ledger, answer exactly, charge, draw, write down; in this order.
+"""Run a plan: check it, ask the ledger, answer exactly, charge, draw noise, write the release; in this order.
 
-Everything that can fail by the plan's fault fails before the charge; noise is drawn after it. The ledger keeps the
-release before the file is written, so a crash can lose budget but leaves no noise unpaid for.
+Every error of the plan is raised before the charge; noise is drawn after it. The ledger keeps the release before the
+file is written, so a crash can lose budget but leaves no noise that was not charged.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PlanSource = Plan | Mapping[str, Any] | str | Path
 class PlannedAnswer:
     """A query with the law it will be answered by and how far off the answer will be."""
 
-    asked: QuerySpec
+    spec: QuerySpec
     law: mechanism_selection.SelectedMechanism
     error: ErrorLaw
 
@@ -48,19 +48,19 @@ class PlanCheck:
 
     plan: Plan
     setting: mechanism_selection.PrivacySetting
-    intended: tuple[PlannedAnswer, ...]
+    planned_answers: tuple[PlannedAnswer, ...]
 
     @property
-    def ask(self) -> ReleaseCost:
-        """What the ledger is asked for."""
+    def release_cost(self) -> ReleaseCost:
+        """The cost to charge to the ledger."""
         costs = tuple(
             ledger.QueryCost(
-                planned_answer.asked.name,
-                planned_answer.asked.epsilon,
-                planned_answer.law.telling,
+                planned_answer.spec.name,
+                planned_answer.spec.epsilon,
+                planned_answer.law.ledger_law,
                 planned_answer.law.sensitivity,
             )
-            for planned_answer in self.intended
+            for planned_answer in self.planned_answers
         )
         plan, part = self.plan, self.plan.part
         part_key = None if part is None else (part.column, plans.key_to_text(part.equals))
@@ -73,7 +73,7 @@ class Preview:
     """What a plan will cost and how good its answers will be: nothing is spent, no answer is computed.
 
     `spent` and `left` are the budget's before the release, `after` is what will be left; None where the budget is not
-    open yet. `free` tells that the ledger remembers this very release. `cost` is what the plan tells by itself; what it
+    open yet. `free` says that the ledger has this very release stored. `cost` is the ε of the plan by itself; what it
     takes from the budget, left − after, can be less where parts or privacy-loss distributions compose. `guesses` are
     columns of a CSV file whose kinds must be declared before anything is released.
     """
@@ -81,7 +81,7 @@ class Preview:
     plan: Plan
     engine: str
     setting: mechanism_selection.PrivacySetting
-    intended: tuple[PlannedAnswer, ...]
+    planned_answers: tuple[PlannedAnswer, ...]
     cost: Fraction
     spent: Fraction | None
     left: Fraction | None
@@ -91,7 +91,7 @@ class Preview:
 
     def __repr__(self) -> str:
         """What it costs, and how far off each answer will be."""
-        lines = [f"{planned_answer.asked.name}: {planned_answer.error.words}" for planned_answer in self.intended]
+        lines = [f"{planned_answer.spec.name}: {planned_answer.error.words}" for planned_answer in self.planned_answers]
         return "\n".join([f"<Preview of ε {self.cost}, ε {self.left} left>", *lines])
 
 
@@ -101,14 +101,14 @@ class PreparedRelease:
 
     preview: Preview
     table: Table
-    books: Ledger
-    ask: ReleaseCost
+    budget_ledger: Ledger
+    release_cost: ReleaseCost
 
     def spend(self, progress: Progress = lambda task, done, total: None) -> Release:
         """Charge, draw, remember and write the release; what was remembered is given again for free."""
         output = self.preview.plan.output
         with nullcontext() if output is None else release_file.ReservedFile(output) as output_file:
-            remembered_content = self.books.remembered(self.ask)
+            remembered_content = self.budget_ledger.find_release(self.release_cost)
             release = (
                 self._charge_and_answer(progress)
                 if remembered_content is None
@@ -119,19 +119,21 @@ class PreparedRelease:
         return release
 
     def _charge_and_answer(self, progress: Progress) -> Release:
-        intended, setting = self.preview.intended, self.preview.setting
+        planned_answers, setting = self.preview.planned_answers, self.preview.setting
         truths: list[ExactAnswer] = []
-        for k, planned_answer in enumerate(intended):
-            progress(f"counting {planned_answer.asked.name}", k, len(intended))
-            truths.append(noisy_answers.exact_answer(planned_answer.asked.query, self.table, setting))
-        entry = self.books.charge(self.ask)
+        for k, planned_answer in enumerate(planned_answers):
+            progress(f"counting {planned_answer.spec.name}", k, len(planned_answers))
+            truths.append(noisy_answers.exact_answer(planned_answer.spec.query, self.table, setting))
+        entry = self.budget_ledger.charge(self.release_cost)
         answers = []
-        for k, (planned_answer, truth) in enumerate(zip(intended, truths, strict=True)):
-            progress(f"drawing {planned_answer.asked.name}", k, len(intended))
+        for k, (planned_answer, truth) in enumerate(zip(planned_answers, truths, strict=True)):
+            progress(f"drawing {planned_answer.spec.name}", k, len(planned_answers))
             answers.append(_draw_noisy_answer(planned_answer, truth, setting))
-        progress("done", len(intended), len(intended))
-        release = self._build_release(tuple(answers), LedgerEntry(self.ask.budget, entry.id, entry.spent, entry.left))
-        self.books.keep(entry.id, release_file.release_to_json(release))
+        progress("done", len(planned_answers), len(planned_answers))
+        release = self._build_release(
+            tuple(answers), LedgerEntry(self.release_cost.budget, entry.id, entry.spent, entry.left)
+        )
+        self.budget_ledger.store_release(entry.id, release_file.release_to_json(release))
         return release
 
     def _build_release(self, answers: tuple[Answer, ...], entry: LedgerEntry) -> Release:
@@ -154,21 +156,21 @@ class PreparedRelease:
 
 def release(plan: PlanSource, progress: Progress | None = None) -> Release:
     """Answer a plan under its budget, and write the release to the plan's output, if it has one."""
-    with prepare_release(plan) as ready:
-        return ready.spend(progress) if progress else ready.spend()
+    with prepare_release(plan) as prepared_release:
+        return prepared_release.spend(progress) if progress else prepared_release.spend()
 
 
 def preview(plan: PlanSource) -> Preview:
     """What `release` would spend and how far off it would be; raises what it would raise before the charge."""
-    with prepare_release(plan, only_look=True) as ready:
-        return ready.preview
+    with prepare_release(plan, dry_run=True) as prepared_release:
+        return prepared_release.preview
 
 
 @contextmanager
-def prepare_release(plan_source: PlanSource, only_look: bool = False) -> Iterator[PreparedRelease]:
+def prepare_release(plan_source: PlanSource, dry_run: bool = False) -> Iterator[PreparedRelease]:
     """A plan with its source and its ledger open and everything checked that can be without spending.
 
-    Who only wants to look needs no open budget.
+    A dry run needs no open budget.
     """
     plan = plans.load_plan(plan_source)
     if plan.output is not None:
@@ -176,12 +178,12 @@ def prepare_release(plan_source: PlanSource, only_look: bool = False) -> Iterato
             pass  # it can be written
     with sources.open_table(plan.source, plan.folder) as table:
         plan_check = check_plan(plan, table)
-        plan, release_cost = plan_check.plan, plan_check.ask
+        plan, release_cost = plan_check.plan, plan_check.release_cost
         with ledger.open_ledger(plan.ledger, plan.folder) as budget_ledger:
-            guesses = _guessed_kinds(plan, table, only_look)
-            state = _budget_state(budget_ledger, release_cost, only_look)
+            guesses = _guessed_kinds(plan, table, dry_run)
+            state = _budget_state(budget_ledger, release_cost, dry_run)
             plan_preview = Preview(
-                plan, table.engine, plan_check.setting, plan_check.intended, plan.epsilon, *state, guesses
+                plan, table.engine, plan_check.setting, plan_check.planned_answers, plan.epsilon, *state, guesses
             )
             yield PreparedRelease(plan_preview, table, budget_ledger, release_cost)
 
@@ -191,11 +193,11 @@ def check_plan(plan: Plan, table: Table) -> PlanCheck:
     setting = _privacy_setting(plan, table)
     planned_answers = tuple(plan_answer(query_spec, setting) for query_spec in plan.queries)
     for planned_answer in planned_answers:
-        if planned_answer.asked.extra_loss is not None:
-            with plans.name_query_in_errors(planned_answer.asked.name):
-                table.check(planned_answer.asked.query, plan.unit, plan.part)
+        if planned_answer.spec.extra_loss is not None:
+            with plans.name_query_in_errors(planned_answer.spec.name):
+                table.check(planned_answer.spec.query, plan.unit, plan.part)
     return PlanCheck(
-        replace(plan, queries=tuple(planned_answer.asked for planned_answer in planned_answers)),
+        replace(plan, queries=tuple(planned_answer.spec for planned_answer in planned_answers)),
         setting,
         planned_answers,
     )
@@ -217,15 +219,15 @@ Amount = Fraction | None
 
 
 def _budget_state(
-    budget_ledger: Ledger, release_cost: ReleaseCost, only_look: bool
+    budget_ledger: Ledger, release_cost: ReleaseCost, dry_run: bool
 ) -> tuple[Amount, Amount, Amount, bool]:
     """What a budget has spent and left, and what it will have left; and whether it remembers the release."""
-    if only_look and not budget_ledger.has(release_cost.budget):
+    if dry_run and not budget_ledger.has_budget(release_cost.budget):
         return None, None, None, False
-    if budget_ledger.remembered(release_cost) is not None:
+    if budget_ledger.find_release(release_cost) is not None:
         now = budget_ledger.state(release_cost.budget)
         return now.spent, now.left, now.left, True
-    now, after = budget_ledger.outlook(release_cost)
+    now, after = budget_ledger.states_around(release_cost)
     return now.spent, now.left, after.left, False
 
 
@@ -241,7 +243,7 @@ def _privacy_setting(plan: Plan, table: Table) -> mechanism_selection.PrivacySet
     return mechanism_selection.PrivacySetting(plan.neighbours, plan.unit, plan.part, units)
 
 
-def _guessed_kinds(plan: Plan, table: Table, only_look: bool) -> dict[str, str]:
+def _guessed_kinds(plan: Plan, table: Table, dry_run: bool) -> dict[str, str]:
     """The kinds that were found in the rows: refused where something is to be released.
 
     One row could make all others mean something else, and no sensitivity would hold.
@@ -249,7 +251,7 @@ def _guessed_kinds(plan: Plan, table: Table, only_look: bool) -> dict[str, str]:
     guesses: dict[str, str] = {}
     for query_spec in plan.queries:
         guesses |= {name: str(kind) for name, kind in table.guesses(query_spec.query, plan.unit, plan.part).items()}
-    if guesses and not only_look:
+    if guesses and not dry_run:
         raise InputError(
             "columns must be declared for a CSV file, or one row could decide what all others mean: "
             f"add {plan_writer.column_kinds(guesses)} to [source]"
@@ -261,7 +263,7 @@ def _draw_noisy_answer(
     planned_answer: PlannedAnswer, truth: ExactAnswer, setting: mechanism_selection.PrivacySetting
 ) -> Answer:
     """The noisy answer, with the ε that the mechanism which ran is found to have."""
-    query_spec, mechanism = planned_answer.asked, planned_answer.law.mechanism
+    query_spec, mechanism = planned_answer.spec, planned_answer.law.mechanism
     epsilon = mechanism_selection.actual_epsilon(mechanism, query_spec.query, setting, noisy_answers.step_epsilon)
     if epsilon > query_spec.epsilon:
         raise UndecidedError(
@@ -276,6 +278,6 @@ def _draw_noisy_answer(
         mechanism=mechanism,
         optimal=planned_answer.law.optimal,
         error=planned_answer.error,
-        asked=plans.query_content(query_spec.query),
+        query_content=plans.query_content(query_spec.query),
         **noisy_answers.draw_answer(query_spec.query, truth, planned_answer.law),
     )

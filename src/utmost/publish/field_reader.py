@@ -21,7 +21,7 @@ _TYPE_NAMES = {
     int: "a whole number",
     float: "a number",
 }
-MAX_WHOLE_NUMBER = 10**1000  # whole numbers, and both parts of a fraction, are below it
+INTEGER_LIMIT = 10**1000  # whole numbers, and both parts of a fraction, are below it
 MAX_NUMBER_CHARS = 2000  # characters of a number that is written as a text
 MAX_TEXT_CHARS = 20_000  # characters of a text
 
@@ -35,7 +35,7 @@ def file_error_reason(problem: Exception) -> str:
 
 def _is_too_long(value: object) -> bool:
     if isinstance(value, int):
-        return abs(value) >= MAX_WHOLE_NUMBER
+        return abs(value) >= INTEGER_LIMIT
     return isinstance(value, str) and len(value) > MAX_NUMBER_CHARS
 
 
@@ -43,7 +43,7 @@ class Fields:
     """A mapping that remembers which of its keys were asked for, to tell which are unknown."""
 
     def __init__(self, content: Mapping[str, Any], label: str) -> None:
-        self.place = label
+        self.label = label
         self._content = content
         self._read_keys: set[str] = set()
 
@@ -51,8 +51,8 @@ class Fields:
         """The keys there are."""
         return list(self._content)
 
-    def named(self, label: str) -> Fields:
-        """The same fields, called otherwise in complaints."""
+    def with_label(self, label: str) -> Fields:
+        """The same fields under another label for error messages."""
         renamed_fields = Fields(self._content, label)
         renamed_fields._read_keys = self._read_keys
         return renamed_fields
@@ -66,7 +66,7 @@ class Fields:
             return default
         similar_keys = get_close_matches(key, [k for k in self._content if k not in self._read_keys], 1)
         hint = f': is "{similar_keys[0][:40]}" a misspelling of it?' if similar_keys else ""
-        raise InputError(f"{self.place}: {key} is missing{hint}" + ("" if similar_keys else ": add it"))
+        raise InputError(f"{self.label}: {key} is missing{hint}" + ("" if similar_keys else ": add it"))
 
     def value(self, key: str) -> Any:
         """What stands at a key that must be there."""
@@ -80,18 +80,18 @@ class Fields:
         if not isinstance(value, str):
             raise self._wrong_type(key, "a text in quotes", value)
         if len(value) > MAX_TEXT_CHARS or "\0" in value:
-            raise InputError(f"{self.place}: {key} must be a text of at most {MAX_TEXT_CHARS} characters, without NUL")
+            raise InputError(f"{self.label}: {key} must be a text of at most {MAX_TEXT_CHARS} characters, without NUL")
         return value
 
-    def whole(self, key: str, default: Any = _MISSING) -> Any:
+    def integer(self, key: str, default: Any = _MISSING) -> Any:
         """A whole number, or the default."""
         value = self.raw(key, default)
         if value is default:
             return default
         if not isinstance(value, int) or isinstance(value, bool):
             raise self._wrong_type(key, "a whole number", value)
-        if abs(value) >= MAX_WHOLE_NUMBER:
-            raise InputError(f"{self.place}: {key} must be a whole number of fewer than 1000 digits")
+        if abs(value) >= INTEGER_LIMIT:
+            raise InputError(f"{self.label}: {key} must be a whole number of fewer than 1000 digits")
         return value
 
     def truth(self, key: str, default: Any = _MISSING) -> Any:
@@ -107,13 +107,13 @@ class Fields:
         if isinstance(raw_value, bool) or not isinstance(raw_value, int | str | Decimal | Fraction | float):
             raise self._wrong_type(key, f"a number{alternative}", raw_value)
         if _is_too_long(raw_value):
-            raise InputError(f"{self.place}: {key} must be a shorter number")
+            raise InputError(f"{self.label}: {key} must be a shorter number")
         try:
             value = rational(str(raw_value) if isinstance(raw_value, Decimal) else raw_value, key)
         except InputError as problem:
-            raise InputError(f"{self.place}: {problem}") from None
-        if max(abs(value.numerator), value.denominator) >= MAX_WHOLE_NUMBER:
-            raise InputError(f"{self.place}: {key} must be a shorter number")
+            raise InputError(f"{self.label}: {problem}") from None
+        if max(abs(value.numerator), value.denominator) >= INTEGER_LIMIT:
+            raise InputError(f"{self.label}: {key} must be a shorter number")
         return value
 
     def items(self, key: str) -> list[Any]:
@@ -130,7 +130,7 @@ class Fields:
             return None
         if not isinstance(value, dict):
             raise self._wrong_type(key, f"a table: [{key}]", value)
-        return Fields(value, f"[{key}]" if self.place == "plan" else f"{self.place}, {key}")
+        return Fields(value, f"[{key}]" if self.label == "plan" else f"{self.label}, {key}")
 
     def tables(self, key: str) -> list[Fields]:
         """A list of tables."""
@@ -149,9 +149,9 @@ class Fields:
                     if similar_keys
                     else f": it knows {', '.join(sorted(self._read_keys))}"
                 )
-                raise InputError(f'{self.place}: "{str(key)[:40]}" is not known here{hint}')
+                raise InputError(f'{self.label}: "{str(key)[:40]}" is not known here{hint}')
 
     def _wrong_type(self, key: str, expected: str, value: object) -> InputError:
         fallback = "a date or time" if isinstance(value, date | time) else "nothing" if value is None else "a number"
         kind = _TYPE_NAMES.get(type(value), fallback)
-        return InputError(f"{self.place}: {key} must be {expected}, got {kind}")
+        return InputError(f"{self.label}: {key} must be {expected}, got {kind}")

@@ -97,14 +97,14 @@ class PrivacySetting:
 class SelectedMechanism:
     """How one query is answered: the mechanism, the sensitivity its ε is divided by, and the sense of optimality.
 
-    `telling` is what a ledger that composes privacy-loss distributions may assume: "geometric" where one lattice number
-    moves by at most `sensitivity` steps, "any" otherwise.
+    `ledger_law` is what a ledger that composes privacy-loss distributions may assume: "geometric" where one lattice
+    number moves by at most `sensitivity` steps, "any" otherwise.
     """
 
     mechanism: Mechanism
     sensitivity: int
     optimal: str
-    telling: str
+    ledger_law: str
 
 
 def select_mechanism(query: Query, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:

@@ -35,11 +35,11 @@ from utmost.data.sources import Source
 from utmost.errors import InputError
 from utmost.exact import epsilon as level_of
 from utmost.exact.toml import parse_toml
-from utmost.ledger.records import LONGEST_AMOUNT
+from utmost.ledger.records import MAX_AMOUNT_DIGITS
 from utmost.publish.field_reader import Fields, file_error_reason
 
 MAX_PLAN_BYTES = 1 << 20  # bytes of a plan
-MOST_QUERIES = 1000
+MAX_QUERIES = 1000
 MAX_NAME_CHARS = 100
 DEFAULT_LEDGER = "ledger.sqlite"
 
@@ -159,7 +159,7 @@ def _parse_source(fields: Fields) -> dict[str, Any]:
 
 
 def _parse_unit(fields: Fields) -> PrivacyUnit:
-    unit = PrivacyUnit(fields.text("column", None), fields.whole("rows", None), fields.whole("groups", None))
+    unit = PrivacyUnit(fields.text("column", None), fields.integer("rows", None), fields.integer("groups", None))
     fields.finish()
     if unit.column == "row":
         raise InputError("[unit]: column must not be called row, which in a ledger means each row: rename it in a view")
@@ -175,8 +175,8 @@ def _parse_part(fields: Fields | None) -> Partition | None:
 
 
 def _parse_queries(tables: list[Fields]) -> tuple[QuerySpec, ...]:
-    if not 1 <= len(tables) <= MOST_QUERIES:
-        raise InputError(f"plan must have from 1 to {MOST_QUERIES} queries, got {len(tables)}: add [[query]] tables")
+    if not 1 <= len(tables) <= MAX_QUERIES:
+        raise InputError(f"plan must have from 1 to {MAX_QUERIES} queries, got {len(tables)}: add [[query]] tables")
     queries = tuple(_parse_query(fields) for fields in tables)
     names = [query_spec.name for query_spec in queries]
     for name in names:
@@ -189,11 +189,11 @@ def _parse_query(fields: Fields) -> QuerySpec:
     name = fields.text("name")
     if not name.isprintable() or not 1 <= len(name) <= MAX_NAME_CHARS:
         raise InputError(f"query name must be 1 to {MAX_NAME_CHARS} printable characters")
-    query_fields = fields.named(f'query "{name}"')
+    query_fields = fields.with_label(f'query "{name}"')
     kind = query_fields.text("kind")
     if kind not in _QUERY_PARSERS:
         raise InputError(
-            f'{query_fields.place}: kind must be one of {", ".join(_QUERY_PARSERS)}, got "{_shorten(kind)}"'
+            f'{query_fields.label}: kind must be one of {", ".join(_QUERY_PARSERS)}, got "{_shorten(kind)}"'
         )
     epsilon = _parse_epsilon(query_fields)
     with name_query_in_errors(name):
@@ -210,18 +210,18 @@ def _parse_query(fields: Fields) -> QuerySpec:
 def _positive_number(fields: Fields, key: str) -> Fraction:
     value = fields.number(key)
     if not value > 0:
-        raise InputError(f"{fields.place}: {key} must be > 0, got {value}")
+        raise InputError(f"{fields.label}: {key} must be > 0, got {value}")
     return value
 
 
 def _parse_epsilon(fields: Fields) -> Fraction:
     value = _positive_number(fields, "epsilon")
-    if max(value.numerator, value.denominator) >= 10**LONGEST_AMOUNT:
-        raise InputError(f"{fields.place}: epsilon must be a number of at most {LONGEST_AMOUNT} digits: round it")
+    if max(value.numerator, value.denominator) >= 10**MAX_AMOUNT_DIGITS:
+        raise InputError(f"{fields.label}: epsilon must be a number of at most {MAX_AMOUNT_DIGITS} digits: round it")
     try:
         level_of(value)
     except InputError as problem:
-        raise InputError(f"{fields.place}: {problem}") from None
+        raise InputError(f"{fields.label}: {problem}") from None
     return value
 
 
@@ -239,7 +239,7 @@ def _parse_total_grid(fields: Fields) -> Grid:
     has_step = fields.raw("step", None) is not None
     if has_step == _has_extra_loss(fields):
         raise InputError(
-            f"{fields.place}: step or extra_loss must be given, one of the two: a step, or the loss that rounding to "
+            f"{fields.label}: step or extra_loss must be given, one of the two: a step, or the loss that rounding to "
             "the step it finds may add"
         )
     if has_step:
@@ -311,7 +311,7 @@ def load_plan(plan: Plan | Mapping[str, Any] | str | Path) -> Plan:
 
 @contextmanager
 def name_query_in_errors(name: str) -> Iterator[None]:
-    """Complaints from within say which query they are about."""
+    """Name the query in every error raised inside."""
     try:
         yield
     except InputError as problem:

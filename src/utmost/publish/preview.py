@@ -31,18 +31,18 @@ def preview_content(preview: Preview) -> dict[str, Any]:
         "free": preview.free,
         "guesses": dict(preview.guesses),
         "ledger": {"budget": preview.plan.budget, **balances},
-        "queries": [_planned_content(planned_answer) for planned_answer in preview.intended],
+        "queries": [_planned_content(planned_answer) for planned_answer in preview.planned_answers],
     }
 
 
 def _planned_content(planned_answer: PlannedAnswer) -> dict[str, Any]:
-    extra = planned_answer.asked.extra_loss
+    extra = planned_answer.spec.extra_loss
     step_entries = {} if extra is None else {"extra_loss": str(extra), "step": grid_step(planned_answer)}
     return {
-        "name": planned_answer.asked.name,
-        "kind": plans.QUERY_KINDS[type(planned_answer.asked.query)],
+        "name": planned_answer.spec.name,
+        "kind": plans.QUERY_KINDS[type(planned_answer.spec.query)],
         **step_entries,
-        "epsilon": str(planned_answer.asked.epsilon),
+        "epsilon": str(planned_answer.spec.epsilon),
         "sensitivity": planned_answer.law.sensitivity,
         "mechanism": mechanism_content(planned_answer.law.mechanism),
         "optimal": planned_answer.law.optimal,
@@ -52,7 +52,7 @@ def _planned_content(planned_answer: PlannedAnswer) -> dict[str, Any]:
 
 def grid_step(planned_answer: PlannedAnswer) -> str | None:
     """The step of a query's grid, if it has one."""
-    step: str | None = plans.query_content(planned_answer.asked.query).get("step")
+    step: str | None = plans.query_content(planned_answer.spec.query).get("step")
     return step
 
 
@@ -79,13 +79,13 @@ def error_remarks(
     planned_answers: Sequence[PlannedAnswer], setting: PrivacySetting, guesses: Mapping[str, str]
 ) -> Iterator[str]:
     """What must be known to read the errors."""
-    kinds = {plans.QUERY_KINDS[type(planned_answer.asked.query)] for planned_answer in planned_answers}
+    kinds = {plans.QUERY_KINDS[type(planned_answer.spec.query)] for planned_answer in planned_answers}
     if any(planned_answer.error.over_rows for planned_answer in planned_answers):
         yield "/r: at most, divided by the number of rows in the mean, which is not public."
     if "quantile" in kinds:
         yield "rows: at most so many lie on the wrong side of the quantile."
     for planned_answer in planned_answers:
-        if planned_answer.asked.extra_loss is not None:
+        if planned_answer.spec.extra_loss is not None:
             yield grid_step_sentence(planned_answer)
     if guesses:
         yield f"Kinds were found in the rows; to release, declare them: {plan_writer.column_kinds(guesses)}"
@@ -97,9 +97,9 @@ def error_remarks(
 
 def grid_step_sentence(planned_answer: PlannedAnswer) -> str:
     """The step that an accepted extra loss led to."""
-    extra = planned_answer.asked.extra_loss
+    extra = planned_answer.spec.extra_loss
     return (
-        f"{planned_answer.asked.name}: step {grid_step(planned_answer)}, the coarsest that adds at most {extra} to any "
+        f"{planned_answer.spec.name}: step {grid_step(planned_answer)}, the coarsest that adds at most {extra} to any "
         "reader's absolute loss."
     )
 

@@ -44,7 +44,7 @@ def decode_release(top: Fields) -> Release:
         part=None if part is None else Partition(part.text("column"), parse_key(part.value("equals"))),
         epsilon=guarantee.number("epsilon"),
         guarantee=guarantee.text("words"),
-        entry=LedgerEntry(entry.text("budget"), entry.whole("entry"), entry.number("spent"), entry.number("left")),
+        entry=LedgerEntry(entry.text("budget"), entry.integer("entry"), entry.number("spent"), entry.number("left")),
         answers=tuple(_read_answer(fields) for fields in top.tables("queries")),
     )
     unit.text("words")
@@ -67,7 +67,7 @@ def _optional_text(fields: Fields, key: str) -> str | None:
 
 
 def _optional_integer(fields: Fields, key: str) -> int | None:
-    return None if fields.raw(key, None) is None else int(fields.whole(key))
+    return None if fields.raw(key, None) is None else int(fields.integer(key))
 
 
 def _read_answer(fields: Fields) -> Answer:
@@ -82,13 +82,13 @@ def _read_answer(fields: Fields) -> Answer:
         kind=kind,
         where=_optional_text(fields, "where"),
         epsilon=fields.number("epsilon"),
-        sensitivity=fields.whole("sensitivity"),
+        sensitivity=fields.integer("sensitivity"),
         mechanism=mechanism,
         optimal=fields.text("optimal"),
         error=_read_error(fields.table("error")),
         value=_read_value(fields, kind),
-        asked=query_content,
-        parts=None if parts is None else (parts.whole("total"), parts.whole("rows")),
+        query_content=query_content,
+        parts=None if parts is None else (parts.integer("total"), parts.integer("rows")),
         position=_optional_integer(fields, "position"),
     )
     for section in (fields, *([] if parts is None else [parts])):
@@ -108,7 +108,7 @@ QUERY_KEYS: Mapping[str, tuple[str, ...]] = {
 
 def _read_value(fields: Fields, kind: str) -> int | Fraction | tuple[int, ...]:
     if kind == "count":
-        return int(fields.whole("value"))
+        return int(fields.integer("value"))
     if kind != "histogram":
         return fields.number("value")
     cells = fields.items("value")
@@ -133,7 +133,7 @@ def _read_error(fields: Fields) -> ErrorLaw:
 def _read_mechanism(fields: Fields) -> Mechanism:
     name = fields.text("name")
     if name == "exponential":
-        mechanism: Mechanism = ChoiceMechanism(fields.number("rate"), fields.whole("candidates"))
+        mechanism: Mechanism = ChoiceMechanism(fields.number("rate"), fields.integer("candidates"))
     elif name == "ratio":
         mechanism = RatioMechanism(_read_lattice(fields.table("total")), _read_lattice(fields.table("rows")))
     else:
@@ -180,12 +180,12 @@ def _check_answer(answer: Answer) -> None:
     if isinstance(answer.mechanism, RatioMechanism) and answer.parts is None:
         raise InputError(f"{label} must have its parts, total and rows")
     for name in ("low", "high", "step"):
-        if name in answer.asked:
-            Fields(answer.asked, label).number(name)
+        if name in answer.query_content:
+            Fields(answer.query_content, label).number(name)
 
 
 def _check_cells(answer: Answer, label: str) -> None:
-    cells, mechanism = answer.asked["cells"], answer.mechanism
+    cells, mechanism = answer.query_content["cells"], answer.mechanism
     if not isinstance(cells, list) or not isinstance(answer.value, tuple) or len(cells) != len(answer.value):
         raise InputError(f"{label} must have as many values as cells")
     for cell in cells:

@@ -44,7 +44,7 @@ def _answer_content(answer: Answer) -> dict[str, Any]:
         "where": answer.where,
         "epsilon": str(answer.epsilon),
         "sensitivity": answer.sensitivity,
-        **answer.asked,
+        **answer.query_content,
         "mechanism": mechanism_content(answer.mechanism),
         "optimal": answer.optimal,
         "error": error_content(answer.error),

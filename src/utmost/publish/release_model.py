@@ -85,7 +85,7 @@ class ErrorLaw:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One query of a release with its answer. `asked` holds what belongs to its kind: column, bounds, keys."""
+    """One query of a release with its answer. `query_content` holds what belongs to its kind: column, bounds, keys."""
 
     name: str
     kind: str
@@ -96,7 +96,7 @@ class Answer:
     optimal: str
     error: ErrorLaw
     value: int | Fraction | tuple[int, ...]
-    asked: Mapping[str, Any] = field(default_factory=dict)
+    query_content: Mapping[str, Any] = field(default_factory=dict)
     parts: tuple[int, int] | None = None
     position: int | None = None
 

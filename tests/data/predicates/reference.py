@@ -42,7 +42,7 @@ def evaluate(node: t.Node, row: Mapping[str, Any], types: Mapping[str, str]) -> 
     if isinstance(node, t.Literal):
         return Number("constant", node.value) if isinstance(node.value, Fraction) else node.value
     if isinstance(node, t.Minus):
-        return _calculate("*", Number("constant", Fraction(-1)), evaluate_operand(node.inside))
+        return _calculate("*", Number("constant", Fraction(-1)), evaluate_operand(node.operand))
     if isinstance(node, t.Arithmetic):
         return _calculate(node.sign, evaluate_operand(node.left), evaluate_operand(node.right))
     if isinstance(node, t.Comparison):
@@ -50,9 +50,9 @@ def evaluate(node: t.Node, row: Mapping[str, Any], types: Mapping[str, str]) -> 
     if isinstance(node, t.In):
         return _or([_compare("=", evaluate_operand(node.left), evaluate_operand(item)) for item in node.items])
     if isinstance(node, t.IsNull):
-        return evaluate_operand(node.inside) is None
+        return evaluate_operand(node.operand) is None
     if isinstance(node, t.Not):
-        return _not(evaluate_operand(node.inside))
+        return _not(evaluate_operand(node.operand))
     truths = [evaluate_operand(operand) for operand in node.parts]
     return _or(truths) if isinstance(node, t.Or) else _not(_or([_not(truth) for truth in truths]))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from data.predicates.strategies import COLUMN_SORTS, trees, write_predicate
 from utmost.data.predicates import parse_predicate
-from utmost.data.predicates.parser import LARGEST_EXPONENT, MAX_PREDICATE_NESTING, MOST_DIGITS
+from utmost.data.predicates.parser import MAX_EXPONENT, MAX_NUMBER_DIGITS, MAX_PREDICATE_NESTING
 from utmost.data.predicates.syntax_tree import (
     And,
     Arithmetic,
@@ -169,7 +169,7 @@ def test_nothing_is_no_predicate(text: str) -> None:
 
 def test_length_depth_digits_and_exponents_are_bounded() -> None:
     parse_predicate("(" * (MAX_PREDICATE_NESTING - 1) + "a" + ")" * (MAX_PREDICATE_NESTING - 1))
-    parse_predicate(f"a < {'9' * MOST_DIGITS}e{LARGEST_EXPONENT}")
+    parse_predicate(f"a < {'9' * MAX_NUMBER_DIGITS}e{MAX_EXPONENT}")
     parse_predicate("a" + " " * (MAX_PREDICATE_CHARS - 1))
     parse_predicate(" or ".join(["a"] * 2000))
     for text, message in [
@@ -177,9 +177,9 @@ def test_length_depth_digits_and_exponents_are_bounded() -> None:
         ("not " * MAX_PREDICATE_NESTING + "a", "nested deeper"),
         ("a" + "+a" * MAX_PREDICATE_NESTING + " > 1", "nested deeper"),
         ("- " * MAX_PREDICATE_NESTING + "a > 1", "nested deeper"),
-        (f"a < {'9' * (MOST_DIGITS + 1)}", "at most 1000 digits"),
+        (f"a < {'9' * (MAX_NUMBER_DIGITS + 1)}", "at most 1000 digits"),
         ("a < 1e999999", "exponents up to 1000"),
-        (f"a < 1e-{LARGEST_EXPONENT + 1}", "exponents up to 1000"),
+        (f"a < 1e-{MAX_EXPONENT + 1}", "exponents up to 1000"),
         ("a" + " " * MAX_PREDICATE_CHARS, "at most 10000 characters"),
     ]:
         with pytest.raises(InputError, match=message):

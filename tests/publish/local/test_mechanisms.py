@@ -189,7 +189,7 @@ def test_a_value_that_is_not_listed_counts_as_the_stand_in_or_stops_everything(r
     ids=["integers", "floats", "truths", "texts", "dates"],
 )
 def test_values_are_matched_by_the_type_of_the_column(cells, values, expected) -> None:
-    assert CategoryMechanism("v", epsilon(1), values).found(cells).tolist() == expected
+    assert CategoryMechanism("v", epsilon(1), values).value_indices(cells).tolist() == expected
 
 
 def test_values_that_do_not_fit_the_column_are_refused() -> None:
@@ -199,7 +199,7 @@ def test_values_that_do_not_fit_the_column_are_refused() -> None:
         (pa.list_(pa.int64()), ("0", "1"), "texts, numbers, truths or dates"),
     ):
         with pytest.raises(InputError, match=message):
-            CategoryMechanism("v", epsilon(1), values).listed(kind)
+            CategoryMechanism("v", epsilon(1), values).value_cells(kind)
 
 
 @pytest.mark.parametrize(

@@ -79,8 +79,8 @@ def log_likelihood(points: np.ndarray, weights: np.ndarray, rate: float) -> floa
 def test_em_finds_the_largest_likelihood_and_its_gap_is_a_bound(seed: int) -> None:
     """Against a constrained optimiser of scipy on four places, and against the gap that EM itself claims."""
     random, rate = np.random.default_rng(seed), 1.2
-    places, truth = np.array(GRID), np.array([0.5, 0.1, 0.1, 0.3])
-    points = places[random.choice(4, 60, p=truth)] + random.laplace(0, 0.6, (60, 2))
+    locations, truth = np.array(GRID), np.array([0.5, 0.1, 0.1, 0.3])
+    points = locations[random.choice(4, 60, p=truth)] + random.laplace(0, 0.6, (60, 2))
     solution = optimize.minimize(
         lambda w: -log_likelihood(points, w, rate),
         np.full(4, 0.25),
@@ -91,7 +91,7 @@ def test_em_finds_the_largest_likelihood_and_its_gap_is_a_bound(seed: int) -> No
     )
     best = -float(solution.fun)
     for gap in (0.1, 0.01, 1e-6):
-        result = deconvolve(points, places, rate, rounds=20_000, gap=gap)
+        result = deconvolve(points, locations, rate, rounds=20_000, gap=gap)
         reached = log_likelihood(points, result.weights, rate)
         assert result.gap <= gap
         assert best - 1e-7 <= reached + result.gap
@@ -139,7 +139,7 @@ def test_a_rectangle_has_square_cells() -> None:
 
 
 def test_bad_grids_points_and_losses_are_refused() -> None:
-    for places, weights in (
+    for locations, weights in (
         ([[0, 0]], [0]),
         ([[0, 0]], [-1]),
         ([[0, 0]], [np.nan]),
@@ -148,7 +148,7 @@ def test_bad_grids_points_and_losses_are_refused() -> None:
         ([[0]], [1]),
     ):
         with pytest.raises(InputError, match="grid"):
-            weighted_grid(places, weights)
+            weighted_grid(locations, weights)
     with pytest.raises(InputError, match="sum to 1"):
         LocationPrior(np.zeros((2, 2)), np.array([0.5, 0.6]))
     grid = weighted_grid(GRID, [1, 1, 1, 1])
@@ -180,11 +180,11 @@ def test_two_towns_come_back_from_their_obfuscated_people_in_degrees(tmp_path) -
     (tmp_path / "in.csv").write_text("lon,lat\n" + "\n".join(rows) + "\n")
     metadata = obfuscate(CITY, tmp_path / "in.csv", tmp_path / "out.csv", in_order=True)
     reading = read_locations(metadata, tmp_path / "out.csv", "euclidean", None, 20)
-    north = reading.weights[(reading.places[:, 1] > 50)].sum()
+    north = reading.weights[(reading.locations[:, 1] > 50)].sum()
     assert north == pytest.approx(0.75, abs=0.01)
     assert reading.estimated
-    likeliest_place = reading.places[reading.weights.argmax()]
-    assert likeliest_place == pytest.approx([0.5, 50.5], abs=0.1)
+    likeliest_location = reading.locations[reading.weights.argmax()]
+    assert likeliest_location == pytest.approx([0.5, 50.5], abs=0.1)
     assert (reading.guesses[:1500, 1] > 50).mean() > 0.99
 
 
@@ -194,7 +194,7 @@ def test_a_given_prior_is_used_as_it_is(tmp_path) -> None:
     (tmp_path / "map.csv").write_text("weight,x,y,name\n3,1000,2000,a\n1,5031,5000,b\n")
     metadata = obfuscate(mechanism, tmp_path / "in.csv", tmp_path / "out.csv")
     reading = read_locations(metadata, tmp_path / "out.csv", "binary", tmp_path / "map.csv")
-    assert reading.places.tolist() == [[1000, 2000], [5000, 5000]]  # moved to the lattice, as a row's place is
+    assert reading.locations.tolist() == [[1000, 2000], [5000, 5000]]  # moved to the lattice, as a row's place is
     assert reading.weights.tolist() == [0.75, 0.25]
     assert not reading.estimated
     assert {tuple(g) for g in reading.guesses.tolist()} <= {(1000, 2000), (5000, 5000)}
@@ -207,7 +207,7 @@ def test_very_many_reports_are_put_together_for_the_map(many: bool, tmp_path, mo
     metadata = obfuscate(mechanism, tmp_path / "in.csv", tmp_path / "out.parquet")
     monkeypatch.setattr(location_estimates, "MAX_UNGATHERED_ENTRIES", 0 if many else 1 << 40)
     reading = read_locations(metadata, tmp_path / "out.parquet", "squared", None, 5)
-    assert reading.weights[reading.places.sum(axis=1) < 10].sum() == pytest.approx(0.75, abs=0.03)
+    assert reading.weights[reading.locations.sum(axis=1) < 10].sum() == pytest.approx(0.75, abs=0.03)
 
 
 def test_a_table_or_prior_that_is_not_what_it_must_be_is_refused(tmp_path) -> None:

@@ -28,8 +28,8 @@ def release(app: Any) -> str:
     path = settings.releases / "voters.release.json"
     with execute.prepare_release(
         replace(plan_builder.accept_plan(SURVEY, settings), ledger=settings.ledger, output=path)
-    ) as ready:
-        ready.spend(lambda stage, done, total: None)
+    ) as prepared_release:
+        prepared_release.spend(lambda stage, done, total: None)
     return path.name
 
 

@@ -37,13 +37,13 @@ def open_csv(path: Path, layout: CsvLayout) -> Iterator[tuple[Engine, Any]]:
     """A CSV file, read once into DuckDB's memory; the kinds of the columns are found where they are not declared."""
     message = f"location must be a CSV file that can be read, got {path.name!r}: see that it is text in UTF-8"
     with _open_engine(path) as engine:
-        run = engine.backend.con.execute
+        execute = engine.backend.con.execute
         run_guarded(lambda: _load_csv(engine.backend.con, path, layout), message)
         typed_table = typed_columns(
             run_guarded(lambda: _describe_table(engine, "main", "raw"), message), layout, engine
         )
-        run_guarded(lambda: run(f"CREATE TABLE data AS {engine.sql(typed_table)}"), message)
-        run_guarded(lambda: run("DROP TABLE raw"), message)
+        run_guarded(lambda: execute(f"CREATE TABLE data AS {engine.sql(typed_table)}"), message)
+        run_guarded(lambda: execute("DROP TABLE raw"), message)
         yield engine, run_guarded(lambda: _describe_table(engine, "main", "data"), message)
 
 

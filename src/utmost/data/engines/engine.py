@@ -1,4 +1,4 @@
-"""An engine that answers, and whose complaints go no further.
+"""Database engine wrapper. Drops engine messages, which may quote data.
 
 An engine that fails on a row tends to quote it. So whatever an engine raises is dropped here, cause and context
 included, and a `DataError` in utmost's own words takes its place.

@@ -36,12 +36,12 @@ def open_database(url: str, table: str | None) -> Iterator[tuple[Engine, Any]]:
     """A table or view of a database; `table` may name its schema, as in public.people."""
     message = "location must be a PostgreSQL database whose catalogue can be read: check the user's rights"
     with _open_engine(url) as engine:
-        run = engine.backend.con.execute
-        (current,) = run_guarded(lambda: run("SELECT current_schema()").fetchone(), message)
+        execute = engine.backend.con.execute
+        (current,) = run_guarded(lambda: execute("SELECT current_schema()").fetchone(), message)
         schema, name = find_table(
-            table, run_guarded(lambda: run(SELECT_TABLES).fetchall(), message), current or "public"
+            table, run_guarded(lambda: execute(SELECT_TABLES).fetchall(), message), current or "public"
         )
-        columns = run_guarded(lambda: run(SELECT_COLUMNS, (schema, name)).fetchall(), message)
+        columns = run_guarded(lambda: execute(SELECT_COLUMNS, (schema, name)).fetchall(), message)
         yield engine, engine.table({column: _ibis_type(kind) for column, kind in columns}, name, schema)
 
 

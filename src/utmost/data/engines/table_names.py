@@ -28,7 +28,7 @@ def find_table(table: str | None, tables: Sequence[tuple[str, str]], default_sch
         return tables_by_name[table]
     names = listed_names(tables, default_schema)
     got = "got none" if table is None else f"got {table!r}"
-    raise InputError(f"table must be one of {listed(names)}, {got}{suggestion(table, names)}")
+    raise InputError(f"table must be one of {format_names(names)}, {got}{suggestion(table, names)}")
 
 
 def listed_names(tables: Sequence[tuple[str, str]], default_schema: str) -> list[str]:
@@ -40,10 +40,10 @@ def listed_names(tables: Sequence[tuple[str, str]], default_schema: str) -> list
     return sorted(name if schema == default_schema else f"{schema}.{name}" for schema, name in tables)
 
 
-def listed(names: Sequence[str]) -> str:
+def format_names(names: Sequence[str]) -> str:
     """The names, at most twenty of them.
 
-    >>> listed([])
+    >>> format_names([])
     'none (there are none)'
     """
     if not names:

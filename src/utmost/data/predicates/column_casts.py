@@ -31,7 +31,7 @@ def readable_column(table: Table, name: str) -> Any:
     if dtype.is_floating():
         return column.isnan().ifelse(ibis.null(dtype), column)
     if dtype.is_string():
-        return uncollated(column.cast(same_type), _engine_name(table))
+        return strip_collation(column.cast(same_type), _engine_name(table))
     if dtype.is_decimal() and _engine_name(table) == "postgres":
         value = column.cast(same_type)
         return (value == ibis.literal(Decimal("NaN"), "decimal")).ifelse(ibis.null(dtype), value)
@@ -40,7 +40,7 @@ def readable_column(table: Table, name: str) -> Any:
     return column
 
 
-def uncollated(column: Any, engine: str) -> Any:
+def strip_collation(column: Any, engine: str) -> Any:
     """The same text without its collation, under which different texts may be equal: through its bytes and back.
 
     PostgreSQL's bytes are in the encoding of its database: into another one the conversion could fail on a row.

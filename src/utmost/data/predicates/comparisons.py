@@ -57,7 +57,11 @@ def is_in(left: Value, items: list[Value], position: int) -> list[Any]:
     Constants, and all items that are no numbers, are one test, so that left is not repeated for each.
     """
     if isinstance(left, PlainValue):
-        return [left.held.isin([_plain_literal(item) if isinstance(item, CONSTANT) else item.held for item in items])]
+        return [
+            left.expression.isin(
+                [_plain_literal(item) if isinstance(item, CONSTANT) else item.expression for item in items]
+            )
+        ]
     if not isinstance(left, IntegerValue | DecimalValue | FloatValue):
         return [compare("=", left, item, position) for item in items]
     numbers = [item for item in items if isinstance(item, Fraction)]
@@ -74,8 +78,8 @@ def _is_in_numbers(left: IntegerValue | DecimalValue | FloatValue, numbers: list
     values = {fold[1] for number in numbers if not isinstance(fold := _fold("=", left, number), bool)}
     zeros = {0} & values if isinstance(left, FloatValue) else set()
     literals = [literal(value) for value in sorted(values - zeros)]
-    membership = left.held.isin(literals) if literals else _constant_truth(left.held, False)
-    return [membership, *(left.held == literal(0.0) for _ in zeros)]
+    membership = left.expression.isin(literals) if literals else _constant_truth(left.expression, False)
+    return [membership, *(left.expression == literal(0.0) for _ in zeros)]
 
 
 def _fold(sign: str, value: IntegerValue | DecimalValue | FloatValue, number: Fraction) -> bool | tuple[str, Any]:
@@ -113,18 +117,18 @@ def _compare_columns(sign: str, left: Column, right: Column, position: int) -> A
         problem = "the two times are not of one type: one has a time zone, or counts finer"
         raise syntax_error(position, problem, "compare each with a time, or convert one where the table is made")
     if isinstance(left, PlainValue | TimeValue) or _is_same_type(left, right):
-        return operation(left.held, right.held)
+        return operation(left.expression, right.expression)
     if isinstance(left, NumericValue) or isinstance(right, NumericValue):
         return operation(to_numeric(left, position), to_numeric(right, position))
     aligned_left, aligned_right = align(left, right, position)
-    return operation(aligned_left.held, aligned_right.held)
+    return operation(aligned_left.expression, aligned_right.expression)
 
 
 def _is_same_type(left: Column, right: Column) -> bool:
     """Is a native comparison one of two equal types. Nullability is no matter."""
     if isinstance(left, IntegerValue) and isinstance(right, IntegerValue) and left.scale != right.scale:
         return False
-    left_type, right_type = left.held.type(), right.held.type()
+    left_type, right_type = left.expression.type(), right.expression.type()
     return type(left) is type(right) and bool(left_type.copy(nullable=True) == right_type.copy(nullable=True))
 
 

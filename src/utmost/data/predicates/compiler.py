@@ -64,14 +64,16 @@ def _compile_truth(node: Node, table: Table) -> Any:
         case Column(name):
             return column_casts.readable_column(table, name)
         case Comparison(sign, left, right):
-            return compare(sign, _compile_value(left, table), _compile_value(right, table), node.at)
+            return compare(sign, _compile_value(left, table), _compile_value(right, table), node.position)
         case In(left, items):
             left_value, item_values = _compile_value(left, table), [_compile_value(item, table) for item in items]
-            return _join_pairwise(operator.or_, is_in(left_value, item_values, node.at))
+            return _join_pairwise(operator.or_, is_in(left_value, item_values, node.position))
         case IsNull(operand):
             return _is_missing(operand, table)
         case Not(Comparison(sign, left, right)):  # one is true where the other is false, unknown where it is unknown
-            return compare(NEGATED_SIGNS[sign], _compile_value(left, table), _compile_value(right, table), node.at)
+            return compare(
+                NEGATED_SIGNS[sign], _compile_value(left, table), _compile_value(right, table), node.position
+            )
         case Not(operand):
             return ~_compile_truth(operand, table)
         case And(operands):
@@ -88,9 +90,9 @@ def _compile_value(node: Node, table: Table) -> Value:
         case Column(name):
             return column_value(column_casts.readable_column(table, name))
         case Minus(operand):
-            return _arithmetic("*", Fraction(-1), _compile_value(operand, table), node.at)
+            return _arithmetic("*", Fraction(-1), _compile_value(operand, table), node.position)
         case Arithmetic(sign, left, right):
-            return _arithmetic(sign, _compile_value(left, table), _compile_value(right, table), node.at)
+            return _arithmetic(sign, _compile_value(left, table), _compile_value(right, table), node.position)
     return PlainValue(_bracket(_compile_truth(node, table)))
 
 
@@ -114,7 +116,7 @@ def _is_missing(operand: Node, table: Table) -> Any:
     import ibis
 
     value = _compile_value(operand, table)
-    return ibis.literal(False) if isinstance(value, CONSTANT) else value.held.isnull()
+    return ibis.literal(False) if isinstance(value, CONSTANT) else value.expression.isnull()
 
 
 def _join_pairwise(join: Callable[[Any, Any], Any], truths: Sequence[Any]) -> Any:

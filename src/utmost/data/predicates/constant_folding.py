@@ -29,10 +29,10 @@ Folded = bool | tuple[str, int]  # the answer for every x that is not NULL, or t
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Binary floats m·2^e with |m| < 2^digits and e ≥ least, up to `largest`."""
+    """Binary floats m·2^e with |m| < 2^digits and e ≥ min_exponent, up to `largest`."""
 
     digits: int
-    least: int
+    min_exponent: int
     largest: Fraction
 
 
@@ -69,7 +69,7 @@ def nearest_float(number: Fraction, float_format: Format) -> Fraction | None:
     size = abs(number)
     logarithm = size.numerator.bit_length() - size.denominator.bit_length()  # 2^(it - 1) < size < 2^(it + 1)
     logarithm -= size < Fraction(2) ** logarithm
-    step = Fraction(2) ** max(logarithm - float_format.digits + 1, float_format.least)
+    step = Fraction(2) ** max(logarithm - float_format.digits + 1, float_format.min_exponent)
     value = round(number / step) * step
     return None if abs(value) > float_format.largest else value
 

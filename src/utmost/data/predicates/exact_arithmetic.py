@@ -13,10 +13,10 @@ from typing import Any
 
 from utmost.data.predicates import column_casts
 from utmost.data.predicates.tokens import syntax_error
-from utmost.data.predicates.typed_values import MOST_DIGITS, DecimalValue, IntegerValue, NumericValue, Value
+from utmost.data.predicates.typed_values import MAX_DECIMAL_DIGITS, DecimalValue, IntegerValue, NumericValue, Value
 from utmost.errors import InputError
 
-MAX_DECIMAL = 10**MOST_DIGITS - 1
+MAX_DECIMAL = 10**MAX_DECIMAL_DIGITS - 1
 INT64_RANGE = (-(2**63), 2**63 - 1)
 
 
@@ -30,7 +30,7 @@ def combine(sign: str, first: Value, second: Value, position: int) -> IntegerVal
     corners = [exact_result(sign, a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
     low, high = min(corners), max(corners)
     left, right = _cast_to_common_type(left, right, low, high, position)
-    return IntegerValue(exact_result(sign, left.held, right.held), low, high, scale)
+    return IntegerValue(exact_result(sign, left.expression, right.expression), low, high, scale)
 
 
 def align(first: Value, second: Value, position: int) -> tuple[IntegerValue, IntegerValue]:
@@ -50,23 +50,27 @@ def to_integer(value: Value, position: int) -> IntegerValue:
             number, scale = decimal_shift(value)
             _check_length(number, number, position)
             return IntegerValue(
-                column_casts.integer_literal(number, _decimal_type(MOST_DIGITS)), number, number, scale, is_literal=True
+                column_casts.integer_literal(number, _decimal_type(MAX_DECIMAL_DIGITS)),
+                number,
+                number,
+                scale,
+                is_literal=True,
             )
         case DecimalValue(expression, low, high, 0):
-            return IntegerValue(expression.cast(_decimal_type(MOST_DIGITS)), low, high)
+            return IntegerValue(expression.cast(_decimal_type(MAX_DECIMAL_DIGITS)), low, high)
         case DecimalValue(expression, low, high, scale) if (
             digits := max(len(str(high)), scale + 1)
-        ) + scale + 2 <= MOST_DIGITS:
+        ) + scale + 2 <= MAX_DECIMAL_DIGITS:
             power_of_ten = column_casts.integer_literal(10**scale, _decimal_type(scale + 1))
             product = expression.cast(_decimal_type(digits, scale)) * power_of_ten
-            return IntegerValue(product.cast(_decimal_type(MOST_DIGITS)), low, high, scale)
+            return IntegerValue(product.cast(_decimal_type(MAX_DECIMAL_DIGITS)), low, high, scale)
     raise _length_error(position)
 
 
 def to_numeric(value: Value, position: int) -> Any:
     """An exact value as a decimal without bounds."""
     if isinstance(value, NumericValue | DecimalValue) or (isinstance(value, IntegerValue) and value.scale == 0):
-        return value.held.cast("decimal")
+        return value.expression.cast("decimal")
     raise _length_error(position)
 
 
@@ -96,13 +100,13 @@ def _rescale(value: IntegerValue, scale: int, position: int) -> IntegerValue:
         return value
     low, high = value.low * factor, value.high * factor
     _check_length(low, high, position)
-    wide_type = _decimal_type(MOST_DIGITS)
+    wide_type = _decimal_type(MAX_DECIMAL_DIGITS)
     expression = (
         column_casts.integer_literal(low, wide_type)
         if value.is_literal
-        else value.held.cast(wide_type) * column_casts.integer_literal(factor, wide_type)
+        else value.expression.cast(wide_type) * column_casts.integer_literal(factor, wide_type)
     )
-    return replace(value, held=expression, low=low, high=high, scale=scale)
+    return replace(value, expression=expression, low=low, high=high, scale=scale)
 
 
 def _cast_to_common_type(
@@ -113,7 +117,7 @@ def _cast_to_common_type(
 
     _check_length(low, high, position)
     is_int64 = _fits_int64(left) and _fits_int64(right) and INT64_RANGE[0] <= low and high <= INT64_RANGE[1]
-    dtype = ibis.dtype("int64") if is_int64 else _decimal_type(MOST_DIGITS)
+    dtype = ibis.dtype("int64") if is_int64 else _decimal_type(MAX_DECIMAL_DIGITS)
     return _cast_integer(left, dtype), _cast_integer(right, dtype)
 
 
@@ -123,8 +127,8 @@ def _fits_int64(value: IntegerValue) -> bool:
 
 
 def _cast_integer(value: IntegerValue, dtype: Any) -> IntegerValue:
-    expression = column_casts.integer_literal(value.low, dtype) if value.is_literal else value.held.cast(dtype)
-    return replace(value, held=expression)
+    expression = column_casts.integer_literal(value.low, dtype) if value.is_literal else value.expression.cast(dtype)
+    return replace(value, expression=expression)
 
 
 def _check_length(low: int, high: int, position: int) -> None:
@@ -133,7 +137,7 @@ def _check_length(low: int, high: int, position: int) -> None:
 
 
 def _length_error(position: int) -> InputError:
-    problem = f"this needs more than {MOST_DIGITS} digits for the widest values that the columns' types allow"
+    problem = f"this needs more than {MAX_DECIMAL_DIGITS} digits for the widest values that the columns' types allow"
     return syntax_error(position, problem, "compare the columns with numbers one by one")
 
 

@@ -23,7 +23,7 @@ from utmost.data.predicates.typed_values import FloatExtent, FloatValue, Integer
 
 MAX_COLUMN_FLOAT, MIN_COLUMN_FLOAT = 1e60, 1e-60
 COLUMN_EXTENT = FloatExtent(Fraction(MAX_COLUMN_FLOAT), frexp(MIN_COLUMN_FLOAT)[1] - DOUBLE.digits)
-MAX_EXTENT = FloatExtent(Fraction(2) ** 1000, DOUBLE.least)
+MAX_EXTENT = FloatExtent(Fraction(2) ** 1000, DOUBLE.min_exponent)
 MAX_EXACT_POWER_OF_TEN = 22  # powers of ten that are doubles
 
 
@@ -48,14 +48,14 @@ def to_double(value: Value, position: int) -> Any:
     in the last bit. k must have 64 bits.
     """
     if isinstance(value, FloatValue):
-        return value.held
+        return value.expression
     integer = to_integer(value, position)
     if integer.dtype.is_integer() and integer.scale == 0:
-        return integer.held.cast("float64")
+        return integer.expression.cast("float64")
     if integer.scale > MAX_EXACT_POWER_OF_TEN or integer.low < INT64_RANGE[0] or integer.high > INT64_RANGE[1]:
         problem = "a float cannot meet an exact number that may have more than 64 bits"
         raise syntax_error(position, problem, "compare each with a number")
-    double = integer.held.cast("int64").cast("float64")
+    double = integer.expression.cast("int64").cast("float64")
     return double / column_casts.double_literal(10.0**integer.scale) if integer.scale else double
 
 

@@ -30,14 +30,14 @@ from utmost.data.predicates.tokens import Token, quote_text, syntax_error, token
 from utmost.errors import InputError
 
 MAX_PREDICATE_NESTING = 50
-MOST_DIGITS = 1000
-LARGEST_EXPONENT = 1000
+MAX_NUMBER_DIGITS = 1000
+MAX_EXPONENT = 1000
 MAX_REPEATED_NODES = 2000  # engines see what stands before `in` once for each item of its list that is no constant
 OR, AND, NOT, COMPARISON, SUM, PRODUCT, SIGN = range(7)
 COMPARISONS = frozenset(["=", "!=", "<", "<=", ">", ">="])
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?)")
-EXPECTED_VALUE = "a column, a number, a 'text' or ("
+EXPECTED_VALUE_TEXT = "a column, a number, a 'text' or ("
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class _Parser:
 
     def expect(self, content: str, advice: str = "") -> None:
         if not self.accept(content):
-            raise syntax_error(self.token.at, f"expected {content}, got {self.token}", advice)
+            raise syntax_error(self.token.position, f"expected {content}, got {self.token}", advice)
 
     def predicate(self) -> Node:
         if self.token.role == "end":
@@ -103,7 +103,9 @@ class _Parser:
             )
         tree = self.expression(OR)
         if self.token.role != "end":
-            raise syntax_error(self.token.at, f"expected and, or, or the end, got {self.token}", self._stray_advice())
+            raise syntax_error(
+                self.token.position, f"expected and, or, or the end, got {self.token}", self._stray_advice()
+            )
         return tree
 
     def _stray_advice(self) -> str:
@@ -127,25 +129,25 @@ class _Parser:
     def expression(self, min_precedence: int) -> Node:
         """The longest expression from here whose loosest sign has at least this precedence."""
         depth = self.depth
-        self.descend(self.token.at)
+        self.descend(self.token.position)
         tree = self.negation(min_precedence) if self.sign == "not" else self.arithmetic(self.prefix(), min_precedence)
         if min_precedence <= AND and self.accept("and"):
-            tree = And(self.operands(tree, "and", NOT), tree.at)
+            tree = And(self.operands(tree, "and", NOT), tree.position)
         if min_precedence <= OR and self.accept("or"):
-            tree = Or(self.operands(tree, "or", AND), tree.at)
+            tree = Or(self.operands(tree, "or", AND), tree.position)
         self.depth = depth
         return tree
 
     def negation(self, min_precedence: int) -> Node:
         token = self.advance()
         if min_precedence <= NOT:
-            return Not(self.expression(NOT), token.at)
+            return Not(self.expression(NOT), token.position)
         raise syntax_error(
-            token.at, "not is looser than what stands before it", "put it and what follows in parentheses"
+            token.position, "not is looser than what stands before it", "put it and what follows in parentheses"
         )
 
     def prefix(self) -> Node:
-        position = self.token.at
+        position = self.token.position
         if self.accept("-"):
             return _negate(self.expression(SIGN), position)
         if self.accept("+"):
@@ -160,8 +162,8 @@ class _Parser:
         """`tree` with the signs + - * that follow, from the left, and then, if that is tight enough, one comparison."""
         while min_precedence <= (precedence := {"+": SUM, "-": SUM, "*": PRODUCT}.get(self.sign, -1)):
             token = self.advance()
-            self.descend(token.at)
-            tree = Arithmetic(token.content, tree, self.expression(precedence + 1), token.at)
+            self.descend(token.position)
+            tree = Arithmetic(token.content, tree, self.expression(precedence + 1), token.position)
         return self.comparison(tree) if min_precedence <= COMPARISON else tree
 
     def operands(self, first: Node, sign: str, min_precedence: int) -> tuple[Node, ...]:
@@ -174,19 +176,19 @@ class _Parser:
         """`left`, or `left` compared with what follows."""
         token = self.token
         if self.accept(*COMPARISONS):
-            return Comparison(token.content, left, self.right_side(), token.at)
+            return Comparison(token.content, left, self.right_side(), token.position)
         if self.accept("is"):
             is_negated = self.accept("not")
             self.expect("null", "is is followed by null or not null")
-            return _negate_if(is_negated, IsNull(left, token.at))
+            return _negate_if(is_negated, IsNull(left, token.position))
         is_negated = self.accept("not")
         if self.accept("in"):
-            return _negate_if(is_negated, self.membership(left, token.at))
+            return _negate_if(is_negated, self.membership(left, token.position))
         if self.accept("between"):
-            return _negate_if(is_negated, self.between(left, token.at))
+            return _negate_if(is_negated, self.between(left, token.position))
         if is_negated:
             raise syntax_error(
-                self.token.at, f"expected in or between after not, got {self.token}", self._stray_advice()
+                self.token.position, f"expected in or between after not, got {self.token}", self._stray_advice()
             )
         return left
 
@@ -194,7 +196,7 @@ class _Parser:
         """The right side of a comparison."""
         previous = self.tokens[self.index - 1]
         if previous.content == "=" and self.sign in ("<", ">"):
-            raise syntax_error(previous.at, f"expected a value after =, got {self.sign}", f"write {self.sign}=")
+            raise syntax_error(previous.position, f"expected a value after =, got {self.sign}", f"write {self.sign}=")
         return self.expression(SUM)
 
     def membership(self, left: Node, position: int) -> Node:
@@ -219,17 +221,17 @@ class _Parser:
         if token.role == "name" and token.content.lower() in ("date", "time") and self.token.role == "text":
             return _parse_moment(token, self.advance())
         if token.role in ("name", "quoted"):
-            return Column(token.content, token.at)
+            return Column(token.content, token.position)
         if token.role == "number":
-            return Literal(_parse_number(token), token.at)
+            return Literal(_parse_number(token), token.position)
         if token.role == "text":
-            return Literal(token.content, token.at)
+            return Literal(token.content, token.position)
         if token.role == "keyword" and token.content in ("true", "false"):
-            return Literal(token.content == "true", token.at)
+            return Literal(token.content == "true", token.position)
         if token.role == "keyword" and token.content == "null":
-            raise syntax_error(token.at, "null equals nothing", "write is null or is not null")
+            raise syntax_error(token.position, "null equals nothing", "write is null or is not null")
         advice = "put a column named like a keyword in double quotes" if token.role == "keyword" else ""
-        raise syntax_error(token.at, f"expected {EXPECTED_VALUE}, got {token}", advice)
+        raise syntax_error(token.position, f"expected {EXPECTED_VALUE_TEXT}, got {token}", advice)
 
 
 def _negate(operand: Node, position: int) -> Node:
@@ -239,17 +241,17 @@ def _negate(operand: Node, position: int) -> Node:
 
 
 def _negate_if(is_negated: bool, node: Node) -> Node:
-    return Not(node, node.at) if is_negated else node
+    return Not(node, node.position) if is_negated else node
 
 
 def _parse_number(token: Token) -> Fraction:
     """The number exactly as written; what could only be a slip or an attack is not expanded."""
     digits, _, exponent = token.content.lower().partition("e")
     exponent_digits = exponent.lstrip("+-").lstrip("0")
-    exponent_is_long = len(exponent_digits) > len(str(LARGEST_EXPONENT))
-    if len(digits) > MOST_DIGITS or exponent_is_long or int(exponent_digits or 0) > LARGEST_EXPONENT:
-        limits = f"at most {MOST_DIGITS} digits and exponents up to {LARGEST_EXPONENT}"
-        raise syntax_error(token.at, f"a number must have {limits}, got {token}", "write a smaller one")
+    exponent_is_long = len(exponent_digits) > len(str(MAX_EXPONENT))
+    if len(digits) > MAX_NUMBER_DIGITS or exponent_is_long or int(exponent_digits or 0) > MAX_EXPONENT:
+        limits = f"at most {MAX_NUMBER_DIGITS} digits and exponents up to {MAX_EXPONENT}"
+        raise syntax_error(token.position, f"a number must have {limits}, got {token}", "write a smaller one")
     return Fraction(token.content)
 
 
@@ -258,15 +260,15 @@ def _parse_moment(keyword: Token, token: Token) -> Node:
     is_date = keyword.content.lower() == "date"
     try:
         if is_date and DATE.fullmatch(token.content):
-            return Literal(date.fromisoformat(token.content), keyword.at)
+            return Literal(date.fromisoformat(token.content), keyword.position)
         if not is_date and (match := TIME.fullmatch(token.content)):
-            return Literal(_parse_time(match), keyword.at)
+            return Literal(_parse_time(match), keyword.position)
     except ValueError:
-        raise syntax_error(token.at, f"the calendar has no {quote_text(token.content)}") from None
+        raise syntax_error(token.position, f"the calendar has no {quote_text(token.content)}") from None
     if is_date:
-        raise syntax_error(token.at, f"a date is written date '2020-01-31', got {token}")
+        raise syntax_error(token.position, f"a date is written date '2020-01-31', got {token}")
     raise syntax_error(
-        token.at, f"a time is written time '2020-01-31 12:00:00', got {token}", "in UTC, without an offset"
+        token.position, f"a time is written time '2020-01-31 12:00:00', got {token}", "in UTC, without an offset"
     )
 
 

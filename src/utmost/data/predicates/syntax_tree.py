@@ -15,7 +15,7 @@ class Column:
     """A column, by its exact name."""
 
     name: str
-    at: int = field(default=0, compare=False)
+    position: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +23,15 @@ class Literal:
     """A number (exact), a text, a truth, a date or a time, as written."""
 
     value: Constant
-    at: int = field(default=0, compare=False)
+    position: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Minus:
-    """−inside."""
+    """−operand."""
 
-    inside: Node
-    at: int = field(default=0, compare=False)
+    operand: Node
+    position: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Arithmetic:
     sign: str
     left: Node
     right: Node
-    at: int = field(default=0, compare=False)
+    position: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Comparison:
     sign: str
     left: Node
     right: Node
-    at: int = field(default=0, compare=False)
+    position: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +60,23 @@ class In:
 
     left: Node
     items: tuple[Node, ...]
-    at: int = field(default=0, compare=False)
+    position: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class IsNull:
-    """inside is null: never unknown itself."""
+    """operand is null: never unknown itself."""
 
-    inside: Node
-    at: int = field(default=0, compare=False)
+    operand: Node
+    position: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """not inside."""
+    """not operand."""
 
-    inside: Node
-    at: int = field(default=0, compare=False)
+    operand: Node
+    position: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class And:
     """All parts, joined by and."""
 
     parts: tuple[Node, ...]
-    at: int = field(default=0, compare=False)
+    position: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Or:
     """One part at least, joined by or."""
 
     parts: tuple[Node, ...]
-    at: int = field(default=0, compare=False)
+    position: int = field(default=0, compare=False)
 
 
 Node = Column | Literal | Minus | Arithmetic | Comparison | In | IsNull | Not | And | Or

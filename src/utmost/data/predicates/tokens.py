@@ -55,7 +55,7 @@ class Token:
 
     role: str
     content: str
-    at: int
+    position: int
 
     def __str__(self) -> str:
         """The token as an error shows it."""

@@ -61,9 +61,11 @@ def kind_of_node(node: Node, kinds: Mapping[str, ColumnKind]) -> ColumnKind:
         case Arithmetic(sign, left, right):
             return _arithmetic_kind(node, sign, (left, right), kinds)
         case Comparison(sign, left, right):
-            _check_comparable(node.at, sign, (left, kind_of_node(left, kinds)), (right, kind_of_node(right, kinds)))
+            _check_comparable(
+                node.position, sign, (left, kind_of_node(left, kinds)), (right, kind_of_node(right, kinds))
+            )
         case In(left, items):
-            _check_membership(node.at, (left, kind_of_node(left, kinds)), items, kinds)
+            _check_membership(node.position, (left, kind_of_node(left, kinds)), items, kinds)
         case IsNull(operand):
             kind_of_node(operand, kinds)
         case Not(operand):
@@ -77,7 +79,7 @@ def kind_of_node(node: Node, kinds: Mapping[str, ColumnKind]) -> ColumnKind:
     return ColumnKind.TRUTH
 
 
-def listed(columns: Collection[str]) -> str:
+def format_names(columns: Collection[str]) -> str:
     """The names of the columns, some of them where they are many."""
     names = ", ".join(_quote_name(name) for name in list(columns)[:MAX_LISTED_COLUMNS])
     more = len(columns) - MAX_LISTED_COLUMNS
@@ -89,16 +91,16 @@ def unknown_column(column: str, columns: Collection[str], role: str) -> InputErr
     names_by_casefold = {name.casefold(): name for name in columns}
     close = get_close_matches(column.casefold()[:100], names_by_casefold, 1)
     guess = f"did you mean {_quote_name(names_by_casefold[close[0]])}? the columns are" if close else "the columns are"
-    return InputError(f"{role}: there is no column {_quote_name(column)}: {guess} {listed(columns)}")
+    return InputError(f"{role}: there is no column {_quote_name(column)}: {guess} {format_names(columns)}")
 
 
 def _column_kind(node: Column, kinds: Mapping[str, ColumnKind]) -> ColumnKind:
     if node.name not in kinds:
-        problem = unknown_column(node.name, kinds.keys(), f"where, at character {node.at}")
+        problem = unknown_column(node.name, kinds.keys(), f"where, at character {node.position}")
         raise InputError(f"{problem}; a text stands between single quotes")
     if SPARK_SUBSTITUTION in node.name:
         raise syntax_error(
-            node.at, f"a column name with {SPARK_SUBSTITUTION} in it means something else to Spark", "rename it"
+            node.position, f"a column name with {SPARK_SUBSTITUTION} in it means something else to Spark", "rename it"
         )
     return kinds[node.name]
 
@@ -121,7 +123,7 @@ def _arithmetic_kind(node: Node, sign: str, sides: tuple[Node, ...], kinds: Mapp
     side_kinds = [kind_of_node(side, kinds) for side in sides]
     for side, kind in zip(sides, side_kinds, strict=True):
         if kind not in NUMERIC_KINDS:
-            raise syntax_error(node.at, f"{sign} takes numbers, got {_describe(side, kind)}")
+            raise syntax_error(node.position, f"{sign} takes numbers, got {_describe(side, kind)}")
     return ColumnKind.NUMBER if ColumnKind.NUMBER in side_kinds else ColumnKind.INTEGER
 
 
@@ -130,7 +132,9 @@ def _check_truths(sign: str, operands: tuple[Node, ...], kinds: Mapping[str, Col
         kind = kind_of_node(operand, kinds)
         if kind is not ColumnKind.TRUTH:
             raise syntax_error(
-                operand.at, f"{sign} takes truths, got {_describe(operand, kind)}", _example_comparison(operand, kind)
+                operand.position,
+                f"{sign} takes truths, got {_describe(operand, kind)}",
+                _example_comparison(operand, kind),
             )
 
 
@@ -159,9 +163,9 @@ def _check_membership(position: int, left: Side, items: tuple[Node, ...], kinds:
         raise syntax_error(position, "in takes a column, not a comparison", "write it with = and or")
 
 
-def _literal_advice(literal: Side, facing: Side) -> str:
+def _literal_advice(literal: Side, other_side: Side) -> str:
     """How a literal that faces something of another kind was probably meant; nothing if it is no literal."""
-    (node, kind), (_, expected_kind) = literal, facing
+    (node, kind), (_, expected_kind) = literal, other_side
     if not isinstance(node, Literal):
         return ""
     if kind is ColumnKind.TEXT:

@@ -9,14 +9,14 @@ from typing import Any
 
 from utmost.data.predicates import column_casts
 
-MOST_DIGITS = 38  # that every engine's decimals hold
+MAX_DECIMAL_DIGITS = 38  # that every engine's decimals hold
 
 
 @dataclass(frozen=True, slots=True)
 class IntegerValue:
-    """k·10^−scale with low ≤ k ≤ high; `held` is k in an integer type or in decimal(38, 0), or a literal of it."""
+    """k·10^−scale with low ≤ k ≤ high; `expression` is k, or a literal of it, in an integer type or decimal(38, 0)."""
 
-    held: Any
+    expression: Any
     low: int
     high: int
     scale: int = 0
@@ -25,7 +25,7 @@ class IntegerValue:
     @property
     def dtype(self) -> Any:
         """The engine's type of k."""
-        return self.held.type()
+        return self.expression.type()
 
     def literal(self, value: int) -> Any:
         """A k, as the engine holds it."""
@@ -34,23 +34,23 @@ class IntegerValue:
 
 @dataclass(frozen=True, slots=True)
 class DecimalValue:
-    """k·10^−scale with low ≤ k ≤ high; `held` is the number itself, in a decimal type of that scale."""
+    """k·10^−scale with low ≤ k ≤ high; `expression` is the number itself, in a decimal type of that scale."""
 
-    held: Any
+    expression: Any
     low: int
     high: int
     scale: int
 
     def literal(self, value: int) -> Any:
         """The number of a k, as the engine holds it."""
-        return column_casts.decimal_literal(value, self.scale, self.held.type())
+        return column_casts.decimal_literal(value, self.scale, self.expression.type())
 
 
 @dataclass(frozen=True, slots=True)
 class NumericValue:
     """A decimal without bounds: PostgreSQL's numeric."""
 
-    held: Any
+    expression: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class FloatValue:
     A result of arithmetic has an extent; what comes straight from a column can be anything.
     """
 
-    held: Any
+    expression: Any
     single: bool = False
     extent: FloatExtent | None = None
 
@@ -77,14 +77,14 @@ class FloatValue:
 class TimeValue:
     """A date with a time of day."""
 
-    held: Any
+    expression: Any
 
 
 @dataclass(frozen=True, slots=True)
 class PlainValue:
     """A text, a truth or a date."""
 
-    held: Any
+    expression: Any
 
 
 CONSTANT = (Fraction, str, bool, date)  # a datetime is a date
@@ -105,7 +105,7 @@ def column_value(expression: Any) -> Column:
 
 
 def _decimal_value(expression: Any, precision: int | None, scale: int | None) -> Column:
-    if precision is None or scale is None or not 0 <= scale <= precision <= MOST_DIGITS:
+    if precision is None or scale is None or not 0 <= scale <= precision <= MAX_DECIMAL_DIGITS:
         return NumericValue(expression)
     largest = 10**precision - 1
     return DecimalValue(expression, -largest, largest, scale)

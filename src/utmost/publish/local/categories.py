@@ -68,7 +68,7 @@ class CategoryMechanism:
         import pyarrow as pa
 
         kind = file_types[self.column]
-        self.listed(kind)
+        self.value_cells(kind)
         return {self.column: pa.string() if as_text else kind}
 
     def answer(
@@ -78,11 +78,11 @@ class CategoryMechanism:
         import pyarrow as pa
 
         noisy_indices = self.noise.draw(self.numbers(cells[0]), source)
-        return [self.listed(kinds[0]).take(pa.array(noisy_indices))], None
+        return [self.value_cells(kinds[0]).take(pa.array(noisy_indices))], None
 
     def numbers(self, cells: pa.Array) -> npt.NDArray[np.int64]:
         """The place in the list of each row's value, or of its stand-in."""
-        indices = self.found(cells)
+        indices = self.value_indices(cells)
         missing = indices < 0
         if missing.any():
             if self.others is None:
@@ -93,17 +93,17 @@ class CategoryMechanism:
             indices[missing] = self.values.index(self.others)
         return indices
 
-    def found(self, cells: pa.Array) -> npt.NDArray[np.int64]:
-        """The place in the list of each cell's value, −1 where it is missing or not listed."""
+    def value_indices(self, cells: pa.Array) -> npt.NDArray[np.int64]:
+        """The index in `values` of each cell's value, −1 where it is missing or not listed."""
         import pyarrow.compute as pc
 
         if _is_text(cells.type):
             cells = pc.utf8_trim_whitespace(cells)
-        positions = pc.index_in(cells, value_set=self.listed(cells.type))
+        positions = pc.index_in(cells, value_set=self.value_cells(cells.type))
         indices: npt.NDArray[np.int64] = positions.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
         return indices
 
-    def listed(self, kind: pa.DataType) -> pa.Array:
+    def value_cells(self, kind: pa.DataType) -> pa.Array:
         """The values as cells of a type: "1" is the number 1 in a column of numbers."""
         import pyarrow as pa
 

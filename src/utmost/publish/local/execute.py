@@ -57,7 +57,7 @@ def obfuscate(
         open_table(table_path, [*mechanism.columns, *keep], "IN", progress) as reader,
         staging_folder(target_path) as folder,
     ):
-        schema, draft_path, note_path = (
+        schema, draft_path, metadata_draft_path = (
             _output_schema(mechanism, reader, target_path),
             folder / f"table{table_format(target_path, 'OUT')}",
             folder / "note",
@@ -70,8 +70,8 @@ def obfuscate(
         metadata = TableMetadata(
             mechanism, count, ORIGINAL_ORDER if in_order else SHUFFLED_ORDER, kept_columns, f"utmost {__version__}"
         )
-        _write_metadata(metadata, note_path)
-        move_into_place(draft_path, note_path, target_path, metadata_path(target_path))
+        _write_metadata(metadata, metadata_draft_path)
+        move_into_place(draft_path, metadata_draft_path, target_path, metadata_path(target_path))
     return metadata
 
 

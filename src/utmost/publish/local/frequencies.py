@@ -55,7 +55,7 @@ def count_answers(mechanism: CategoryMechanism, table: Path, rows: int) -> list[
     totals = np.zeros(len(mechanism.values), dtype=np.int64)
     with open_table(table, mechanism.columns, "OUT") as reader:
         for piece in reader.pieces:
-            indices = mechanism.found(piece.column(mechanism.column))
+            indices = mechanism.value_indices(piece.column(mechanism.column))
             if (indices < 0).any():
                 raise InputError(
                     f"OUT must hold the values of its note alone in column {mechanism.column}: was it changed?"

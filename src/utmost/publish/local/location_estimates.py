@@ -38,13 +38,13 @@ SQUARE_WIDTH_EPSILON = 0.2  # ε times the width of the squares they are put tog
 class LocationReading:
     """A reader's beliefs and guesses, in the coordinates of the table.
 
-    `places` and `weights` are the prior's grid; `estimated` says that its weights come from the reports, and then `gap`
-    bounds what is missing to the largest log-likelihood a report. Where there are very many reports, those in a square
-    of side 0.2/ε are taken together for that, which moves a log-likelihood by at most 0.2/√2.
+    `locations` and `weights` are the prior's grid; `estimated` says that its weights come from the reports, and then
+    `gap` bounds what is missing to the largest log-likelihood a report. Where there are very many reports, those in a
+    square of side 0.2/ε are taken together for that, which moves a log-likelihood by at most 0.2/√2.
     `guesses` has a row for each report; `loss` is what a guess costs on average, by the reader's own beliefs.
     """
 
-    places: Doubles
+    locations: Doubles
     weights: Doubles
     estimated: bool
     rounds: int
@@ -118,7 +118,7 @@ def read_prior_file(mechanism: LocationMechanism, path: Path) -> tuple[Numbers, 
     if not len(rows) or not np.isfinite(rows).all():
         raise InputError("--prior must have rows with three finite numbers x, y, weight each")
     grid = weighted_grid(rows[:, :2], rows[:, 2])
-    return nearest_lattice_points(mechanism, to_plane(mechanism, grid.places)), grid.weights
+    return nearest_lattice_points(mechanism, to_plane(mechanism, grid.locations)), grid.weights
 
 
 def default_grid(mechanism: LocationMechanism, points: Doubles, cells: int) -> Doubles:
@@ -132,10 +132,10 @@ def default_grid(mechanism: LocationMechanism, points: Doubles, cells: int) -> D
     return rectangle_cells(left, bottom, right, top, cells)
 
 
-def to_plane(mechanism: LocationMechanism, places: Doubles) -> Doubles:
+def to_plane(mechanism: LocationMechanism, locations: Doubles) -> Doubles:
     """From the coordinates of the table to units in the plane of the lattice."""
     columns = [
-        (places[:, k] - float(axis.zero)) * _units_per_coordinate(mechanism, axis)
+        (locations[:, k] - float(axis.zero)) * _units_per_coordinate(mechanism, axis)
         for k, axis in enumerate(mechanism.axes())
     ]
     return np.stack(columns, axis=1)

@@ -124,14 +124,14 @@ def _number_texts(numbers: tuple[Fraction, ...]) -> list[str]:
 
 def read_metadata(table: str | Path) -> TableMetadata:
     """The note beside a table."""
-    note_path = metadata_path(Path(table))
+    metadata_file = metadata_path(Path(table))
     try:
-        with note_path.open("rb") as stream:
+        with metadata_file.open("rb") as stream:
             raw = stream.read(MAX_METADATA_BYTES + 1)
         text = raw.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(
-            f"the note {note_path.name[-80:]} must lie beside the table and be readable: {type(problem).__name__}"
+            f"the note {metadata_file.name[-80:]} must lie beside the table and be readable: {type(problem).__name__}"
         ) from None
     if len(raw) > MAX_METADATA_BYTES:
         raise InputError(f"the note must be at most {MAX_METADATA_BYTES >> 20} MiB, got a larger file")
@@ -154,7 +154,7 @@ def parse_metadata(document: str) -> TableMetadata:
         mechanism=_read_location_mechanism(mechanism_fields)
         if mechanism_fields.text("name") == "planar"
         else _read_category_mechanism(mechanism_fields),
-        rows=top.whole("rows"),
+        rows=top.integer("rows"),
         order=top.text("order"),
         kept=tuple(_check_texts(top.raw("kept"), "kept")),
         library=top.text("library"),

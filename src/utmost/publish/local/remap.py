@@ -33,15 +33,15 @@ MIN_LIKELIHOOD = 1e-300  # in place of a likelihood that underflows
 class LocationPrior:
     """Places as rows (x, y), in the unit that ε is for, and their weights, which sum to 1."""
 
-    places: Doubles
+    locations: Doubles
     weights: Doubles
 
     def __post_init__(self) -> None:
         """Check the shape and the weights."""
         count = len(self.weights)
-        if not 1 <= count <= MAX_GRID_POINTS or self.places.shape != (count, 2) or self.weights.ndim != 1:
+        if not 1 <= count <= MAX_GRID_POINTS or self.locations.shape != (count, 2) or self.weights.ndim != 1:
             raise InputError(f"a grid must have from 1 to {MAX_GRID_POINTS} places x, y with a weight each")
-        if not np.isfinite(self.places).all() or not (np.isfinite(self.weights) & (self.weights >= 0)).all():
+        if not np.isfinite(self.locations).all() or not (np.isfinite(self.weights) & (self.weights >= 0)).all():
             raise InputError("a grid must have finite places and weights >= 0")
         if not np.isclose(self.weights.sum(), 1.0):
             raise InputError("the weights of a grid must sum to 1")
@@ -64,7 +64,7 @@ class DeconvolutionResult:
     gap: float
 
 
-def weighted_grid(places: npt.ArrayLike, weights: npt.ArrayLike) -> LocationPrior:
+def weighted_grid(locations: npt.ArrayLike, weights: npt.ArrayLike) -> LocationPrior:
     """A grid with these weights, scaled to sum to 1.
 
     >>> weighted_grid([[0, 0], [1, 0]], [1, 3]).weights.tolist()
@@ -74,7 +74,7 @@ def weighted_grid(places: npt.ArrayLike, weights: npt.ArrayLike) -> LocationPrio
     total = float(mass.sum()) if mass.size and np.isfinite(mass).all() else 0.0
     if not total > 0 or not np.isfinite(total):
         raise InputError("the weights of a grid must be finite, none below 0, and some above")
-    return LocationPrior(np.asarray(places, dtype=np.float64), mass / total)
+    return LocationPrior(np.asarray(locations, dtype=np.float64), mass / total)
 
 
 def rectangle_cells(left: float, bottom: float, right: float, top: float, cells: int) -> Doubles:
@@ -87,19 +87,19 @@ def rectangle_cells(left: float, bottom: float, right: float, top: float, cells:
     return np.stack([np.tile(xs, row_count), np.repeat(ys, column_count)], axis=1)
 
 
-def distances(points: Doubles, places: Doubles) -> Doubles:
+def distances(points: Doubles, locations: Doubles) -> Doubles:
     """The Euclidean distance of each point from each place, by √(dx² + dy²): coordinates are far from overflow."""
-    squares: Doubles = points[:, :1] - places[:, 0]
-    y_squares: Doubles = points[:, 1:] - places[:, 1]
+    squares: Doubles = points[:, :1] - locations[:, 0]
+    y_squares: Doubles = points[:, 1:] - locations[:, 1]
     squares *= squares
     y_squares *= y_squares
     squares += y_squares
     return np.sqrt(squares, out=squares)
 
 
-def likelihoods(points: Doubles, places: Doubles, epsilon: float) -> Doubles:
+def likelihoods(points: Doubles, locations: Doubles, epsilon: float) -> Doubles:
     """e^(−ε·d) of each report from each place, over its largest in the row: a row's factor cancels in every belief."""
-    logs = distances(points, places)
+    logs = distances(points, locations)
     logs -= logs.min(axis=1, keepdims=True)
     logs *= -epsilon
     ratios: Doubles = np.exp(logs, out=logs)
@@ -116,7 +116,7 @@ def remap_reports(points: npt.ArrayLike, prior: LocationPrior, loss: str, epsilo
     if loss not in LOSSES:
         raise InputError(f'loss must be one of {", ".join(LOSSES)}, got "{loss[:40]}"')
     reports = check_points(points)
-    costs = _costs(prior.places, loss).astype(np.float32)
+    costs = _costs(prior.locations, loss).astype(np.float32)
     guesses, losses = np.zeros(len(reports), dtype=np.intp), np.zeros(len(reports))
     for rows in chunks(len(reports), len(prior.weights)):
         expected = beliefs(reports[rows], prior, epsilon) @ costs
@@ -127,7 +127,7 @@ def remap_reports(points: npt.ArrayLike, prior: LocationPrior, loss: str, epsilo
 
 def beliefs(points: Doubles, prior: LocationPrior, epsilon: float) -> Singles:
     """Bayes' rule: the belief in each of the grid's points after each report."""
-    logs = distances(points, prior.places)
+    logs = distances(points, prior.locations)
     logs *= -epsilon
     with np.errstate(divide="ignore"):
         logs += np.log(prior.weights)
@@ -137,17 +137,17 @@ def beliefs(points: Doubles, prior: LocationPrior, epsilon: float) -> Singles:
     return mass
 
 
-def _costs(places: Doubles, loss: str) -> Doubles:
+def _costs(locations: Doubles, loss: str) -> Doubles:
     """ℓ(w, g), a row for each g."""
     if loss == "binary":
-        return 1.0 - np.eye(len(places))
-    costs = distances(places, places)
+        return 1.0 - np.eye(len(locations))
+    costs = distances(locations, locations)
     return costs if loss == "euclidean" else costs**2
 
 
 def deconvolve(
     points: npt.ArrayLike,
-    places: Doubles,
+    locations: Doubles,
     epsilon: float,
     counts: npt.ArrayLike | None = None,
     rounds: int = MAX_EM_ROUNDS,
@@ -164,10 +164,10 @@ def deconvolve(
     if not len(reports) or not mass.sum() > 0:
         raise InputError("weights can be estimated from some reports, got none")
     mass = mass / mass.sum()
-    weights, remaining_gap, round_count = np.full(len(places), 1.0 / len(places)), np.inf, 0
-    chunked_likelihoods = _Likelihoods(reports, places, epsilon)
+    weights, remaining_gap, round_count = np.full(len(locations), 1.0 / len(locations)), np.inf, 0
+    chunked_likelihoods = _Likelihoods(reports, locations, epsilon)
     while round_count < rounds and remaining_gap > gap:
-        ratios = np.zeros(len(places))
+        ratios = np.zeros(len(locations))
         for rows, likelihood in chunked_likelihoods:
             ratios += (mass[rows] / np.maximum(likelihood @ weights, MIN_LIKELIHOOD)) @ likelihood
         remaining_gap, round_count = float(np.log(ratios.max())), round_count + 1
@@ -182,16 +182,16 @@ class _Likelihoods:
     """The matrix K in chunks: kept where it is small enough, made again each round where it is not."""
 
     points: Doubles
-    places: Doubles
+    locations: Doubles
     epsilon: float
     cached: list[Doubles] | None = None
 
     def __iter__(self) -> Iterator[tuple[slice, Doubles]]:
-        slices = chunks(len(self.points), len(self.places))
-        if self.cached is None and len(self.points) * len(self.places) <= MAX_KEPT_ENTRIES:
-            self.cached = [likelihoods(self.points[rows], self.places, self.epsilon) for rows in slices]
+        slices = chunks(len(self.points), len(self.locations))
+        if self.cached is None and len(self.points) * len(self.locations) <= MAX_KEPT_ENTRIES:
+            self.cached = [likelihoods(self.points[rows], self.locations, self.epsilon) for rows in slices]
         for k, rows in enumerate(slices):
-            chunk = self.cached[k] if self.cached else likelihoods(self.points[rows], self.places, self.epsilon)
+            chunk = self.cached[k] if self.cached else likelihoods(self.points[rows], self.locations, self.epsilon)
             yield rows, chunk
 
 

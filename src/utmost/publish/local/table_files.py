@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TABLE_SUFFIXES = (".csv", ".parquet")
 CSV_BLOCK_BYTES = 1 << 21  # bytes of CSV read at a time
 ROWS_PER_PIECE = 1 << 16  # rows handed on at a time
-MAX_LISTED_COLUMNS = 8  # column names in a complaint
+MAX_LISTED_COLUMNS = 8  # column names in an error message
 CSV_SPECIAL_CHARS = frozenset(',"\r\n')
 
 Progress = Callable[[str, float], None]
@@ -254,22 +254,22 @@ def flush_file(path: Path) -> None:
         os.close(handle)
 
 
-def move_into_place(data: Path, note: Path, target: Path, note_target: Path) -> None:
+def move_into_place(data: Path, metadata: Path, target: Path, metadata_target: Path) -> None:
     """Rename a finished table and its finished note to where they belong.
 
     The old note goes first and the new one comes last, so that a machine that stops in between leaves a table without
     a note, which nobody misreads, and never a table beside another one's note.
     """
-    old_note = note.with_name("old")
+    old_metadata = metadata.with_name("old")
     with hide_engine_errors(f"OUT must be a file that can be replaced, got {target.name[:60]}"):
-        if note_target.exists():
-            note_target.replace(old_note)
+        if metadata_target.exists():
+            metadata_target.replace(old_metadata)
         try:
             data.replace(target)
         except BaseException:
-            if old_note.exists():
-                old_note.replace(note_target)
+            if old_metadata.exists():
+                old_metadata.replace(metadata_target)
             raise
-        note.replace(note_target)
+        metadata.replace(metadata_target)
         if os.name == "posix":
             flush_file(target.absolute().parent)

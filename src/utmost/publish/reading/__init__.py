@@ -1,4 +1,4 @@
-"""A released number read by a consumer: her points, her posterior, her best reading and what it is worth."""
+"""Read a released number for a consumer: points, posterior, best reading and its expected loss."""
 
 from utmost.publish.reading.estimates import Belief, Estimate, ExpectedLosses, Reading
 from utmost.publish.reading.prior_axis import Axis, AxisRequest

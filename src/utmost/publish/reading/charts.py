@@ -50,7 +50,7 @@ def _caption(estimate: Estimate) -> str:
 
 
 def chart_data(estimate: Estimate, *, full_range: bool = False, with_remap: bool = True) -> ReadingData:
-    """The numbers of the picture of one reading: around it, or over the whole of her points.
+    """The numbers of the picture of one reading: around it, or over all points.
 
     How other answers would be read is left out where it would take a search; where it is not to be `with_remap`, unless
     it was worked out already.
@@ -92,7 +92,7 @@ def _remap_answers(estimate: Estimate, belief: Belief, low: int, high: int) -> l
     mechanism, reader = estimate.answer.mechanism, estimate.reader
     if not isinstance(mechanism, LatticeMechanism) or reader is None:
         return []
-    if estimate.before is None and on_lattice(belief.axis, mechanism) and not reader.near:
+    if estimate.before is None and on_lattice(belief.axis, mechanism) and not reader.is_partial:
         return []
     value = Fraction(estimate.readings[0].value)
     bounds = min(belief.axis.value(low), value), max(belief.axis.value(high), value)

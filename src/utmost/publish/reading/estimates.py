@@ -1,4 +1,4 @@
-"""What a reader is told: her best reading of each released number, and how good it is."""
+"""The result of an estimate: the best reading of each released number, and how good it is."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """What she believes of the values of an axis: before, what the answer says alone, and after. Each sums to 1."""
+    """Prior, likelihood and posterior over the values of an axis; each sums to 1."""
 
     axis: Axis
     prior: Floats
@@ -67,10 +67,10 @@ class Belief:
 class Estimate:
     """A consumer's reading of one answer of a release: one reading, or one for each of the `cells` of a histogram.
 
-    `before` are her losses over all answers, before this one was known, and `every` how she would read each of them;
-    None where that was not worked out. `claim` says in which sense no mechanism would have served her better, `remark`
-    what else she must know. `total` is the unbiased sum of all cells and a bound on its standard error; `rank` bounds
-    how many rows lie on the wrong side of a quantile.
+    `before` are the losses over all answers, before this one was known, and `every` the reading of each of them;
+    None where that was not worked out. `claim` says in which sense no mechanism would have been better for the reader,
+    `remark` what else the reader must know. `total` is the unbiased sum of all cells and a bound on its standard error;
+    `rank` bounds how many rows lie on the wrong side of a quantile.
     """
 
     answer: Answer

@@ -2,7 +2,7 @@
 
 The answer y has the law κ_y·e^(−ε|x − y|) between the ends and at them. A reader who holds x possible from a to b alone
 has the same posterior for every y ≥ b, and for every y ≤ a: x enters only by α^(y − x) = α^(y − b)·α^(b − x). So y is
-brought to her range first, which loses nothing; her losses over all answers are those of the mechanism cut at a and b,
+clamped to [a, b] first, which loses nothing; the losses over all answers are those of the mechanism cut at a and b,
 whatever ends, or none, the release has beyond them.
 """
 
@@ -93,7 +93,7 @@ def _intervals_and_face_losses(reader: Reader, mechanism: LatticeMechanism, answ
 
 
 def _read_on_lattice(reader: Reader, mechanism: LatticeMechanism, number: int) -> Reading:
-    """One number of the lattice that her points are on, ties settled where all answers' would be."""
+    """One number of the lattice that the points are on, ties settled where all answers' would be."""
     (position,) = axis_positions(reader.axis, mechanism, [number]).tolist()
     level = level_of(mechanism.epsilon)
     reading = counts.read(reader.prior, level, reader.loss, position, reader.coverage)

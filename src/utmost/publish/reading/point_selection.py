@@ -1,6 +1,6 @@
-"""Which points a reader of an answer believes in: every value there is, or some of them where there are too many.
+"""Choose the points of a reader's prior: every value there is, or some of them where there are too many.
 
-Where they are too many and her prior is uniform, only those near the answer are written out: beyond 45/ε of it the
+Where they are too many and the prior is uniform, only those near the answer are written out: beyond 45/ε of it the
 likelihood is below e^−45 = 3·10⁻²⁰ of its top, so for a flat prior nothing there can matter. Other priors are spread
 over as many points from end to end as tell the noise apart, up to 100001.
 """
@@ -27,10 +27,10 @@ NEAR_NOISE_SCALES = 45  # 1/ε of noise
 
 @dataclass(frozen=True, slots=True)
 class PointChoice:
-    """The points of an axis; `near` if they are those around the answer only, of a uniform prior over more."""
+    """The points of an axis; `is_partial` if they are those around the answer only, of a uniform prior over more."""
 
     axis: Axis
-    near: bool = False
+    is_partial: bool = False
 
 
 def lattice_points(
@@ -51,7 +51,7 @@ def lattice_points(
     value_count, max_points = high - low + 1, MAX_PRIOR_POINTS if on_lattice else MAX_LATTICE_POINTS
     chosen_size = axis_request.grid or (None if on_lattice else weight_count)
     if chosen_size is None and value_count > max_points and uniform:
-        return PointChoice(_axis_around(mechanism, low, high, numbers), near=True)
+        return PointChoice(_axis_around(mechanism, low, high, numbers), is_partial=True)
     size = chosen_size or (
         value_count if value_count <= max_points else _resolving_size(float(mechanism.epsilon) * (value_count - 1))
     )
@@ -70,7 +70,7 @@ def lattice_points(
 def _lattice_range(
     mechanism: LatticeMechanism, kind: str, axis_request: AxisRequest, weight_count: int | None
 ) -> tuple[int, int]:
-    """The first and the last lattice number that she holds possible: her own ends and the public ones, the tighter."""
+    """The first and the last lattice number of the prior: the reader's bounds or the public ones, the tighter."""
     low, high = mechanism.low, mechanism.high
     if axis_request.at_least is not None:
         min_number = math.ceil((axis_request.at_least - mechanism.origin) / mechanism.unit)
@@ -128,7 +128,7 @@ def ratio_points(
     if chosen_size is not None and chosen_size < 2:
         raise InputError("prior must have at least 2 weights, one for each point from end to end, got 1")
     if chosen_size is None and uniform and half is not None and 4 * half < last - first:
-        return PointChoice(_axis_around_mean(mechanism, parts, first, last, half), near=True)
+        return PointChoice(_axis_around_mean(mechanism, parts, first, last, half), is_partial=True)
     noises = float((last - first) / mechanism.total.unit * mechanism.total.epsilon * max(parts[1], 1))
     size = chosen_size or round_size((last - first) / grid.step, noises)
     return PointChoice(Axis(first, (last - first) / (size - 1), size))

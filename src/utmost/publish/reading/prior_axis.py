@@ -1,4 +1,4 @@
-"""The points that a reader believes in: evenly spaced values, one weight of her prior for each."""
+"""The points of a reader's prior: evenly spaced values, one weight of the prior for each."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class AxisRequest:
-    """What a reader says of her points herself: the least and the largest value she holds possible, and how many."""
+    """The points that a reader asks for: the least and the largest value held possible, and how many."""
 
     at_least: Fraction | None = None
     at_most: Fraction | None = None
@@ -70,7 +70,7 @@ def listed_prior(prior: Prior | str) -> Prior | None:
 
 
 def prior_on(axis: Axis, prior: Prior | str, explicit_prior: Prior | None) -> Prior:
-    """Her prior over these points: position by position."""
+    """The prior over these points, position by position."""
     if explicit_prior is None:
         return priors.parse(str(prior), axis.size)
     if explicit_prior.size != axis.size:

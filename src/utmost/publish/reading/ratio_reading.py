@@ -1,13 +1,13 @@
 """A mean from a noisy total T and a noisy number of rows R, neither of which is public.
 
-The reader believes in means m_k; of the number of rows r she believes nothing (flat). Given r and m_k the total is the
+The reader believes in means m_k; the prior on the number of rows r is flat. Given r and m_k the total is the
 lattice number nearest to r·μ_k, μ_k = (m_k − origin)/unit, so the two answers τ and ρ have the likelihood
 
     Λ_k = Σ_r e^(−ε_R|r − ρ|)·e^(−ε_T|⌊r·μ_k⌉ − τ|)        r = 1, 2, … up to the public end, if there is one.
 
 The ends of R absorb, which multiplies Λ by a constant. The sum runs over the r within w of ρ; beyond, each term is at
 most e^(−ε_R|r − ρ|), so what is left out is at most 2e^(−ε_R(w+1))/(1 − e^(−ε_R)). w grows until that is below 10⁻¹² of
-Σ_k π_k·Λ_k, the whole that the posterior is a part of. Where the terms would be more than 5·10⁷, she believes in every
+Σ_k π_k·Λ_k, the normalising constant of the posterior. Where the terms would be more than 5·10⁷, the prior is on every
 q-th number of rows alone; q·ε_R is then about 10⁻⁶ times the number of points, and weights move by (q·ε_R)²/12 or so.
 """
 
@@ -33,11 +33,11 @@ MAX_ROW_DISTANCE = 1e15  # rows from the released number: beyond, the two answer
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The numbers of rows that are summed over, `stride` apart; `whole` if there are no others."""
+    """The numbers of rows that are summed over, `stride` apart; `is_complete` if there are no others."""
 
     rows: Floats
     stride: int
-    whole: bool
+    is_complete: bool
 
 
 def read_ratio(reader: Reader, mechanism: RatioMechanism, parts: tuple[int, int], value: Value) -> Reading:
@@ -49,7 +49,7 @@ def read_ratio(reader: Reader, mechanism: RatioMechanism, parts: tuple[int, int]
 
 
 def ratio_likelihood(reader: Reader, mechanism: RatioMechanism, parts: tuple[int, int]) -> Floats:
-    """ln Λ_k up to a constant, summed over enough numbers of rows for all but 10⁻¹² of her posterior."""
+    """ln Λ_k up to a constant, summed over enough numbers of rows for all but 10⁻¹² of the posterior."""
     logs, rate = reader.prior.logs(), float(mechanism.rows.epsilon)
     reach = (math.log(2) - MAX_LEFT_OUT_LOG - math.log(-math.expm1(-rate))) / rate + 1
     while reach < MAX_ROW_DISTANCE:
@@ -58,7 +58,7 @@ def ratio_likelihood(reader: Reader, mechanism: RatioMechanism, parts: tuple[int
         peak = float((logs + log_likelihood).max())
         log_mass = peak + math.log(float(np.exp(logs + log_likelihood - peak).sum()))
         log_outside = math.log(2) - rate * (reach + 1) - math.log(-math.expm1(-rate * window.stride))
-        if window.whole or log_outside <= MAX_LEFT_OUT_LOG + log_mass:
+        if window.is_complete or log_outside <= MAX_LEFT_OUT_LOG + log_mass:
             return log_likelihood
         reach *= 2
     raise InputError("the total and the rows of this mean contradict each other too much to be read: check the release")

@@ -1,4 +1,4 @@
-"""A reader: the points she believes in, her prior over them, her loss, and the posterior that a likelihood leaves."""
+"""A reader: points, a prior over them, a loss, and the posterior given a likelihood."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Value: TypeAlias = int | Fraction
 class Reader:
     """A prior over the points of an axis, a loss, and how much of the posterior an interval must hold.
 
-    `near`: the points are those around the answer only, of a uniform prior over more.
+    `is_partial`: the points are those around the answer only, of a uniform prior over more.
     """
 
     axis: Axis
     prior: Prior
     loss: Loss
     coverage: float
-    near: bool = False
+    is_partial: bool = False
 
     def __post_init__(self) -> None:
         """Check the coverage and the size of a loss given entry by entry."""
@@ -42,7 +42,7 @@ class Reader:
 
     @property
     def scale(self) -> float:
-        """What a step between her points costs: losses of distances are in the value's unit, others have none."""
+        """What a step between the points costs: losses of distances are in the value's unit, others have none."""
         step = float(self.axis.step)
         if isinstance(self.loss, Power):
             return _step_power(step, float(self.loss.p))
@@ -54,7 +54,7 @@ class Reader:
         return int(number) if self.axis.step.denominator == self.axis.first.denominator == 1 else number
 
     def after(self, likelihood: Floats) -> Floats:
-        """Her posterior, from the logarithms of a likelihood known up to a factor."""
+        """The posterior, from the logarithms of a likelihood known up to a factor."""
         scores = self.prior.logs() + likelihood
         weights = np.exp(scores - scores.max())
         return np.asarray(weights / weights.sum())
@@ -67,7 +67,7 @@ class Reader:
 
     @property
     def monotone(self) -> bool:
-        """Does her loss not fall away from the truth on either side: what GRS12 Thm 3.2 and its extension ask for."""
+        """Whether the loss does not fall away from the truth on either side: GRS12 Thm 3.2, extended, requires it."""
         if isinstance(self.loss, PiecewiseLoss):
             return self.loss.monotone
         if not isinstance(self.loss, Table):

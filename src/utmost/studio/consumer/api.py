@@ -1,4 +1,4 @@
-"""The twins of the consumer's pages. A release and a query is all they see: no table, no plan, no ledger."""
+"""The consumer's pages as JSON. A release and a query is all they see: no table, no plan, no ledger."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Name = Annotated[
 
 
 class UploadView(BaseModel):
-    """A release that this visitor brought; it is hers alone, and forgotten after a day."""
+    """A release that this visitor uploaded; nobody else sees it, and it is deleted after a day."""
 
     id: str
     title: str

@@ -79,16 +79,16 @@ class ReadingResult(BaseModel):
     share: str = Field(examples=["95 %"])
     points: int | None = None
     reader: str | None = Field(default=None, description="Prior, range and loss in words")
-    verdict: str = Field(description="Would a mechanism made for her have been better, in a sentence")
+    verdict: str = Field(description="Whether a mechanism made for this reader would have been better, in a sentence")
     claim: str
-    best: bool = Field(description="No mechanism of this ε serves her better: proved")
+    best: bool = Field(description="Proved: no mechanism of this ε serves this reader better")
     remark: str
     legality: LegalityView | None = None
     searched: bool = Field(description="Losses over all answers need a search: ask /over for them")
     before: LossView | None
-    tailored: bool = Field(description="Few enough values for a mechanism made for her alone: ask /tailored")
-    bars: PriorBars | None = Field(default=None, description="Her prior as a histogram, to be dragged")
-    drawing: LossPoints | None = Field(default=None, description="Her loss as points, to be dragged")
+    tailored: bool = Field(description="Few enough values for a mechanism made for this reader alone: ask /tailored")
+    bars: PriorBars | None = Field(default=None, description="The prior as a histogram, to be dragged")
+    drawing: LossPoints | None = Field(default=None, description="The loss as points, to be dragged")
     address: str = Field(description="The query of an address that asks the same")
     command: str = Field(description="The same on the command line")
     entry: dict[str, Any] = Field(description="As utmost estimate --json writes it")
@@ -204,7 +204,7 @@ def overall_losses(answer: Answer, form: ReadingForm, explicit_prior: Prior | No
 
 def _needs_search(answer: Answer, reader: Reader) -> bool:
     mechanism = answer.mechanism
-    return isinstance(mechanism, LatticeMechanism) and reader.axis.step == mechanism.unit and not reader.near
+    return isinstance(mechanism, LatticeMechanism) and reader.axis.step == mechanism.unit and not reader.is_partial
 
 
 def can_tailor(answer_estimate: Estimate) -> bool:
@@ -290,8 +290,8 @@ def format_exact(value: Number | int | float | None) -> FormattedNumber:
 
 def _reader_sentence(reader: Reader, form: ReadingForm) -> str:
     value_range = f"{format_rounded(reader.axis.first)} to {format_rounded(reader.axis.last)}"
-    near_remark = ", those near the answer" if reader.near else ""
-    prior = "her own weights" if form.prior in ("weights", "file") else _shorten(reader.prior.name)
+    near_remark = ", those near the answer" if reader.is_partial else ""
+    prior = "the reader's own weights" if form.prior in ("weights", "file") else _shorten(reader.prior.name)
     return (
         f"Prior {prior} on {format_rounded(reader.axis.size)} values from {value_range}{near_remark}; loss "
         f"{_shorten(form.parse_loss().name)}."

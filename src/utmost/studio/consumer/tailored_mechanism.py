@@ -34,14 +34,16 @@ class TailoredMechanism(BaseModel):
     query: str
     epsilon: str
     values: int
-    geometric: FormattedNumber = Field(description="Expected loss of the released mechanism, read in her best way")
+    geometric: FormattedNumber = Field(
+        description="Expected loss of the released mechanism with the reader's best remap"
+    )
     face_value: FormattedNumber = Field(description="and read at face value")
-    tailored: FormattedNumber = Field(description="Expected loss of the mechanism made for her")
+    tailored: FormattedNumber = Field(description="Expected loss of the mechanism made for this reader")
     gap: FormattedNumber = Field(description="No private mechanism is better than `tailored` by more than this")
     equal: bool | None = Field(description="Decided exactly; None where both are known within the gap only")
     words: str
     remap: list[int]
-    picture: Chart | None = Field(description="The mechanism made for her")
+    picture: Chart | None = Field(description="The mechanism made for this reader")
 
 
 def tailor_mechanism(answer: Answer, form: ReadingForm, explicit_prior: Prior | None) -> TailoredMechanism:
@@ -90,7 +92,7 @@ def _geometric_losses(consumer: Consumer, level: Level, size: int) -> tuple[Numb
 
 def _verdict(is_equal: bool | None, loss: Number, gap: Number) -> str:
     if is_equal:
-        return "The same, decided exactly: no mechanism with this ε serves her better than the one that was released."
+        return "The same, decided exactly: no mechanism with this ε serves this reader better than the released one."
     if is_equal is None:
         return (
             f"The same within {format_rounded(gap)}: at so many values a loss with irrational α is "
@@ -104,6 +106,7 @@ def _channel_chart(channel: Channel, size: int) -> Chart | None:
     if size > MAX_DRAWN_VALUES:
         return None
     caption = (
-        "The mechanism made for her: for each true count (a row) how likely each answer is, the darker the likelier."
+        "The mechanism made for this reader: for each true count (a row) how likely each answer is, "
+        "the darker the likelier."
     )
     return charts.chart_from_altair(heat_map.channel_chart(channel, ""), caption, wide=False)

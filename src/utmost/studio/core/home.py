@@ -20,7 +20,7 @@ api = APIRouter(prefix="/api", tags=["studio"])
 
 
 class Home(BaseModel):
-    """Who is here, where she may go, and the latest releases."""
+    """The visitor, the pages open to the visitor, and the latest releases."""
 
     version: str
     name: str

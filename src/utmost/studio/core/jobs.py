@@ -52,7 +52,7 @@ def one_job(job: str, state: StateDep, visitor: VisitorDep) -> Job:
     return state.jobs.find(visitor.name, job)
 
 
-@api.post("/{job}/cancel")
-def cancelled(job: str, state: StateDep, visitor: VisitorDep) -> Job:
+@api.post("/{job}/cancel", name="cancelled")
+def cancel_job(job: str, state: StateDep, visitor: VisitorDep) -> Job:
     """Cancel one of your jobs."""
     return state.jobs.cancel(visitor.name, job)

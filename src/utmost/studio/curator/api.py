@@ -179,8 +179,8 @@ def offer(spending: SpendingDep, settings: SettingsDep, visitor: VisitorDep, doc
         return spending.offer(offer_owner(visitor), plan_builder.accept_plan(document.plan, settings))
 
 
-@api.get("/offers/{key}")
-def offered(spending: SpendingDep, visitor: VisitorDep, key: Key) -> Offer:
+@api.get("/offers/{key}", name="offered")
+def offer_by_key(spending: SpendingDep, visitor: VisitorDep, key: Key) -> Offer:
     """An offer of yours."""
     return spending.find(offer_owner(visitor), key)
 
@@ -206,6 +206,6 @@ def release(settings: SettingsDep, spending: SpendingDep, file: ReleaseName) -> 
 
 @api.get("/releases/{file}/pictures/{number}")
 def picture(settings: SettingsDep, file: ReleaseName, number: Annotated[int, InPath(ge=0, le=999)]) -> Chart:
-    """The picture of one answer of a release, by its place."""
+    """The picture of one answer of a release, by its index."""
     with errors_for_field("file"):
         return release_view.answer_chart(settings, file, number)

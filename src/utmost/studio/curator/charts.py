@@ -35,7 +35,7 @@ def error_chart(query_spec: QuerySpec, answer: PlannedAnswer, kind: str, setting
         if error > 0  # the axis is logarithmic
     ]
     caption = (
-        f"At ε = {format_rounded(answer.asked.epsilon)} the noise is "
+        f"At ε = {format_rounded(answer.spec.epsilon)} the noise is "
         f"{format_rounded(answer.error.expected)}{suffix} on average (line), and "
         f"within ±{format_rounded(answer.error.half_width)}{suffix} in 95 % of cases (dashes)."
     )
@@ -82,7 +82,7 @@ def _cached_curve(key: _CurveKey, setting: PrivacySetting) -> Curve:
 
 
 def _point(answer: PlannedAnswer) -> tuple[float, float, float]:
-    return float(answer.asked.epsilon), float(answer.error.expected), float(answer.error.half_width)
+    return float(answer.spec.epsilon), float(answer.error.expected), float(answer.error.half_width)
 
 
 @cache

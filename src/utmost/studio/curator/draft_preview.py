@@ -106,8 +106,10 @@ def preview_draft(draft: PlanDraft, settings: Settings) -> PlanPreview:
 
 def _combine_checks(plan: Plan, checks: list[PlanCheck]) -> PlanCheck:
     """The plan as it was looked at, query by query."""
-    intended = tuple(check.intended[0] for check in checks)
-    return PlanCheck(replace(plan, queries=tuple(check.asked for check in intended)), checks[0].setting, intended)
+    planned_answers = tuple(check.planned_answers[0] for check in checks)
+    return PlanCheck(
+        replace(plan, queries=tuple(check.spec for check in planned_answers)), checks[0].setting, planned_answers
+    )
 
 
 def _blank_preview(draft: PlanDraft, problems: list[Problem]) -> PlanPreview:
@@ -137,12 +139,12 @@ def _query_preview(plan: Plan | None, check: PlanCheck | None) -> QueryPreview |
     """The one query of a plan, and how it will be answered."""
     if plan is None or check is None:
         return None
-    answer = check.intended[0]
-    kind = plans.QUERY_KINDS[type(answer.asked.query)]
+    answer = check.planned_answers[0]
+    kind = plans.QUERY_KINDS[type(answer.spec.query)]
     return QueryPreview(
-        name=answer.asked.name,
+        name=answer.spec.name,
         kind=kind,
-        epsilon=format_number(answer.asked.epsilon),
+        epsilon=format_number(answer.spec.epsilon),
         sensitivity=answer.law.sensitivity,
         expected=format_number(answer.error.expected),
         half_width=format_number(answer.error.half_width),
@@ -178,7 +180,7 @@ def _add_costs(
     )
     if plan is None or plan_check is None:
         return plan_preview
-    remarks = list(preview.error_remarks(plan_check.intended, plan_check.setting, {}))
+    remarks = list(preview.error_remarks(plan_check.planned_answers, plan_check.setting, {}))
     cost_sentence = _cost_sentence(plan_check.plan.epsilon, outlook, plan_preview.budget)
     return plan_preview.model_copy(
         update={"plan": plan_writer.write_plan(plan), "words": cost_sentence, "remarks": remarks}
@@ -190,7 +192,7 @@ def _ledger_outlook(
 ) -> _LedgerOutlook:
     """What the ledger has for the plan. A budget that is not there yet, or is short, is a problem of its field."""
     with open_ledger(settings.ledger, settings.folder) as ledger:
-        if not ledger.has(name):
+        if not ledger.has_budget(name):
             problems.append(Problem(field="budget", message=f"budget must be open, got '{name[:60]}': open it below"))
             return _LedgerOutlook()
         state = ledger.state(name)
@@ -198,11 +200,11 @@ def _ledger_outlook(
         if plan_check is None:
             return outlook
         try:
-            charge = plan_check.ask
-            free = ledger.remembered(charge) is not None
+            charge = plan_check.release_cost
+            free = ledger.find_release(charge) is not None
             if free:
                 return replace(outlook, after=state.left, free=True)
-            before, after = ledger.outlook(charge)
+            before, after = ledger.states_around(charge)
             return replace(outlook, spent=before.spent, left=before.left, after=after.left)
         except InputError as error:
             problems.append(Problem(field="budget", message=one_line(str(error))))

@@ -90,7 +90,7 @@ def post_plan(
 def _plan_form_page(
     request: Request, settings: Settings, draft: PlanDraft, problems: list[Problem], *, quiet: bool = False, **data: Any
 ) -> HTMLResponse:
-    """The form, with what is known about its draft. A quiet one does not complain before it was touched."""
+    """The form, with what is known about its draft. With `quiet`, no error is shown before the first change."""
     preview = draft_preview.preview_draft(draft, settings)
     shown_problems = [*problems, *([] if quiet else preview.problems)]
     return render_page(

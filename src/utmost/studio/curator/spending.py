@@ -59,8 +59,8 @@ class SpendingService:
 
     def offer(self, owner: str, plan: Plan) -> Offer:
         """Offer a plan at what it costs now. All that the plan can be refused for is refused here."""
-        with execute.prepare_release(replace(plan, ledger=self._settings.ledger)) as ready:
-            preview_result = ready.preview
+        with execute.prepare_release(replace(plan, ledger=self._settings.ledger)) as prepared_release:
+            preview_result = prepared_release.preview
         new_offer = Offer(
             key=random_token(),
             plan=plan_writer.write_plan(plan),
@@ -70,7 +70,7 @@ class SpendingService:
             after=str(preview_result.after),
             free=preview_result.free,
             preview=preview.preview_content(preview_result),
-            remarks=list(preview.error_remarks(preview_result.intended, preview_result.setting, {})),
+            remarks=list(preview.error_remarks(preview_result.planned_answers, preview_result.setting, {})),
         )
         self._offers.add(owner, new_offer)
         self._offers.remove_old(self._running)
@@ -141,13 +141,14 @@ class SpendingService:
         stem = self._reserve_stem(plan, offer.plan)
         try:
             studio_plan = replace(plan, ledger=self._settings.ledger, output=self._release_path(stem))
-            with execute.prepare_release(studio_plan) as ready:
-                _check_amounts(offer, ready.preview)
-                charges = ready.books.state(offer.budget).charges
+            with execute.prepare_release(studio_plan) as prepared_release:
+                _check_amounts(offer, prepared_release.preview)
+                charges = prepared_release.budget_ledger.state(offer.budget).charges
                 self._offers.start_run(
-                    offer.key, StartedRun(at=time.time(), charges=charges, digest=ready.ask.plan, stem=stem)
+                    offer.key,
+                    StartedRun(at=time.time(), charges=charges, digest=prepared_release.release_cost.plan, stem=stem),
                 )
-                release = ready.spend(lambda stage, done, total: self._set_progress(offer.key, stage))
+                release = prepared_release.spend(lambda stage, done, total: self._set_progress(offer.key, stage))
         except Exception:
             outcome = self._outcome_after_failure(offer, stem)
             if outcome is None:

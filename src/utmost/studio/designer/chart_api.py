@@ -25,9 +25,9 @@ def best(question: DesignForm) -> BestMechanism:
     return designed(question)
 
 
-@api.get("/rivals")
-def compared(question: DesignForm) -> list[UsualMechanism]:
-    """The usual mechanisms of the same level, each read in this consumer's best way."""
+@api.get("/rivals", name="compared")
+def compare_usual_mechanisms(question: DesignForm) -> list[UsualMechanism]:
+    """The usual mechanisms of the same level, each with this consumer's best remap."""
     optimum = best(question)
     return usual_mechanisms(question, number(optimum.loss.exact))
 

@@ -20,7 +20,7 @@ CURVE_ALPHAS = tuple(Fraction(k, 20) for k in (19, 18, 16, 14, 12, 10, 8, 6, 4, 
 
 
 class UsualMechanism(BaseModel):
-    """A mechanism of the same level, read by this consumer in her best way."""
+    """A mechanism of the same level, with this consumer's best remap."""
 
     name: str
     loss: FormattedNumber

@@ -171,8 +171,8 @@ def _begin_members_job(question: DesignQuestion, state: AppState, visitor: Visit
     )
 
 
-@api.get("/capacity")
-def capacity_found(question: DesignForm) -> TypeCapacity:
+@api.get("/capacity", name="capacity_found")
+def capacity(question: DesignForm) -> TypeCapacity:
     """The most that any mechanism of a type can tell, certified."""
     return type_capacity(question)
 
@@ -238,9 +238,9 @@ def _begin_refine_job(first: str, second: str, state: AppState, visitor: Visitor
     )
 
 
-@api.get("/refine")
-def refine_found(first: Mechanism = "geometric 3 1/3", second: Mechanism = "geometric 3 1/2") -> RefinementResult:
-    """Is the second mechanism the first one processed further, and who minds if not."""
+@api.get("/refine", name="refine_found")
+def refinement(first: Mechanism = "geometric 3 1/3", second: Mechanism = "geometric 3 1/2") -> RefinementResult:
+    """Test whether the second mechanism is a post-processing of the first; a counterexample if not."""
     if not is_quick(first, second):
         raise InputError(
             f"first must have at most {MAX_QUICK_SIZE} inputs and outputs: post larger ones to /api/designer/refine/job"
