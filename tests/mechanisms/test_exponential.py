@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noise.played import Counted, fixed
+from noise.word_sources import CountedWords, fixed_stream
 from utmost.channel import least_epsilon
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon
@@ -94,7 +94,11 @@ def test_each_input_draws_from_its_own_row() -> None:
 
 
 def test_words_do_not_depend_on_the_inputs() -> None:
-    made, first, second = exponential([[0, 1, 2], [2, 1, 0]], epsilon(1)), Counted(fixed(1)), Counted(fixed(1))
+    made, first, second = (
+        exponential([[0, 1, 2], [2, 1, 0]], epsilon(1)),
+        CountedWords(fixed_stream(1)),
+        CountedWords(fixed_stream(1)),
+    )
     made.draw([0] * 100, first)
     made.draw([0, 1] * 50, second)
     assert first.taken == second.taken == 100
@@ -123,7 +127,7 @@ def test_foolish_scores_are_refused(scores, sensitivity: object, names: str) -> 
 
 @pytest.mark.parametrize("inputs", [[1], [-1], [0.0]])
 def test_what_is_no_input_is_refused_before_any_word(inputs) -> None:
-    source = Counted(fixed(0))
+    source = CountedWords(fixed_stream(0))
     with pytest.raises(InputError, match="input"):
         exponential([1, 2], epsilon(1)).draw(inputs, source)
     assert source.taken == 0

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noise.played import Counted, Played, fixed
+from noise.word_sources import CountedWords, ScriptedWords, fixed_stream
 from strategies import levels
 from utmost.channel import identity
 from utmost.errors import InputError
@@ -105,7 +105,7 @@ def test_a_draw_is_the_noise_added_and_clamped_and_takes_the_same_words(
     level: Level, size: int, seed: int, data: st.DataObject
 ) -> None:
     counts = data.draw(st.lists(st.integers(0, size), max_size=30))
-    source, noise = Counted(fixed(seed)), geometric_noise(level, len(counts), fixed(seed)).tolist()
+    source, noise = CountedWords(fixed_stream(seed)), geometric_noise(level, len(counts), fixed_stream(seed)).tolist()
     answers = geometric(size, level).draw(counts, source)
     assert answers.dtype == np.int64
     assert answers.tolist() == [min(max(x + d, 0), size) for x, d in zip(counts, noise, strict=True)]
@@ -116,11 +116,12 @@ def test_a_draw_is_the_noise_added_and_clamped_and_takes_the_same_words(
 def test_no_integer_type_wraps_around(kind: type) -> None:
     """Noise of ±1000 on the count 127: an eight-bit sum would wrap."""
     given_counts = np.array([127] * 200, dtype=kind)
-    noise = geometric_noise(epsilon("0.001"), 200, fixed(5))
+    noise = geometric_noise(epsilon("0.001"), 200, fixed_stream(5))
     assert (
-        geometric(10**6, epsilon("0.001")).draw(given_counts, fixed(5)).tolist() == np.maximum(127 + noise, 0).tolist()
+        geometric(10**6, epsilon("0.001")).draw(given_counts, fixed_stream(5)).tolist()
+        == np.maximum(127 + noise, 0).tolist()
     )
-    assert UntruncatedGeometric(epsilon("0.001")).draw(given_counts, fixed(5)).tolist() == (127 + noise).tolist()
+    assert UntruncatedGeometric(epsilon("0.001")).draw(given_counts, fixed_stream(5)).tolist() == (127 + noise).tolist()
     assert given_counts.tolist() == [127] * 200
 
 
@@ -130,10 +131,10 @@ def test_no_integer_type_wraps_around(kind: type) -> None:
 )
 @settings(max_examples=30)
 def test_integers_near_the_end_of_their_type_are_added_to_exactly(secret: int, value: str) -> None:
-    noise = geometric_noise(epsilon(value), 9, fixed(2)).tolist()
+    noise = geometric_noise(epsilon(value), 9, fixed_stream(2)).tolist()
     kind = np.int64 if -(2**63) <= secret < 2**63 else np.uint64 if 0 <= secret < 2**64 else object
     for inputs in ([secret] * 9, np.array([secret] * 9, dtype=kind)):
-        drawn = UntruncatedGeometric(epsilon(value)).draw(inputs, fixed(2))
+        drawn = UntruncatedGeometric(epsilon(value)).draw(inputs, fixed_stream(2))
         assert [int(answer) for answer in drawn] == [secret + d for d in noise]
 
 
@@ -146,7 +147,7 @@ def test_noise_larger_than_any_count_answers_an_end() -> None:
 @pytest.mark.parametrize("inputs", [[6], [-1], [0.5], ["1"], [True], [[1]], [2**70], [None], 3])
 def test_inputs_that_are_no_counts_are_refused_before_any_word_is_taken(inputs: object) -> None:
     with pytest.raises(InputError, match="inputs must be"):
-        geometric(5, epsilon(1)).draw(inputs, Played([]))  # type: ignore[arg-type]
+        geometric(5, epsilon(1)).draw(inputs, ScriptedWords([]))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("secret", [393.0, Fraction(787, 2), True, "393", 10**6, None])

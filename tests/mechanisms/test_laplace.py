@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noise.played import Counted, fixed
+from noise.word_sources import CountedWords, fixed_stream
 from utmost.channel import least_epsilon
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon
@@ -128,16 +128,21 @@ def test_a_finer_grid_tends_to_continuous_noise() -> None:
 def test_a_draw_is_the_draw_of_the_geometric_mechanism_on_the_grid(level: Level) -> None:
     made = laplace(-3, 7, "1/4", 1, level)
     inputs = ["0", "-3", 7, Fraction(5, 8), "6.9"]
-    drawn = made.draw(inputs, Counted(fixed(5)))
-    positions = geometric(made.size, made.grid.level).draw([made.position(x) for x in inputs], Counted(fixed(5)))
+    drawn = made.draw(inputs, CountedWords(fixed_stream(5)))
+    positions = geometric(made.size, made.grid.level).draw(
+        [made.position(x) for x in inputs], CountedWords(fixed_stream(5))
+    )
     assert list(drawn) == [Fraction(-3) + Fraction(int(k), 4) for k in positions]
-    answer = made.answer("1/3", Counted(fixed(1)))
+    answer = made.answer("1/3", CountedWords(fixed_stream(1)))
     assert (answer.cost.steps, answer.cost.grid_error) == (made.cost.steps, made.cost.grid_error)
     assert (answer.value * 4).denominator == 1
 
 
 def test_the_words_taken_do_not_depend_on_the_inputs() -> None:
-    made, sources = laplace(0, 100, "1/2", 1, epsilon(1)), [Counted(fixed(2)), Counted(fixed(2))]
+    made, sources = (
+        laplace(0, 100, "1/2", 1, epsilon(1)),
+        [CountedWords(fixed_stream(2)), CountedWords(fixed_stream(2))],
+    )
     made.draw([0] * 1000, sources[0])
     made.draw(list(range(100)) * 10, sources[1])
     assert sources[0].taken == sources[1].taken
@@ -163,7 +168,7 @@ def test_a_foolish_grid_is_refused(arguments: tuple[object, ...], names: str) ->
 
 
 def test_inputs_outside_floats_and_the_ends_of_privacy_are_refused_before_any_word() -> None:
-    made, source = laplace(0, 1, "1/2", 1, epsilon(1)), Counted(fixed(0))
+    made, source = laplace(0, 1, "1/2", 1, epsilon(1)), CountedWords(fixed_stream(0))
     for inputs in (["1/2", 2], ["1/2", "-1/9"], [0.5]):
         with pytest.raises(InputError, match="input"):
             made.draw(inputs, source)

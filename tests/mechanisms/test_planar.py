@@ -11,7 +11,7 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noise.played import Counted, fixed
+from noise.word_sources import CountedWords, fixed_stream
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon
 from utmost.mechanisms.planar import normaliser, planar
@@ -63,7 +63,7 @@ def test_the_mean_distance_is_that_of_the_law() -> None:
 
 
 def test_noise_is_added_after_it_is_drawn_so_words_do_not_depend_on_places() -> None:
-    made, first, second = planar("1/4", epsilon(1)), Counted(fixed(6)), Counted(fixed(6))
+    made, first, second = planar("1/4", epsilon(1)), CountedWords(fixed_stream(6)), CountedWords(fixed_stream(6))
     far = np.stack([np.arange(400) * 1000, -np.arange(400)], axis=1)
     still, moved = made.draw(np.zeros((400, 2), dtype=int), first), made.draw(far, second)
     assert first.taken == second.taken
@@ -72,8 +72,8 @@ def test_noise_is_added_after_it_is_drawn_so_words_do_not_depend_on_places() -> 
 
 def test_a_box_gives_its_nearest_point() -> None:
     open_plane, boxed = planar(1, epsilon("0.2")), planar(1, epsilon("0.2"), box=(-3, 0, 2, 5))
-    free = open_plane.draw([[0, 1]] * 500, fixed(2))
-    kept = boxed.draw([[0, 1]] * 500, fixed(2))
+    free = open_plane.draw([[0, 1]] * 500, fixed_stream(2))
+    kept = boxed.draw([[0, 1]] * 500, fixed_stream(2))
     corners = np.array(list(product(range(-3, 3), range(6))))
     for point, answer in zip(free.tolist(), kept.tolist(), strict=True):
         distances = ((corners - point) ** 2).sum(axis=1)
@@ -109,7 +109,7 @@ def test_foolish_mechanisms_are_refused(step, level: Level, box) -> None:
 
 @pytest.mark.parametrize("inputs", [[[0.5, 1]], [[2**60, 0]], [["a", "b"]], [1, 2, 3, 4], [[1, 2, 3, 4]]])
 def test_what_is_no_lattice_point_is_refused_before_any_word(inputs) -> None:
-    source = Counted(fixed(0))
+    source = CountedWords(fixed_stream(0))
     with pytest.raises(InputError, match="input"):
         planar(1, epsilon(1)).draw(inputs, source)
     assert source.taken == 0

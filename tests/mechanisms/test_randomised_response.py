@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noise.played import Counted, fixed
+from noise.word_sources import CountedWords, fixed_stream
 from strategies import channels, levels
 from utmost.channel import Channel, least_epsilon
 from utmost.channel.channel import trusted_channel
@@ -84,7 +84,7 @@ def test_draws_have_the_law_and_a_five_per_cent_error_would_be_seen(make) -> Non
 
 @MAKERS
 def test_words_do_not_depend_on_the_inputs_nor_do_shifts(make) -> None:
-    made, first, second = make(10, epsilon(1)), Counted(fixed(4)), Counted(fixed(4))
+    made, first, second = make(10, epsilon(1)), CountedWords(fixed_stream(4)), CountedWords(fixed_stream(4))
     zeros, others = made.draw([0] * 500, first), made.draw(np.arange(500) % 10, second)
     assert first.taken == second.taken
     assert np.array_equal((zeros + np.arange(500)) % 10, others)
@@ -104,8 +104,8 @@ def test_the_ends(make) -> None:
 def test_small_integer_types_do_not_wrap_around(make) -> None:
     values = np.array([100, 127], dtype=np.int8)
     assert (
-        make(1000, epsilon(1)).draw(values, fixed(3)).tolist()
-        == make(1000, epsilon(1)).draw([100, 127], fixed(3)).tolist()
+        make(1000, epsilon(1)).draw(values, fixed_stream(3)).tolist()
+        == make(1000, epsilon(1)).draw([100, 127], fixed_stream(3)).tolist()
     )
 
 
@@ -122,7 +122,7 @@ def test_large_alphabets_are_drawn_from_without_a_matrix(make) -> None:
 @MAKERS
 @pytest.mark.parametrize("inputs", [[3], [-1], [0.0], ["a"], [[0], [1]], [True]])
 def test_what_is_no_value_is_refused_before_any_word(make, inputs: list[object]) -> None:
-    source = Counted(fixed(0))
+    source = CountedWords(fixed_stream(0))
     with pytest.raises(InputError, match="input"):
         make(3, epsilon(1)).draw(inputs, source)
     assert source.taken == 0

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noise.played import Counted, fixed
+from noise.word_sources import CountedWords, fixed_stream
 from strategies import levels
 from utmost.channel import least_epsilon
 from utmost.errors import InputError
@@ -111,11 +111,11 @@ def test_draws_have_the_law_and_a_five_per_cent_error_would_be_seen() -> None:
 
 
 def test_words_do_not_depend_on_the_inputs_and_the_noise_is_added() -> None:
-    made, first, second = staircase(3, epsilon("0.2")), Counted(fixed(8)), Counted(fixed(8))
+    made, first, second = staircase(3, epsilon("0.2")), CountedWords(fixed_stream(8)), CountedWords(fixed_stream(8))
     zeros, others = made.draw([0] * 300, first), made.draw(np.arange(300), second)
     assert first.taken == second.taken
     assert np.array_equal(zeros + np.arange(300), others)
-    clamped = made.truncated(10).draw([5] * 300, Counted(fixed(8)))
+    clamped = made.truncated(10).draw([5] * 300, CountedWords(fixed_stream(8)))
     assert np.array_equal(clamped, np.clip(zeros + 5, 0, 10))
     assert made.draw([]).shape == (0,)
 
@@ -127,7 +127,7 @@ def test_a_foolish_sensitivity_is_refused(sensitivity) -> None:
 
 
 def test_foolish_widths_sizes_levels_and_inputs_are_refused() -> None:
-    made, source = staircase(3, epsilon(1)), Counted(fixed(0))
+    made, source = staircase(3, epsilon(1)), CountedWords(fixed_stream(0))
     for call, names in (
         (lambda: staircase(3, epsilon(1), 4), "width"),
         (lambda: staircase(3, epsilon(0)), "level"),

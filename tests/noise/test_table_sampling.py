@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from noise.played import Counted, Played, fixed
+from noise.word_sources import CountedWords, ScriptedWords, fixed_stream
 from strategies import levels, numbers, weights
 from utmost.errors import InputError
 from utmost.exact import Level, Number, enclosure, exponential, power
@@ -22,8 +22,8 @@ from utmost.noise.thresholds import complement_threshold, exact_threshold
 
 UNIT = 1 << WORD_BITS
 TINY = Fraction(1, 3 * 2**70)
-HAIR = Fraction(1, 3**300)  # beyond the leading bits that are looked at first
-CROWDED = [Fraction(1, 2), TINY, TINY, Fraction(0), Fraction(1, 2) - 2 * TINY]
+VERY_TINY = Fraction(1, 3**300)  # beyond the leading bits that are looked at first
+CROWDED_ROW = [Fraction(1, 2), TINY, TINY, Fraction(0), Fraction(1, 2) - 2 * TINY]
 
 
 def rows() -> st.SearchStrategy[list[Fraction]]:
@@ -31,20 +31,20 @@ def rows() -> st.SearchStrategy[list[Fraction]]:
     return st.integers(1, 8).flatmap(lambda size: weights(size))
 
 
-def critical(law: SamplingTable) -> list[int]:
+def range_starts(law: SamplingTable) -> list[int]:
     """First words of the ranges on which a draw's comparisons, with thresholds and buckets, all come out the same."""
-    near = {int(t) + k for t in law.thresholds for k in (0, 1)}
-    buckets = {b << law.shift for b in range(len(law.guide))}
-    return sorted({0} | {word for word in near | buckets if word <= MAX_WORD})
+    around_thresholds = {int(t) + k for t in law.thresholds for k in (0, 1)}
+    bucket_starts = {b << law.shift for b in range(len(law.guide))}
+    return sorted({0} | {word for word in around_thresholds | bucket_starts if word <= MAX_WORD})
 
 
-def answers(law: SamplingTable) -> list[tuple[int, int, int | None]]:
+def answers_by_range(law: SamplingTable) -> list[tuple[int, int, int | None]]:
     """(first word, how many words, the answer they decide or None) for all ranges of words, as `draw` has it."""
-    starts = critical(law)
-    singles = {int(t) for t in law.thresholds[law.split]}
-    sure = [word for word in starts if word not in singles]
-    told = dict(zip(sure, draw_samples(law, len(sure), Played(sure)).tolist(), strict=True))
-    return [(word, after - word, told.get(word)) for word, after in pairwise([*starts, UNIT])]
+    starts = range_starts(law)
+    undecided = {int(t) for t in law.thresholds[law.split]}
+    decided = [word for word in starts if word not in undecided]
+    answer_of = dict(zip(decided, draw_samples(law, len(decided), ScriptedWords(decided)).tolist(), strict=True))
+    return [(word, after - word, answer_of.get(word)) for word, after in pairwise([*starts, UNIT])]
 
 
 def overlap(low: Fraction, high: Fraction, word: int) -> tuple[Fraction, Fraction]:
@@ -52,7 +52,7 @@ def overlap(low: Fraction, high: Fraction, word: int) -> tuple[Fraction, Fractio
     return max(low * UNIT - word, Fraction(0)), min(high * UNIT - word, Fraction(1))
 
 
-def split_is_exact(law: SamplingTable, sums: list[Fraction], word: int) -> dict[int, Fraction]:
+def shares_of_word(law: SamplingTable, sums: list[Fraction], word: int) -> dict[int, Fraction]:
     """The share of an undecided word that each answer gets; the second word is checked to part them there."""
     shares = {}
     for y, (low, high) in enumerate(pairwise([Fraction(0), *sums])):
@@ -61,13 +61,13 @@ def split_is_exact(law: SamplingTable, sums: list[Fraction], word: int) -> dict[
             shares[y] = end - start
             first, last = math.ceil(start * UNIT), math.floor(end * UNIT) - 1
             for second in {first, last} if first <= last else ():
-                assert draw_samples(law, 1, Played([word, second])).tolist() == [y]
+                assert draw_samples(law, 1, ScriptedWords([word, second])).tolist() == [y]
     return shares
 
 
 @given(rows())
-@example(CROWDED)
-@example([Fraction(1, 2) - HAIR, HAIR, Fraction(1, 2) - HAIR, HAIR])
+@example(CROWDED_ROW)
+@example([Fraction(1, 2) - VERY_TINY, VERY_TINY, Fraction(1, 2) - VERY_TINY, VERY_TINY])
 @example([Fraction(1, 3)] * 3)
 @example([Fraction(0), Fraction(1), Fraction(0), Fraction(0)])
 @example([Fraction(1, 2**80), 1 - Fraction(2, 2**80), Fraction(1, 2**80)])
@@ -76,13 +76,13 @@ def test_the_words_that_decide_each_answer_make_up_its_weight(row: list[Fraction
     """Σ words/2^64 + shares of the undecided words/2^64 = weight, an equality of fractions."""
     law, sums = row_sampler(row), list(accumulate(row))
     mass = dict.fromkeys(range(len(row)), Fraction(0))
-    for word, many, answer in answers(law):
+    for word, word_count, answer in answers_by_range(law):
         if answer is None:
-            assert many == 1
-            for y, share in split_is_exact(law, sums, word).items():
+            assert word_count == 1
+            for y, share in shares_of_word(law, sums, word).items():
                 mass[y] += share / UNIT
         else:
-            mass[answer] += Fraction(many, UNIT)
+            mass[answer] += Fraction(word_count, UNIT)
     assert list(mass.values()) == row
 
 
@@ -94,14 +94,14 @@ def test_an_irrational_law_is_drawn_within_a_nested_interval_of_it(
     """Each answer's decided words are a lower bound, and with the undecided ones at its two ends an upper bound."""
     row = geometric(size, level).law(data.draw(st.integers(0, size)))
     law = row_sampler(row)
-    sure = dict.fromkeys(range(size + 1), 0)
-    for _, many, answer in answers(law):
+    decided_words = dict.fromkeys(range(size + 1), 0)
+    for _, word_count, answer in answers_by_range(law):
         if answer is not None:
-            sure[answer] += many
+            decided_words[answer] += word_count
     for y, weight in enumerate(row):
         low, high = enclosure(weight, 200)
-        assert Fraction(sure[y], UNIT) <= high
-        assert low <= Fraction(sure[y] + 2, UNIT)
+        assert Fraction(decided_words[y], UNIT) <= high
+        assert low <= Fraction(decided_words[y] + 2, UNIT)
 
 
 @given(rows(), st.integers(0, MAX_WORD), st.integers(-3, 3))
@@ -110,10 +110,10 @@ def test_a_word_decides_the_cell_it_lies_in(row: list[Fraction], word: int, firs
     sums = list(accumulate(row))
     cell = next(y for y, s in enumerate(sums) if Fraction(word, UNIT) < s)
     undecided = Fraction(word + 1, UNIT) > sums[cell]
-    source = Played([word, 0])
-    drawn = draw_samples(sampling_table(lambda y: sums[y - first], len(row), first), 1, source)
-    assert drawn.tolist() == [first + cell]
-    assert len(source.left) == (not undecided)
+    source = ScriptedWords([word, 0])
+    draws = draw_samples(sampling_table(lambda y: sums[y - first], len(row), first), 1, source)
+    assert draws.tolist() == [first + cell]
+    assert len(source.remaining) == (not undecided)
 
 
 def test_a_word_on_an_irrational_boundary_takes_more_words_until_they_part() -> None:
@@ -122,26 +122,26 @@ def test_a_word_on_an_irrational_boundary_takes_more_words_until_they_part() -> 
     floor = int(enclosure(exponential(-1), 400)[0] * 2**192 // 1)
     first, second, third = floor >> 128, floor >> 64 & MAX_WORD, floor & MAX_WORD
     law = row_sampler(row)
-    assert draw_samples(law, 2, Played([first - 1, first + 1])).tolist() == [0, 1]
-    assert draw_samples(law, 1, Played([first, second - 1])).tolist() == [0]
-    assert draw_samples(law, 1, Played([first, second + 1])).tolist() == [1]
-    assert draw_samples(law, 1, Played([first, second, third - 1])).tolist() == [0]
-    assert draw_samples(law, 1, Played([first, second, third + 1])).tolist() == [1]
+    assert draw_samples(law, 2, ScriptedWords([first - 1, first + 1])).tolist() == [0, 1]
+    assert draw_samples(law, 1, ScriptedWords([first, second - 1])).tolist() == [0]
+    assert draw_samples(law, 1, ScriptedWords([first, second + 1])).tolist() == [1]
+    assert draw_samples(law, 1, ScriptedWords([first, second, third - 1])).tolist() == [0]
+    assert draw_samples(law, 1, ScriptedWords([first, second, third + 1])).tolist() == [1]
 
 
 @given(rows(), st.lists(st.integers(0, MAX_WORD), max_size=40))
 @settings(max_examples=50)
 def test_a_whole_array_is_drawn_as_one_by_one(row: list[Fraction], words: list[int]) -> None:
     law = row_sampler(row)
-    single = [int(draw_samples(law, 1, Played([word, 0, 0]))[0]) for word in words]
-    assert draw_samples(law, len(words), Played([*words, *([0] * 99)])).tolist() == single
+    single = [int(draw_samples(law, 1, ScriptedWords([word, 0, 0]))[0]) for word in words]
+    assert draw_samples(law, len(words), ScriptedWords([*words, *([0] * 99)])).tolist() == single
 
 
 @given(numbers(), st.integers(0, 200))
 @example(Fraction(3, 4), 2)
 @example(power(2, Fraction(1, 2)), 64)
 @settings(max_examples=100)
-def test_a_cut_is_the_floor_and_tells_integers(value: Number, bits: int) -> None:
+def test_a_threshold_is_the_floor_and_recognises_integers(value: Number, bits: int) -> None:
     floor, integer = exact_threshold(value, bits)
     assert floor <= value * 2**bits < floor + 1
     assert integer == (value * 2**bits == floor)
@@ -149,11 +149,11 @@ def test_a_cut_is_the_floor_and_tells_integers(value: Number, bits: int) -> None
 
 
 def test_one_word_a_draw_for_a_large_count_in_several_slabs() -> None:
-    source = Counted(fixed(7))
+    source = CountedWords(fixed_stream(7))
     law = row_sampler([Fraction(1, 3), Fraction(2, 3)])
-    drawn = draw_samples(law, 100_001, source)
+    draws = draw_samples(law, 100_001, source)
     assert source.taken == 100_001
-    assert np.array_equal(drawn, fixed(7).words(100_001) > MAX_WORD // 3)
+    assert np.array_equal(draws, fixed_stream(7).words(100_001) > MAX_WORD // 3)
 
 
 def test_a_law_must_end_at_one_and_never_fall() -> None:

@@ -22,7 +22,7 @@ from utmost.mechanisms.input_checks import check_exact_number, check_integers
 from utmost.noise import check_level, draw_samples
 from utmost.noise.entropy import EntropySource, entropy_source
 from utmost.noise.table_sampling import SamplingTable, table_from_thresholds
-from utmost.noise.thresholds import GUARD, Threshold, ball_threshold, complement_threshold
+from utmost.noise.thresholds import GUARD_BITS, Threshold, ball_threshold, complement_threshold
 
 if TYPE_CHECKING:
     from flint import arb
@@ -104,7 +104,7 @@ class SamplingOrder:
 
     def cut(self, y: int, bits: int) -> Threshold:
         """⌊S_y·2^bits⌋, and whether S_y·2^bits is an integer."""
-        sums, _ = self.sums(bits + GUARD)
+        sums, _ = self.sums(bits + GUARD_BITS)
         if 2 * sums[y] < sums[-1]:
             return ball_threshold(lambda more: _share(self.sums(more)[0], y, more), lambda: self._exact(0, y + 1), bits)
         beyond = partial(self._exact, y + 1, len(self.distances))

@@ -1,9 +1,9 @@
-"""The one door to randomness: the operating system's entropy, expanded by AES-256 in counter mode.
+"""The package's only source of randomness: the operating system's entropy, expanded by AES-256 in counter mode.
 
 Each thread has a keystream of its own. It is keyed by 48 bytes of the operating system's entropy, again after every
-`RESEED` bytes, and anew in a forked process, so that no two threads or processes ever read the same words. No word is
-kept for later: what is handed out is made when it is asked for, and the cipher itself holds the place in the stream, so
-that not even a signal handler that draws in the middle of a draw sees a word twice.
+`RESEED_BYTES` bytes, and anew in a forked process, so that no two threads or processes ever read the same words. No
+word is stored for later: words are computed on request, and the cipher itself holds the position in the stream, so that
+not even a signal handler that draws in the middle of a draw sees a word twice.
 
 Nothing else in the package may import a source of random numbers; lint sees to it. A test can hand its own
 `EntropySource` to a draw; no flag, file or environment variable can.
@@ -23,11 +23,12 @@ from utmost.errors import InputError
 
 Words: TypeAlias = npt.NDArray[np.uint64]
 
-RESEED = 1 << 26  # bytes made from one key: 2^22 blocks, told from random with an advantage below 2^-84 if AES is sound
-SEED = 48  # bytes: a key of 32 and a first counter of 16
-BLOCK = 1 << 20  # bytes made at a time
-SLACK = 2  # words beyond the last that the cipher asks room for
-ZEROS = memoryview(bytes(BLOCK))
+# One key makes 2^22 blocks; the advantage in distinguishing them from random is below 2^-84 if AES is sound.
+RESEED_BYTES = 1 << 26
+SEED_BYTES = 48  # a key of 32 and a first counter of 16
+BLOCK_BYTES = 1 << 20  # computed at a time
+SPARE_WORDS = 2  # words beyond the last that the cipher asks room for
+ZERO_BLOCK = memoryview(bytes(BLOCK_BYTES))
 
 
 class EntropySource(Protocol):
@@ -43,36 +44,36 @@ class Keystream:
 
     def __init__(self, entropy: Callable[[int], bytes] = os.urandom) -> None:
         self._entropy = entropy
-        self._left = 0
+        self._remaining_bytes = 0
         self._cipher: Any = None
 
     def words(self, count: int) -> Words:
         """The next `count` words of the stream."""
-        result = np.empty(count + SLACK, dtype=np.uint64)
-        room, made, size = memoryview(result.data).cast("B"), 0, 8 * count
-        while made < size:
-            if self._left < 8:
+        result = np.empty(count + SPARE_WORDS, dtype=np.uint64)
+        buffer, filled_bytes, total_bytes = memoryview(result.data).cast("B"), 0, 8 * count
+        while filled_bytes < total_bytes:
+            if self._remaining_bytes < 8:
                 self._reseed()
-            step = min(size - made, self._left, BLOCK)
-            self._cipher.update_into(ZEROS[:step], room[made:])
-            self._left -= step
-            made += step
+            chunk_bytes = min(total_bytes - filled_bytes, self._remaining_bytes, BLOCK_BYTES)
+            self._cipher.update_into(ZERO_BLOCK[:chunk_bytes], buffer[filled_bytes:])
+            self._remaining_bytes -= chunk_bytes
+            filled_bytes += chunk_bytes
         return result[:count]
 
     def _reseed(self) -> None:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-        seed = self._entropy(SEED)
+        seed = self._entropy(SEED_BYTES)
         self._cipher = Cipher(algorithms.AES(seed[:32]), modes.CTR(seed[32:])).encryptor()
-        self._left = RESEED
+        self._remaining_bytes = RESEED_BYTES
 
 
-class System:
+class SystemSource:
     """The operating system's entropy through the keystream of the thread and process that ask."""
 
     def words(self, count: int) -> Words:
         """`count` fresh words."""
-        return _own().words(count)
+        return _thread_keystream().words(count)
 
 
 def system_source() -> EntropySource:
@@ -93,26 +94,26 @@ def entropy_source(source: EntropySource | None) -> EntropySource:
     return source
 
 
-def _own() -> Keystream:
-    """The keystream of this thread in this process, made when first asked for."""
-    place, process = _threads.here, os.getpid()
-    if getattr(place, "process", None) != process:
-        place.stream, place.process = Keystream(), process
-    stream: Keystream = place.stream
+def _thread_keystream() -> Keystream:
+    """The keystream of this thread in this process, created on first use."""
+    local, process = _thread_keystreams.local, os.getpid()
+    if getattr(local, "process", None) != process:
+        local.stream, local.process = Keystream(), process
+    stream: Keystream = local.stream
     return stream
 
 
-class _Threads:
-    """Holds the keystreams by thread; a forked child forgets them all."""
+class _ThreadKeystreams:
+    """The keystreams by thread; a forked child clears them all."""
 
     def __init__(self) -> None:
-        self.here = threading.local()
+        self.local = threading.local()
 
-    def forget(self) -> None:
-        self.here = threading.local()
+    def clear(self) -> None:
+        self.local = threading.local()
 
 
-_SYSTEM = System()
-_threads = _Threads()
+_SYSTEM = SystemSource()
+_thread_keystreams = _ThreadKeystreams()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_threads.forget)
+    os.register_at_fork(after_in_child=_thread_keystreams.clear)

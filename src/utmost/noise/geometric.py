@@ -10,11 +10,11 @@ q ~ Geom(α^B) and the digits r_i in 0 … b−1, r_i ∝ α^(r_i·b^i), are ind
 Given q ≥ Q, q − Q is again Geom(α^B), since it has no memory: such a draw takes another q and adds Q.
 
 Pr[C ≤ c] is α^(1+B(−1−c))/(1+α) for c < 0 and 1 − α^(B(c+1))/(1+α) for c ≥ 0; Pr[r_i ≤ r] is
-(1−β^(r+1))/(1−β^b) with β = α^(b^i). Where they cut the words is found by balls around e^(−ε·m), of as many bits as it
-takes (`thresholds.ball_threshold`), so that a rational α is never raised to a huge power. Which b, k and Q are used
+(1−β^(r+1))/(1−β^b) with β = α^(b^i). Their thresholds in words are found by balls around e^(−ε·m), of as many bits as
+it takes (`thresholds.ball_threshold`), so that a rational α is never raised to a huge power. Which b, k and Q are used
 changes how long a draw takes and not its law; they are the only thing that a float decides.
 
-The noise is drawn before the secret is seen: a mechanism adds the one to the other. So neither the words taken nor the
+The noise is drawn before the secret is read: a mechanism adds the one to the other. So neither the words taken nor the
 time they take depend on the secret.
 """
 
@@ -37,7 +37,7 @@ from utmost.noise.table_sampling import (
     Positions,
     SamplingTable,
     draw_samples,
-    fill,
+    fill_slab,
     sample_array,
     slabs,
     table_from_thresholds,
@@ -48,10 +48,10 @@ from utmost.noise.thresholds import Threshold, ball_threshold, complement_thresh
 if TYPE_CHECKING:
     from flint import arb
 
-BASE = 1 << 10  # b: a power of two, so that b^k − 1 − r is r with its bits flipped
-SMALL = 0.01  # an ε per cell below which another digit is split off
-BEYOND = 32  # a draw falls beyond the last cell with probability at most 2^−BEYOND
-SMALLEST = 1e-300  # the least ε that noise is drawn for
+DIGIT_BASE = 1 << 10  # b: a power of two, so that b^k − 1 − r is r with its bits flipped
+MIN_CELL_EPSILON = 0.01  # an ε per cell below which another digit is split off
+TAIL_BITS = 32  # a draw falls beyond the last cell with probability at most 2^−TAIL_BITS
+MIN_EPSILON = 1e-300  # the least ε that noise is drawn for
 MAX_INT64_NOISE = 1 << 62  # numbers below this in absolute value can be added in 64 bits
 
 
@@ -66,16 +66,16 @@ class Lattice:
     @property
     def block(self) -> int:
         """B = b^k."""
-        return int(BASE ** len(self.digits))
+        return int(DIGIT_BASE ** len(self.digits))
 
     @property
-    def kind(self) -> type[np.int64] | type[np.object_]:
+    def dtype(self) -> type[np.int64] | type[np.object_]:
         """The type of the noise: 64-bit integers where they hold (Q+1)·B with room to spare, else Python's own."""
         return np.int64 if (self.reach + 1) * self.block < MAX_INT64_NOISE else np.object_
 
 
 def check_level(level: Level) -> Level:
-    """A level, refused at the door if it is anything else, such as a bare number for ε."""
+    """The level; anything else, such as a bare number for ε, is refused."""
     if not isinstance(level, Level):
         raise InputError(f'level must be made by alpha("1/2") or epsilon("0.1"), got {type(level).__name__}')
     return level
@@ -91,61 +91,65 @@ def geometric_noise(level: Level, count: int, source: EntropySource | None = Non
     if not check_level(level).is_inner:
         raise InputError("geometric noise needs 0 < alpha < 1, that is a finite epsilon > 0")
     cells, stream = sample_array(count), entropy_source(source)
-    tables, size = lattice(level), len(cells)
-    result: npt.NDArray[Any] = cells if tables.kind is np.int64 else np.empty(size, dtype=object)
-    late: dict[int, int] = {}
-    scratch, digits = workspace(size), sample_array(min(size, SLAB_DRAWS))
-    for start, slab in zip(range(0, size, SLAB_DRAWS), slabs(cells), strict=True):
-        late |= {start + k: more for k, more in _beyond(tables, slab, stream, scratch).items()}
-        _lengthen(tables, slab, result[start : start + SLAB_DRAWS], stream, (scratch, digits[: len(slab)]))
-    return _added(result, late)
+    tables, draw_count = lattice(level), len(cells)
+    result: npt.NDArray[Any] = cells if tables.dtype is np.int64 else np.empty(draw_count, dtype=object)
+    tails: dict[int, int] = {}
+    scratch, digits = workspace(draw_count), sample_array(min(draw_count, SLAB_DRAWS))
+    for start, slab in zip(range(0, draw_count, SLAB_DRAWS), slabs(cells), strict=True):
+        tails |= {start + k: tail for k, tail in _fill_cells(tables, slab, stream, scratch).items()}
+        _append_digits(tables, slab, result[start : start + SLAB_DRAWS], stream, (scratch, digits[: len(slab)]))
+    return _add_tails(result, tails)
 
 
-def _beyond(tables: Lattice, out: Positions, source: EntropySource, scratch: Words) -> dict[int, int]:
-    """Fill a slab with cells c; returns what must be added to those beyond the last cell, which the guide never tells.
+def _fill_cells(tables: Lattice, out: Positions, source: EntropySource, scratch: Words) -> dict[int, int]:
+    """Fill a slab with cells c; returns what must be added to those beyond the last cell.
 
-    A cell beyond is narrower than a bucket of the guide, so it has no bucket of its own.
+    A cell beyond is narrower than a bucket of the guide, so its draws are among those that `fill_slab` returns.
     """
-    searched = fill(tables.cells, out, source, scratch)
-    found = out[searched]
-    far = searched[(found >= tables.reach) | (found < -tables.reach)]
-    return {int(k): (1 if out[k] >= 0 else -1) * tables.block * _more(tables, source) for k in far}
+    unguided = fill_slab(tables.cells, out, source, scratch)
+    cells = out[unguided]
+    beyond_last = unguided[(cells >= tables.reach) | (cells < -tables.reach)]
+    return {int(k): (1 if out[k] >= 0 else -1) * tables.block * _draw_quotient(tables, source) for k in beyond_last}
 
 
-def _more(tables: Lattice, source: EntropySource) -> int:
-    """A draw of q alone, without end."""
-    size = 0
+def _draw_quotient(tables: Lattice, source: EntropySource) -> int:
+    """A draw of q alone, unbounded."""
+    quotient = 0
     while True:
         cell = int(draw_samples(tables.cells, 1, source)[0])
-        step = max(cell, -1 - cell)
-        size += min(step, tables.reach)
-        if step < tables.reach:
-            return size
+        magnitude = max(cell, -1 - cell)
+        quotient += min(magnitude, tables.reach)
+        if magnitude < tables.reach:
+            return quotient
 
 
-def _lengthen(
-    tables: Lattice, cells: Positions, out: npt.NDArray[Any], source: EntropySource, spare: tuple[Words, Positions]
+def _append_digits(
+    tables: Lattice,
+    cells: Positions,
+    out: npt.NDArray[Any],
+    source: EntropySource,
+    scratch_arrays: tuple[Words, Positions],
 ) -> None:
     """c·B + r for c ≥ 0 and c·B + (B−1−r) for c < 0, which are G and −1−G, into `out`, which can be the cells."""
     if not tables.digits:
         return
-    scratch, digit = spare
-    flip = (cells >> 63) & (BASE - 1)
+    scratch, digit = scratch_arrays
+    flip = (cells >> 63) & (DIGIT_BASE - 1)
     if out.dtype == object:
         out[:] = cells
-    for law in reversed(tables.digits):
-        fill(law, digit, source, scratch)
+    for table in reversed(tables.digits):
+        fill_slab(table, digit, source, scratch)
         digit ^= flip
-        out *= BASE
+        out *= DIGIT_BASE
         out += digit
 
 
-def _added(noise: npt.NDArray[Any], late: dict[int, int]) -> npt.NDArray[Any]:
+def _add_tails(noise: npt.NDArray[Any], tails: dict[int, int]) -> npt.NDArray[Any]:
     """The noise with what lies beyond the last cell, in Python's integers if 64 bits would not hold it."""
-    if any(abs(int(noise[k]) + more) >= MAX_INT64_NOISE for k, more in late.items()):
+    if any(abs(int(noise[k]) + tail) >= MAX_INT64_NOISE for k, tail in tails.items()):
         noise = noise.astype(object)
-    for k, more in late.items():
-        noise[k] = int(noise[k]) + more
+    for k, tail in tails.items():
+        noise[k] = int(noise[k]) + tail
     return noise
 
 
@@ -153,29 +157,34 @@ def _added(noise: npt.NDArray[Any], late: dict[int, int]) -> npt.NDArray[Any]:
 def lattice(level: Level) -> Lattice:
     """The tables of a level, 0 < α < 1."""
     epsilon = level.epsilon
-    if epsilon < SMALLEST:
-        raise InputError(f"epsilon must be at least {SMALLEST} to draw noise, got less: the noise would be that large")
-    places = 0
-    while epsilon * BASE**places < SMALL:
-        places += 1
-    block = BASE**places
-    reach = math.ceil(BEYOND * math.log(2) / (epsilon * block))
-    cells = table_from_thresholds(partial(_cell_cut, level, block), 2 * reach + 2, -reach - 1)
-    digits = [table_from_thresholds(partial(_digit_cut, level, BASE**place), BASE) for place in range(places)]
+    if epsilon < MIN_EPSILON:
+        raise InputError(
+            f"epsilon must be at least {MIN_EPSILON} to draw noise, got less: the noise would be that large"
+        )
+    digit_count = 0
+    while epsilon * DIGIT_BASE**digit_count < MIN_CELL_EPSILON:
+        digit_count += 1
+    block = DIGIT_BASE**digit_count
+    reach = math.ceil(TAIL_BITS * math.log(2) / (epsilon * block))
+    cells = table_from_thresholds(partial(_cell_threshold, level, block), 2 * reach + 2, -reach - 1)
+    digits = [
+        table_from_thresholds(partial(_digit_threshold, level, DIGIT_BASE**digit), DIGIT_BASE)
+        for digit in range(digit_count)
+    ]
     return Lattice(cells, tuple(digits), reach)
 
 
-def _cell_cut(level: Level, block: int, cell: int, bits: int) -> Threshold:
-    """The cut of Pr[C ≤ cell]."""
+def _cell_threshold(level: Level, block: int, cell: int, bits: int) -> Threshold:
+    """The threshold of Pr[C ≤ cell]."""
     if cell < 0:
-        return _tail_cut(level, 1 + block * (-1 - cell), bits)
-    return complement_threshold(_tail_cut(level, block * (cell + 1), bits), bits)
+        return _tail_threshold(level, 1 + block * (-1 - cell), bits)
+    return complement_threshold(_tail_threshold(level, block * (cell + 1), bits), bits)
 
 
-def _tail_cut(level: Level, distance: int, bits: int) -> Threshold:
-    """The cut of α^distance/(1+α)."""
+def _tail_threshold(level: Level, distance: int, bits: int) -> Threshold:
+    """The threshold of α^distance/(1+α)."""
 
-    def enclosed(precision: int) -> arb:
+    def enclose(precision: int) -> arb:
         with working_precision(precision):
             rate = level.epsilon_ball(precision)
             return (-distance * rate).exp() / (1 + (-rate).exp())
@@ -183,18 +192,18 @@ def _tail_cut(level: Level, distance: int, bits: int) -> Threshold:
     def exact() -> Number:
         return level.power(distance) / (1 + level.alpha)
 
-    return ball_threshold(enclosed, exact, bits)
+    return ball_threshold(enclose, exact, bits)
 
 
-def _digit_cut(level: Level, weight: int, digit: int, bits: int) -> Threshold:
-    """The cut of Pr[r ≤ digit] for the digit of this weight: (1−β^(digit+1))/(1−β^b), β = α^weight."""
+def _digit_threshold(level: Level, weight: int, digit: int, bits: int) -> Threshold:
+    """The threshold of Pr[r ≤ digit] for the digit of this weight: (1−β^(digit+1))/(1−β^b), β = α^weight."""
 
-    def enclosed(precision: int) -> arb:
+    def enclose(precision: int) -> arb:
         with working_precision(precision):
             rate = level.epsilon_ball(precision) * weight
-            return (-(digit + 1) * rate).expm1() / (-BASE * rate).expm1()
+            return (-(digit + 1) * rate).expm1() / (-DIGIT_BASE * rate).expm1()
 
     def exact() -> Number:
-        return (1 - level.power(weight * (digit + 1))) / (1 - level.power(weight * BASE))
+        return (1 - level.power(weight * (digit + 1))) / (1 - level.power(weight * DIGIT_BASE))
 
-    return ball_threshold(enclosed, exact, bits)
+    return ball_threshold(enclose, exact, bits)

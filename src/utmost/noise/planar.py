@@ -10,7 +10,7 @@ when u + 1 ≤ a and rejects when u ≥ b. What lies between, a few in 10⁹, is
 more bits than are revealed, and further words are taken until U is on one side. So the law is exact, and the only
 floats are first guesses of integer square roots, which are accepted after r² ≤ n < (r+1)² holds in integers.
 
-The secret is no argument here: it is added when the noise is there, so neither time nor words depend on it.
+The secret is no argument: it is added after the noise is drawn, so neither time nor words depend on it.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
 Words = npt.NDArray[np.uint64]
 
 ONE = np.uint64(1)
-HALF = 32  # bits of the fixed-point numbers γ, a, b
-SLACK = 6  # how far `lower_exponential` can be below the truth, in units of 2^−32
-REACH = 1 << 30  # coordinates from here on are decided one by one
-CHUNK = 1 << 16  # proposals at a time
+FRACTION_BITS = 32  # bits of the fixed-point numbers γ, a, b
+EXPONENTIAL_ERROR_UNITS = 6  # how far `lower_exponential` can be below the truth, in units of 2^−32
+MAX_ARRAY_COORDINATE = 1 << 30  # larger ones are decided one by one
+PROPOSALS_PER_CHUNK = 1 << 16  # proposals at a time
 RATE_BITS = 24  # of β: within 2^−23 of θ/√2
-LEAST_RATE, LARGEST_RATE = Fraction(1, 10**7), Fraction(1000)
+MIN_RATE, MAX_RATE = Fraction(1, 10**7), Fraction(1000)
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """θ = ε·step with low ≤ θ·2^shift ≤ high in whole numbers, and β = proposal/2^place ≤ θ/√2."""
+    """θ = ε·step with low ≤ θ·2^shift ≤ high in whole numbers, and β = proposal/2^proposal_shift ≤ θ/√2."""
 
     level: Level
     step: Fraction
@@ -55,12 +55,12 @@ class Rate:
     high: int = 0
     shift: int = 0
     proposal: int = 0
-    place: int = 0
+    proposal_shift: int = 0
 
     @property
     def beta(self) -> Fraction:
         """The rate of the proposals."""
-        return Fraction(self.proposal) / Fraction(2) ** self.place
+        return Fraction(self.proposal) / Fraction(2) ** self.proposal_shift
 
     def theta(self, bits: int) -> arb:
         """A ball that contains θ."""
@@ -84,18 +84,18 @@ def planar_rate(level: Level, step: Fraction) -> Rate:
 
     if not level.is_inner:
         raise InputError("planar noise needs a level with 0 < alpha < 1, that is 0 < epsilon < infinity")
-    bare = Rate(level, step)
-    low, high = ball_endpoints(bare.theta(128))
-    if high < LEAST_RATE or low > LARGEST_RATE:
+    unrounded = Rate(level, step)
+    low, high = ball_endpoints(unrounded.theta(128))
+    if high < MIN_RATE or low > MAX_RATE:
         raise InputError("epsilon times step must be from 1e-7 to 1000: take a step nearer to 1/epsilon")
     with working_precision(128):
-        diagonal, _ = ball_endpoints(bare.theta(128) / arb(2).sqrt())
-    mantissa, shift = _floating(low, HALF)
-    proposal, place = _floating(diagonal, RATE_BITS)
-    return Rate(level, step, mantissa, ceil(high * Fraction(2) ** shift), shift, proposal, place)
+        diagonal, _ = ball_endpoints(unrounded.theta(128) / arb(2).sqrt())
+    mantissa, shift = _mantissa_and_shift(low, FRACTION_BITS)
+    proposal, proposal_shift = _mantissa_and_shift(diagonal, RATE_BITS)
+    return Rate(level, step, mantissa, ceil(high * Fraction(2) ** shift), shift, proposal, proposal_shift)
 
 
-def _floating(value: Fraction, bits: int) -> tuple[int, int]:
+def _mantissa_and_shift(value: Fraction, bits: int) -> tuple[int, int]:
     """(m, s) with m = ⌊value·2^s⌋ of at most `bits` bits, at least `bits` − 1."""
     shift = bits - 1 - (value.numerator.bit_length() - value.denominator.bit_length())
     mantissa = int(value * Fraction(2) ** shift // 1)
@@ -107,65 +107,65 @@ def planar_noise(level: Level, step: object, count: int, source: EntropySource |
 
     int64, or Python integers in the event (below e^−76 a draw) that a coordinate needs them.
     """
-    missing, words = integer(count, "count"), entropy_source(source)
+    missing, stream = integer(count, "count"), entropy_source(source)
     if missing < 0:
         raise InputError(f"count must be >= 0, got {missing}")
-    scale = planar_rate(check_level(level), rational(step, "step"))
-    proposals, parts = epsilon(scale.beta), []
+    rate = planar_rate(check_level(level), rational(step, "step"))
+    proposal_level, batches = epsilon(rate.beta), []
     while missing:
-        size = min(CHUNK, missing + missing // 3 + 8)
-        points = np.stack([geometric_noise(proposals, size, words) for _ in range(2)], axis=1)
-        accepted = points[accept(scale, points, words)][:missing]
-        parts.append(accepted)
+        size = min(PROPOSALS_PER_CHUNK, missing + missing // 3 + 8)
+        points = np.stack([geometric_noise(proposal_level, size, stream) for _ in range(2)], axis=1)
+        accepted = points[accept(rate, points, stream)][:missing]
+        batches.append(accepted)
         missing -= len(accepted)
-    return np.concatenate(parts) if parts else np.zeros((0, 2), dtype=np.int64)
+    return np.concatenate(batches) if batches else np.zeros((0, 2), dtype=np.int64)
 
 
-def accept(scale: Rate, points: npt.NDArray[Any], source: EntropySource) -> npt.NDArray[np.bool_]:
+def accept(rate: Rate, points: npt.NDArray[Any], source: EntropySource) -> npt.NDArray[np.bool_]:
     """For each proposal, true with probability e^(−γ), exactly. One word each, more for the undecided few."""
     words = source.words(len(points))
-    near = (np.abs(points) < REACH).all(axis=1).astype(bool)
-    low, high = acceptance(scale, np.where(near[:, None], points, 0).astype(np.int64))
-    top = words >> np.uint64(HALF)
-    taken: npt.NDArray[np.bool_] = top < low
-    for k in np.flatnonzero((~taken & (top < high)) | ~near):
-        taken[k] = settle(scale, int(points[k, 0]), int(points[k, 1]), int(words[k]), source)
-    return taken
+    in_range = (np.abs(points) < MAX_ARRAY_COORDINATE).all(axis=1).astype(bool)
+    low, high = acceptance_bounds(rate, np.where(in_range[:, None], points, 0).astype(np.int64))
+    leading = words >> np.uint64(FRACTION_BITS)
+    accepted: npt.NDArray[np.bool_] = leading < low
+    for k in np.flatnonzero((~accepted & (leading < high)) | ~in_range):
+        accepted[k] = decide_acceptance(rate, int(points[k, 0]), int(points[k, 1]), int(words[k]), source)
+    return accepted
 
 
-def acceptance(scale: Rate, points: npt.NDArray[np.int64]) -> tuple[Words, Words]:
+def acceptance_bounds(rate: Rate, points: npt.NDArray[np.int64]) -> tuple[Words, Words]:
     """Integers a ≤ e^(−γ)·2³² ≤ b for each point, |i|, |j| < 2³⁰; b − a is a few units and some 2^−30 of θ√(i²+j²)."""
-    least, most = exponent(scale, points)
-    low = lower_exponential(most)
-    return low, low + (most - least) + np.uint64(SLACK)  # e^(−x) falls by at most what x grows
+    lower, upper = exponent_bounds(rate, points)
+    low = lower_exponential(upper)
+    return low, low + (upper - lower) + np.uint64(EXPONENTIAL_ERROR_UNITS)  # e^(−x) falls by at most what x grows
 
 
-def exponent(scale: Rate, points: npt.NDArray[np.int64]) -> tuple[Words, Words]:
+def exponent_bounds(rate: Rate, points: npt.NDArray[np.int64]) -> tuple[Words, Words]:
     """Integers x ≤ γ·2³² ≤ y for each point, x ≥ 0.
 
     With r = ⌊√(n·4^h)⌋ of 31 bits and θ·2^t between `low` and `high` of 32: low·r ≤ θ√n·2^(t+h) ≤ high·(r+1) < 2⁶⁴, to
-    be shifted by t + h − 32. Where that is below 2 (θ√n ≥ 2²⁸) nothing is said: x = 0 and y = 2⁶².
+    be shifted by t + h − 32. Where that is below 2 (θ√n ≥ 2²⁸) the bounds are trivial: x = 0 and y = 2⁶².
     """
-    size = np.abs(points).astype(np.uint64)
-    root, half = normal_root(size[:, 0] * size[:, 0] + size[:, 1] * size[:, 1])
-    down = scale.shift - HALF + half
-    silent, by = down < 2, np.clip(down, 0, 63).astype(np.uint64)
-    steps = _steps(scale, size[:, 0] + size[:, 1])
-    most = (np.uint64(scale.high) * (root + ONE) >> by) + ONE
-    least = np.uint64(scale.low) * root >> by
-    least -= np.minimum(least, steps + ONE)
-    most -= np.minimum(most, steps)
-    return np.where(silent, np.uint64(0), least), np.where(silent, np.uint64(1 << 62), most)
+    magnitudes = np.abs(points).astype(np.uint64)
+    root, half = normalised_root(magnitudes[:, 0] * magnitudes[:, 0] + magnitudes[:, 1] * magnitudes[:, 1])
+    shift = rate.shift - FRACTION_BITS + half
+    too_large, clipped_shift = shift < 2, np.clip(shift, 0, 63).astype(np.uint64)
+    proposal_exponents = _scaled_proposal_exponents(rate, magnitudes[:, 0] + magnitudes[:, 1])
+    upper = (np.uint64(rate.high) * (root + ONE) >> clipped_shift) + ONE
+    lower = np.uint64(rate.low) * root >> clipped_shift
+    lower -= np.minimum(lower, proposal_exponents + ONE)
+    upper -= np.minimum(upper, proposal_exponents)
+    return np.where(too_large, np.uint64(0), lower), np.where(too_large, np.uint64(1 << 62), upper)
 
 
-def _steps(scale: Rate, lengths: Words) -> Words:
+def _scaled_proposal_exponents(rate: Rate, lengths: Words) -> Words:
     """⌊β·length·2³²⌋, where that is below 2⁶² (it is at most ⌊θ√n·2³²⌋)."""
-    product = np.uint64(scale.proposal) * lengths  # of 24 and 31 bits
-    down = scale.place - HALF
-    return product >> np.uint64(min(down, 63)) if down >= 0 else product << np.uint64(min(-down, 63))
+    product = np.uint64(rate.proposal) * lengths  # of 24 and 31 bits
+    shift = rate.proposal_shift - FRACTION_BITS
+    return product >> np.uint64(min(shift, 63)) if shift >= 0 else product << np.uint64(min(-shift, 63))
 
 
-def normal_root(squares: Words) -> tuple[Words, npt.NDArray[np.int64]]:
+def normalised_root(squares: Words) -> tuple[Words, npt.NDArray[np.int64]]:
     """r and h with r = ⌊√(n·4^h)⌋ and n·4^h in [2⁶⁰, 2⁶²), for 0 < n < 2⁶²; 0 and 31 for n = 0. Proved in integers."""
     squares, half = squares.copy(), np.zeros(len(squares), dtype=np.int64)
     for jump in (32, 16, 8, 4, 2):
@@ -187,47 +187,47 @@ def lower_exponential(exponents: Words) -> Words:
     x = h + m + z, z < 2^−20: two tables of exponentials rounded down (off by at most 1 each), their product rounded
     down (so by at most 3), and e^(−z) ≥ 1 − z (off by less than 2^−9). From x = 32 on the answer is 0, as it must be.
     """
-    coarse, fine = tables()
-    x = np.minimum(exponents, np.uint64((32 << HALF) - 1))
-    value = coarse[x >> np.uint64(24)] * fine[(x >> np.uint64(12)) & np.uint64(4095)] >> np.uint64(HALF)
-    drop = (value * (x & np.uint64(4095)) >> np.uint64(HALF)) + ONE
-    result: Words = value - np.minimum(drop, value)
+    coarse, fine = exponential_tables()
+    x = np.minimum(exponents, np.uint64((32 << FRACTION_BITS) - 1))
+    value = coarse[x >> np.uint64(24)] * fine[(x >> np.uint64(12)) & np.uint64(4095)] >> np.uint64(FRACTION_BITS)
+    correction = (value * (x & np.uint64(4095)) >> np.uint64(FRACTION_BITS)) + ONE
+    result: Words = value - np.minimum(correction, value)
     return result
 
 
 @lru_cache(maxsize=1)
-def tables() -> tuple[Words, Words]:
+def exponential_tables() -> tuple[Words, Words]:
     """min(⌊e^(−x)·2³²⌋, 2³² − 1) for x = k/2⁸, k < 2¹³, and for x = k/2²⁰, k < 2¹²."""
-    return _exponentials(1 << 8, 1 << 13), _exponentials(1 << 20, 1 << 12)
+    return _exponential_table(1 << 8, 1 << 13), _exponential_table(1 << 20, 1 << 12)
 
 
-def _exponentials(parts: int, count: int) -> Words:
+def _exponential_table(denominator: int, count: int) -> Words:
     """min(⌊e^(−k/parts)·2³²⌋, 2³² − 1) for k < count, from balls that leave no other floor."""
     from flint import arb, fmpq
 
     with working_precision(96):
-        floors = [(arb(fmpq(-k, parts)).exp() * (1 << HALF)).floor() for k in range(count)]
+        floors = [(arb(fmpq(-k, denominator)).exp() * (1 << FRACTION_BITS)).floor() for k in range(count)]
     if not all(floor.is_exact() for floor in floors):
         raise UndecidedError("96 bits must tell the floors of a table of exponentials, and do not")
-    return np.array([min(int(midpoint(floor)), (1 << HALF) - 1) for floor in floors], dtype=np.uint64)
+    return np.array([min(int(midpoint(floor)), (1 << FRACTION_BITS) - 1) for floor in floors], dtype=np.uint64)
 
 
-def settle(scale: Rate, i: int, j: int, word: int, source: EntropySource) -> bool:
+def decide_acceptance(rate: Rate, i: int, j: int, word: int, source: EntropySource) -> bool:
     """Is U < e^(−γ), the first 64 bits of U being `word`: decided by balls, with more words where it must."""
-    known, revealed = word, 64
+    prefix, revealed_bits = word, 64
     while True:
-        low, high = _enclosed(scale, i, j, revealed)
-        if known + 1 <= low:
+        low, high = _acceptance_enclosure(rate, i, j, revealed_bits)
+        if prefix + 1 <= low:
             return True
-        if known >= high:
+        if prefix >= high:
             return False
-        known, revealed = known << 64 | int(source.words(1)[0]), revealed + 64
+        prefix, revealed_bits = prefix << 64 | int(source.words(1)[0]), revealed_bits + 64
 
 
-def _enclosed(scale: Rate, i: int, j: int, bits: int) -> tuple[Fraction, Fraction]:
-    """Rational ends around e^(−γ)·2^bits, narrower than 2^−32; 0 and 1 where γ > bits, since e > 2."""
+def _acceptance_enclosure(rate: Rate, i: int, j: int, bits: int) -> tuple[Fraction, Fraction]:
+    """Rational endpoints around e^(−γ)·2^bits, narrower than 2^−32; 0 and 1 where γ > bits, since e > 2."""
     precision = bits + 96 + (i * i + j * j).bit_length()
-    gamma = scale.gamma(i, j, precision)
+    gamma = rate.gamma(i, j, precision)
     if gamma > bits:
         return Fraction(0), Fraction(1)
     with working_precision(precision):

@@ -1,4 +1,4 @@
-"""Where a cumulative weight cuts the words: ⌊S·2^bits⌋ of an exact number S, and whether S·2^bits is an integer.
+"""The threshold of a cumulative weight S: ⌊S·2^bits⌋, S exact, and whether S·2^bits is an integer.
 
 A fraction answers by division. An irrational number answers by balls: a ball around S·2^bits that holds no integer
 decides both questions. One that holds an integer is made narrower; if that does not help the number is worked out
@@ -20,55 +20,55 @@ if TYPE_CHECKING:
     from flint import arb
 
 Threshold: TypeAlias = tuple[int, bool]  # (⌊S·2^bits⌋, is S·2^bits an integer)
-ThresholdFunction: TypeAlias = Callable[[int, int], Threshold]  # (y, bits) → the cut of S_y
+ThresholdFunction: TypeAlias = Callable[[int, int], Threshold]  # (y, bits) → the threshold of S_y
 
-GUARD = 192  # bits beyond those asked for; a number that they leave undecided is almost surely a fraction
-NARROWINGS = 4  # doublings of the precision before the number is worked out exactly
-LARGEST_PRECISION = 1 << 20
+GUARD_BITS = 192  # beyond those requested; a number that they leave undecided is almost surely a fraction
+MAX_NARROWINGS = 4  # doublings of the precision before the number is worked out exactly
+MAX_PRECISION_BITS = 1 << 20
 
 
 def exact_threshold(value: Number, bits: int) -> Threshold:
-    """The cut of an exact number.
+    """The threshold of an exact number.
 
     >>> exact_threshold(Fraction(1, 3), 4), exact_threshold(Fraction(1, 4), 4)
     ((5, False), (4, True))
     """
     if isinstance(value, Fraction):
-        whole, rest = divmod(value.numerator << bits, value.denominator)
-        return whole, not rest
+        floor, remainder = divmod(value.numerator << bits, value.denominator)
+        return floor, not remainder
     return ball_threshold(partial(ball, value), lambda: value, bits)
 
 
 def ball_threshold(enclose: Callable[[int], arb], exact: Callable[[], Number], bits: int) -> Threshold:
-    """The cut of a number known by a ball of any precision; `exact` is asked only if balls do not decide."""
-    precision, tries = bits + GUARD, 0
-    while precision <= LARGEST_PRECISION:
-        decided = _decided(enclose(precision), bits)
-        if decided is not None:
-            return decided
-        precision, tries = 2 * precision, tries + 1
-        if tries == NARROWINGS and isinstance(value := exact(), Fraction):
+    """The threshold of a number known by a ball of any precision; `exact` is called only if balls do not decide."""
+    precision, narrowings = bits + GUARD_BITS, 0
+    while precision <= MAX_PRECISION_BITS:
+        threshold = _threshold_in_ball(enclose(precision), bits)
+        if threshold is not None:
+            return threshold
+        precision, narrowings = 2 * precision, narrowings + 1
+        if narrowings == MAX_NARROWINGS and isinstance(value := exact(), Fraction):
             return exact_threshold(value, bits)
-    raise UndecidedError(f"where a weight cuts the words is not decided by {LARGEST_PRECISION} bits")
+    raise UndecidedError(f"where a weight cuts the words is not decided by {MAX_PRECISION_BITS} bits")
 
 
-def complement_threshold(found: Threshold, bits: int) -> Threshold:
-    """The cut of 1 − S from that of S.
+def complement_threshold(threshold: Threshold, bits: int) -> Threshold:
+    """The threshold of 1 − S from that of S.
 
     >>> complement_threshold(exact_threshold(Fraction(1, 3), 4), 4) == exact_threshold(Fraction(2, 3), 4)
     True
     """
-    below, integer = found
-    return (1 << bits) - below - (not integer), integer
+    floor, integer = threshold
+    return (1 << bits) - floor - (not integer), integer
 
 
-def _decided(interval: arb, bits: int) -> Threshold | None:
-    """The cut of what is in a ball, if the ball is a point or holds no integer when scaled by 2^bits; else None."""
+def _threshold_in_ball(interval: arb, bits: int) -> Threshold | None:
+    """The threshold of a number in a ball that is a point or holds no integer when scaled by 2^bits; else None."""
     from flint import arb
 
     if interval.is_exact():
         return exact_threshold(ball_endpoints(interval)[0], bits)
     with working_precision(max(interval.bits(), 64) + bits + 64):
         scaled = interval * arb(1 << bits)
-        below = None if scaled.contains_integer() else scaled.floor().unique_fmpz()
-    return None if below is None else (int(below), False)
+        floor = None if scaled.contains_integer() else scaled.floor().unique_fmpz()
+    return None if floor is None else (int(floor), False)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from noise.played import Played, fixed
+from noise.word_sources import ScriptedWords, fixed_stream
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon, power
 from utmost.publish.local import CategoryMechanism, DegreeCoordinates, LocationMechanism, PlaneCoordinates
@@ -73,7 +73,9 @@ def test_metres_and_kilometres_are_the_same_mechanism() -> None:
     """ε = 1/2 per km is 1/2000 per m: the same words move the same place by the same lattice steps."""
     metres = location_mechanism(unit="m", level=epsilon("1/2000"), step=Fraction(100), frame=PlaneCoordinates("km"))
     cells = [pa.array(["1.26", "7"]), pa.array(["-3", "0.04"])]
-    first, second = (mechanism.answer(cells, DOUBLE, fixed(5))[0] for mechanism in (location_mechanism(), metres))
+    first, second = (
+        mechanism.answer(cells, DOUBLE, fixed_stream(5))[0] for mechanism in (location_mechanism(), metres)
+    )
     assert [column.to_pylist() for column in first] == [column.to_pylist() for column in second]
 
 
@@ -133,7 +135,7 @@ def enumerated_law(mechanism: CategoryMechanism, x: int, tops: tuple[int, int]) 
     """The law of the answer to value x: every choice of the leading bits of the two words, each with its measure."""
     probabilities = [Fraction(0)] * len(mechanism.values)
     for lie, shift in product(range(1 << tops[0]), range(1 << tops[1])):
-        source = Played([lie << (64 - tops[0]), shift << (64 - tops[1])])
+        source = ScriptedWords([lie << (64 - tops[0]), shift << (64 - tops[1])])
         (answer,), _ = mechanism.answer([pa.array([mechanism.values[x]])], [pa.string()], source)
         probabilities[mechanism.values.index(answer[0].as_py())] += Fraction(1, 1 << sum(tops))
     return probabilities

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from noise.played import Played, fixed
+from noise.word_sources import ScriptedWords, fixed_stream
 from utmost.noise.entropy import system_source
 from utmost.publish.local import shuffle
 
@@ -33,9 +33,9 @@ def rows_of(shuffled) -> list[int]:
 
 def test_every_order_of_distinct_words_is_another_order_of_rows_and_equal_words_are_drawn_again() -> None:
     words = (5, 2**63, 2**64 - 1, 77)
-    orders = {tuple(shuffle.permutation(4, Played(p)).tolist()) for p in permutations(words)}
+    orders = {tuple(shuffle.permutation(4, ScriptedWords(p)).tolist()) for p in permutations(words)}
     assert len(orders) == factorial(4)
-    repeated = Played([9, 3, 9, 1, 2, 3])
+    repeated = ScriptedWords([9, 3, 9, 1, 2, 3])
     assert shuffle.permutation(3, repeated).tolist() == [0, 1, 2]
     assert repeated.left == []
 
@@ -78,5 +78,7 @@ def test_one_row_larger_than_what_is_held_is_no_trouble(tmp_path: Path) -> None:
 
 
 def test_the_same_words_make_the_same_order(tmp_path: Path) -> None:
-    first, second = (rows_of(shuffle.shuffle_rows(batches(300), SCHEMA, tmp_path, fixed(3), 1000)) for _ in range(2))
+    first, second = (
+        rows_of(shuffle.shuffle_rows(batches(300), SCHEMA, tmp_path, fixed_stream(3), 1000)) for _ in range(2)
+    )
     assert first == second

@@ -12,20 +12,20 @@ from utmost.noise import EntropySource
 from utmost.noise.entropy import Keystream
 
 
-class Played:
-    """Plays given words and then fails the test."""
+class ScriptedWords:
+    """Returns given words and then fails the test."""
 
     def __init__(self, words: Iterable[int]) -> None:
-        self.left = list(words)
+        self.remaining = list(words)
 
     def words(self, count: int) -> npt.NDArray[np.uint64]:
-        if count > len(self.left):
+        if count > len(self.remaining):
             pytest.fail("more words were taken than were given")
-        taken, self.left = self.left[:count], self.left[count:]
-        return np.array(taken, dtype=np.uint64)
+        taken_words, self.remaining = self.remaining[:count], self.remaining[count:]
+        return np.array(taken_words, dtype=np.uint64)
 
 
-class Counted:
+class CountedWords:
     """Counts the words that are taken from a source."""
 
     def __init__(self, source: EntropySource) -> None:
@@ -36,6 +36,6 @@ class Counted:
         return self.source.words(count)
 
 
-def fixed(seed: int) -> Keystream:
+def fixed_stream(seed: int) -> Keystream:
     """The same words every time: a keystream whose seeds are chosen."""
     return Keystream(lambda size: seed.to_bytes(size, "little"))
