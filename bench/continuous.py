@@ -50,7 +50,7 @@ def measure_bounds(loss: str, width: str, name: str = "laplace", repeats: int = 
     }
 
 
-def riemann(loss: str, value: float, width: float) -> float | None:
+def time_riemann_sum(loss: str, value: float, width: float) -> float | None:
     """Seconds of the first Riemann sum, its points doubled each time, within the width of a value; None beyond 1600."""
     for points in (50, 100, 200, 400, 800, 1600):
         start = time.perf_counter()
@@ -77,9 +77,9 @@ def measure_all() -> list[tuple[str, str, dict[str, Any]]]:
     return measurements
 
 
-def row(loss: str, width: str, measurement: dict[str, Any]) -> list[str]:
+def table_row(loss: str, width: str, measurement: dict[str, Any]) -> list[str]:
     """A line of the table, with a Riemann sum beside it."""
-    peer = riemann(loss, measurement["middle"], float(width))
+    peer = time_riemann_sum(loss, measurement["middle"], float(width))
     limit = f"≤ {TARGET_SECONDS:.0f} s" if (loss, width) == ("absolute", "1e-4") else ""
     peer_text = "not with 1600 points" if peer is None else f"{peer * 1e3:.1f} ms"
     return [
@@ -93,7 +93,7 @@ def row(loss: str, width: str, measurement: dict[str, Any]) -> list[str]:
     ]
 
 
-def draw(measurements: list[tuple[str, str, dict[str, Any]]], path: str) -> None:
+def save_curve(measurements: list[tuple[str, str, dict[str, Any]]], path: str) -> None:
     """Width against time, a line a loss."""
     from utmost import charts
 
@@ -108,7 +108,7 @@ def draw(measurements: list[tuple[str, str, dict[str, Any]]], path: str) -> None
     charts.save_chart(charts.line_chart(lines, title, subtitle, x="log₁₀ seconds", y="log₁₀ width"), path)
 
 
-def order(loss: str = "absolute", widths: tuple[str, str] = ("1e-4", "1e-7")) -> float:
+def convergence_order(loss: str = "absolute", widths: tuple[str, str] = ("1e-4", "1e-7")) -> float:
     """p in width ~ cells^−p, between two widths."""
     wide, narrow = (measure_bounds(loss, width, repeats=1) for width in widths)
     return float(np.log(wide["width"] / narrow["width"]) / np.log(narrow["cells"] / wide["cells"]))
@@ -118,10 +118,10 @@ def report(path: str | None = None) -> str:
     """A Markdown table and the order of convergence; and the curve, where a file for it is named."""
     measurements = measure_all()
     if path is not None:
-        draw(measurements, path)
-    lines = [HEADER, ["---"] * len(HEADER), *(row(*measurement) for measurement in measurements)]
+        save_curve(measurements, path)
+    lines = [HEADER, ["---"] * len(HEADER), *(table_row(*measurement) for measurement in measurements)]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return f"{table}\n\nThe width falls as cells^−{order():.1f} (absolute)."
+    return f"{table}\n\nThe width falls as cells^−{convergence_order():.1f} (absolute)."
 
 
 def main() -> None:

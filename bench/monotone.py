@@ -15,27 +15,28 @@ import utmost as ut
 from utmost.design.count_mechanism import remapped_geometric
 
 RNG = random.Random(2026)
-EACH = 5000
+TRIALS = 5000
 
 
-def row(size: int, best: int) -> list[int]:
+def unimodal_losses(size: int, best_reading: int) -> list[int]:
     """Losses that do not rise up to `best` and do not fall from there on."""
     result = [0] * size
-    for way in (range(best + 1, size), range(best - 1, -1, -1)):
+    for direction in (range(best_reading + 1, size), range(best_reading - 1, -1, -1)):
         total = 0
-        for j in way:
+        for j in direction:
             total += RNG.randint(0, 4) * RNG.choice((1, 1, 10))
             result[j] = total
     return result
 
 
-def objects(largest: int, choose: Callable[[int], list[int]]) -> bool:
+def prefers_another_mechanism(max_count: int, choose_readings: Callable[[int], list[int]]) -> bool:
     """Is a random consumer served better by another mechanism."""
-    size = RNG.randint(2, largest + 1)
+    size = RNG.randint(2, max_count + 1)
     weights = [RNG.choice((0, 0, 1, 2, 5, 10)) for _ in range(size)]
     weights[RNG.randrange(size)] += 1
     prior = ut.priors.explicit([Fraction(w, sum(weights)) for w in weights])
-    reader = ut.Consumer(prior, ut.losses.matrix([row(size, best) for best in choose(size)]))
+    rows = [unimodal_losses(size, best_reading) for best_reading in choose_readings(size)]
+    reader = ut.Consumer(prior, ut.losses.matrix(rows))
     level = ut.alpha(Fraction(RNG.randint(1, 19), 20))
     return remapped_geometric(level, reader.costs()).objection is not None
 
@@ -51,8 +52,9 @@ def main() -> None:
     """Try and print."""
     print(f"{datetime.date.today()} · python bench/monotone.py\n")
     print("| losses | tried | not served best |\n| --- | --- | --- |")
-    for name, largest, choose in FAMILIES:
-        print(f"| {name} | {EACH} | {sum(objects(largest, choose) for _ in range(EACH))} |", flush=True)
+    for name, max_count, choose_readings in FAMILIES:
+        objections = sum(prefers_another_mechanism(max_count, choose_readings) for _ in range(TRIALS))
+        print(f"| {name} | {TRIALS} | {objections} |", flush=True)
 
 
 if __name__ == "__main__":

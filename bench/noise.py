@@ -14,7 +14,7 @@ DRAWS = 10**6
 PEER_DRAWS = 10**4  # of the peer that takes microseconds a draw
 
 
-def best(task: Callable[[], Any], repeats: int = 9) -> float:
+def best_time(task: Callable[[], Any], repeats: int = 9) -> float:
     """Least seconds of a few runs."""
     seconds = []
     for _ in range(repeats):
@@ -29,16 +29,16 @@ def counter_mode() -> float:
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     cipher = Cipher(algorithms.AES(os.urandom(32)), modes.CTR(os.urandom(16))).encryptor()
-    zeros, room = bytes(8 * DRAWS), bytearray(8 * DRAWS + 16)
-    return best(lambda: cipher.update_into(zeros, room))
+    zeros, buffer = bytes(8 * DRAWS), bytearray(8 * DRAWS + 16)
+    return best_time(lambda: cipher.update_into(zeros, buffer))
 
 
 def laplace() -> float:
-    """numpy's Laplace noise in doubles, which is not private: its low bits tell the secret."""
+    """numpy's Laplace noise in doubles, which is not private: its low bits identify the secret."""
     import numpy as np
 
     generator = np.random.default_rng()
-    return best(lambda: generator.laplace(0.0, 10.0, DRAWS))
+    return best_time(lambda: generator.laplace(0.0, 10.0, DRAWS))
 
 
 def opendp() -> float | None:
@@ -50,7 +50,7 @@ def opendp() -> float | None:
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
     measurement, counts = dp.m.make_laplace(*space, scale=10.0), [500_000] * PEER_DRAWS
-    return best(lambda: measurement(counts), 3) * DRAWS / PEER_DRAWS
+    return best_time(lambda: measurement(counts), 3) * DRAWS / PEER_DRAWS
 
 
 def truncated(epsilon: str = "0.1") -> float:
@@ -61,7 +61,7 @@ def truncated(epsilon: str = "0.1") -> float:
 
     mechanism, counts = ut.geometric(10**6, ut.epsilon(epsilon)), np.full(DRAWS, 500_000)
     mechanism.draw(counts[:1])
-    return best(lambda: mechanism.draw(counts))
+    return best_time(lambda: mechanism.draw(counts))
 
 
 def draws() -> dict[str, Any]:
@@ -94,17 +94,17 @@ def setups() -> dict[str, Any]:
     laws = channel_sampler(Channel(tuple(range(size)), tuple(range(size)), entries))
     channel, inputs = time.perf_counter() - start, np.arange(10**5) % size
     return {
-        "level, ε = 0.1": best(lambda: lattice.__wrapped__(ut.epsilon("0.1")), 3),
-        "row, uniform": best(lambda: row_sampler(uniform), 3),
-        "row, α = 1/2": best(lambda: row_sampler(rational), 3),
-        "row, ε = 0.1": best(lambda: row_sampler(irrational), 3),
+        "level, ε = 0.1": best_time(lambda: lattice.__wrapped__(ut.epsilon("0.1")), 3),
+        "row, uniform": best_time(lambda: row_sampler(uniform), 3),
+        "row, α = 1/2": best_time(lambda: row_sampler(rational), 3),
+        "row, ε = 0.1": best_time(lambda: row_sampler(irrational), 3),
         "channel 1000 × 1000": channel,
-        "10^5 draws from it": best(lambda: draw_channel(laws, inputs), 3),
-        "10^6 planar draws, ε·step = 0.1": best(lambda: planar_noise(ut.epsilon("0.1"), 1, DRAWS), 3),
+        "10^5 draws from it": best_time(lambda: draw_channel(laws, inputs), 3),
+        "10^6 planar draws, ε·step = 0.1": best_time(lambda: planar_noise(ut.epsilon("0.1"), 1, DRAWS), 3),
     }
 
 
-def report(found: dict[str, Any]) -> list[list[str]]:
+def draw_rows(seconds_by_sampler: dict[str, Any]) -> list[list[str]]:
     """Rows of a table: name, nanoseconds a draw, utmost's time as a ratio of it; from what `draws` returns."""
     names = {
         "seconds": "utmost, truncated geometric, exact",
@@ -113,15 +113,15 @@ def report(found: dict[str, Any]) -> list[list[str]]:
         "opendp": "OpenDP, vector Laplace on integers",
     }
     return [
-        [names[key], f"{seconds / DRAWS * 1e9:.2f} ns", f"{found['seconds'] / seconds:.4g}×"]
-        for key, seconds in found.items()
+        [names[key], f"{seconds / DRAWS * 1e9:.2f} ns", f"{seconds_by_sampler['seconds'] / seconds:.4g}×"]
+        for key, seconds in seconds_by_sampler.items()
         if seconds is not None
     ]
 
 
 def main() -> None:
     """Measure and print."""
-    for line in report(draws()):
+    for line in draw_rows(draws()):
         print(" | ".join(line))
     for value, seconds in levels().items():
         print(f"ε = {value} | {seconds / DRAWS * 1e9:.2f} ns")

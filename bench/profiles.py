@@ -25,27 +25,30 @@ from utmost.axioms.satisfaction import satisfaction
 from utmost.channel import Channel, channel
 from utmost.channel.channel import trusted_channel
 
-HEADER = ["channel", "pairs", "breakpoints", "profiles", "numpy, doubles", "ratio", "a definition decided", "asked"]
-COMPOSED = ["releases", "times", "ratios", "exact", "δ at ε = 1", "dp-accounting", "its δ, low and high"]
-GRID = 1e-4  # dp-accounting's own
+PROFILE_HEADER = [
+    "channel", "pairs", "breakpoints", "profiles", "numpy, doubles", "ratio",
+    "a definition decided", "asked",
+]  # fmt: skip
+COMPOSITION_HEADER = ["releases", "times", "ratios", "exact", "δ at ε = 1", "dp-accounting", "its δ, low and high"]
+LOSS_GRID_STEP = 1e-4  # dp-accounting's own
 
 
-def timed(task: Callable[[], Any]) -> tuple[float, Any]:
+def time_call(task: Callable[[], Any]) -> tuple[float, Any]:
     """Seconds and result."""
     start = time.perf_counter()
     result = task()
     return time.perf_counter() - start, result
 
 
-def drawn(size: int) -> Channel:
+def random_channel(size: int) -> Channel:
     """A channel of fractions with hardly two ratios alike."""
     weights = np.random.default_rng(1).integers(1, 10**6, (size, size)).tolist()
     rows = np.empty((size, size), dtype=object)
-    rows[:] = [[Fraction(w, sum(row)) for w in row] for row in weights]
+    rows[:] = [[Fraction(w, sum(channel_row)) for w in channel_row] for channel_row in weights]
     return trusted_channel(range(size), range(size), rows)
 
 
-def in_doubles(source: Channel) -> None:
+def profile_in_doubles(source: Channel) -> None:
     """The points of all profiles in doubles."""
     for first, second in pairwise(source.floats()):
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -53,38 +56,40 @@ def in_doubles(source: Channel) -> None:
         np.cumsum(first[order]), np.cumsum(second[order])
 
 
-def row(name: str, source: Channel, words: str, asked: str) -> list[str]:
+def channel_row(name: str, source: Channel, definition_text: str, target: str) -> list[str]:
     """One channel: all neighbouring pairs profiled, and a definition decided."""
     neighbours = list(pairwise(source.inputs))
-    seconds, bends = timed(lambda: sum(len(f.curve.points) for f in profiles(source, neighbours)))
-    doubles, _ = timed(lambda: in_doubles(source))
-    definition = definition_of(words, parse_relation(f"line:{len(source.inputs)}"))
-    decided, found = timed(lambda: satisfaction(source, definition))
-    verdict = f"{words}: {'met' if found.holds else 'not met'}, {decided:.1f} s"
-    times = [f"{seconds:.1f} s", f"{doubles:.2f} s", f"{seconds / doubles:.0f}×", verdict, asked]
-    return [name, str(len(neighbours)), str(bends), *times]
+    seconds, breakpoints = time_call(lambda: sum(len(f.curve.points) for f in profiles(source, neighbours)))
+    double_seconds, _ = time_call(lambda: profile_in_doubles(source))
+    definition = definition_of(definition_text, parse_relation(f"line:{len(source.inputs)}"))
+    decision_seconds, verdict = time_call(lambda: satisfaction(source, definition))
+    verdict_text = f"{definition_text}: {'met' if verdict.holds else 'not met'}, {decision_seconds:.1f} s"
+    times = [f"{seconds:.1f} s", f"{double_seconds:.2f} s", f"{seconds / double_seconds:.0f}×", verdict_text, target]
+    return [name, str(len(neighbours)), str(breakpoints), *times]
 
 
-def channels() -> list[list[str]]:
+def channel_rows() -> list[list[str]]:
     """Lines of the first table."""
     return [
-        row("geometric, α = 1/2, 1000 × 1000", ut.geometric(999, ut.alpha("1/2")).channel(), "alpha:1/2", "seconds"),
-        row("drawn fractions, 1000 × 1000", drawn(1000), "approximate:1,1e-6", "seconds"),
-        row("geometric, ε = 1/10, 100 × 100", ut.geometric(99, ut.epsilon("0.1")).channel(), "pure:1/10", ""),
+        channel_row(
+            "geometric, α = 1/2, 1000 × 1000", ut.geometric(999, ut.alpha("1/2")).channel(), "alpha:1/2", "seconds"
+        ),
+        channel_row("drawn fractions, 1000 × 1000", random_channel(1000), "approximate:1,1e-6", "seconds"),
+        channel_row("geometric, ε = 1/10, 100 × 100", ut.geometric(99, ut.epsilon("0.1")).channel(), "pure:1/10", ""),
     ]
 
 
-def together(name: str, rows: list[list[str]], times: int) -> list[str]:
+def composition_row(name: str, rows: list[list[str]], times: int) -> list[str]:
     """One law composed with itself, both ways."""
     source = channel(rows)
-    once = profile(source, (0, 1)).curve
-    seconds, found = timed(lambda: composition.compose_repeated(once, times))
-    delta = float(divergence.delta_at_epsilon(found, ut.epsilon(1)))
-    start = [name, str(times), str(len(found.points) - 1), f"{seconds:.2f} s", f"{delta:.6g}"]
-    return start + peer(source, times)
+    curve = profile(source, (0, 1)).curve
+    seconds, composed_curve = time_call(lambda: composition.compose_repeated(curve, times))
+    delta = float(divergence.delta_at_epsilon(composed_curve, ut.epsilon(1)))
+    start = [name, str(times), str(len(composed_curve.points) - 1), f"{seconds:.2f} s", f"{delta:.6g}"]
+    return start + dp_accounting_cells(source, times)
 
 
-def peer(source: Channel, times: int) -> list[str]:
+def dp_accounting_cells(source: Channel, times: int) -> list[str]:
     """The same by dp-accounting, from below and from above."""
     try:
         from dp_accounting.pld import privacy_loss_distribution as losses
@@ -92,34 +97,36 @@ def peer(source: Channel, times: int) -> list[str]:
         return ["not installed", ""]
     laws = [{y: math.log(p) for y, p in enumerate(law.tolist()) if p} for law in source.floats()]
 
-    def bound(above: bool) -> float:
-        made = losses.from_two_probability_mass_functions(
-            *laws, pessimistic_estimate=above, value_discretization_interval=GRID
+    def bound(pessimistic: bool) -> float:
+        distribution = losses.from_two_probability_mass_functions(
+            *laws, pessimistic_estimate=pessimistic, value_discretization_interval=LOSS_GRID_STEP
         )
-        return float(made.self_compose(times).get_delta_for_epsilon(1.0))
+        return float(distribution.self_compose(times).get_delta_for_epsilon(1.0))
 
-    seconds, (low, high) = timed(lambda: (bound(False), bound(True)))
+    seconds, (low, high) = time_call(lambda: (bound(False), bound(True)))
     return [f"{seconds:.2f} s", f"{low:.6g} … {high:.6g}"]
 
 
-def compositions() -> list[list[str]]:
+def composition_rows() -> list[list[str]]:
     """Lines of the second table."""
     return [
-        together("randomised response, α = 9/10", [["10/19", "9/19"], ["9/19", "10/19"]], 100),
-        together("randomised response, α = 9/10", [["10/19", "9/19"], ["9/19", "10/19"]], 1000),
-        together("three outputs", [["1/2", "1/3", "1/6"], ["2/5", "1/3", "4/15"]], 40),
-        together("four outputs, one told", [["1/2", "1/4", "1/4", "0"], ["9/20", "11/40", "1/4", "1/40"]], 12),
+        composition_row("randomised response, α = 9/10", [["10/19", "9/19"], ["9/19", "10/19"]], 100),
+        composition_row("randomised response, α = 9/10", [["10/19", "9/19"], ["9/19", "10/19"]], 1000),
+        composition_row("three outputs", [["1/2", "1/3", "1/6"], ["2/5", "1/3", "4/15"]], 40),
+        composition_row("four outputs, one told", [["1/2", "1/4", "1/4", "0"], ["9/20", "11/40", "1/4", "1/40"]], 12),
     ]
 
 
-def table(header: list[str], rows: list[list[str]]) -> str:
+def markdown_table(header: list[str], rows: list[list[str]]) -> str:
     """A Markdown table."""
     return "\n".join("| " + " | ".join(line) + " |" for line in [header, ["---"] * len(header), *rows])
 
 
 def report() -> str:
     """Both tables."""
-    return table(HEADER, channels()) + "\n\n" + table(COMPOSED, compositions())
+    return (
+        markdown_table(PROFILE_HEADER, channel_rows()) + "\n\n" + markdown_table(COMPOSITION_HEADER, composition_rows())
+    )
 
 
 if __name__ == "__main__":
