@@ -84,7 +84,7 @@ def test_the_price_grows_with_the_range() -> None:
         assert list(line.y) == sorted(line.y)
 
 
-def test_a_wrong_claim_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_claim_does_not_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(main_theorem, "_rounded_triple", lambda u: 3 * u + 1)
     assert main_theorem.theorem41().agrees is False
 

@@ -139,12 +139,12 @@ def test_the_printed_bound_of_epsilon_and_delta_is_what_both_inequalities_allow(
     rate = 1 / level.alpha
     printed = min(Fraction(1), rate * a + delta, 1 - (1 - a - delta) / rate)
     assert approximate(level, delta)(a) == printed
-    assert bounds.top(f"b <= {rate}*a + {delta} and a <= {rate}*b + {delta}", a) == printed
+    assert bounds.max_allowed(f"b <= {rate}*a + {delta} and a <= {rate}*b + {delta}", a) == printed
 
 
-def test_in_one_direction_another_bound_holds() -> None:
+def test_in_one_direction_the_bound_differs() -> None:
     """a ≤ 2b for an event and its complement: b ≤ 1 − (1−a)/2, and the printed M has b ≤ 2a besides."""
-    assert [bounds.top("a <= 2*b", Fraction(k, 8)) for k in (0, 1, 4)] == [
+    assert [bounds.max_allowed("a <= 2*b", Fraction(k, 8)) for k in (0, 1, 4)] == [
         Fraction(1, 2),
         Fraction(9, 16),
         Fraction(3, 4),
@@ -156,9 +156,9 @@ def test_in_one_direction_another_bound_holds() -> None:
 def test_in_one_direction_a_mechanism_beats_the_lemma(size: int, level: Level) -> None:
     """p_j = 1 − α^(j−1): P(O|j) ≤ e^ε·P(O|j+1) for every O, and the overlap of 1 and n is α^(n−1)."""
     assume(0 < level.alpha < 1)
-    mechanism = lemma_conditions.two_rows([1 - level.alpha**j for j in range(size)])
+    mechanism = lemma_conditions.two_output_channel([1 - level.alpha**j for j in range(size)])
     for j in range(size - 1):
-        assert all(level.alpha * a <= b for a, b in matrices.events(mechanism, j, j + 1))
+        assert all(level.alpha * a <= b for a, b in matrices.event_probabilities(mechanism, j, j + 1))
     assert (
         -ergodicity(mechanism).value
         == level.alpha ** (size - 1)
@@ -166,14 +166,14 @@ def test_in_one_direction_a_mechanism_beats_the_lemma(size: int, level: Level) -
     )
 
 
-def test_with_or_for_and_telling_the_input_is_private() -> None:
-    event_points = list(matrices.events(identity("ab"), 0, 1))
+def test_with_or_for_and_the_identity_channel_is_private() -> None:
+    event_points = list(matrices.event_probabilities(identity("ab"), 0, 1))
     assert all(a <= 2 * b or b <= 2 * a for a, b in event_points)
     assert not all(a <= 2 * b and b <= 2 * a for a, b in event_points)
 
 
 @given(st.integers(0, 3), st.integers(1, 9))
-def test_a_random_subset_tells_what_its_bound_says(records: int, tenths: int) -> None:
+def test_the_profile_of_a_random_subset_is_its_bound(records: int, tenths: int) -> None:
     """Brute force over all subsets: P(S|i₁) = p^|S|·(1−p)^(n−|S|), and i₂ has one record more."""
     p = Fraction(tenths, 10)
     subsets = [(bits, len(f"{bits:b}".replace("0", ""))) for bits in range(2 ** (records + 1))]
@@ -185,11 +185,11 @@ def test_a_random_subset_tells_what_its_bound_says(records: int, tenths: int) ->
 
 
 @given(channels(), rational_levels())
-def test_the_moves_are_those_of_the_outputs_and_within_the_profile_s_own_bounds(source, level: Level) -> None:
+def test_the_odds_changes_are_those_of_the_outputs_and_within_the_profile_s_own_bounds(source, level: Level) -> None:
     assume(level.alpha < 1 and len(source.inputs) > 1)
     pair_channel = source.restrict(source.inputs[:2])
     curve = profile(pair_channel, pair_channel.inputs).curve
-    tails, limits = odds_items.true_moves(pair_channel, level), odds_bounds(curve, level)
+    tails, limits = odds_items.exact_odds(pair_channel, level), odds_bounds(curve, level)
     assert (tails.rise, tails.fall) == (odds_tails(curve, level).rise, odds_tails(curve, level).fall)
     assert tails.rise <= limits.rise
     assert tails.fall <= limits.fall
@@ -211,44 +211,44 @@ def test_the_printed_items_fail_beyond_one_half(a) -> None:
     assume(a > Fraction(1, 2))
     curve = pure(HALF)
     b = curve.reflected(a)
-    assert predicates.between(a, b, True) > curve(a)
-    assert predicates.between(1 - a, 1 - b, False) < curve.reflected(1 - a)
+    assert predicates.interval_end(a, b, True) > curve(a)
+    assert predicates.interval_end(1 - a, 1 - b, False) < curve.reflected(1 - a)
     assert permits(curve, a, b)
 
 
 def test_the_counter_example_of_the_printed_items() -> None:
     curve = pure(HALF)
-    assert predicates.between(Fraction(3, 4), Fraction(1, 2), True) == Fraction(3, 2)
+    assert predicates.interval_end(Fraction(3, 4), Fraction(1, 2), True) == Fraction(3, 2)
     assert permits(curve, Fraction(3, 4), Fraction(1, 2))
     assert not permits(curve, Fraction(3, 4), Fraction(15, 16))
-    assert predicates.between(Fraction(1, 4), Fraction(1, 2), False) == Fraction(-1, 2)
+    assert predicates.interval_end(Fraction(1, 4), Fraction(1, 2), False) == Fraction(-1, 2)
     assert not permits(curve, Fraction(1, 4), Fraction(1, 16))
 
 
-def test_the_families_are_sound_and_not() -> None:
+def test_the_listed_predicates_are_sound_and_unsound() -> None:
     assert all(soundness(predicate(text)).sound is True for text in predicates.SOUND)
     assert all(soundness(predicate(text)).sound is False for text in predicates.UNSOUND)
 
 
 @pytest.mark.parametrize("name", theorems.UNSOUND_BY_NAME)
-def test_a_broken_predicate_is_refuted_by_what_is_shown(name: str) -> None:
+def test_an_unsound_predicate_is_refuted_by_the_matrices_of_its_item(name: str) -> None:
     """The matrices in the item, read back from their text, are what they are said to be: over all events."""
     rule = predicate(theorems.UNSOUND_BY_NAME[name])
     for axiom in ("2.1.1", "2.1.2"):
-        rows = [[cell for cell in row[2:] if cell] for row in theorems.failing(name, axiom).computed.rows]
+        rows = [[cell for cell in row[2:] if cell] for row in theorems.failure_item(name, axiom).computed.rows]
         if axiom == "2.1.1":
-            meeting, post, last = channel(rows[:2]), rows[2:-2], channel(rows[-2:])
-            assert meeting.then(channel(post, meeting.outputs)) == last
-            sources = [meeting]
+            source_channel, processing_rows, result_channel = channel(rows[:2]), rows[2:-2], channel(rows[-2:])
+            assert source_channel.then(channel(processing_rows, source_channel.outputs)) == result_channel
+            sources = [source_channel]
         else:
-            sources, last = [channel(rows[:2]), channel(rows[2:4])], channel(rows[4:])
+            sources, result_channel = [channel(rows[:2]), channel(rows[2:4])], channel(rows[4:])
         for source in sources:
-            assert all(permits(rule, a, b) for a, b in matrices.events(source, 0, 1))
-        assert not all(permits(rule, a, b) for a, b in matrices.events(last, 0, 1))
+            assert all(permits(rule, a, b) for a, b in matrices.event_probabilities(source, 0, 1))
+        assert not all(permits(rule, a, b) for a, b in matrices.event_probabilities(result_channel, 0, 1))
 
 
 @given(st.lists(st.tuples(st.fractions(0, 5, max_denominator=6), st.fractions(0, 1, max_denominator=6)), max_size=3))
-def test_m_never_decreases(lines) -> None:
+def test_the_lower_bound_m_never_decreases(lines) -> None:
     curve = curve_from_lines([(slope, start) for slope, start in lines if slope + start >= 1])
     lower = curve.reflected
     assert lower.drop is None
@@ -256,9 +256,11 @@ def test_m_never_decreases(lines) -> None:
 
 
 def test_the_bound_of_an_open_predicate_is_not_attained() -> None:
-    rule, closed_rule = predicates.closing()
-    mechanism = matrices.witness(Fraction(1, 4), Fraction(7, 20))
-    assert [all(permits(q, a, b) for a, b in matrices.events(mechanism, 0, 1)) for q in (rule, closed_rule)] == [
+    rule, closed_rule = predicates.open_and_closed_predicates()
+    mechanism = matrices.two_output_mechanism(Fraction(1, 4), Fraction(7, 20))
+    assert [
+        all(permits(q, a, b) for a, b in matrices.event_probabilities(mechanism, 0, 1)) for q in (rule, closed_rule)
+    ] == [
         False,
         True,
     ]
@@ -277,7 +279,7 @@ def test_an_integral_of_one_is_no_indicator() -> None:
 
 @given(st.sampled_from(theorems.BOUND_TEXTS))
 def test_the_tightest_mechanism_has_the_bound_as_its_profile(text: str) -> None:
-    mechanism = theorems.tightest(parse_bound(text))
+    mechanism = theorems.tightest_mechanism(parse_bound(text))
     assert profile(mechanism, (0, 1)).curve == parse_bound(text)
 
 
@@ -291,16 +293,16 @@ def test_where_the_bound_jumps_every_mechanism_has_a_strictly_more_general_one(s
     assume(len(source.inputs) > 1)
     pair_channel = source.restrict(source.inputs[:2])
     jump = curve_from_points([(0, 1), (1, 1)], at_zero=0)
-    assume(all(permits(jump, a, b) for a, b in matrices.events(pair_channel, 0, 1)))
+    assume(all(permits(jump, a, b) for a, b in matrices.event_probabilities(pair_channel, 0, 1)))
     max_ratio = max(b / a for a, b in zip(*pair_channel.rows.tolist(), strict=True) if a)
-    general_channel = matrices.witness(1 / (max_ratio + 1), Fraction(1))
+    general_channel = matrices.two_output_mechanism(1 / (max_ratio + 1), Fraction(1))
     general_channel = channel(general_channel.rows.tolist(), pair_channel.inputs)
     assert at_least_as_general(pair_channel, general_channel).refines
     assert not at_least_as_general(general_channel, pair_channel).refines
 
 
 def test_not_every_optimum_comes_from_the_geometric_mechanism() -> None:
-    assert not at_least_as_general(utility.figure5(), geometric(3, HALF)).refines
+    assert not at_least_as_general(utility.figure5_channel(), geometric(3, HALF)).refines
     assert [row[1] for row in utility.any_optimum().computed.rows] == ["yes", "no", "no"]
 
 
@@ -312,14 +314,14 @@ def test_measures_before_and_after_as_derived_by_hand() -> None:
     assert [row[2] for row in utility.example322_shapes().computed.rows] == ["1/9", "1/18"]
 
 
-def test_telling_halves_keeps_the_coefficient_and_cannot_be_undone() -> None:
+def test_merging_answers_into_halves_keeps_the_coefficient_and_cannot_be_undone() -> None:
     assert [row[1] for row in utility.strict_loss().computed.rows] == ["no", "no", "no"]
 
 
 @given(st.integers(1, 5))
 def test_the_geometric_mechanism_sums_to_its_definition(i: int) -> None:
     assume(i <= graphs.LAST_INPUT)
-    assert sum(graphs.selected(i, z) for z in range(1, graphs.LAST_INPUT + 1)) == 1
+    assert sum(graphs.geometric_probability(i, z) for z in range(1, graphs.LAST_INPUT + 1)) == 1
 
 
 @settings(max_examples=25, deadline=None)
@@ -339,8 +341,8 @@ def test_printed_ratios_divide_by_zero_and_related_ones_do_not() -> None:
 
 
 def test_a_relation_that_is_not_connected_and_one_that_has_a_single_tree() -> None:
-    assert [row[1] for row in graphs.unconnected().computed.rows] == ["yes", "no"]
-    assert [row[1] for row in graphs.trees().computed.rows] == ["no"] * 6
+    assert [row[1] for row in graphs.unconnected_relation().computed.rows] == ["yes", "no"]
+    assert [row[1] for row in graphs.spanning_trees().computed.rows] == ["no"] * 6
     assert [row[1] for row in output_splits.same_graphs().computed.rows] == ["0", "1"]
 
 
@@ -348,7 +350,7 @@ def test_a_relation_that_is_not_connected_and_one_that_has_a_single_tree() -> No
 
 
 @st.composite
-def laws(draw: st.DrawFn) -> list[Fraction]:
+def private_laws(draw: st.DrawFn) -> list[Fraction]:
     """Private 2 × n mechanisms with steps up that are tight or not, from any value in the middle."""
     size = draw(st.integers(2, 7))
     middle = draw(st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=30))
@@ -364,37 +366,39 @@ def laws(draw: st.DrawFn) -> list[Fraction]:
 
 
 @settings(max_examples=200)
-@given(laws())
+@given(private_laws())
 def test_lemma_3_3_5_is_right_as_printed(law) -> None:
     best = -best_coefficient(parse_relation(f"line:{len(law)}"), HALF)
-    assert lemma_conditions.second_lemma(law) == (lemma_conditions.worth(law) == best)
-    if lemma_conditions.worth(law) == best:
-        assert lemma_conditions.first_lemma(law)  # Lemma 3.3.4
+    assert lemma_conditions.meets_lemma335(law) == (lemma_conditions.end_overlap(law) == best)
+    if lemma_conditions.end_overlap(law) == best:
+        assert lemma_conditions.meets_lemma334(law)  # Lemma 3.3.4
 
 
 def test_the_programs_are_certified_and_their_values_the_formula_s() -> None:
-    values = [lemma_conditions.worth(lemma_conditions.optimum(size)) for size in range(2, 8)]
+    values = [lemma_conditions.end_overlap(lemma_conditions.least_overlap_law(size)) for size in range(2, 8)]
     assert values == [Fraction(2, 3), Fraction(1, 2), Fraction(1, 3), Fraction(1, 4), Fraction(1, 6), Fraction(1, 8)]
 
 
 def test_lemma_3_3_8_as_printed_is_wrong_both_ways() -> None:
-    third = lemma_conditions.two_rows([Fraction(1, 3), Fraction(1, 3), Fraction(2, 3)])
+    late_rise = lemma_conditions.two_output_channel([Fraction(1, 3), Fraction(1, 3), Fraction(2, 3)])
     best = best_mechanism(parse_relation("line:3"), HALF)
-    assert lemma_conditions.printed338(channel([[1], [1]]), (0, 1))
+    assert lemma_conditions.meets_printed_lemma338(channel([[1], [1]]), (0, 1))
     assert not is_dobrushin_optimal(channel([[1], [1]]), parse_relation("line:2"), HALF)
-    assert lemma_conditions.printed338(third, (0, 1, 2))
-    assert not is_dobrushin_optimal(third, parse_relation("line:3"), HALF)
-    assert not lemma_conditions.printed338(best, (0, 1, 2))
+    assert lemma_conditions.meets_printed_lemma338(late_rise, (0, 1, 2))
+    assert not is_dobrushin_optimal(late_rise, parse_relation("line:3"), HALF)
+    assert not lemma_conditions.meets_printed_lemma338(best, (0, 1, 2))
     assert is_dobrushin_optimal(best, parse_relation("line:3"), HALF)
-    assert not lemma_conditions.printed338(geometric(3, HALF).channel(), (0, 1, 2, 3))
+    assert not lemma_conditions.meets_printed_lemma338(geometric(3, HALF).channel(), (0, 1, 2, 3))
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_lemma_3_3_8_put_right(data) -> None:
+def test_lemma_3_3_8_as_corrected_decides_optimality(data) -> None:
     relation = data.draw(relations(5, connected=True))
     mechanism = data.draw(st.one_of(mechanisms(relation, HALF), st.just(best_mechanism(relation, HALF))))
-    assert lemma_conditions.corrected338(mechanism, relation) == is_dobrushin_optimal(mechanism, relation, HALF)
+    assert lemma_conditions.meets_corrected_lemma338(mechanism, relation) == is_dobrushin_optimal(
+        mechanism, relation, HALF
+    )
 
 
 @given(st.integers(2, 8))
@@ -406,7 +410,7 @@ def test_optimal_row_graphs_share_a_step_exactly_for_odd_diameters(size: int) ->
 
 
 def test_generalizing_an_optimum_keeps_its_coefficient() -> None:
-    assert [row[1:] for row in ergodicity_items.still_best().computed.rows] == [
+    assert [row[1:] for row in ergodicity_items.optimum_after_generalizing().computed.rows] == [
         ("2", "no", "-1/2"),
         ("3", "yes", "-1/2"),
     ]

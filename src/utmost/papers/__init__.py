@@ -1,4 +1,4 @@
-"""The papers, checked: their tables, figures and examples, computed again beside the published values."""
+"""Recompute the tables, figures and examples of five papers beside the published values."""
 
 from importlib import import_module
 

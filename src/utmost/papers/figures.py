@@ -1,4 +1,4 @@
-"""The picture of an item: what it draws itself, its curves, or the heat map of the mechanism it spells."""
+"""The picture of an item: what it draws itself, its curves, or the heat map of the mechanism in its table."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def figure(item: Item) -> alt.TopLevelMixin | None:
         return chart
     if item.series:
         lines = [charts.ChartLine(s.name, s.x, s.y, s.stems, s.colour, s.filled) for s in item.series]
-        title, below = (item.claim, f"{item.name}: {item.caption}") if item.claim else (item.name, item.caption)
-        return charts.line_chart(lines, title, below, x=item.series[0].x_name, y=item.series[0].y_name)
-    mechanism = _mechanism(item.computed)
-    return None if mechanism is None else charts.channel_chart(mechanism, item.name, item.caption)
+        title, subtitle = (item.claim, f"{item.name}: {item.caption}") if item.claim else (item.name, item.caption)
+        return charts.line_chart(lines, title, subtitle, x=item.series[0].x_name, y=item.series[0].y_name)
+    channel = _table_channel(item.computed)
+    return None if channel is None else charts.channel_chart(channel, item.name, item.caption)
 
 
 def file_name(report: Report, item: Item) -> str:
@@ -34,13 +34,13 @@ def file_name(report: Report, item: Item) -> str:
     return re.sub(r"[^a-z0-9]+", "-", f"{report.key} {item.name}".lower()).strip("-")
 
 
-def _mechanism(side: Table | str) -> Channel | None:
-    """The channel that a table spells, if it spells one."""
+def _table_channel(table: Table | str) -> Channel | None:
+    """The channel that a table contains, if it is one."""
     from utmost.channel import channel
 
-    if isinstance(side, str):
+    if isinstance(table, str):
         return None
     try:
-        return channel([row[1:] for row in side.rows], [row[0] for row in side.rows], side.header[1:])
+        return channel([row[1:] for row in table.rows], [row[0] for row in table.rows], table.header[1:])
     except InputError:
         return None

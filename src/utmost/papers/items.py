@@ -1,6 +1,6 @@
-"""What a paper's check consists of: items with a published and a computed side, and the errata found.
+"""The report on a paper: items with a published and a computed side, errata and remarks.
 
-Whether the two sides agree is decided from the numbers, before they are spelled: see `compared` and `claims`.
+Whether the two sides agree is decided from the numbers, before they are text: see `matrix_item` and `claims_item`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A matrix of values with the labels of its rows and columns: a table before it is spelled."""
+    """A matrix of values with the labels of its rows and columns: a table before its values become text."""
 
     corner: str
     columns: Sequence[object]
@@ -80,18 +80,18 @@ class Grid:
     cells: Sequence[Sequence[Value]]
 
     def table(self) -> Table:
-        """The same, spelled."""
+        """The same as text."""
         body = zip(self.labels, self.cells, strict=True)
-        rows = tuple((str(label), *(spelled(cell) for cell in row)) for label, row in body)
+        rows = tuple((str(label), *(value_text(cell) for cell in row)) for label, row in body)
         return Table((self.corner, *(str(column) for column in self.columns)), rows)
 
 
-def compared(name: str, caption: str, published: Grid, computed: Sequence[Sequence[Value]], note: str = "") -> Item:
+def matrix_item(name: str, caption: str, published: Grid, computed: Sequence[Sequence[Value]], note: str = "") -> Item:
     """An item of two matrices of the same labels; they agree when every cell is the same number.
 
     >>> from fractions import Fraction
     >>> grid = Grid("", (0, 1), (0,), ((Fraction("0.5"), Fraction(1, 2)),))
-    >>> compared("Table 1", "", grid, ((Fraction(1, 2), Fraction(2, 4)),)).agrees
+    >>> matrix_item("Table 1", "", grid, ((Fraction(1, 2), Fraction(2, 4)),)).agrees
     True
     """
     computed_grid = Grid(published.corner, published.columns, published.labels, [list(row) for row in computed])
@@ -102,33 +102,33 @@ def compared(name: str, caption: str, published: Grid, computed: Sequence[Sequen
     return Item(name, caption, published.table(), computed_grid.table(), agrees, note)
 
 
-def claims(name: str, caption: str, lines: Iterable[Claim], note: str = "") -> Item:
+def claims_item(name: str, caption: str, claims: Iterable[Claim], note: str = "") -> Item:
     """An item of single values (what, published, computed); they agree when each is the same number or word."""
-    facts = list(lines)
+    claims = list(claims)
     header = ("quantity", "value")
-    published = Table(header, tuple((what, spelled(value)) for what, value, _ in facts))
-    computed = Table(header, tuple((what, spelled(value)) for what, _, value in facts))
-    return Item(name, caption, published, computed, all(a == b for _, a, b in facts), note)
+    published = Table(header, tuple((what, value_text(value)) for what, value, _ in claims))
+    computed = Table(header, tuple((what, value_text(value)) for what, _, value in claims))
+    return Item(name, caption, published, computed, all(a == b for _, a, b in claims), note)
 
 
-def statement(name: str, caption: str, says: str, grid: Grid, holds: bool, note: str = "") -> Item:
+def statement_item(name: str, caption: str, published_text: str, grid: Grid, holds: bool, note: str = "") -> Item:
     """An item whose published side is a sentence; `holds` was decided on the numbers of the computed side."""
-    return Item(name, caption, says, grid.table(), holds, note)
+    return Item(name, caption, published_text, grid.table(), holds, note)
 
 
-def found(name: str, caption: str, grid: Grid, note: str = "", series: tuple[Series, ...] = ()) -> Item:
+def computed_item(name: str, caption: str, grid: Grid, note: str = "", series: tuple[Series, ...] = ()) -> Item:
     """An item that the paper gives no values for."""
     return Item(name, caption, None, grid.table(), None, note, series)
 
 
-def spelled(value: Value) -> str:
+def value_text(value: Value) -> str:
     """A value as text: yes and no for truth, exact text for numbers."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value)
 
 
-def exactly(value: Number | float) -> Number:
+def require_exact(value: Number | float) -> Number:
     """The same number, refused if it is a float: nothing published is compared with one."""
     if isinstance(value, float):
         raise InputError("a published value must be compared with an exact number, got a float: give exact data")
@@ -142,8 +142,8 @@ def rounds_to(value: Number, decimal: Number, places: int) -> bool:
     >>> rounds_to(Fraction(1, 3), Fraction("0.33"), 2), rounds_to(Fraction(1, 3), Fraction("0.34"), 2)
     (True, False)
     """
-    gap = (value - decimal) * (2 * 10**places)
-    return bool(gap >= -1 and gap <= 1)
+    scaled_difference = (value - decimal) * (2 * 10**places)
+    return bool(scaled_difference >= -1 and scaled_difference <= 1)
 
 
 def document(report: Report) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from utmost.consumer import priors
 from utmost.continuous.laplace_from_geometric import mixture_spans, post_processing
 from utmost.continuous.pixelation import cell_laplace, grid_geometric
 from utmost.exact import Level, alpha, decimal
-from utmost.papers.fmm21.matrices import sixteen, unit
-from utmost.papers.items import Claim, Grid, Item, Series, Value, claims, found, statement
+from utmost.papers.fmm21.matrices import paper_level, unit_grid
+from utmost.papers.items import Claim, Grid, Item, Series, Value, claims_item, computed_item, statement_item
 from utmost.qif import hyper, hyper_distance, refinement
 from utmost.qif.hyper import Hyper
 
@@ -28,37 +28,37 @@ def items() -> tuple[Item, ...]:
     return section4d(), figure1a(), figure1b(), lemma11(), lemma11_between(), theorem12()
 
 
-def twelfths() -> Level:
+def level_with_twelfth_roots() -> Level:
     """A level at which all powers α^(k/12) are fractions: (3/4)^12, ε ≈ 3.45."""
     return alpha(Fraction(3, 4) ** 12)
 
 
 def section4d() -> Item:
-    """An earth move exists between any two hypers with one prior: from telling nothing to telling all, for instance."""
+    """An earth move exists between any two hypers with one prior: from constant to identity, for instance."""
     prior = priors.uniform(3)
-    silent, revealing = channel([[1]] * 3), identity(range(3))
-    cost = hyper_distance(hyper(prior, silent), hyper(prior, revealing), FIGURE_INPUTS).cost
+    constant, revealing = channel([[1]] * 3), identity(range(3))
+    cost = hyper_distance(hyper(prior, constant), hyper(prior, revealing), FIGURE_INPUTS).cost
     lines: list[Claim] = [
         ("an earth move from [⊙▷silent] to [⊙▷telling] exists", True, cost > 0),
-        ("so, by (b), silent ⊑ telling", True, refinement(silent, revealing).refines),
+        ("so, by (b), silent ⊑ telling", True, refinement(constant, revealing).refines),
     ]
     note = (
         f"the move costs {cost}. What (b) must ask is that every posterior of Δ′ be the mean of what arrives at it: "
         "the moves that R makes are of this kind"
     )
-    return claims("Section IV-D(b)", "refinement as an earth move", lines, note)
+    return claims_item("Section IV-D(b)", "refinement as an earth move", lines, note)
 
 
 def figure1a() -> Item:
     """The mass of the slice for each input, and the densities whose area it is."""
-    level = sixteen()
-    rows = cell_laplace(unit(2), FIGURE_CELLS, level)
+    level = paper_level()
+    rows = cell_laplace(unit_grid(2), FIGURE_CELLS, level)
     column_index = rows.outputs.index(str(FIGURE_SLICE[0]))
     cells: list[list[Value]] = [
         [rows.rows[k, column_index], decimal(rows.rows[k, column_index])] for k in range(len(FIGURE_INPUTS))
     ]
     grid = Grid("input", ("mass of the cell", "about"), [str(x) for x in FIGURE_INPUTS], cells)
-    item = found(
+    item = computed_item(
         "Figure 1(a)",
         f"Laplace densities for three inputs, ε = 4 ln 2; what falls in the cell from {FIGURE_SLICE[0]} to "
         f"{FIGURE_SLICE[1]}, T = 8",
@@ -98,39 +98,39 @@ def _density_heights(x: Fraction, outputs: Iterable[float], level: Level) -> tup
     return tuple(rate / 2 * math.exp(-rate * abs(y - float(x))) for y in outputs)
 
 
-def hypers(cells: int) -> tuple[Hyper, Hyper]:
+def both_hypers(cells: int) -> tuple[Hyper, Hyper]:
     """[⊙▷G_2] and [⊙▷ᵀL] at ε = 4 ln 2."""
-    grid, prior = unit(2), priors.uniform(3)
-    return hyper(prior, grid_geometric(grid, sixteen())), hyper(prior, cell_laplace(grid, cells, sixteen()))
+    grid, prior = unit_grid(2), priors.uniform(3)
+    return hyper(prior, grid_geometric(grid, paper_level())), hyper(prior, cell_laplace(grid, cells, paper_level()))
 
 
 def figure1b() -> Item:
     """Three orange points, eight blue ones, each between two neighbouring orange ones."""
-    grid = unit(2)
-    geometric_hyper, laplace_hyper = hypers(FIGURE_CELLS)
-    post = post_processing(grid, FIGURE_CELLS, sixteen())
+    grid = unit_grid(2)
+    geometric_hyper, laplace_hyper = both_hypers(FIGURE_CELLS)
+    refinement_matrix = post_processing(grid, FIGURE_CELLS, paper_level())
     lines: list[Claim] = [
         ("posteriors of [⊙▷G_2]", 3, len(geometric_hyper.outers)),
         ("posteriors of [⊙▷⁸L]", FIGURE_CELLS, len(laplace_hyper.outers)),
         (
             "the blue points are within the hull of the orange ones",
             True,
-            _is_post_processing(post, grid_geometric(grid, sixteen())),
+            _makes_cell_laplace(refinement_matrix, grid_geometric(grid, paper_level())),
         ),
         (
             "each lies between two neighbours",
             True,
-            all(b - a <= 1 for a, *_, b in mixture_spans(grid, FIGURE_CELLS, sixteen())),
+            all(b - a <= 1 for a, *_, b in mixture_spans(grid, FIGURE_CELLS, paper_level())),
         ),
     ]
-    item = claims("Figure 1(b)", "the supports of [⊙▷G_2] and [⊙▷⁸L], inputs 0, 1/2, 1, ε = 4 ln 2", lines)
+    item = claims_item("Figure 1(b)", "the supports of [⊙▷G_2] and [⊙▷⁸L], inputs 0, 1/2, 1, ε = 4 ln 2", lines)
     return replace(item, draw=lambda: _simplex_chart(geometric_hyper, laplace_hyper))
 
 
-def _is_post_processing(post: Channel, source: Channel) -> bool:
+def _makes_cell_laplace(refinement_matrix: Channel, source: Channel) -> bool:
     """Is it a channel, and does it make ᵀL of the geometric mechanism: so each column is a mean of geometric ones."""
-    return bool(all(v >= 0 for v in post.rows.flat)) and source.then(post) == cell_laplace(
-        unit(2), FIGURE_CELLS, sixteen()
+    return bool(all(v >= 0 for v in refinement_matrix.rows.flat)) and source.then(refinement_matrix) == cell_laplace(
+        unit_grid(2), FIGURE_CELLS, paper_level()
     )
 
 
@@ -150,10 +150,10 @@ def _simplex_chart(geometric_hyper: Hyper, laplace_hyper: Hyper) -> Any:
 
 def lemma11() -> Item:
     """R in closed form beside the verdict of the refinement program, for N and T that need not divide each other."""
-    level = twelfths()
+    level = level_with_twelfth_roots()
     cases = [(count, cells) for count in (2, 3, 4) for cells in (1, 2, 3, 4, 6, 12)]
     rows = [_refinement_row(count, cells, level) for count, cells in cases]
-    return statement(
+    return statement_item(
         "Lemma 11",
         f"G_N ⊑ ᵀL at α = (3/4)^12, ε ≈ {decimal(level.epsilon, 4)}: decided, and by R in closed form",
         "for all integer T > 0, G_N ⊑ ᵀL",
@@ -164,10 +164,13 @@ def lemma11() -> Item:
 
 
 def _refinement_row(count: int, cells: int, level: Level) -> list[Value]:
-    grid = unit(count)
+    grid = unit_grid(count)
     source, target = grid_geometric(grid, level), cell_laplace(grid, cells, level)
-    post = post_processing(grid, cells, level)
-    return [refinement(source, target).refines, source.then(post) == target and _is_stochastic(post)]
+    refinement_matrix = post_processing(grid, cells, level)
+    return [
+        refinement(source, target).refines,
+        source.then(refinement_matrix) == target and _is_stochastic(refinement_matrix),
+    ]
 
 
 def _is_stochastic(source: Channel) -> bool:
@@ -176,9 +179,9 @@ def _is_stochastic(source: Channel) -> bool:
 
 def lemma11_between() -> Item:
     """How many geometric posteriors a Laplace one mixes: two if N divides T, else more."""
-    level, counts, cell_counts = twelfths(), (2, 3, 4, 6), (2, 3, 4, 6, 12)
+    level, counts, cell_counts = level_with_twelfth_roots(), (2, 3, 4, 6), (2, 3, 4, 6, 12)
     span_sizes = [
-        [max(len(span) for span in mixture_spans(unit(count), cells, level)) for cells in cell_counts]
+        [max(len(span) for span in mixture_spans(unit_grid(count), cells, level)) for cells in cell_counts]
         for count in counts
     ]
     rows: list[list[Value]] = [list(line) for line in span_sizes]
@@ -186,7 +189,7 @@ def lemma11_between() -> Item:
         span_sizes[i][j] <= 2 for i, n in enumerate(counts) for j, t in enumerate(cell_counts) if t % n == 0
     ]
     other_cases = [span_sizes[i][j] > 2 for i, n in enumerate(counts) for j, t in enumerate(cell_counts) if t % n]
-    return statement(
+    return statement_item(
         "Theorem 13, between neighbours",
         "the most geometric posteriors that one Laplace posterior is a mixture of",
         "each Laplace posterior lies in between adjacent geometric ones, provided that N divides T",
@@ -198,14 +201,14 @@ def lemma11_between() -> Item:
 
 def theorem12() -> Item:
     """The chain: ᵀ′L ⊑ ᵀL decided for pairs of T; and R without cells."""
-    grid, level, cell_counts = unit(4), twelfths(), (1, 2, 3, 4, 6, 12)
+    grid, level, cell_counts = unit_grid(4), level_with_twelfth_roots(), (1, 2, 3, 4, 6, 12)
     channels = {cells: cell_laplace(grid, cells, level) for cells in cell_counts}
     rows = [[refinement(channels[fine], channels[coarse]).refines for coarse in cell_counts] for fine in cell_counts]
     divisible_cases = [
         rows[i][j] for i, fine in enumerate(cell_counts) for j, coarse in enumerate(cell_counts) if fine % coarse == 0
     ]
     cells: list[list[Value]] = [list(row) for row in rows]
-    return statement(
+    return statement_item(
         "Theorem 12",
         "is the row's ᵀL refined by the column's, N = 4",
         "the ᵀL form an anti-refinement chain above L; G_N ⊑ L",

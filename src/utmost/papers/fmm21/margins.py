@@ -22,9 +22,19 @@ from utmost.continuous.laplace_from_geometric import (
 from utmost.continuous.pixelation import PixelGrid, grid_geometric
 from utmost.design import optimal
 from utmost.exact import Level, Number, alpha, decimal, epsilon
-from utmost.papers.fmm21.matrices import unit
-from utmost.papers.fmm21.pixelation import on_grid
-from utmost.papers.items import Claim, Grid, Item, Series, Value, claims, exactly, found, statement
+from utmost.papers.fmm21.matrices import unit_grid
+from utmost.papers.fmm21.pixelation import distance_loss
+from utmost.papers.items import (
+    Claim,
+    Grid,
+    Item,
+    Series,
+    Value,
+    claims_item,
+    computed_item,
+    require_exact,
+    statement_item,
+)
 from utmost.qif import hyper, hyper_distance, refining_move
 from utmost.spaces import line
 
@@ -48,7 +58,7 @@ def items() -> tuple[Item, ...]:
     )
 
 
-def thirtyseconds() -> Level:
+def level_with_32nd_roots() -> Level:
     """A level at which α^(1/N) is a fraction for every N here: α = (9/10)^32, ε ≈ 3.37."""
     return alpha(Fraction(9, 10) ** 32)
 
@@ -65,20 +75,20 @@ class Margin:
     lower: Number
     upper: Number
     move: Number | None
-    least: Number | None
+    cheapest: Number | None
     printed: Number
     proved: Number
 
 
 def margin(prior: Prior, grid: PixelGrid, level: Level) -> Margin:
     """All columns of Theorem 13's table for ℓ = |w−x|, exact but for square roots."""
-    costs, step = Consumer(prior, on_grid(grid)).costs(), grid.level(level)
+    costs, step = Consumer(prior, distance_loss(grid)).costs(), grid.level(level)
     laplace, geometric = laplace_loss(costs, step), geometric_loss(costs, step)
-    source, post = grid_geometric(grid, level), post_processing(grid, OUTPUT_CELLS, level)
-    move = refining_move(prior, source, post, grid.points).cost if grid.count <= MAX_MOVE_COUNT else None
+    source, refinement_matrix = grid_geometric(grid, level), post_processing(grid, OUTPUT_CELLS, level)
+    move = refining_move(prior, source, refinement_matrix, grid.points).cost if grid.count <= MAX_MOVE_COUNT else None
     cheapest = None
     if grid.count <= MAX_DISTANCE_COUNT:
-        cheapest = hyper_distance(hyper(prior, source), hyper(prior, source.then(post)), grid.points).cost
+        cheapest = hyper_distance(hyper(prior, source), hyper(prior, source.then(refinement_matrix)), grid.points).cost
     return Margin(
         grid.count,
         laplace.lower - geometric,
@@ -93,25 +103,25 @@ def margin(prior: Prior, grid: PixelGrid, level: Level) -> Margin:
 @cache
 def uniform_margins() -> tuple[Margin, ...]:
     """Uniform prior, ℓ = |w−x|."""
-    return tuple(margin(priors.uniform(count + 1), unit(count), thirtyseconds()) for count in GRID_COUNTS)
+    return tuple(margin(priors.uniform(count + 1), unit_grid(count), level_with_32nd_roots()) for count in GRID_COUNTS)
 
 
-def holds(margins: Margin) -> bool:
+def margins_hold(row: Margin) -> bool:
     """difference ≤ earth move ≤ c·κ/N, the cheapest move between them, and difference ≤ what is proved here."""
-    chain = [margins.upper, *(value for value in (margins.least, margins.move) if value is not None), margins.printed]
-    return all(a <= b for a, b in pairwise(chain)) and margins.lower >= 0 and bool(margins.upper <= margins.proved)
+    chain = [row.upper, *(value for value in (row.cheapest, row.move) if value is not None), row.printed]
+    return all(a <= b for a, b in pairwise(chain)) and row.lower >= 0 and bool(row.upper <= row.proved)
 
 
 def theorem13() -> Item:
     """N, true difference, cheapest and R's earth move, c·κ/N."""
     table = uniform_margins()
     rows: list[list[Value]] = [[_decimal_text(value) for value in _margin_values(row)] for row in table]
-    item = statement(
+    item = statement_item(
         "Theorem 13",
         "uniform prior, ℓ = |w−x|, κ = 1, ε = −32 ln 0.9 ≈ 3.3715; moves to ᵀL with T = 32",
         "$(⊙, L, ℓ) − $(⊙, G_N, ℓ) ≤ c·κ/N with c = 3/(1−e^−ε)², by an earth move of cost ≤ c/N",
         Grid("N", MARGIN_COLUMNS, [f"N = {row.count}" for row in table], rows),
-        all(holds(row) for row in table),
+        all(margins_hold(row) for row in table),
         f"the least c that would do here is {_decimal_text(max(row.upper * row.count for row in table))}, the one "
         f"printed is {_decimal_text(table[0].printed)}. Proved here: h·tanh(εh/4)/(2cosh(εh/2)), h = 1/N, for losses "
         "with ℓ(x, x) = 0",
@@ -125,7 +135,7 @@ MARGIN_COLUMNS = ("true difference", "cheapest move", "R's move", "c·κ/N", "pr
 
 
 def _margin_values(row: Margin) -> tuple[Number | None, ...]:
-    return row.upper, row.least, row.move, row.printed, row.proved
+    return row.upper, row.cheapest, row.move, row.printed, row.proved
 
 
 def _decimal_text(value: Number | None) -> str:
@@ -148,7 +158,7 @@ def rates() -> Item:
         [_rate_text(a, b) for a, b in zip(_margin_values(coarse), _margin_values(fine), strict=True)]
         for coarse, fine in pairwise(table)
     ]
-    return found(
+    return computed_item(
         "Theorem 13, rates",
         "the power of 1/N by which each column falls, from N to 2N",
         Grid("from N to 2N", MARGIN_COLUMNS, [f"{a} to {b}" for a, b in pairwise(GRID_COUNTS)], rows),
@@ -162,7 +172,7 @@ def _rate_text(coarse: Number | None, fine: Number | None) -> str:
     return f"{math.log2(float(coarse) / float(fine)):.2f}"
 
 
-def tried(count: int) -> dict[str, Prior]:
+def trial_priors(count: int) -> dict[str, Prior]:
     """Priors on U_N: flat, at the two ends, leaning, and almost all on one point."""
     size = count + 1
     both_ends = [Fraction(k in (0, count), 2) for k in range(size)]
@@ -179,20 +189,20 @@ def tried(count: int) -> dict[str, Prior]:
 
 def theorem14() -> Item:
     """(15) for other priors, with the constants that are enough."""
-    level, count = thirtyseconds(), 8
-    grid = unit(count)
+    level, count = level_with_32nd_roots(), 8
+    grid = unit_grid(count)
     rows, verdicts = [], []
-    for prior in tried(count).values():
+    for prior in trial_priors(count).values():
         row = margin(prior, grid, level)
-        gap = max(posterior_gaps(prior, grid, level))
-        verdicts.append(holds(row) and bool(gap <= grid.interval.length * _gap_bound(grid, level)))
-        rows.append([*(_decimal_text(value) for value in _margin_values(row)), _decimal_text(gap)])
+        largest_gap = max(posterior_gaps(prior, grid, level))
+        verdicts.append(margins_hold(row) and bool(largest_gap <= grid.interval.length * _gap_bound(grid, level)))
+        rows.append([*(_decimal_text(value) for value in _margin_values(row)), _decimal_text(largest_gap)])
     cells: list[list[Value]] = [list(row) for row in rows]
-    return statement(
+    return statement_item(
         "Theorem 14",
         "N = 8, ℓ = |w−x|, κ = 1, ε = −32 ln 0.9; the last column is the largest W₁ between neighbouring posteriors",
         "$(π, L, ℓ) − $(π, G_N, ℓ) ≤ c·κ/N for any prior π over U_N",
-        Grid("prior", (*MARGIN_COLUMNS, "W₁"), tuple(tried(count)), cells),
+        Grid("prior", (*MARGIN_COLUMNS, "W₁"), tuple(trial_priors(count)), cells),
         all(verdicts),
         f"for every prior W₁ ≤ tanh(ε/2N) = {_decimal_text(_gap_bound(grid, level))}, and R's move to L costs at most "
         f"{_decimal_text(move_margin(grid, level))}",
@@ -207,32 +217,34 @@ def _gap_bound(grid: PixelGrid, level: Level) -> Number:
 def theorem14_reduction() -> Item:
     """ℓ*(w, x) = ℓ(w, x)·π(x)·N: neither the factor nor the Lipschitz constant is kept."""
     count = 4
-    grid, prior = unit(count), tried(count)["0 or 1"]
-    original = Consumer(prior, on_grid(grid))
+    grid, prior = unit_grid(count), trial_priors(count)["0 or 1"]
+    original = Consumer(prior, distance_loss(grid))
     mechanism = grid_geometric(grid, alpha("1/16"))
-    starred = [[on_grid(grid).exact(i, w) * p * count for w in range(count + 1)] for i, p in enumerate(prior.exact())]
+    starred = [
+        [distance_loss(grid).exact(i, w) * p * count for w in range(count + 1)] for i, p in enumerate(prior.exact())
+    ]
     reduced = Consumer(priors.uniform(count + 1), losses.matrix(starred))
-    slope = steepest(starred, grid)
-    target_loss, reduced_loss = (exactly(consumer.expected_loss(mechanism)) for consumer in (original, reduced))
+    slope = least_lipschitz_constant(starred, grid)
+    target_loss, reduced_loss = (require_exact(consumer.expected_loss(mechanism)) for consumer in (original, reduced))
     lines: list[Claim] = [
         ("$(⊙, M, ℓ*), to be $(π, M, ℓ)", target_loss, reduced_loss),
         ("the same with N + 1 for N", target_loss, reduced_loss * Fraction(count + 1, count)),
         ("κ of ℓ*, to be that of ℓ = |w−x|", Fraction(1), slope),
     ]
     note = "U_N has N + 1 points; and π may be as uneven as it likes, so no κ serves ℓ* for all π. Yet (15) is right"
-    return claims("Theorem 14, proof", "N = 4, ε = 4 ln 2, the prior is 1/2 at 0 and 1/2 at 1", lines, note)
+    return claims_item("Theorem 14, proof", "N = 4, ε = 4 ln 2, the prior is 1/2 at 0 and 1/2 at 1", lines, note)
 
 
-def steepest(table: Sequence[Sequence[Number]], grid: PixelGrid) -> Number:
+def least_lipschitz_constant(table: Sequence[Sequence[Number]], grid: PixelGrid) -> Number:
     """The least Lipschitz constant in x of a loss on U_N; rows are the points, columns the readings."""
-    rises = [b - a for above, below in pairwise(table) for a, b in zip(above, below, strict=True)]
+    rises = [b - a for row, next_row in pairwise(table) for a, b in zip(row, next_row, strict=True)]
     return max(max(rise, -rise) for rise in rises) / grid.step
 
 
 def constants() -> Item:
     """c by ε: printed, and what is enough for the earth move and for the loss, at N = 16."""
     epsilons = ("1/10", "1/2", "1", "2", "4", "8", "16")
-    grid = unit(16)
+    grid = unit_grid(16)
     rows: list[list[Value]] = []
     is_ordered = True
     for rate in epsilons:
@@ -241,7 +253,7 @@ def constants() -> Item:
         is_ordered = is_ordered and values[0] > values[1] > values[2]
         rows.append([*(_decimal_text(value) for value in values), f"{float(values[0]) / float(values[2]):.0f}"])
     columns = ("c printed", "earth move", "loss", "printed/loss")
-    return found(
+    return computed_item(
         "Theorem 14, constants",
         "c such that the loss differs by at most c·κ/N, for every prior, N = 16",
         Grid("ε", columns, epsilons, rows),
@@ -253,32 +265,34 @@ def constants() -> Item:
 
 def lipschitz_constants() -> Item:
     """§VII-C: |w−x| is 1-Lipschitz, its square 2-Lipschitz, on [0, 1]; on [0, D] the square is 2D-Lipschitz."""
-    grid = unit(64)
+    grid = unit_grid(64)
     lines: list[Claim] = [
-        ("κ of |w−x| on U_64", Fraction(1), steepest(on_grid(grid).matrix(65).tolist(), grid)),
+        ("κ of |w−x| on U_64", Fraction(1), least_lipschitz_constant(distance_loss(grid).matrix(65).tolist(), grid)),
         (
             "κ of |w−x|² on U_64, less than 2 by 1/64",
             2 - Fraction(1, 64),
-            steepest(on_grid(grid, square=True).matrix(65).tolist(), grid),
+            least_lipschitz_constant(distance_loss(grid, square=True).matrix(65).tolist(), grid),
         ),
     ]
-    return claims("Section VII-C", "Lipschitz constants", lines, "2 is the supremum on [0, 1]; on [a, b] it is 2(b−a)")
+    return claims_item(
+        "Section VII-C", "Lipschitz constants", lines, "2 is the supremum on [0, 1]; on [a, b] it is 2(b−a)"
+    )
 
 
 def corollary17() -> Item:
     """|w−x| and |w−x|²: the least loss of any private mechanism on U_N, certified, and Laplace's."""
-    level = thirtyseconds()
+    level = level_with_32nd_roots()
     rows: list[list[Value]] = []
     verdicts: list[bool] = []
     labels: list[str] = []
     for square in (False, True):
         for count in (2, 4, 8, 16):
-            consumer = Consumer(tried(count)["leaning"], on_grid(unit(count), square))
-            row, verdict = against_the_best(consumer, unit(count), level)
+            consumer = Consumer(trial_priors(count)["leaning"], distance_loss(unit_grid(count), square))
+            row, verdict = compare_with_best(consumer, unit_grid(count), level)
             rows.append(row)
             verdicts.append(verdict)
             labels.append(f"{'len²' if square else 'len'}, N = {count}")
-    return statement(
+    return statement_item(
         "Corollary 17",
         "the least loss of any ε-private mechanism on U_N, certified, and that of truncated Laplace; leaning prior",
         "the Laplace mechanism is universally optimal for len and len²",
@@ -291,13 +305,13 @@ def corollary17() -> Item:
 COMPARISON_COLUMNS = ("least on U_N", "Laplace", "ratio", "cosh(ε/2N)")
 
 
-def against_the_best(consumer: Consumer, grid: PixelGrid, level: Level) -> tuple[list[Value], bool]:
+def compare_with_best(consumer: Consumer, grid: PixelGrid, level: Level) -> tuple[list[Value], bool]:
     """The columns COMPARISON_COLUMNS, and whether all that is claimed of them is certified."""
     step = grid.level(level)
     design = optimal(line(grid.count + 1), step, consumer)
-    least_loss = design.loss
-    is_certified = not design.certificate.gap and least_loss == geometric_loss(consumer.costs(), step)
+    min_loss = design.loss
+    is_certified = not design.certificate.gap and min_loss == geometric_loss(consumer.costs(), step)
     laplace, factor = laplace_loss(consumer.costs(), step), laplace_factor(step)
-    ratio = laplace.upper / least_loss
-    row: list[Value] = [decimal(least_loss), decimal(laplace.upper), decimal(ratio, 8), decimal(factor, 8)]
-    return row, is_certified and bool(laplace.lower >= least_loss) and bool(laplace.lower <= factor * least_loss)
+    ratio = laplace.upper / min_loss
+    row: list[Value] = [decimal(min_loss), decimal(laplace.upper), decimal(ratio, 8), decimal(factor, 8)]
+    return row, is_certified and bool(laplace.lower >= min_loss) and bool(laplace.lower <= factor * min_loss)

@@ -22,8 +22,8 @@ from utmost.continuous.pixelation import (
 from utmost.design import by_program
 from utmost.exact import Number, alpha, decimal, epsilon
 from utmost.mechanisms.randomised_response import response
-from utmost.papers.fmm21.matrices import sixteen, unit
-from utmost.papers.items import Claim, Grid, Item, Value, claims, exactly, statement
+from utmost.papers.fmm21.matrices import paper_level, unit_grid
+from utmost.papers.items import Claim, Grid, Item, Value, claims_item, require_exact, statement_item
 from utmost.spaces import line
 
 PIECES_PER_CELL = 3  # pieces that each cell is cut into for the continuous side of Lemma 8
@@ -39,7 +39,7 @@ def densities() -> tuple[Density, ...]:
     return uniform_density(interval(0, 1)), linear_density([(0, 0), ("2/7", 2), (1, 0)])
 
 
-def on_grid(grid: PixelGrid, square: bool = False) -> Table:
+def distance_loss(grid: PixelGrid, square: bool = False) -> Table:
     """|w − x| on the points of the grid, or its square."""
     power = 2 if square else 1
     return losses.matrix([[abs(x - w) ** power for w in grid.points] for x in grid.points])
@@ -47,12 +47,12 @@ def on_grid(grid: PixelGrid, square: bool = False) -> Table:
 
 def section6b() -> Item:
     """π_2 of the uniform density."""
-    weights = pixelate(uniform_density(interval(0, 1)), unit(2)).exact()
+    weights = pixelate(uniform_density(interval(0, 1)), unit_grid(2)).exact()
     printed_weights = (Fraction(1, 2), Fraction(1, 2), Fraction(0))
     lines: list[Claim] = [
-        (f"π_2({x})", p, weight) for x, p, weight in zip(unit(2).points, printed_weights, weights, strict=True)
+        (f"π_2({x})", p, weight) for x, p, weight in zip(unit_grid(2).points, printed_weights, weights, strict=True)
     ]
-    return claims("Section VI-B", "the uniform density on U_2", lines)
+    return claims_item("Section VI-B", "the uniform density on U_2", lines)
 
 
 def continuous_loss(density: Density, mechanism: Stepped, loss: SteppedLoss) -> Number:
@@ -79,19 +79,19 @@ def lemma8() -> Item:
     rows: list[list[Value]] = []
     labels: list[str] = []
     for count in (2, 3, 5):
-        grid = unit(count)
+        grid = unit_grid(count)
         mechanisms: tuple[tuple[str, Channel], ...] = (
             ("geometric", grid_geometric(grid, alpha(Fraction(1, 2**count)))),
             ("response", response(count + 1, alpha("1/3")).channel()),
         )
         for density in densities():
             for name, mechanism in mechanisms:
-                table = on_grid(grid, square=name == "response")
-                left = continuous_loss(density, Stepped(grid, mechanism), SteppedLoss(grid, table))
-                right = Consumer(pixelate(density, grid), table).expected_loss(mechanism)
-                rows.append([left, exactly(right)])
+                table = distance_loss(grid, square=name == "response")
+                continuous_side = continuous_loss(density, Stepped(grid, mechanism), SteppedLoss(grid, table))
+                grid_side = Consumer(pixelate(density, grid), table).expected_loss(mechanism)
+                rows.append([continuous_side, require_exact(grid_side)])
                 labels.append(f"N = {count}, {density.name}, {name}")
-    return statement(
+    return statement_item(
         "Lemma 8",
         "losses on the interval, by Def. 2 over pieces of cells, and on U_N; |w−x| and |w−x|²",
         "$(π, M_N, ℓ_N) = $(π_N, M, ℓ)",
@@ -100,12 +100,12 @@ def lemma8() -> Item:
     )
 
 
-def sandwich(count: int, cells: int, rate: str) -> tuple[Number, Number, Number]:
+def lemma9_bounds(count: int, cells: int, rate: str) -> tuple[Number, Number, Number]:
     """e^(−ε/N)·$(π_N, K_N, ℓ), $(π, K, ℓ) and e^(ε/N)·$(π_N, K_N, ℓ) for K = ᵀL, uniform π and |w − ⌊x⌋_N|."""
-    grid, level = unit(count), epsilon(rate)
-    consumer = Consumer(pixelate(uniform_density(grid.interval), grid), on_grid(grid))
-    outer = exactly(consumer.expected_loss(cell_laplace(grid, cells, level)))
-    middle = exactly(consumer.expected_loss(averaged_laplace(grid, cells, level)))
+    grid, level = unit_grid(count), epsilon(rate)
+    consumer = Consumer(pixelate(uniform_density(grid.interval), grid), distance_loss(grid))
+    outer = require_exact(consumer.expected_loss(cell_laplace(grid, cells, level)))
+    middle = require_exact(consumer.expected_loss(averaged_laplace(grid, cells, level)))
     ratio = level.power(grid.step)
     return outer * ratio, middle, outer / ratio
 
@@ -113,10 +113,10 @@ def sandwich(count: int, cells: int, rate: str) -> tuple[Number, Number, Number]
 def lemma9() -> Item:
     """The sandwich, closing as N grows."""
     counts = (2, 4, 8)
-    bounds = [sandwich(count, 4, "2") for count in counts]
+    bounds = [lemma9_bounds(count, 4, "2") for count in counts]
     rows: list[list[Value]] = [[decimal(value) for value in triple] for triple in bounds]
     columns = ("e^(−ε/N)·$(π_N, K_N, ℓ)", "$(π, K, ℓ)", "e^(ε/N)·$(π_N, K_N, ℓ)")
-    return statement(
+    return statement_item(
         "Lemma 9",
         "K = ᵀL with T = 4, which is ε-private on the interval; ε = 2, uniform density, ℓ = |w − ⌊x⌋_N|",
         "e^(−ε/N)·$(π_N, K_N, ℓ) ≤ $(π, K, ℓ) ≤ e^(ε/N)·$(π_N, K_N, ℓ) for N-step ℓ",
@@ -126,7 +126,7 @@ def lemma9() -> Item:
     )
 
 
-def off_grid(grid: PixelGrid, factor: int) -> Table:
+def off_grid_loss(grid: PixelGrid, factor: int) -> Table:
     """|w − x|² on U_N for readings `factor` times as dense."""
     return losses.matrix([[abs(x - w) ** 2 for w in grid.interval.grid(factor * grid.count)] for x in grid.points])
 
@@ -137,19 +137,19 @@ def lemma10() -> Item:
     labels: list[str] = []
     gaps: list[Number] = []
     for count in (2, 4):
-        grid = unit(count)
-        step, peaked_prior = grid.level(sixteen()), pixelate(densities()[1], grid)
+        grid = unit_grid(count)
+        step, peaked_prior = grid.level(paper_level()), pixelate(densities()[1], grid)
         cases = {
-            "uniform, |w−x|": Consumer(priors.uniform(count + 1), on_grid(grid)),
-            "peak, |w−x|²": Consumer(peaked_prior, on_grid(grid, square=True)),
-            "peak, |w−x|², readings off the grid": Consumer(peaked_prior, off_grid(grid, 4)),
+            "uniform, |w−x|": Consumer(priors.uniform(count + 1), distance_loss(grid)),
+            "peak, |w−x|²": Consumer(peaked_prior, distance_loss(grid, square=True)),
+            "peak, |w−x|², readings off the grid": Consumer(peaked_prior, off_grid_loss(grid, 4)),
         }
         for name, consumer in cases.items():
             design = by_program(line(count + 1), step, consumer)
-            rows.append([exactly(consumer.expected_loss(grid_geometric(grid, sixteen()))), design.loss])
+            rows.append([require_exact(consumer.expected_loss(grid_geometric(grid, paper_level()))), design.loss])
             labels.append(f"N = {count}, {name}")
             gaps.append(design.certificate.gap)
-    return statement(
+    return statement_item(
         "Lemma 10",
         "expected losses on U_N, ε = 4 ln 2",
         "$(π_N, G_N, ℓ_N) ≤ $(π, M_N, ℓ_N) for every ε-private M",
@@ -161,8 +161,8 @@ def lemma10() -> Item:
 
 def lemma16() -> Item:
     """ℓ_N on U_N as Def. 7 has it: legal but for x = 1, where it is looked up at 1 − 1/N."""
-    grid = unit(4)
-    stepped = SteppedLoss(grid, on_grid(grid))
+    grid = unit_grid(4)
+    stepped = SteppedLoss(grid, distance_loss(grid))
     readings = range(grid.count + 1)
     rows = [[stepped.exact(x, w) for w in readings] for x in grid.points]
     inner = [row[:-1] for row in rows[:-1]]
@@ -176,4 +176,4 @@ def lemma16() -> Item:
         "⌊1⌋_N = 1, but Def. 7 takes ℓ_N(w, 1) from 1 − 1/N. It does no harm: π_N(1) = 0, so what a reading costs "
         "at x = 1 is never paid"
     )
-    return claims("Lemma 16", "ℓ = |w−x|, T = N = 4", lines, note)
+    return claims_item("Lemma 16", "ℓ = |w−x|, T = N = 4", lines, note)

@@ -9,9 +9,9 @@ from utmost.consumer.losses import Table
 from utmost.continuous.optimality import Band
 from utmost.continuous.pixelation import PixelGrid
 from utmost.exact import decimal
-from utmost.papers.fmm21.margins import COMPARISON_COLUMNS, against_the_best, thirtyseconds, tried
-from utmost.papers.fmm21.matrices import unit
-from utmost.papers.items import Grid, Item, Value, statement
+from utmost.papers.fmm21.margins import COMPARISON_COLUMNS, compare_with_best, level_with_32nd_roots, trial_priors
+from utmost.papers.fmm21.matrices import unit_grid
+from utmost.papers.items import Grid, Item, Value, statement_item
 
 RATES = (1, 2, 3, 8, 25)
 
@@ -28,7 +28,7 @@ def section8_band() -> Item:
     rows: list[list[Value]] = [
         [decimal(best), decimal(upper), f"{float(upper / best) - 1:.1%}"] for best, _, upper in loss_bounds
     ]
-    return statement(
+    return statement_item(
         "Section VIII, step functions",
         "is x inside [1/4, 3/4]? A wrong answer costs 1; uniform density",
         "the Laplace mechanism is not in general universally optimal wrt. arbitrary step functions",
@@ -42,12 +42,13 @@ def section8_band() -> Item:
 
 def section10_steps() -> Item:
     """Two losses that are monotone and not continuous in x: 0 within 1/8 and else 1, and the 2-step |w − ⌊x⌋_2|."""
-    level = thirtyseconds()
+    level = level_with_32nd_roots()
     cases = [("0 within 1/8, else 1", count) for count in (4, 8, 16)] + [("|w − ⌊x⌋_2|", count) for count in (4, 8)]
     comparisons = [
-        against_the_best(Consumer(tried(n)["leaning"], _step_loss(name, unit(n))), unit(n), level) for name, n in cases
+        compare_with_best(Consumer(trial_priors(n)["leaning"], _step_loss(name, unit_grid(n))), unit_grid(n), level)
+        for name, n in cases
     ]
-    return statement(
+    return statement_item(
         "Sections VIII and X, continuity",
         "monotone losses with steps in x on finer and finer grids; leaning prior",
         "the loss must be continuous; for N-step losses the Laplace mechanism is not optimal",
@@ -66,4 +67,6 @@ def section10_steps() -> Item:
 def _step_loss(name: str, grid: PixelGrid) -> Table:
     if name.startswith("0"):
         return losses.matrix([[int(abs(x - w) > Fraction(1, 8)) for w in grid.points] for x in grid.points])
-    return losses.matrix([[abs(unit(2).points[unit(2).cell(x)] - w) for w in grid.points] for x in grid.points])
+    return losses.matrix(
+        [[abs(unit_grid(2).points[unit_grid(2).cell(x)] - w) for w in grid.points] for x in grid.points]
+    )

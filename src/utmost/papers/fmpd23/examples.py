@@ -14,14 +14,14 @@ from utmost.design.universal import binary_mechanism, isolating, pulled_back, un
 from utmost.exact import Number, alpha
 from utmost.mechanisms.geometric import geometric
 from utmost.mechanisms.randomised_response import response, response_dual
-from utmost.papers.fmpd23.channels import half, numbers
+from utmost.papers.fmpd23.channels import fraction_rows, half
 from utmost.papers.fmpd23.regions import PATH, inners, posteriors
-from utmost.papers.items import Claim, Grid, Item, Value, claims, compared, statement
+from utmost.papers.items import Claim, Grid, Item, Value, claims_item, matrix_item, statement_item
 from utmost.polytopes import count_vertices, is_kernel_mechanism
 from utmost.qif import hyper
 from utmost.spaces import Space, discrete, hamming, line
 
-FIGURE_8 = {  # Δ_K and, below it, its outers; the rows as far as they can be told apart
+FIGURE_8 = {  # Δ_K and, below it, its outers; the rows as far as they can be distinguished
     "000": "8/27 2/21 1/21 1/27",
     "100": "4/27 4/21 2/21 2/27",
     "110": "2/27 2/21 4/21 4/27",
@@ -40,11 +40,11 @@ def items() -> tuple[Item, ...]:
     """In the order of the paper."""
     return (
         lemma_a2(),
-        lemmas(),
+        lemmas19_and_21(),
         lemma21(),
         section6a(),
-        hyper_of("Section VI-B, K_A", K_A, last=True),
-        hyper_of("Section VI-B, K_B", K_B, last=False),
+        hyper_item("Section VI-B, K_A", K_A, last=True),
+        hyper_item("Section VI-B, K_B", K_B, last=False),
         section6b(),
         section6b_sums(),
         figure8(),
@@ -52,7 +52,7 @@ def items() -> tuple[Item, ...]:
     )
 
 
-def lemmas() -> Item:
+def lemmas19_and_21() -> Item:
     """Lemmas 19 and 21: the geometric mechanism, R and R° are kernel mechanisms."""
     lines: list[Claim] = []
     for n in (3, 4):
@@ -62,10 +62,14 @@ def lemmas() -> Item:
             "R°": (response_dual(n, half()).channel(), discrete(n)),
         }
         lines += [
-            (f"{name} on {metric.name} is a kernel mechanism", True, is_kernel_mechanism(made, metric, half()).holds)
-            for name, (made, metric) in mechanisms.items()
+            (
+                f"{name} on {metric.name} is a kernel mechanism",
+                True,
+                is_kernel_mechanism(mechanism, metric, half()).holds,
+            )
+            for name, (mechanism, metric) in mechanisms.items()
         ]
-    return claims("Lemmas 19 and 21", "kernel mechanisms, ε = ln 2", lines)
+    return claims_item("Lemmas 19 and 21", "kernel mechanisms, ε = ln 2", lines)
 
 
 def lemma21() -> Item:
@@ -80,12 +84,12 @@ def lemma21() -> Item:
         "misprint: the lemma holds. The matrix printed for R is that of R°, and so is the determinant; R's is "
         "(1 − α)^(n−1)·(1 + (n−1)α)/k^n, not 0 either"
     )
-    return claims("Lemma 21, the matrix", "the determinant in its proof, n = 3, ε = ln 2", lines, note)
+    return claims_item("Lemma 21, the matrix", "the determinant in its proof, n = 3, ε = ln 2", lines, note)
 
 
-def determinant(same: Number, other: Number) -> Number:
+def determinant(diagonal: Number, off_diagonal: Number) -> Number:
     """Of the 3 × 3 matrix with `same` on the diagonal and `other` elsewhere."""
-    a, b = same, other
+    a, b = diagonal, off_diagonal
     return a * (a * a - b * b) - b * (b * a - b * b) + b * (b * b - a * b)
 
 
@@ -98,7 +102,7 @@ def lemma_a2() -> Item:
         "proof: at least 2(n−1), the lemma, is right: the exponents of the vertices come in opposite pairs (d is "
         "symmetric) and span n−1 dimensions. §VI-A has the line's count right"
     )
-    return compared(
+    return matrix_item(
         "Lemma A2, proof", "2(n−1) constraints are counted as if each were a vertex", published, computed, note
     )
 
@@ -110,7 +114,7 @@ def section6a() -> Item:
         [universally_optimal(line(n), level, losses.nib, geometric(n - 1, level)).optimal for n in sizes]
         for level in levels
     ]
-    return statement(
+    return statement_item(
         "Section VI-A, open question",
         "is the geometric mechanism universally ℓ_nib-optimal, line:n",
         "the geometric mechanism may also be optimal for the non-monotone ℓ_nib",
@@ -120,58 +124,58 @@ def section6a() -> Item:
     )
 
 
-def hyper_of(name: str, rows: tuple[str, ...], *, last: bool) -> Item:
-    """K_A tells whether the secret is x_n, K_B whether it is x_1; three secrets."""
+def hyper_item(name: str, rows: tuple[str, ...], *, last: bool) -> Item:
+    """K_A reveals whether the secret is x_n, K_B whether it is x_1; three secrets."""
     three = discrete(3)
     mechanism = isolating(three, half(), three.labels[-1 if last else 0])
-    found = hyper(priors.uniform(3), mechanism)
-    order = sorted(range(2), key=lambda y: found.inners[-1 if last else 0, y], reverse=True)
-    computed = [[row[y] for y in order] for row in (*found.inners.tolist(), list(found.outers))]
-    grid = Grid("Δ", ("y1", "y2"), ("x1", "x2", "x3", "outer"), numbers(rows))
-    return compared(name, "its hyper on three secrets, ε = ln 2", grid, computed)
+    mechanism_hyper = hyper(priors.uniform(3), mechanism)
+    order = sorted(range(2), key=lambda y: mechanism_hyper.inners[-1 if last else 0, y], reverse=True)
+    computed = [[row[y] for y in order] for row in (*mechanism_hyper.inners.tolist(), list(mechanism_hyper.outers))]
+    grid = Grid("Δ", ("y1", "y2"), ("x1", "x2", "x3", "outer"), fraction_rows(rows))
+    return matrix_item(name, "its hyper on three secrets, ε = ln 2", grid, computed)
 
 
 def section6b() -> Item:
     """K_A, K_B and their choices: kernels, T on {x1, xn}, optimal for ℓ_e lifted."""
-    lines = [fact for n in (3, 4) for fact in _ends(discrete(n))]
-    return claims("Section VI-B, K_A and K_B", "ℓ_e is ℓ_nib on x1 and xn, ε = ln 2", lines)
+    lines = [claim for n in (3, 4) for claim in _end_mechanism_claims(discrete(n))]
+    return claims_item("Section VI-B, K_A and K_B", "ℓ_e is ℓ_nib on x1 and xn, ε = ln 2", lines)
 
 
-def _ends(metric: Space) -> list[Claim]:
-    """What is said of the two mechanisms that tell whether the secret is the last one, or the first."""
-    ends, name = (metric.labels[0], metric.labels[-1]), f"n = {len(metric)}"
-    both = first, second = isolating(metric, half(), ends[1]), isolating(metric, half(), ends[0])
+def _end_mechanism_claims(metric: Space) -> list[Claim]:
+    """What is said of the two mechanisms that reveal whether the secret is the last one, or the first."""
+    end_labels, name = (metric.labels[0], metric.labels[-1]), f"n = {len(metric)}"
+    mechanisms = first, second = isolating(metric, half(), end_labels[1]), isolating(metric, half(), end_labels[0])
     best = sorted(map(tuple, binary_mechanism(line(2), half()).rows.T))
-    same = all(sorted(map(tuple, made.restrict(ends).rows.T)) == best for made in both)
-    loss = lift_loss(losses.nib, ends, metric)
-    chosen = {p: choice(first, second, p) for p in ("0", "1/3", "1")}
+    is_same = all(sorted(map(tuple, mechanism.restrict(end_labels).rows.T)) == best for mechanism in mechanisms)
+    loss = lift_loss(losses.nib, end_labels, metric)
+    choices = {p: choice(first, second, p) for p in ("0", "1/3", "1")}
     return [
         (
             f"{name}: K_A and K_B are kernel mechanisms",
             True,
-            all(is_kernel_mechanism(made, metric, half()).holds for made in both),
+            all(is_kernel_mechanism(mechanism, metric, half()).holds for mechanism in mechanisms),
         ),
-        (f"{name}: on x1 and xn both are T, up to the order of columns", True, same),
+        (f"{name}: on x1 and xn both are T, up to the order of columns", True, is_same),
         *(
-            (f"{name}: K_A ⊕_p K_B is ℓ_e↑-optimal, p = {p}", True, _optimal(metric, loss, made))
-            for p, made in chosen.items()
+            (f"{name}: K_A ⊕_p K_B is ℓ_e↑-optimal, p = {p}", True, _is_optimal(metric, loss, mechanism))
+            for p, mechanism in choices.items()
         ),
     ]
 
 
-def _optimal(metric: Space, loss: LossLike, made: Channel) -> bool:
-    return universally_optimal(metric, half(), loss, made).optimal
+def _is_optimal(metric: Space, loss: LossLike, mechanism: Channel) -> bool:
+    return universally_optimal(metric, half(), loss, mechanism).optimal
 
 
 def section6b_sums() -> Item:
     """The printed columns of K_A and K_B are distributions for three secrets only."""
     sizes, quarter, fifth = (3, 4, 5), Fraction(1, 4), Fraction(1, 5)
     published: list[list[Value]] = [[quarter * (n - 1) + 2 * quarter, 2 * fifth * (n - 1) + fifth] for n in sizes]
-    computed = [_sums(inners(isolating(discrete(n), half(), discrete(n).labels[0]))) for n in sizes]
+    computed = [_column_sums(inners(isolating(discrete(n), half(), discrete(n).labels[0]))) for n in sizes]
     note = (
         "misprint: on n secrets they are (2, 1, …)/(n+1) and (1, 2, …)/(2n−1), with outers (n+1)/(3n) and (2n−1)/(3n)"
     )
-    return compared(
+    return matrix_item(
         "Section VI-B, n secrets",
         "what the columns of Δ_KA, Δ_KB sum to, if 1/4 and 2/5 stand for all secrets but one",
         Grid("n", ("first column", "second column"), sizes, published),
@@ -180,7 +184,7 @@ def section6b_sums() -> Item:
     )
 
 
-def _sums(points: Sequence[Sequence[Number]]) -> list[Value]:
+def _column_sums(points: Sequence[Sequence[Number]]) -> list[Value]:
     return [sum(point, Fraction(0)) for point in points]
 
 
@@ -193,19 +197,19 @@ def cube_mechanism() -> Channel:
 def figure8() -> Item:
     """Δ_K on bitstrings of length 3."""
     cube, mechanism = hamming(3), cube_mechanism()
-    found = hyper(priors.uniform(8), mechanism)
-    rows = {str(label): list(row) for label, row in zip(cube.labels, found.inners.tolist(), strict=True)}
-    computed = [rows[label] for label in FIGURE_8 if label != "outer"] + [list(found.outers)]
-    grid = Grid("Δ_K", ("y1", "y2", "y3", "y4"), tuple(FIGURE_8), numbers(tuple(FIGURE_8.values())))
+    cube_hyper = hyper(priors.uniform(8), mechanism)
+    rows = {str(label): list(row) for label, row in zip(cube.labels, cube_hyper.inners.tolist(), strict=True)}
+    computed = [rows[label] for label in FIGURE_8 if label != "outer"] + [list(cube_hyper.outers)]
+    grid = Grid("Δ_K", ("y1", "y2", "y3", "y4"), tuple(FIGURE_8), fraction_rows(tuple(FIGURE_8.values())))
     note = (
         "misprint: the text followed here has ten rows for the eight secrets; the two that read 2/27 2/21 4/21 2/27 "
         "are superfluous (they average to 10/96, not to 1/8) and left out; the other eight are right"
     )
-    made = compared("Figure 8", "a kernel hyper on bitstrings of length 3, ε = ln 2", grid, computed, note)
-    return replace(made, draw=lambda: _cube_drawn(mechanism))
+    item = matrix_item("Figure 8", "a kernel hyper on bitstrings of length 3, ε = ln 2", grid, computed, note)
+    return replace(item, draw=lambda: _cube_chart(mechanism))
 
 
-def _cube_drawn(mechanism: Channel) -> Any:
+def _cube_chart(mechanism: Channel) -> Any:
     from utmost import charts
 
     title = "K is the geometric mechanism of the number of ones"
@@ -215,23 +219,23 @@ def _cube_drawn(mechanism: Channel) -> Any:
 def figure8_claims() -> Item:
     """What is said of K."""
     cube, mechanism = hamming(3), cube_mechanism()
-    kept = mechanism.restrict(PATH)
-    spots = set(inners(mechanism))
+    path_channel = mechanism.restrict(PATH)
+    points = set(inners(mechanism))
     geometric_rows = geometric(3, half()).channel().rows
     lines: list[Claim] = [
         ("K is private", True, is_private(mechanism, cube, half())),
         (
             "its posteriors are four of the 38 vertices",
             True,
-            len(spots) == 4 and spots <= set(posteriors(cube, half())),
+            len(points) == 4 and points <= set(posteriors(cube, half())),
         ),
         ("K is a kernel mechanism", True, is_kernel_mechanism(mechanism, cube, half()).holds),
-        ("K↓{000, 100, 110, 111} is the geometric mechanism", True, bool((kept.rows == geometric_rows).all())),
+        ("K↓{000, 100, 110, 111} is the geometric mechanism", True, bool((path_channel.rows == geometric_rows).all())),
         (
             "K is universally optimal for ℓ_bin on these, lifted",
             True,
-            _optimal(cube, lift_loss(losses.binary, PATH, cube), mechanism),
+            _is_optimal(cube, lift_loss(losses.binary, PATH, cube), mechanism),
         ),
     ]
     note = "K depends on the number of ones alone: row x is the geometric mechanism's row for it"
-    return claims("Figure 8, K", "the mechanism that noises the number of ones", lines, note)
+    return claims_item("Figure 8, K", "the mechanism that noises the number of ones", lines, note)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from utmost.exact import Number, decimal, epsilon, power
 from utmost.exact.working_precision import working_precision
-from utmost.papers.items import Claim, Grid, Item, Series, Value, claims, found
+from utmost.papers.items import Claim, Grid, Item, Series, Value, claims_item, computed_item
 from utmost.precision import laplace, planar
 from utmost.precision.certificate import Certificate, implementation
 from utmost.precision.closeness import BALL_BITS, rational_ball
@@ -35,7 +35,7 @@ def section5_ratio() -> Item:
         ("R as δ_t → 0", Fraction(1), laplace.rounding_robustness(rounding, Fraction(0)) or Fraction(0)),
     ]
     note = "S^{+δ} ∖ S^{−δ} has length 4δ_t: R = 4δ_t/(L − 2δ_t); with the ratio ε′ would never be below ε + ln 2"
-    return claims("Section 5, R", "R = (L + 2δ_t)/(L − 2δ_t) as published, and as eq. (5) defines it", lines, note)
+    return claims_item("Section 5, R", "R = (L + 2δ_t)/(L − 2δ_t) as published, and as eq. (5) defines it", lines, note)
 
 
 def section5() -> Item:
@@ -53,7 +53,7 @@ def section5() -> Item:
         f"2^53 values of the generator reach no further than a range of {decimal(widest, 5)}: beyond it ε′ is infinite"
     )
     lines = _price_series(WIDTHS, certificates, "width of the range", widest)
-    item = found("Section 5", "binary64, ε = 1, Δ = 1, L = 1/1024", grid, note, lines)
+    item = computed_item("Section 5", "binary64, ε = 1, Δ = 1, L = 1/1024", grid, note, lines)
     return replace(item, claim=f"A range wider than {decimal(widest, 4)} has no ε′; below it the price is exponential")
 
 
@@ -98,7 +98,7 @@ def section6_formulas() -> Item:
         "R = 8Lδ_t/(L − 2δ_t)²; an angle that is off by 2πδ₀ moves a point at radius D along an arc of 2πDδ₀, "
         "so its square stands under the root"
     )
-    return claims("Section 6, formulas", "as published, and as the definitions give them", lines, note)
+    return claims_item("Section 6, formulas", "as published, and as the definitions give them", lines, note)
 
 
 def section6_centre() -> Item:
@@ -113,7 +113,7 @@ def section6_centre() -> Item:
         rows.append([decimal(Fraction(str(float(printed_shift))), 4), decimal(radius_shift, 4)])
     grid = Grid("δ₀", ("K_C·δ₀ as published", "modulus of C⁻¹"), [f"2^-{bits}" for bits in exponents], rows)
     note = "C′(0) = 0, so C⁻¹ moves by about √(2δ₀)/ε: K_C = e^{εD}/(2ε + rε²) is no Lipschitz constant (ε = D = r = 1)"
-    return found("Section 6, K_C", "how far the radius can be off near 0", grid, note)
+    return computed_item("Section 6, K_C", "how far the radius can be off near 0", grid, note)
 
 
 def section6() -> Item:
@@ -129,5 +129,5 @@ def section6() -> Item:
     grid = Grid("side", columns, SIDES, [_certificate_row(c)[:5] for c in certificates])
     note = f"up to a side of about 15 the centre decides: δ_t ≈ √(2δ₀)/ε = 1.5e-8; no ε′ beyond {decimal(widest, 5)}"
     lines = _price_series(SIDES, certificates, "side of the square", widest)
-    item = found("Section 6", "binary64, ε = 1, Δ = 1, L = 1/64", grid, note, lines)
+    item = computed_item("Section 6", "binary64, ε = 1, Δ = 1, L = 1/64", grid, note, lines)
     return replace(item, claim=f"No ε′ for squares wider than {decimal(widest, 4)}; up to 15 the centre sets the price")

@@ -1,4 +1,4 @@
-"""GMP13 Examples 1.1 and 4.1, Figures 1 and 2: exact laws of samplers that leak."""
+"""GMP13 Examples 1.1 and 4.1, Figures 1 and 2: exact laws of samplers that are not private."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def example11() -> Item:
 
 
 def _have_disjoint_results(h: int) -> bool:
-    """Are 0 and (2^n·3 + h)/2^d told apart."""
+    """Have 0 and (2^n·3 + h)/2^d no result in common."""
     second_secret = Fraction(2**DOUBLINGS * 3 + h, 2**DIGITS)
     first, second = (scaled_law(r, DIGITS, DOUBLINGS) for r in (Fraction(0), second_secret))
     return not set(first) & set(second)

@@ -15,7 +15,7 @@ from utmost.design.privacy_program import privacy_program
 from utmost.exact import Level, alpha
 from utmost.lp import LinearProgram, activity, certified_optimum, is_unique
 from utmost.mechanisms.geometric import geometric, untruncated_law
-from utmost.papers.items import Grid, Item, claims, compared, exactly
+from utmost.papers.items import Grid, Item, claims_item, matrix_item, require_exact
 from utmost.spaces import line
 
 CORNER = "input/output"
@@ -54,12 +54,12 @@ def items() -> tuple[Item, ...]:
     return (figure1a(), figure1b(), figure3a(), figure3b(), figure3_claims(), figure4(), figure5a(), figure5_claims())
 
 
-def numbers(rows: Sequence[str]) -> list[list[Fraction]]:
+def fraction_rows(rows: Sequence[str]) -> list[list[Fraction]]:
     """Published rows of fractions."""
     return [[Fraction(cell) for cell in row.split()] for row in rows]
 
 
-def grid(rows: Sequence[Sequence[Fraction]] | Sequence[str], first: int = 0) -> Grid:
+def count_grid(rows: Sequence[Sequence[Fraction]] | Sequence[str], first: int = 0) -> Grid:
     """A published matrix over the counts; its outputs start at `first`."""
     return Grid(CORNER, range(first, first + len(rows[0])), range(len(rows)), [list(row) for row in rows])
 
@@ -73,13 +73,15 @@ def figure1a() -> Item:
     """The geometric mechanism, outputs −1 … 6 of all the integers."""
     computed = [untruncated_law(x, range(-1, 7), half()) for x in range(6)]
     caption = "the 1/2-geometric mechanism, n = 5 (outputs -1 to 6 of all integers)"
-    return compared("Figure 1(a)", caption, grid(numbers(FIGURE_1A), -1), computed)
+    return matrix_item("Figure 1(a)", caption, count_grid(fraction_rows(FIGURE_1A), -1), computed)
 
 
 def figure1b() -> Item:
     """The truncated geometric mechanism."""
     computed = geometric(5, half()).channel().rows.tolist()
-    return compared("Figure 1(b)", "the truncated 1/2-geometric mechanism, n = 5", grid(numbers(FIGURE_1B)), computed)
+    return matrix_item(
+        "Figure 1(b)", "the truncated 1/2-geometric mechanism, n = 5", count_grid(fraction_rows(FIGURE_1B)), computed
+    )
 
 
 def figure3_consumer() -> Consumer:
@@ -92,46 +94,48 @@ def figure3a() -> Item:
     design = optimal(line(6), half(), figure3_consumer())
     caption = "an optimal 1/2-private mechanism for the prior 1/4,0,1/4,0,1/4,1/4 and the loss |i - j|^1.5"
     note = f"the geometric mechanism read as {design.remap}, optimal with gap {design.certificate.gap}"
-    return compared("Figure 3(a)", caption, grid(numbers(FIGURE_3A)), design.channel.rows.tolist(), note)
+    return matrix_item("Figure 3(a)", caption, count_grid(fraction_rows(FIGURE_3A)), design.channel.rows.tolist(), note)
 
 
 def figure3b() -> Item:
     """Its signature."""
-    found = signature(optimal(line(6), half(), figure3_consumer()).channel, half())
-    return compared("Figure 3(b)", "the signature of that mechanism", grid(FIGURE_3B), [list(row) for row in found])
+    symbols = signature(optimal(line(6), half(), figure3_consumer()).channel, half())
+    return matrix_item(
+        "Figure 3(b)", "the signature of that mechanism", count_grid(FIGURE_3B), [list(row) for row in symbols]
+    )
 
 
 def figure3_claims() -> Item:
     """The mechanism as printed: private, and as good as the program's bounds allow."""
-    consumer, printed = figure3_consumer(), channel(numbers(FIGURE_3A))
+    consumer, printed = figure3_consumer(), channel(fraction_rows(FIGURE_3A))
     program = by_program(line(6), half(), consumer).certificate
-    loss = exactly(consumer.face_value_loss(printed))
+    loss = require_exact(consumer.face_value_loss(printed))
     lines = [
         ("is private", True, is_private(printed, line(6), half())),
         ("the consumer reads it at face value", True, consumer.is_direct(printed)),
         ("its loss is within the program's bounds", True, bool(program.lower <= loss <= program.upper)),
     ]
     note = f"its loss is exactly {loss}; the program runs between rational bounds of the irrational losses"
-    return claims("Figure 3", "what is said of the mechanism as printed", lines, note)
+    return claims_item("Figure 3", "what is said of the mechanism as printed", lines, note)
 
 
 def figure4() -> Item:
     """The signature of the truncated geometric mechanism."""
-    found = signature(geometric(5, half()).channel(), half())
+    symbols = signature(geometric(5, half()).channel(), half())
     caption = "the signature of the truncated geometric mechanism, n = 5"
-    return compared("Figure 4", caption, grid(FIGURE_4), [list(row) for row in found])
+    return matrix_item("Figure 4", caption, count_grid(FIGURE_4), [list(row) for row in symbols])
 
 
 def figure5a() -> Item:
     """The vertex, found again as the only private mechanism with the same tight constraints."""
-    printed = channel(numbers(FIGURE_5A))
+    printed = channel(fraction_rows(FIGURE_5A))
     program = tight_program(printed, half())
     certificate = certified_optimum(program)
     computed = np.array(certificate.x, dtype=object).reshape(4, 4).tolist()
     note = "computed: the only private mechanism for which every constraint binds that binds in the published one"
     if not is_unique(program, certificate).unique:
         note = "the tight constraints do not determine it: not a vertex"
-    return compared("Figure 5(a)", "a vertex for n = 3", grid(numbers(FIGURE_5A)), computed, note)
+    return matrix_item("Figure 5(a)", "a vertex for n = 3", count_grid(fraction_rows(FIGURE_5A)), computed, note)
 
 
 def tight_program(mechanism: Channel, level: Level) -> LinearProgram:
@@ -142,7 +146,7 @@ def tight_program(mechanism: Channel, level: Level) -> LinearProgram:
     """
     base = privacy_program(line(len(mechanism.inputs)), level, np.full(mechanism.rows.shape, Fraction(0), dtype=object))
     point = [Fraction(value) for value in mechanism.rows.ravel()]
-    tight = [not equal and not left for equal, left in zip(base.equality, activity(base, point), strict=True)]
+    tight = [not equal and not slack for equal, slack in zip(base.equality, activity(base, point), strict=True)]
     cost = [Fraction(not value) for value in point]
     for row, column, value in zip(base.rows, base.columns, base.values, strict=True):
         cost[column] += value if tight[row] else 0
@@ -151,12 +155,12 @@ def tight_program(mechanism: Channel, level: Level) -> LinearProgram:
 
 def figure5_consumer() -> Consumer:
     """A uniform prior and the loss of Figure 5(b)."""
-    return Consumer(priors.uniform(4), losses.matrix(numbers(FIGURE_5B)))
+    return Consumer(priors.uniform(4), losses.matrix(fraction_rows(FIGURE_5B)))
 
 
 def figure5_claims() -> Item:
     """What is said of Figure 5: optimal for its user, a vertex, not a remap of the geometric mechanism."""
-    printed, consumer = channel(numbers(FIGURE_5A)), figure5_consumer()
+    printed, consumer = channel(fraction_rows(FIGURE_5A)), figure5_consumer()
     best = by_program(line(4), half(), consumer)
     program = tight_program(printed, half())
     derived = derivation(printed, half())
@@ -172,4 +176,4 @@ def figure5_claims() -> Item:
         f"least loss {best.loss}, from the geometric mechanism {geometric_loss}; T^-1 X has the entry {derived.value} "
         f"at answer {derived.answer}, reading {derived.reading}"
     )
-    return claims("Figure 5", "what is said of the vertex and the illegal loss", lines, note)
+    return claims_item("Figure 5", "what is said of the vertex and the illegal loss", lines, note)

@@ -19,19 +19,29 @@ from utmost.axioms.dobrushin import least_overlap
 from utmost.axioms.relation import Relation, parse_relation
 from utmost.channel import Channel, channel
 from utmost.mechanisms import geometric, response
-from utmost.papers.items import Claim, Grid, Item, Series, Value, claims, compared, found, statement
+from utmost.papers.items import (
+    Claim,
+    Grid,
+    Item,
+    Series,
+    Value,
+    claims_item,
+    computed_item,
+    matrix_item,
+    statement_item,
+)
 from utmost.papers.kl10.graphs import half
 from utmost.papers.kl10.lemma_conditions import (
-    along,
-    corrected338,
-    first_lemma,
-    optimum,
-    printed338,
-    second_lemma,
-    two_rows,
-    worth,
+    end_overlap,
+    least_overlap_law,
+    meets_corrected_lemma338,
+    meets_lemma334,
+    meets_lemma335,
+    meets_printed_lemma338,
+    trial_laws,
+    two_output_channel,
 )
-from utmost.papers.kl10.matrices import events
+from utmost.papers.kl10.matrices import event_probabilities
 
 SIZES = range(2, 8)
 GRAPHS = ("line:4", "cycle:4", "cycle:5", "discrete:4", "hamming:3", "grid:2x3")
@@ -50,7 +60,7 @@ def items() -> tuple[Item, ...]:
         lemma338_printed(),
         lemma338(),
         common_structure(),
-        still_best(),
+        optimum_after_generalizing(),
     )
 
 
@@ -58,10 +68,10 @@ def lemma334() -> Item:
     """Each optimum of a certified program is as small at each step as the next entry allows."""
     rows: list[list[Value]] = []
     for size in SIZES:
-        best = optimum(size)
-        rows.append([", ".join(map(str, best)), first_lemma(best), first_lemma(best[::-1])])
+        best = least_overlap_law(size)
+        rows.append([", ".join(map(str, best)), meets_lemma334(best), meets_lemma334(best[::-1])])
     columns = ("m₁,₁, …, m₁,ₙ", "forwards", "or backwards")
-    return statement(
+    return statement_item(
         "Lemma 3.3.4, Appendix E",
         "2 × n mechanisms that maximise E₁,ₙ, found by certified programs; e^ε = 2",
         "m₁,ⱼ = max(e^−ε·m₁,ⱼ₊₁, 1 − (1 − m₁,ⱼ₊₁)·e^ε) for all j, or the same with j and j+1 exchanged",
@@ -79,12 +89,12 @@ def lemma335() -> Item:
         rate = half().alpha
         power = half().power(size // 2)
         published.append([power if size % 2 else 2 * power / (1 + rate), True])
-        best = optimum(size)
-        computed.append([worth(best), second_lemma(best)])
+        best = least_overlap_law(size)
+        computed.append([end_overlap(best), meets_lemma335(best)])
     grid = Grid("n", ("least overlap −E₁,ₙ", "conditions hold"), list(SIZES), published)
     note = "computed: certified linear programs. Even n: 2α^(n/2)/(1+α); odd n: α^((n−1)/2); from App. C's equation (9)"
-    item = compared("Lemma 3.3.5, Appendix C", "2 × n mechanisms that maximise E₁,ₙ; e^ε = 2", grid, computed, note)
-    values = tuple(float(worth(optimum(size))) for size in SIZES)
+    item = matrix_item("Lemma 3.3.5, Appendix C", "2 × n mechanisms that maximise E₁,ₙ; e^ε = 2", grid, computed, note)
+    values = tuple(float(end_overlap(least_overlap_law(size))) for size in SIZES)
     line = Series("least overlap of inputs 1 and n", "inputs n", "overlap", tuple(map(float, SIZES)), values)
     return replace(item, series=(line,), claim="The further apart two inputs are, the better they can be told apart")
 
@@ -93,12 +103,12 @@ def lemma335_all() -> Item:
     """If and only if: on 2 × n mechanisms with steps that are tight or not."""
     rows: list[list[Value]] = []
     for size in SIZES:
-        laws = list(along(size))
-        best = worth(optimum(size))
+        laws = list(trial_laws(size))
+        best = end_overlap(least_overlap_law(size))
         rising = [law for law in laws if law[0] <= law[-1]]
-        agree = sum(second_lemma(law) == (worth(law) == best) for law in rising)
-        rows.append([len(rising), sum(worth(law) == best for law in rising), agree])
-    return statement(
+        agree = sum(meets_lemma335(law) == (end_overlap(law) == best) for law in rising)
+        rows.append([len(rising), sum(end_overlap(law) == best for law in rising), agree])
+    return statement_item(
         "Lemma 3.3.5, if and only if",
         "private 2 × n mechanisms whose entries rise, fall or stay, from several values in the middle; e^ε = 2",
         "M maximises E₁,ₙ iff its first row rises, and its second falls, as fast as may be on the lemma's steps",
@@ -109,35 +119,35 @@ def lemma335_all() -> Item:
 
 def one_direction() -> Item:
     """R_n = {(i, i+1)} as it is printed, with one direction only, allows more."""
-    mechanism = two_rows([Fraction(0), Fraction(1, 2)])
-    one_way = all(b <= 2 * a and 1 - b <= 2 * (1 - a) for b, a in events(mechanism, 0, 1))
+    mechanism = two_output_channel([Fraction(0), Fraction(1, 2)])
+    one_way = all(b <= 2 * a and 1 - b <= 2 * (1 - a) for b, a in event_probabilities(mechanism, 0, 1))
     lines: list[Claim] = [
         ("(0, 1), (1/2, 1/2) satisfies P(O|1) ≤ 2·P(O|2) for every event O", True, one_way),
         (
             "least overlap for n = 2, by the lemma 2/3; of this mechanism",
-            worth(optimum(2)),
+            end_overlap(least_overlap_law(2)),
             -ergodicity(mechanism).value,
         ),
     ]
     note = (
         "misprint: the lemmas need R_n symmetric, {(i, i+1), (i+1, i)}; Def. 2.0.2 asks P(O|i₁) ≤ e^ε·P(O|i₂) on R only"
     )
-    return claims("Lemma 3.3.5, one direction", "R₂ = {(1, 2)} as printed, e^ε = 2", lines, note)
+    return claims_item("Lemma 3.3.5, one direction", "R₂ = {(1, 2)} as printed, e^ε = 2", lines, note)
 
 
 def appendix_c() -> Item:
     """The value of m₂,ℓ in the even case."""
     rate = Fraction(2)
-    even = optimum(4)
+    even = least_overlap_law(4)
     lines: list[Claim] = [
         ("m₁,ℓ = e^ε/(1+e^ε), ℓ = n/2 + 1, n = 4", rate / (1 + rate), even[2]),
         ("m₂,ℓ = 1/(1−e^ε)", 1 / (1 - rate), 1 - even[2]),
     ]
     note = "misprint: 1/(1−e^ε) is negative; read 1/(1+e^ε)"
-    return claims("Appendix C, m₂,ℓ", "the optimum for n = 4, e^ε = 2", lines, note)
+    return claims_item("Appendix C, m₂,ℓ", "the optimum for n = 4, e^ε = 2", lines, note)
 
 
-def overlaps(relation: Relation) -> list[set[Fraction]]:
+def least_overlaps(relation: Relation) -> list[set[Fraction]]:
     """The least overlaps of the first secret and of the last with all others, by distance 1, 2, …"""
     overlap_values: dict[int, set[Fraction]] = {}
     for x, z in product((0, len(relation) - 1), range(len(relation))):
@@ -154,13 +164,13 @@ def lemma337() -> Item:
     rows: list[list[Value]] = []
     for relation_name in GRAPHS:
         relation = parse_relation(relation_name)
-        min_overlaps = overlaps(relation)
+        min_overlaps = least_overlaps(relation)
         falls = all(len(values) == 1 for values in min_overlaps) and all(
             max(b) < min(a) for a, b in pairwise(min_overlaps)
         )
         overlap_text = ", ".join(str(min(values)) for values in min_overlaps)
         rows.append([relation.diameter or 0, overlap_text, falls, -best_coefficient(relation, half())])
-    return statement(
+    return statement_item(
         "Lemma 3.3.7",
         "the least overlap of two secrets at distance 1, 2, … under any private mechanism: certified programs, e^ε = 2",
         "if M maximises μ_Dob, only secrets at the diameter attain it",
@@ -175,13 +185,15 @@ def layers() -> Item:
     printed = [sum(step == k for step in steps) for k in (1, 2)] + [sum((step or 0) >= 3 for step in steps)]
     lines: list[Claim] = [("secrets in G₁, …, G_{t+1} together, of 4", 4, sum(printed))]
     note = "proof: u₂ itself, at distance 0, is in none of them; the groups begin with G₀, and P(·|u₂) = P(·|i₀)"
-    return claims("Lemma 3.3.7, proof", "the partition by distance from u₂ = 0 on a line of four, t = 2", lines, note)
+    return claims_item(
+        "Lemma 3.3.7, proof", "the partition by distance from u₂ = 0 on a line of four, t = 2", lines, note
+    )
 
 
 def lemma338_printed() -> Item:
     """The lemma's conditions as printed, on mechanisms whose standing is known."""
     flat, best = channel([[1], [1]]), best_mechanism(parse_relation("line:3"), half())
-    late_rise = two_rows([Fraction(1, 3), Fraction(1, 3), Fraction(2, 3)])
+    late_rise = two_output_channel([Fraction(1, 3), Fraction(1, 3), Fraction(2, 3)])
     lines: list[Claim] = []
     steep = geometric(3, half()).channel()
     mechanisms = {
@@ -194,14 +206,14 @@ def lemma338_printed() -> Item:
         relation = parse_relation(f"line:{len(source.inputs)}")
         optimal, passes = (
             is_dobrushin_optimal(source, relation, half()),
-            printed338(source, tuple(range(len(source.inputs)))),
+            meets_printed_lemma338(source, tuple(range(len(source.inputs)))),
         )
         lines.append((f"{name}: is optimal, by the printed condition", passes, optimal))
     note = (
         "statement: the indices are those of Lemma 3.3.5, where n = d + 1 inputs are counted from 1; here the path is "
         "counted from 0, d takes the place of n, and “and” in the odd case must be “or”. Published: what it says"
     )
-    return claims("Lemma 3.3.8, as printed", "on lines, e^ε = 2; path 0 … d", lines, note)
+    return claims_item("Lemma 3.3.8, as printed", "on lines, e^ε = 2; path 0 … d", lines, note)
 
 
 def candidates() -> dict[str, tuple[Channel, str]]:
@@ -219,7 +231,7 @@ def candidates() -> dict[str, tuple[Channel, str]]:
         ),
         "response, discrete:3": (response(3, rate).channel(), "discrete:3"),
         "silence, line:2": (channel([[1], [1]]), "line:2"),
-        "(1, 1, 2)/3, line:3": (two_rows([Fraction(1, 3), Fraction(1, 3), Fraction(2, 3)]), "line:3"),
+        "(1, 1, 2)/3, line:3": (two_output_channel([Fraction(1, 3), Fraction(1, 3), Fraction(2, 3)]), "line:3"),
     }
 
 
@@ -233,11 +245,11 @@ def lemma338() -> Item:
             [
                 ergodicity(source).value,
                 best_coefficient(relation, half()),
-                corrected338(source, relation),
+                meets_corrected_lemma338(source, relation),
                 "" if path is None else f"{len(path.rising)} rise, {len(path.falling)} fall",
             ]
         )
-    return statement(
+    return statement_item(
         "Lemma 3.3.8, put right",
         "h = ⌈d/2⌉; e^ε = 2",
         "for all r: m_r,iⱼ = e^ε·m_r,iⱼ₋₁ for j = 1, …, h, or m_r,iⱼ = e^−ε·m_r,iⱼ₋₁ for j = d−h+1, …, d",
@@ -260,10 +272,12 @@ def common_structure() -> Item:
         "statement: for even d one kind of output is tight on the first half of the path, the other on the second, and "
         "none on both; for odd d the middle step is common to all"
     )
-    return claims("§3.3, a common structure", "two outputs (1, 2, 3)/4 and (3, 2, 1)/4 on a line of three", lines, note)
+    return claims_item(
+        "§3.3, a common structure", "two outputs (1, 2, 3)/4 and (3, 2, 1)/4 on a line of three", lines, note
+    )
 
 
-def still_best() -> Item:
+def optimum_after_generalizing() -> Item:
     """§3.3: an optimum that is not maximally general, before and after the construction."""
     relation = parse_relation("line:3")
     before = best_mechanism(relation, half())
@@ -272,7 +286,7 @@ def still_best() -> Item:
     for source in (before, after):
         connected = all(graph.connected for graph in row_graphs(source, relation, half()))
         rows.append([len(source.outputs), connected, ergodicity(source).value])
-    return found(
+    return computed_item(
         "§3.3, optimal and not general",
         "the mechanism above and what App. B makes of it: μ_Dob stays",
         Grid("", ("outputs", "row graphs connected", "μ_Dob"), ("before", "after"), rows),

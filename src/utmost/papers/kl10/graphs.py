@@ -12,9 +12,9 @@ from utmost.axioms.relation import relation_from_pairs, relation_from_space
 from utmost.channel import Channel, channel
 from utmost.exact import Level, alpha
 from utmost.mechanisms import geometric, response
-from utmost.papers.items import Claim, Grid, Item, Value, claims, compared, found, statement
-from utmost.papers.kl10.matrices import stacked
-from utmost.papers.kl10.utility import figure5
+from utmost.papers.items import Claim, Grid, Item, Value, claims_item, computed_item, matrix_item, statement_item
+from utmost.papers.kl10.matrices import stack_matrices
+from utmost.papers.kl10.utility import figure5_channel
 from utmost.polytopes import vertices
 from utmost.spaces import Space, cycle, discrete, line
 
@@ -23,7 +23,7 @@ LAST_INPUT = 4  # the inputs of Def. 3.3.1 are 1 … 4
 
 def items() -> tuple[Item, ...]:
     """In the order of the paper."""
-    return definition331(), definition332(), theorem333(), before_and_after(), unconnected(), trees()
+    return definition331(), definition332(), theorem333(), before_and_after(), unconnected_relation(), spanning_trees()
 
 
 def half() -> Level:
@@ -31,7 +31,7 @@ def half() -> Level:
     return alpha("1/2")
 
 
-def selected(i: int, z: int) -> Fraction:
+def geometric_probability(i: int, z: int) -> Fraction:
     """P(z | i) of Def. 3.3.1: e^−ε|i−z|, over its sum; what is below 1 or above n is put there."""
     rate, total = half().alpha, 3  # Σ 2^−|k| over the integers
     assert isinstance(rate, Fraction)
@@ -44,13 +44,13 @@ def selected(i: int, z: int) -> Fraction:
 def definition331() -> Item:
     """The geometric mechanism summed from its definition, beside the closed form."""
     inputs = range(1, LAST_INPUT + 1)
-    published = Grid("i", inputs, inputs, [[selected(i, z) for z in inputs] for i in inputs])
+    published = Grid("i", inputs, inputs, [[geometric_probability(i, z) for z in inputs] for i in inputs])
     rows = geometric(LAST_INPUT - 1, half()).channel().rows.tolist()
     note = "misprint: R must hold both directions, as Thm 3.3.3 asks, and so must R_n: see Lemma 3.3.5, one direction"
-    return compared("Definition 3.3.1", "the geometric mechanism on 1 … 4, e^ε = 2", published, rows, note)
+    return matrix_item("Definition 3.3.1", "the geometric mechanism on 1 … 4, e^ε = 2", published, rows, note)
 
 
-def padded() -> Channel:
+def padded_response() -> Channel:
     """Randomised response that says nothing a quarter of the time."""
     return channel([["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"]], outputs=["no", "yes", "?"])
 
@@ -59,9 +59,9 @@ def examples() -> dict[str, tuple[Channel, Space]]:
     """Mechanisms at α = 1/2 and the secrets they are private on."""
     return {
         "geometric": (geometric(3, half()).channel(), line(4)),
-        "GRS12 Figure 5(a)": (figure5(), line(4)),
+        "GRS12 Figure 5(a)": (figure5_channel(), line(4)),
         "response": (response(3, half()).channel(), discrete(3)),
-        "padded response": (padded(), line(2)),
+        "padded response": (padded_response(), line(2)),
         "a coarse geometric": (geometric(2, alpha("3/4")).channel(), line(3)),
         "silence": (channel([[1]] * 4, outputs=["?"]), cycle(4)),
     }
@@ -74,18 +74,18 @@ def definition332() -> Item:
     for name, (source, space) in examples().items():
         for graph in row_graphs(source, relation_from_space(space), half()):
             edges = ", ".join(f"{high}→{low}" for high, low in graph.edges)
-            parts_text = " | ".join(" ".join(str(x) for x in component) for component in graph.parts)
+            components_text = " | ".join(" ".join(str(x) for x in component) for component in graph.parts)
             labels.append(name)
-            rows.append([str(graph.output), edges, parts_text, graph.connected])
-    item = found(
+            rows.append([str(graph.output), edges, components_text, graph.connected])
+    item = computed_item(
         "Definition 3.3.2",
         "row graphs at α = 1/2: edges from the likelier secret to the one half as likely, and what they connect",
         Grid("mechanism", ("output", "edges", "parts", "connected"), labels, rows),
     )
-    return replace(item, draw=lambda: _row_graph_figure(*examples()["geometric"], "geometric mechanism"))
+    return replace(item, draw=lambda: _row_graph_chart(*examples()["geometric"], "geometric mechanism"))
 
 
-def _row_graph_figure(source: Channel, space: Space, name: str) -> Any:
+def _row_graph_chart(source: Channel, space: Space, name: str) -> Any:
     """The row graphs, side by side."""
     from utmost import charts
 
@@ -94,8 +94,8 @@ def _row_graph_figure(source: Channel, space: Space, name: str) -> Any:
     panels = [charts.RowGraphPanel(f"output {graph.output}", graph.edges, labels) for graph in graphs]
     positions = charts.point_positions(len(labels), space.edges)
     title = "Outputs of a maximally general mechanism have connected row graphs"
-    below = f"KL10 Def. 3.3.2, Thm 3.3.3: {name} on {space.name}, α = 1/2; arrows lead to the secret half as likely"
-    return charts.row_graph_panels(positions, space.edges, panels, title, below)
+    subtitle = f"KL10 Def. 3.3.2, Thm 3.3.3: {name} on {space.name}, α = 1/2; arrows lead to the secret half as likely"
+    return charts.row_graph_panels(positions, space.edges, panels, title, subtitle)
 
 
 def is_made_of_vertices(source: Channel, space: Space) -> bool:
@@ -114,7 +114,7 @@ def theorem333() -> Item:
         strictly = not at_least_as_general(general_channel, source).refines
         rows.append([all(g.connected for g in graphs), is_made_of_vertices(source, space), strictly])
     columns = ("row graphs connected", "columns are extreme", "a more general one was made")
-    return statement(
+    return statement_item(
         "Theorem 3.3.3",
         "mechanisms at α = 1/2; extreme: multiples of the listed vertices of the privacy type",
         "maximally general exactly when every row graph is connected",
@@ -126,22 +126,22 @@ def theorem333() -> Item:
 
 def before_and_after() -> Item:
     """What `generalize` makes of a padded mechanism, and the way back."""
-    source = padded()
+    source = padded_response()
     generalization = generalize(source, line(2), half())
     after = all(graph.connected for graph in row_graphs(generalization.channel, line(2), half()))
-    item = found(
+    item = computed_item(
         "Theorem 3.3.3, before and after",
         "response that says “?” a quarter of the time, α = 1/2: App. B's construction and the way back",
-        stacked([("after", generalization.channel), ("back", generalization.back)]),
+        stack_matrices([("after", generalization.channel), ("back", generalization.post_processing)]),
         f"row graphs connected after: {'yes' if after else 'no'}; the product is the mechanism: "
-        f"{'yes' if generalization.channel.then(generalization.back) == source else 'no'}",
+        f"{'yes' if generalization.channel.then(generalization.post_processing) == source else 'no'}",
     )
     silent_channel = channel([[1]] * 4, outputs=["?"])
     maximal_channel = generalize(silent_channel, cycle(4), half()).channel
-    return replace(item, draw=lambda: _row_graph_figure(maximal_channel, cycle(4), "what is made of silence"))
+    return replace(item, draw=lambda: _row_graph_chart(maximal_channel, cycle(4), "what is made of silence"))
 
 
-def unconnected() -> Item:
+def unconnected_relation() -> Item:
     """A relation that is not connected: no row graph is, and maximally general mechanisms exist."""
     relation = relation_from_pairs([("a", "b"), ("b", "a")], labels=("a", "b", "c"))
     best = generalize(channel([[1]] * 3, "abc", ["?"]), relation, half()).channel
@@ -154,10 +154,10 @@ def unconnected() -> Item:
         "statement: R must be connected, or S_con is empty. Component by component the theorem holds; here the "
         f"mechanism has {len(best.outputs)} outputs and tells c outright"
     )
-    return claims("Theorem 3.3.3, R not connected", "R = {(a, b), (b, a)} on {a, b, c}", lines, note)
+    return claims_item("Theorem 3.3.3, R not connected", "R = {(a, b), (b, a)} on {a, b, c}", lines, note)
 
 
-def trees() -> Item:
+def spanning_trees() -> Item:
     """The number of spanning trees bounds neither the outputs nor the steps."""
     lines: list[Claim] = []
     for size in (3, 4):
@@ -173,4 +173,6 @@ def trees() -> Item:
         "statement: an output is a spanning tree with a direction on each edge; a line of n has 2^(n−1) of these and "
         "one tree. The bound on steps in App. B fails for the same reason"
     )
-    return claims("§3.3, spanning trees", "the number of spanning trees bounds the outputs, and the steps", lines, note)
+    return claims_item(
+        "§3.3, spanning trees", "the number of spanning trees bounds the outputs, and the steps", lines, note
+    )

@@ -16,32 +16,32 @@ from utmost.channel import Channel, channel
 from utmost.exact import Number, alpha
 
 RATE = Fraction(2)
-STARTS = tuple(Fraction(k, 12) for k in range(1, 12))
+START_VALUES = tuple(Fraction(k, 12) for k in range(1, 12))
 
 
-def two_rows(law: Sequence[Fraction]) -> Channel:
+def two_output_channel(law: Sequence[Fraction]) -> Channel:
     """The channel with two outputs and these probabilities of the first."""
     return channel([[p, 1 - p] for p in law])
 
 
-def optimum(size: int) -> list[Fraction]:
+def least_overlap_law(size: int) -> list[Fraction]:
     """A 2 × n mechanism with the least overlap of inputs 1 and n, by a certified program; m₁,₁ ≤ m₁,ₙ."""
     program = least_overlap(parse_relation(f"line:{size}"), alpha("1/2"), 0, size - 1)
     assert program.exact
     return list(program.x[:size])
 
 
-def worth(law: Sequence[Fraction]) -> Fraction:
+def end_overlap(law: Sequence[Fraction]) -> Fraction:
     """−E₁,ₙ: the overlap of the first and the last input."""
     return min(law[0], law[-1]) + min(1 - law[0], 1 - law[-1])
 
 
-def first_lemma(law: Sequence[Fraction]) -> bool:
+def meets_lemma334(law: Sequence[Fraction]) -> bool:
     """Lemma 3.3.4: m₁,ⱼ = max(e^−ε·m₁,ⱼ₊₁, 1 − (1 − m₁,ⱼ₊₁)·e^ε) for all j."""
     return all(p == max(q / RATE, 1 - (1 - q) * RATE) for p, q in pairwise(law))
 
 
-def second_lemma(law: Sequence[Fraction]) -> bool:
+def meets_lemma335(law: Sequence[Fraction]) -> bool:
     """Lemma 3.3.5, for m₁,₁ ≤ m₁,ₙ, with the paper's indices from 1."""
     n, row = len(law), [Fraction(0), *law]
     rising, falling = (
@@ -53,18 +53,18 @@ def second_lemma(law: Sequence[Fraction]) -> bool:
     return first and all(1 - row[j] == (1 - row[j - 1]) / RATE for j in falling)
 
 
-def along(size: int) -> Iterator[list[Fraction]]:
+def trial_laws(size: int) -> Iterator[list[Fraction]]:
     """Private 2 × n mechanisms: from a value in the middle every step is as steep as it may be, half of it, or flat."""
     middle = (size + 1) // 2
-    cases = [(start, kind) for start in STARTS for kind in product(range(3), repeat=min(2, size - 1))]
+    cases = [(start, kind) for start in START_VALUES for kind in product(range(3), repeat=min(2, size - 1))]
     for start, (first_kind, *rest) in cases:
         second_kind = rest[0] if rest else first_kind
-        backward = _steps(start, [first_kind if k % 2 else second_kind for k in range(middle - 1)], rising=False)
-        forward = _steps(start, [second_kind if k % 2 else first_kind for k in range(size - middle)], rising=True)
+        backward = _next_values(start, [first_kind if k % 2 else second_kind for k in range(middle - 1)], rising=False)
+        forward = _next_values(start, [second_kind if k % 2 else first_kind for k in range(size - middle)], rising=True)
         yield [*reversed(backward), start, *forward]
 
 
-def _steps(start: Fraction, kinds: Sequence[int], *, rising: bool) -> list[Fraction]:
+def _next_values(start: Fraction, kinds: Sequence[int], *, rising: bool) -> list[Fraction]:
     """The next values: kind 0 is the furthest that privacy allows, 1 halfway to it, 2 none."""
     values, value = [], start
     for kind in kinds:
@@ -74,7 +74,7 @@ def _steps(start: Fraction, kinds: Sequence[int], *, rising: bool) -> list[Fract
     return values
 
 
-def printed338(source: Channel, path: Sequence[int]) -> bool:
+def meets_printed_lemma338(source: Channel, path: Sequence[int]) -> bool:
     """Lemma 3.3.8's condition on all outputs, as printed: j from 2, and "and" where d is odd."""
     d = len(path) - 1
 
@@ -90,7 +90,7 @@ def printed338(source: Channel, path: Sequence[int]) -> bool:
     return all(holds(column) for column in source.rows.T.tolist())
 
 
-def corrected338(source: Channel, relation: Relation) -> bool:
+def meets_corrected_lemma338(source: Channel, relation: Relation) -> bool:
     """The condition put right, on some shortest path between secrets at the diameter: written out once more."""
     d = relation.diameter
     assert d is not None

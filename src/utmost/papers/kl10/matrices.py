@@ -11,7 +11,7 @@ from utmost.exact import Number
 from utmost.papers.items import Grid, Value
 
 
-def events(source: Channel, first: int, second: int) -> Iterator[tuple[Number, Number]]:
+def event_probabilities(source: Channel, first: int, second: int) -> Iterator[tuple[Number, Number]]:
     """P(O|first) and P(O|second) of all 2^outputs events O."""
     width = range(len(source.outputs))
     for event in (subset for size in range(len(width) + 1) for subset in combinations(width, size)):
@@ -19,12 +19,12 @@ def events(source: Channel, first: int, second: int) -> Iterator[tuple[Number, N
         yield a, b
 
 
-def witness(a: Number, b: Number) -> Channel:
+def two_output_mechanism(a: Number, b: Number) -> Channel:
     """The mechanism with two outputs, the first of probability `a` under i₁ and `b` under i₂."""
     return channel([[a, 1 - a], [b, 1 - b]], ["i1", "i2"])
 
 
-def stacked(matrices: Sequence[tuple[str, Channel]]) -> Grid:
+def stack_matrices(matrices: Sequence[tuple[str, Channel]]) -> Grid:
     """Several matrices, one below the other, each with its name."""
     width = max(len(source.outputs) for _, source in matrices)
     labelled_rows = [

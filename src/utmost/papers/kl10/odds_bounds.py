@@ -9,9 +9,9 @@ from utmost.axioms.posterior_odds import Odds, odds_bounds, odds_tails
 from utmost.channel import Channel, channel
 from utmost.exact import Level, alpha
 from utmost.mechanisms import geometric, response
-from utmost.papers.items import Grid, Item, Value, found, statement
-from utmost.papers.kl10.bounds import sampled
-from utmost.papers.kl10.matrices import events, witness
+from utmost.papers.items import Grid, Item, Value, computed_item, statement_item
+from utmost.papers.kl10.bounds import subsampling_channel
+from utmost.papers.kl10.matrices import event_probabilities, two_output_mechanism
 
 LEVELS = tuple(alpha(text) for text in ("1/2", "2/3", "9/10"))
 BOUND_TEXTS = ("alpha:1/2", "points:0 1/8,1/3 5/8,1 1", "variation:1/3", "subsampling:1/4")
@@ -19,7 +19,7 @@ BOUND_TEXTS = ("alpha:1/2", "points:0 1/8,1/3 5/8,1 1", "variation:1/3", "subsam
 
 def items() -> tuple[Item, ...]:
     """In the order of the paper."""
-    return proposition214(), attained(), jump()
+    return proposition214(), bounds_attained(), bound_jump()
 
 
 def mechanisms() -> dict[str, tuple[Channel, Curve]]:
@@ -31,11 +31,11 @@ def mechanisms() -> dict[str, tuple[Channel, Curve]]:
         "response, 2 of 3 secrets": (response(3, half).channel().restrict([0, 1]), parse_bound("alpha:1/2")),
         "response, as total variation": (response(3, half).channel().restrict([0, 1]), parse_bound("variation:1/4")),
         "four outputs": (uneven, parse_bound("alpha:1/2")),
-        "subsampling, p = 1/4": (sampled(), parse_bound("subsampling:1/4")),
+        "subsampling, p = 1/4": (subsampling_channel(), parse_bound("subsampling:1/4")),
     }
 
 
-def true_moves(source: Channel, level: Level) -> Odds:
+def exact_odds(source: Channel, level: Level) -> Odds:
     """P(Δ ≥ ε | i₁) and P(Δ ≤ −ε | i₁), output by output, as the proposition defines them."""
     pairs = list(zip(source.rows[0].tolist(), source.rows[1].tolist(), strict=True))
     rise = sum((p for p, q in pairs if p and level.alpha * q >= p), Fraction(0))
@@ -49,14 +49,14 @@ def proposition214() -> Item:
     labels, holds = [], True
     for name, (source, curve) in mechanisms().items():
         for level in LEVELS:
-            true, bounds = true_moves(source, level), odds_bounds(curve, level)
-            meets = all(b <= curve(a) for a, b in events(source, 0, 1))
-            same = true == odds_tails(profile(source, source.inputs).curve, level)
-            holds = holds and meets and same and true.rise <= bounds.rise and true.fall <= bounds.fall
+            true, bounds = exact_odds(source, level), odds_bounds(curve, level)
+            meets = all(b <= curve(a) for a, b in event_probabilities(source, 0, 1))
+            is_equal = true == odds_tails(profile(source, source.inputs).curve, level)
+            holds = holds and meets and is_equal and true.rise <= bounds.rise and true.fall <= bounds.fall
             labels.append(name)
             rows.append([level.alpha, true.rise, bounds.rise, true.fall, bounds.fall])
     columns = ("e^−ε", "P(Δ ≥ ε)", "a′", "P(Δ ≤ −ε)", "a″")
-    return statement(
+    return statement_item(
         "Proposition 2.1.4",
         "i₁ is true; Δ is the move of the log-odds of i₂ against i₁",
         "P(Δ ≥ ε | i₁) ≤ a′ = sup{a > 0 : M(a)/a ≥ e^ε}, P(Δ ≤ −ε | i₁) ≤ a″ = sup{a > 0 : m(a)/a ≤ e^−ε}",
@@ -66,7 +66,7 @@ def proposition214() -> Item:
     )
 
 
-def attained() -> Item:
+def bounds_attained() -> Item:
     """Both bounds are the best possible."""
     rows: list[list[Value]] = []
     for text in BOUND_TEXTS:
@@ -74,20 +74,22 @@ def attained() -> Item:
         for level in LEVELS:
             bounds = odds_bounds(curve, level)
             rise_mechanism, fall_mechanism = (
-                witness(bounds.rise, curve(bounds.rise)),
-                witness(bounds.fall, curve.reflected(bounds.fall)),
+                two_output_mechanism(bounds.rise, curve(bounds.rise)),
+                two_output_mechanism(bounds.fall, curve.reflected(bounds.fall)),
             )
             meets = all(
-                b <= curve(a) for mechanism in (rise_mechanism, fall_mechanism) for a, b in events(mechanism, 0, 1)
+                b <= curve(a)
+                for mechanism in (rise_mechanism, fall_mechanism)
+                for a, b in event_probabilities(mechanism, 0, 1)
             )
             best = (
-                true_moves(rise_mechanism, level).rise == bounds.rise
-                and true_moves(fall_mechanism, level).fall == bounds.fall
+                exact_odds(rise_mechanism, level).rise == bounds.rise
+                and exact_odds(fall_mechanism, level).fall == bounds.fall
             )
             rows.append([level.alpha, bounds.rise, bounds.fall, meets, best])
     labels = [text for text in BOUND_TEXTS for _ in LEVELS]
     columns = ("e^−ε", "a′", "a″", "two mechanisms meet M", "and attain a′ and a″")
-    return found(
+    return computed_item(
         "Proposition 2.1.4, attained",
         "mechanisms with two outputs, the first with probabilities (a′, M(a′)), or (a″, m(a″))",
         Grid("M", columns, labels, rows),
@@ -95,16 +97,18 @@ def attained() -> Item:
     )
 
 
-def jump() -> Item:
+def bound_jump() -> Item:
     """The one case in which a supremum is not attained."""
     curve, level = curve_from_points([(0, 1), (1, 1)], at_zero=0), alpha("1/2")
     rows: list[list[Value]] = []
     for k in (2, 10, 1000):
-        mechanism = witness(Fraction(k - 1, k), Fraction(0))
-        rows.append([all(b <= curve(a) for a, b in events(mechanism, 0, 1)), true_moves(mechanism, level).fall])
+        mechanism = two_output_mechanism(Fraction(k - 1, k), Fraction(0))
+        rows.append(
+            [all(b <= curve(a) for a, b in event_probabilities(mechanism, 0, 1)), exact_odds(mechanism, level).fall]
+        )
     bounds = odds_bounds(curve, level)
     rows.append([bounds.attained[1], bounds.fall])
-    return found(
+    return computed_item(
         "Proposition 2.1.4, a jump",
         "M(0) = 0 and M(a) = 1 for a > 0, e^ε = 2: mechanisms with P(o|i₁) = 1 − 1/k, P(o|i₂) = 0, and a″",
         Grid("k", ("meets M", "P(Δ ≤ −ε)"), [2, 10, 1000, "∞: a″"], rows),

@@ -1,4 +1,4 @@
-"""KL10 App. B: one output told as two, with ρ₁, ρ₂, a and b, and what its proof takes for granted."""
+"""KL10 App. B: one output split into two, with ρ₁, ρ₂, a and b, and what its proof takes for granted."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from itertools import product
 from utmost.axioms import privacy_constraints, row_graph, row_graphs, split_output
 from utmost.axioms.relation import parse_relation
 from utmost.mechanisms import geometric
-from utmost.papers.items import Claim, Grid, Item, claims, compared
+from utmost.papers.items import Claim, Grid, Item, claims_item, matrix_item
 from utmost.papers.kl10.graphs import half
 
-COLUMN = tuple(Fraction(k, 32) for k in (16, 8, 6, 3))
-SIDES = ((0, 1), (2, 3))
+OUTPUT_COLUMN = tuple(Fraction(k, 32) for k in (16, 8, 6, 3))
+COMPONENTS = ((0, 1), (2, 3))
 RATE = Fraction(2)  # e^ε
 
 
@@ -25,7 +25,9 @@ def items() -> tuple[Item, ...]:
 def ratios(pairs: Iterable[tuple[int, int]]) -> tuple[Fraction, Fraction]:
     """ρ₁ and ρ₂ of eq. (3) and (4), over some pairs (s, t) in C₁ × C₂."""
     pair_list = list(pairs)
-    return max(COLUMN[s] / COLUMN[t] for s, t in pair_list), max(COLUMN[t] / COLUMN[s] for s, t in pair_list)
+    return max(OUTPUT_COLUMN[s] / OUTPUT_COLUMN[t] for s, t in pair_list), max(
+        OUTPUT_COLUMN[t] / OUTPUT_COLUMN[s] for s, t in pair_list
+    )
 
 
 def weights(first_factor: Fraction, second_factor: Fraction) -> tuple[Fraction, Fraction]:
@@ -40,9 +42,9 @@ def construction() -> Item:
     privacy = privacy_constraints(parse_relation("line:4"), half())
     first_factor, second_factor = (RATE / ratio for ratio in ratios([(1, 2)]))
     a, b = weights(first_factor, second_factor)
-    first = [value * (a * first_factor if x in SIDES[0] else a) for x, value in enumerate(COLUMN)]
-    second = [value * (b if x in SIDES[0] else b * second_factor) for x, value in enumerate(COLUMN)]
-    split_columns = split_output(COLUMN, row_graph(COLUMN, privacy, "o"), privacy)
+    first = [value * (a * first_factor if x in COMPONENTS[0] else a) for x, value in enumerate(OUTPUT_COLUMN)]
+    second = [value * (b if x in COMPONENTS[0] else b * second_factor) for x, value in enumerate(OUTPUT_COLUMN)]
+    split_columns = split_output(OUTPUT_COLUMN, row_graph(OUTPUT_COLUMN, privacy, "o"), privacy)
     grid = Grid("output", parse_relation("line:4").labels, ("o₁", "o₂"), [first, second])
     note = (
         f"ρ₁ = {ratios([(1, 2)])[0]}, ρ₂ = {ratios([(1, 2)])[1]}, a = {a}, b = {b}: o₁ + o₂ = o; both are private and "
@@ -51,12 +53,12 @@ def construction() -> Item:
     caption = (
         "the column (16, 8, 6, 3)/32 on a line of four, e^ε = 2, with parts {0, 1} and {2, 3}; ρ over related pairs"
     )
-    return compared("Appendix B, the construction", caption, grid, [list(column) for column in split_columns], note)
+    return matrix_item("Appendix B, the construction", caption, grid, [list(column) for column in split_columns], note)
 
 
 def all_pairs() -> Item:
     """ρ₁ and ρ₂ as printed, over all s in C₁ and t in C₂."""
-    first_ratio, second_ratio = ratios(product(*SIDES))
+    first_ratio, second_ratio = ratios(product(*COMPONENTS))
     lines: list[Claim] = [
         ("ρ₁ < e^ε = 2", True, first_ratio < RATE),
         ("ρ₂ < e^ε = 2", True, second_ratio < RATE),
@@ -71,7 +73,7 @@ def all_pairs() -> Item:
         "Only pairs of R may count: two that are not related may differ by more than e^ε"
     )
     caption = "the same column; ρ₁ and ρ₂ over all s in C₁, t in C₂"
-    return claims("Appendix B, as printed", caption, lines, note)
+    return claims_item("Appendix B, as printed", caption, lines, note)
 
 
 def same_graphs() -> Item:
@@ -88,4 +90,4 @@ def same_graphs() -> Item:
         "proof: proportional outputs have the same graph, but not conversely; with merged proportional ones graphs can "
         "still be the same. Likelihoods, or graphs with directions, do it: no two of these are the same"
     )
-    return claims("Appendix B, equal row graphs", "the geometric mechanism on a line of four", lines, note)
+    return claims_item("Appendix B, equal row graphs", "the geometric mechanism on a line of four", lines, note)

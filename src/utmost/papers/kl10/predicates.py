@@ -10,8 +10,8 @@ from utmost.axioms.regions import Region, region
 from utmost.axioms.rules import permits
 from utmost.channel import Channel, channel
 from utmost.exact import Number
-from utmost.papers.items import Claim, Grid, Item, Value, claims, statement
-from utmost.papers.kl10.matrices import events, witness
+from utmost.papers.items import Claim, Grid, Item, Value, claims_item, statement_item
+from utmost.papers.kl10.matrices import event_probabilities, two_output_mechanism
 
 SOUND = (
     "b <= 2*a and a <= 2*b",
@@ -29,7 +29,7 @@ UNSOUND = (
     "b <= 3*a and b <= 3/5*a + 2/5 or b <= 5/3*a and b <= 1/3*a + 2/3",
     "a != 1/2",
 )
-STEPS = tuple(Fraction(k, 4) for k in range(5))
+TRIAL_SHARES = tuple(Fraction(k, 4) for k in range(5))
 
 
 def items() -> tuple[Item, ...]:
@@ -37,7 +37,7 @@ def items() -> tuple[Item, ...]:
     return printed222(), exchanged222(), diagonal222(), proposition223(), proposition224()
 
 
-def between(a: Fraction, b: Fraction, low_half: bool) -> Fraction:
+def interval_end(a: Fraction, b: Fraction, low_half: bool) -> Fraction:
     """The other end of Prop. 2.2.2's interval: (1−b)·a/(1−a), proved for a ≤ 1/2, or 1 − b·(1−a)/a."""
     return (1 - b) * a / (1 - a) if low_half else 1 - b * (1 - a) / a
 
@@ -47,7 +47,7 @@ def printed222() -> Item:
     curve = parse_bound("alpha:1/2")
     lines: list[Claim] = []
     for a, b, low_half in ((Fraction(3, 4), Fraction(1, 2), True), (Fraction(1, 4), Fraction(1, 2), False)):
-        end = between(a, b, low_half)
+        end = interval_end(a, b, low_half)
         inner = max(min((b + end) / 2, Fraction(15, 16)), Fraction(1, 16))
         item = "second" if low_half else "third"
         lines += [
@@ -56,10 +56,10 @@ def printed222() -> Item:
         ]
     note = "statement: the two items are exchanged; the proof has them right"
     caption = "for a ≥ 1/2 up to (1−b)a/(1−a), for a ≤ 1/2 up to 1 − b(1−a)/a; q: differential privacy, e^ε = 2"
-    return claims("Proposition 2.2.2, as printed", caption, lines, note)
+    return claims_item("Proposition 2.2.2, as printed", caption, lines, note)
 
 
-def transformed(source: Channel, c: Fraction, d: Fraction) -> Channel:
+def post_process(source: Channel, c: Fraction, d: Fraction) -> Channel:
     """The proof's A_{c,d} after a mechanism with two outputs."""
     return source.then(channel([[c, 1 - c], [d, 1 - d]], source.outputs, source.outputs))
 
@@ -69,18 +69,24 @@ def exchanged222() -> Item:
     rows: list[list[Value]] = []
     holds, labels = True, []
     for a, b in ((Fraction(1, 4), Fraction(3, 4)), (Fraction(1, 3), Fraction(1, 5)), (Fraction(3, 4), Fraction(1, 2))):
-        swap = a > Fraction(1, 2)
-        p, q = (1 - a, 1 - b) if swap else (a, b)
-        results = [transformed(witness(p, q), c, (1 - c) * p / (1 - p)).rows[:, 0].tolist() for c in STEPS]
-        ends: list[Number] = [1 - second if swap else second for _, second in results]
-        holds = holds and all(first == p for first, _ in results) and allowed_range(a, b) == (min(ends), max(ends))
+        is_swapped = a > Fraction(1, 2)
+        p, q = (1 - a, 1 - b) if is_swapped else (a, b)
+        results = [
+            post_process(two_output_mechanism(p, q), c, (1 - c) * p / (1 - p)).rows[:, 0].tolist() for c in TRIAL_SHARES
+        ]
+        second_values: list[Number] = [1 - second if is_swapped else second for _, second in results]
+        holds = (
+            holds
+            and all(first == p for first, _ in results)
+            and allowed_range(a, b) == (min(second_values), max(second_values))
+        )
         labels.append(f"({a}, {b})")
-        rows.append([between(a, b, not swap), *ends])
-    return statement(
+        rows.append([interval_end(a, b, not is_swapped), *second_values])
+    return statement_item(
         "Proposition 2.2.2, exchanged",
         "(a, b) is allowed, so a mechanism has an event with these; post-processed by the proof's A_{c,d}",
         "all b′ between b and (1−b)a/(1−a) for a ≤ 1/2, between b and 1 − b(1−a)/a for a ≥ 1/2, are allowed",
-        Grid("(a, b)", ("end", *(f"b′, c = {c}" for c in STEPS)), labels, rows),
+        Grid("(a, b)", ("end", *(f"b′, c = {c}" for c in TRIAL_SHARES)), labels, rows),
         holds,
         "P(o₁|i₁) = a for every c, and b′ runs through the whole interval",
     )
@@ -96,10 +102,12 @@ def diagonal222() -> Item:
     note = (
         "a predicate that allows (0, 0) and not (1/2, 1/2) is refuted by a coin: see Axiom 2.1.1, anything but one half"
     )
-    return claims("Proposition 2.2.2, the diagonal", "q(a, a) = T for predicates that satisfy Axiom 2.1.1", lines, note)
+    return claims_item(
+        "Proposition 2.2.2, the diagonal", "q(a, a) = T for predicates that satisfy Axiom 2.1.1", lines, note
+    )
 
 
-def sections(shape: Region) -> bool:
+def has_interval_sections(shape: Region) -> bool:
     """Is what is allowed at each place an interval."""
     return all(
         "10" not in "".join("1" if is_allowed else "0" for is_allowed in column.allowed).strip("0")
@@ -115,8 +123,15 @@ def proposition223() -> Item:
         column = shape.column(Fraction(1, 4))
         assert column.top is not None
         assert column.bottom is not None
-        rows.append([soundness(predicate(text)).sound is True, sections(shape), column.bottom.value, column.top.value])
-    return statement(
+        rows.append(
+            [
+                soundness(predicate(text)).sound is True,
+                has_interval_sections(shape),
+                column.bottom.value,
+                column.top.value,
+            ]
+        )
+    return statement_item(
         "Proposition 2.2.3",
         "the sections {b : q(a, b)} of predicates, decided at every a; M_q and m_q at a = 1/4",
         "if some mechanism satisfies q then Axiom 2.1.1 implies that sections are intervals from m_q(a) to M_q(a)",
@@ -126,14 +141,14 @@ def proposition223() -> Item:
     )
 
 
-def closing() -> tuple[Predicate, Predicate]:
+def open_and_closed_predicates() -> tuple[Predicate, Predicate]:
     """A predicate without its boundary, and KL10's q* for it."""
     return predicate("b < a + 1/10 or a = b"), predicate("b <= a + 1/10")
 
 
 def proposition224() -> Item:
     """Closing the boundary keeps M and m, and the mechanisms."""
-    (rule, closed_rule), lines = closing(), []
+    (rule, closed_rule), lines = open_and_closed_predicates(), []
     for point in (Fraction(0), Fraction(1, 4), Fraction(1)):
         tops, bottoms = zip(
             *((c.top, c.bottom) for c in (region(q).column(point) for q in (closed_rule, rule))), strict=True
@@ -142,7 +157,7 @@ def proposition224() -> Item:
             (f"M_q({point})", tops[0].value, tops[1].value),
             (f"m_q({point})", bottoms[0].value, bottoms[1].value),
         ]
-    mechanism = witness(Fraction(1, 4), Fraction(1, 3))
-    meets = [all(permits(q, a, b) for a, b in events(mechanism, 0, 1)) for q in (rule, closed_rule)]
+    mechanism = two_output_mechanism(Fraction(1, 4), Fraction(1, 3))
+    meets = [all(permits(q, a, b) for a, b in event_probabilities(mechanism, 0, 1)) for q in (rule, closed_rule)]
     lines.append(("a mechanism with the event (1/4, 1/3) satisfies q*, as it does q", meets[0], meets[1]))
-    return claims("Proposition 2.2.4", "q: b < a + 1/10 or a = b; published: q*, with its boundary", lines)
+    return claims_item("Proposition 2.2.4", "q: b < a + 1/10 or a = b; published: q*, with its boundary", lines)

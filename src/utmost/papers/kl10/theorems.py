@@ -17,7 +17,7 @@ from utmost.channel import Channel, channel, mix
 from utmost.exact import Number
 from utmost.papers.items import Claim, Grid, Item, Value, claims_item, computed_item, statement_item
 from utmost.papers.kl10.matrices import event_probabilities, stack_matrices, two_output_mechanism
-from utmost.papers.kl10.predicates import SOUND, UNSOUND, open_and_closed_predicates, has_interval_sections
+from utmost.papers.kl10.predicates import SOUND, UNSOUND, has_interval_sections, open_and_closed_predicates
 
 BOUND_TEXTS = (
     "alpha:1/2",
@@ -86,7 +86,7 @@ def _region_chart(rule: Predicate) -> Any:
     return definition.allowed_region_chart(
         [[_floats(corner) for corner in cell] for cell in shape.cells],
         [(name, [_floats(point) for point in line]) for name, line in labelled_lines],
-        [_floats(isolated_point) for isolated_point in shape.spots],
+        [_floats(isolated_point) for isolated_point in shape.isolated_points],
         "Between two allowed points one is missing, so both axioms fail",
         f"KL10 Axioms 2.1.1 and 2.1.2 for q: {rule}",
         gap=[_floats(point) for point in (convexity_gap.first, convexity_gap.second, convexity_gap.missing)],
@@ -101,7 +101,7 @@ def upper_curve(text: str) -> Curve | None:
     """M_q as a curve; None where it is not concave: it is compared with its hull wherever it can bend, and between."""
     rule = predicate(text)
     hull, columns = closure(rule).bound, region(rule).columns
-    same = all(column.top is not None and column.top.value == hull(column.place) for column in columns)
+    same = all(column.top is not None and column.top.value == hull(column.argument) for column in columns)
     return hull if same else None
 
 
@@ -119,7 +119,10 @@ def theorem225() -> Item:
     rows: list[list[Value]] = []
     for text in SOUND + UNSOUND:
         curve = upper_curve(text)
-        holds = [has_interval_sections(region(predicate(text))), *(theorem225_conditions(curve) if curve else [False] * 5)]
+        holds = [
+            has_interval_sections(region(predicate(text))),
+            *(theorem225_conditions(curve) if curve else [False] * 5),
+        ]
         rows.append([soundness(predicate(text)).sound is True, holds[0], all(holds[1:])])
     columns = ("axioms hold, decided", "(i) intervals", "(ii)–(vi)")
     return statement_item(
@@ -174,7 +177,11 @@ def several_pairs() -> Item:
             True,
             bool(verdict.satisfiable and verdict.sound),
         ),
-        ("what q₁₂ allows at a = 1/4 is an interval", True, has_interval_sections(region(predicate(TWO_POINT_PREDICATE)))),
+        (
+            "what q₁₂ allows at a = 1/4 is an interval",
+            True,
+            has_interval_sections(region(predicate(TWO_POINT_PREDICATE))),
+        ),
     ]
     note = (
         "statement: q₂₁ leaves constants only, so whatever else q₁₂ allows is never used. The proof takes the "
@@ -210,7 +217,10 @@ def theorem231() -> Item:
             )
         ]
         failure_counts = [
-            sum(not all(permits(curve, a, b) for a, b in event_probabilities(mechanism, 0, 1)) for mechanism in mechanisms)
+            sum(
+                not all(permits(curve, a, b) for a, b in event_probabilities(mechanism, 0, 1))
+                for mechanism in mechanisms
+            )
             for mechanisms in (processings, mixtures)
         ]
         rows.append(

@@ -28,9 +28,9 @@ from utmost.consumer import Consumer, losses, priors
 from utmost.design import by_program
 from utmost.exact import alpha
 from utmost.mechanisms import geometric, response
-from utmost.papers.grs12.figures import FIGURE_5A, numbers
-from utmost.papers.items import Claim, Grid, Item, Value, claims, found, statement
-from utmost.papers.kl10.matrices import events, stacked, witness
+from utmost.papers.grs12.figures import FIGURE_5A, fraction_rows
+from utmost.papers.items import Claim, Grid, Item, Value, claims_item, computed_item, statement_item
+from utmost.papers.kl10.matrices import event_probabilities, stack_matrices, two_output_mechanism
 from utmost.spaces import discrete, line
 
 
@@ -49,24 +49,24 @@ def items() -> tuple[Item, ...]:
     )
 
 
-def figure5() -> Channel:
+def figure5_channel() -> Channel:
     """GRS12 Figure 5(a): private on a line of four at α = 1/2, and no remap of the geometric mechanism."""
-    return channel([row[:3] for row in numbers(FIGURE_5A)])
+    return channel([row[:3] for row in fraction_rows(FIGURE_5A)])
 
 
 def any_optimum() -> Item:
     """§3 on GRS12: "any optimal mechanism" is a remap of the geometric one, by a map that is not one-to-one."""
     half = alpha("1/2")
     indifferent = Consumer(priors.uniform(4), losses.matrix([[1] * 4] * 4))
-    lost = indifferent.expected_loss(channel([[*row, 0] for row in figure5().rows.tolist()]))
+    figure5_loss = indifferent.expected_loss(channel([[*row, 0] for row in figure5_channel().rows.tolist()]))
     best = by_program(line(4), half, indifferent).loss
     careful = Consumer(priors.uniform(3), losses.binary)
     lines: list[Claim] = [
-        ("a constant loss: GRS12's Figure 5(a) is optimal", True, bool(lost == best)),
+        ("a constant loss: GRS12's Figure 5(a) is optimal", True, bool(figure5_loss == best)),
         (
             "and can be made from the geometric mechanism",
             True,
-            at_least_as_general(figure5(), geometric(3, half)).refines,
+            at_least_as_general(figure5_channel(), geometric(3, half)).refines,
         ),
         (
             "n = 2, uniform, binary loss: the best remap merges answers",
@@ -79,7 +79,7 @@ def any_optimum() -> Item:
         "users (GRS12 Lemma 5.12), for whom the geometric mechanism itself is optimal"
     )
     caption = "any optimal mechanism is made from the geometric one by a map that is not one-to-one; α = 1/2"
-    return claims("§3, the geometric mechanism", caption, lines, note)
+    return claims_item("§3, the geometric mechanism", caption, lines, note)
 
 
 def definition312() -> Item:
@@ -87,17 +87,17 @@ def definition312() -> Item:
     half, third = geometric(2, alpha("1/2")).channel(), geometric(2, alpha("1/3")).channel()
     renamed_channel = Channel(half.inputs, ("c", "b", "a"), half.rows)
     order = at_least_as_general(half, third)
-    assert order.post is not None
+    assert order.post_processing is not None
     lines: list[Claim] = [
         ("geometric at α = 1/2 ≤_G geometric at α = 1/3", True, order.refines),
-        ("A∘M₂ = M₁, entry by entry", True, third.then(order.post) == half),
+        ("A∘M₂ = M₁, entry by entry", True, third.then(order.post_processing) == half),
         ("geometric at α = 1/3 ≤_G geometric at α = 1/2", False, at_least_as_general(third, half).refines),
         ("with outputs renamed, each ≤_G the other", True, equivalent(half, renamed_channel)),
         ("and they are the same mechanism, as a partial order asks", True, half == renamed_channel),
         ("their canonical forms are the same", True, canonical(half) == canonical(renamed_channel)),
     ]
     note = "statement: ≤_G is a preorder; it is a partial order of mechanisms up to equivalence"
-    return claims("Definition 3.1.2", "the generality partial order, on counts 0 … 2", lines, note)
+    return claims_item("Definition 3.1.2", "the generality partial order, on counts 0 … 2", lines, note)
 
 
 def definition313() -> Item:
@@ -105,15 +105,18 @@ def definition313() -> Item:
     curve = curve_from_points([(0, 1), (1, 1)], at_zero=0)
     rows: list[list[Value]] = []
     for k in (2, 3, 10, 100):
-        mechanism, successor = witness(Fraction(1, k), Fraction(1)), witness(Fraction(1, k + 1), Fraction(1))
-        meets = all(permits(curve, a, b) for a, b in events(mechanism, 0, 1))
+        mechanism, successor = (
+            two_output_mechanism(Fraction(1, k), Fraction(1)),
+            two_output_mechanism(Fraction(1, k + 1), Fraction(1)),
+        )
+        meets = all(permits(curve, a, b) for a, b in event_probabilities(mechanism, 0, 1))
         is_below, is_above = (
             at_least_as_general(mechanism, successor).refines,
             at_least_as_general(successor, mechanism).refines,
         )
         rows.append([meets, is_below, is_above])
     columns = ("meets it", "M_k ≤_G M_(k+1)", "M_(k+1) ≤_G M_k")
-    return found(
+    return computed_item(
         "Definition 3.1.3",
         "M(0) = 0, M(a) = 1 for a > 0; M_k has an output with P(o|i₁) = 1/k, P(o|i₂) = 1, and another",
         Grid("k", columns, [2, 3, 10, 100], rows),
@@ -135,8 +138,8 @@ def example321() -> Item:
 
 def example321_geometric() -> Item:
     """The paper's own reason: the geometric mechanism and a user who merges its answers."""
-    reader = Consumer(priors.parse("1/8,3/4,1/8", 3), losses.absolute)
-    refutation = remap_counterexample(geometric(2, alpha("1/2")), reader)
+    consumer = Consumer(priors.parse("1/8,3/4,1/8", 3), losses.absolute)
+    refutation = remap_counterexample(geometric(2, alpha("1/2")), consumer)
     assert refutation is not None
     caption = "the geometric mechanism, prior (1/8, 3/4, 1/8), absolute loss: her best reading of every answer is 1"
     return _refutation_item("Example 3.2.1, after GRS12", caption, refutation)
@@ -146,25 +149,25 @@ def _refutation_item(name: str, caption: str, refutation: Refutation) -> Item:
     """The matrices of a refutation, and what the measure says before and after."""
     matrices = [
         ("M", refutation.mechanism),
-        ("post", refutation.post),
-        ("result", refutation.mechanism.then(refutation.post)),
+        ("post", refutation.post_processing),
+        ("result", refutation.mechanism.then(refutation.post_processing)),
     ]
-    return statement(
+    return statement_item(
         name,
         caption,
         "negative expected loss does not satisfy Axiom 3.1.4",
-        stacked(matrices),
+        stack_matrices(matrices),
         bool(refutation.before < refutation.after),
         f"−Trace(LᵀM) = {refutation.before} before, {refutation.after} after",
     )
 
 
-def maps(width: int) -> list[Channel]:
+def deterministic_maps(width: int) -> list[Channel]:
     """All deterministic maps of so many outputs to as many."""
     return [deterministic(mapping, range(width), range(width)) for mapping in product(range(width), repeat=width)]
 
 
-def square() -> dict[str, Channel]:
+def square_mechanisms() -> dict[str, Channel]:
     """Mechanisms with as many outputs as secrets."""
     half = alpha("1/2")
     return {
@@ -178,20 +181,20 @@ def example322() -> Item:
     """|det|: multiplicative, so it respects the axiom among square matrices."""
     rows: list[list[Value]] = []
     holds = True
-    for source in square().values():
+    for source in square_mechanisms().values():
         width = len(source.outputs)
-        posts = [*maps(width)[:: 1 if width == 3 else 7], response(width, alpha("2/3")).channel()]
+        processings = [*deterministic_maps(width)[:: 1 if width == 3 else 7], response(width, alpha("2/3")).channel()]
         before = absolute_determinant(source)
-        after = [absolute_determinant(source.then(post)) for post in posts]
-        products = [before * absolute_determinant(post) for post in posts]
+        after = [absolute_determinant(source.then(processing)) for processing in processings]
+        products = [before * absolute_determinant(processing) for processing in processings]
         holds = holds and after == products and all(value <= before for value in after)
-        rows.append([before, len(posts), max(after), sum(value == 0 for value in after)])
+        rows.append([before, len(processings), max(after), sum(value == 0 for value in after)])
     columns = ("|det M|", "processings", "largest after", "of them 0")
-    return statement(
+    return statement_item(
         "Example 3.2.2",
         "|det(M·A)| for all, or every seventh, deterministic A and randomised response as A",
         "|det(A M)| = |det A|·|det M| ≤ |det M|",
-        Grid("mechanism", columns, list(square()), rows),
+        Grid("mechanism", columns, list(square_mechanisms()), rows),
         holds,
     )
 
@@ -204,7 +207,7 @@ def example322_shapes() -> Item:
     lines: list[list[Value]] = [
         [len(mechanism.outputs), value] for mechanism, value in zip((source, split_channel), volumes, strict=True)
     ]
-    return found(
+    return computed_item(
         "Example 3.2.2, other shapes",
         "det(M·Mᵀ), the squared volume, of response on two secrets and with an output told as two halves",
         Grid("mechanism", ("outputs", "det(M·Mᵀ)"), ("response", "told as halves"), lines),
@@ -221,17 +224,17 @@ def absolute_volume(source: Channel) -> Fraction:
 def example323() -> Item:
     """μ_Dob and App. A: no processing raises it."""
     rows: list[list[Value]] = []
-    for source in (*square().values(), figure5()):
+    for source in (*square_mechanisms().values(), figure5_channel()):
         width = len(source.outputs)
-        values = [dobrushin(source.then(post)) for post in maps(width)]
+        values = [dobrushin(source.then(processing)) for processing in deterministic_maps(width)]
         rows.append([dobrushin(source), len(values), max(values), sum(value > dobrushin(source) for value in values)])
     trial = check_measure(dobrushin, discrete(3), alpha("1/2"))
     columns = ("μ_Dob(M)", "processings", "largest after", "larger than before")
-    return statement(
+    return statement_item(
         "Example 3.2.3, Appendix A",
         "μ_Dob(M) = −min Σ_y min(M[x,y], M[x′,y]) before and after every deterministic map of answers",
         "μ_Dob(A M) ≤ μ_Dob(M)",
-        Grid("mechanism", columns, [*square(), "GRS12 Figure 5(a)"], rows),
+        Grid("mechanism", columns, [*square_mechanisms(), "GRS12 Figure 5(a)"], rows),
         all(row[3] == 0 for row in rows) and trial.refutation is None,
         f"and on {trial.tried} more pairs of small mechanisms and maps (axioms.tried)",
     )
@@ -254,4 +257,4 @@ def strict_loss() -> Item:
         ),
     ]
     note = "statement, §1: Axiom 3.1.4 asks for ≥ only, and rightly"
-    return claims("§1, the third axiom", "a noninvertible transformation strictly decreases utility", lines, note)
+    return claims_item("§1, the third axiom", "a noninvertible transformation strictly decreases utility", lines, note)
