@@ -22,42 +22,42 @@ SCORES = st.integers(-12, 12).map(lambda k: Fraction(k, 3))
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> list[list[Fraction]]:
+def score_tables(draw: st.DrawFn) -> list[list[Fraction]]:
     width = draw(st.integers(1, 4))
     return draw(st.lists(st.lists(SCORES, min_size=width, max_size=width), min_size=2, max_size=3))
 
 
-def discrete(size: int):
+def discrete_space(size: int):
     return space([[int(x != y) for y in range(size)] for x in range(size)])
 
 
-@given(tables(), LEVELS)
+@given(score_tables(), LEVELS)
 @settings(max_examples=40, deadline=None)
 def test_inputs_whose_scores_differ_by_the_sensitivity_are_within_the_level(rows, level: Level) -> None:
     gaps = [abs(a - b) for row in rows for other in rows for a, b in zip(row, other, strict=True)]
-    made = exponential(rows, level, max(gaps) or 1)
-    channel = made.channel()
+    mechanism = exponential(rows, level, max(gaps) or 1)
+    channel = mechanism.channel()
     assert all(row.sum() == 1 for row in channel.rows)
-    assert least_epsilon(channel, discrete(len(rows))).within(level)
+    assert least_epsilon(channel, discrete_space(len(rows))).within(level)
 
 
-@given(tables(), LEVELS, st.lists(st.integers(0, 3), min_size=4, max_size=4))
+@given(score_tables(), LEVELS, st.lists(st.integers(0, 3), min_size=4, max_size=4))
 @settings(max_examples=40, deadline=None)
 def test_monotone_scores_need_no_factor_of_two(rows, level: Level, rises: list[int]) -> None:
     """Scores that all rise from one input to the next by at most Δ: half the noise for the same level."""
     first = rows[0]
     second = [score + rise for score, rise in zip(first, rises, strict=False)]
-    made = exponential([first, second], level, max(max(rises[: len(first)]), 1), monotone=True)
-    assert least_epsilon(made.channel(), discrete(2)).within(level)
+    mechanism = exponential([first, second], level, max(max(rises[: len(first)]), 1), monotone=True)
+    assert least_epsilon(mechanism.channel(), discrete_space(2)).within(level)
 
 
 def test_without_the_factor_scores_that_move_both_ways_break_the_level() -> None:
     """Scores 0, 1, 1 against 1, 0, 0: the first answer's odds move by e·(1 + 2e)/(2 + e) > e."""
     scores = [[0, 1, 1], [1, 0, 0]]
-    assert not least_epsilon(exponential(scores, epsilon(1), 1, monotone=True).channel(), discrete(2)).within(
+    assert not least_epsilon(exponential(scores, epsilon(1), 1, monotone=True).channel(), discrete_space(2)).within(
         epsilon(1)
     )
-    assert least_epsilon(exponential(scores, epsilon(1), 1).channel(), discrete(2)).within(epsilon(1))
+    assert least_epsilon(exponential(scores, epsilon(1), 1).channel(), discrete_space(2)).within(epsilon(1))
 
 
 @given(st.lists(SCORES, min_size=1, max_size=6), st.sampled_from(["0.5", "2"]), st.integers(1, 3))
@@ -70,13 +70,13 @@ def test_the_law_is_the_softmax_of_the_scores(scores: list[Fraction], rate: str,
 
 def test_distances_for_scores_give_the_matrix_of_another_library() -> None:
     qif = pytest.importorskip("qif", reason="qif, an oracle, is not installed")
-    theirs = np.array(qif.mechanism.d_privacy.exponential(5, lambda x, y: abs(int(x) - int(y)) * 0.8))
-    made = exponential([[-abs(x - y) for y in range(5)] for x in range(5)], epsilon("0.8")).channel()
-    assert np.allclose(made.floats(), theirs, atol=1e-12)
-    assert least_epsilon(made, line(5)).within(epsilon("0.8"))
+    reference = np.array(qif.mechanism.d_privacy.exponential(5, lambda x, y: abs(int(x) - int(y)) * 0.8))
+    channel = exponential([[-abs(x - y) for y in range(5)] for x in range(5)], epsilon("0.8")).channel()
+    assert np.allclose(channel.floats(), reference, atol=1e-12)
+    assert least_epsilon(channel, line(5)).within(epsilon("0.8"))
 
 
-def test_draws_have_the_law_and_a_five_per_cent_error_would_be_seen() -> None:
+def test_draws_have_the_law_and_a_five_per_cent_error_is_detected() -> None:
     """χ² at a false alarm of 1e-6 over 400 000 draws; 5 % off in ε has a non-centrality above 200."""
     from scipy import stats
 
@@ -88,29 +88,29 @@ def test_draws_have_the_law_and_a_five_per_cent_error_would_be_seen() -> None:
 
 
 def test_each_input_draws_from_its_own_row() -> None:
-    made = exponential([[1000, 0], [0, 1000], [0, 1000]], epsilon(50))
-    assert made.draw([0, 1, 0, 2]).tolist() == [0, 1, 0, 1]
-    assert made.draw([]).tolist() == []
+    mechanism = exponential([[1000, 0], [0, 1000], [0, 1000]], epsilon(50))
+    assert mechanism.draw([0, 1, 0, 2]).tolist() == [0, 1, 0, 1]
+    assert mechanism.draw([]).tolist() == []
 
 
 def test_words_do_not_depend_on_the_inputs() -> None:
-    made, first, second = (
+    mechanism, first, second = (
         exponential([[0, 1, 2], [2, 1, 0]], epsilon(1)),
         CountedWords(fixed_stream(1)),
         CountedWords(fixed_stream(1)),
     )
-    made.draw([0] * 100, first)
-    made.draw([0, 1] * 50, second)
+    mechanism.draw([0] * 100, first)
+    mechanism.draw([0, 1] * 50, second)
     assert first.taken == second.taken == 100
 
 
-def test_the_ends_of_privacy() -> None:
+def test_alpha_zero_and_epsilon_zero() -> None:
     assert exponential([0, 2, 2], alpha(0)).law(0) == [0, Fraction(1, 2), Fraction(1, 2)]
     assert exponential([0, 2, 2], epsilon(0)).law(0) == [Fraction(1, 3)] * 3
 
 
 @pytest.mark.parametrize(
-    ("scores", "sensitivity", "names"),
+    ("scores", "sensitivity", "reason"),
     [
         ([], 1, "scores"),
         ([[1, 2], [1]], 1, "scores"),
@@ -120,13 +120,13 @@ def test_the_ends_of_privacy() -> None:
         ([1], -1, "sensitivity"),
     ],
 )
-def test_foolish_scores_are_refused(scores, sensitivity: object, names: str) -> None:
-    with pytest.raises(InputError, match=names):
+def test_invalid_scores_are_refused(scores, sensitivity: object, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
         exponential(scores, epsilon(1), sensitivity)
 
 
 @pytest.mark.parametrize("inputs", [[1], [-1], [0.0]])
-def test_what_is_no_input_is_refused_before_any_word(inputs) -> None:
+def test_invalid_inputs_are_refused_before_any_word(inputs) -> None:
     source = CountedWords(fixed_stream(0))
     with pytest.raises(InputError, match="input"):
         exponential([1, 2], epsilon(1)).draw(inputs, source)
@@ -136,7 +136,7 @@ def test_what_is_no_input_is_refused_before_any_word(inputs) -> None:
 
 
 @pytest.mark.parametrize("scores", [5, "12", [[1], 2], [[1, 2], "34"], ["1e400", 0], [[0, "1e7"]]])
-def test_what_is_no_table_of_scores_is_refused_without_its_numbers(scores: object) -> None:
+def test_an_invalid_score_table_is_refused_without_its_numbers(scores: object) -> None:
     with pytest.raises(InputError, match=r"scores? must be") as caught:
         exponential(scores, epsilon(1))  # type: ignore[arg-type]
     assert not any(word in str(caught.value) for word in ("1e400", "12", "34", "1e7"))
@@ -155,11 +155,11 @@ def test_an_array_of_whole_scores_is_a_table() -> None:
 def test_the_table_drawn_from_is_that_of_the_law_written_out(scores, level, monotone):
     """Threshold for threshold, equal scores included, where a share is a multiple of 2^-64."""
     mechanism = exponential(scores, level, 1, monotone)
-    drawn, written = mechanism.table(0), row_sampler(mechanism.law(0))
-    assert drawn.thresholds.tolist() == written.thresholds.tolist()
-    assert drawn.split.tolist() == written.split.tolist()
+    table, expected = mechanism.table(0), row_sampler(mechanism.law(0))
+    assert table.thresholds.tolist() == expected.thresholds.tolist()
+    assert table.split.tolist() == expected.split.tolist()
     for y in range(len(scores) - 1):
-        assert drawn.cuts(y, 200) == written.cuts(y, 200)
+        assert table.threshold_function(y, 200) == expected.threshold_function(y, 200)
 
 
 def test_ten_thousand_answers_are_drawn_without_writing_the_law_out():

@@ -56,7 +56,7 @@ def test_the_untruncated_law_is_two_sided_geometric_and_its_tail_closed(level: L
     assert sum(law, Fraction(0)) + 2 * tail_probability(reach + 1, level) == 1
 
 
-def test_the_two_ends_of_the_level() -> None:
+def test_levels_alpha_zero_and_alpha_one() -> None:
     assert geometric(3, alpha(0)).channel() == identity(range(4))
     assert all(list(row) == [1, 0, 0, 0] for row in geometric(3, alpha(1)).channel().rows)
     assert geometric(3, alpha(1)).draw([2, 3]).tolist() == [0, 0]
@@ -67,12 +67,12 @@ def test_the_two_ends_of_the_level() -> None:
 
 
 @pytest.mark.parametrize("size", [-1, 10**13, "1/2", "nan", 2.0])
-def test_a_foolish_size_is_refused(size: object) -> None:
+def test_an_invalid_size_is_refused(size: object) -> None:
     with pytest.raises(InputError, match="size must"):
         geometric(size, alpha("1/2"))  # type: ignore[arg-type]
 
 
-def test_a_matrix_that_would_not_fit_is_refused_with_the_way_out() -> None:
+def test_a_matrix_that_would_not_fit_is_refused_with_an_alternative() -> None:
     with pytest.raises(InputError, match="need no matrix"):
         geometric(10**6, epsilon("0.1")).channel()
     with pytest.raises(InputError):
@@ -115,14 +115,13 @@ def test_a_draw_is_the_noise_added_and_clamped_and_takes_the_same_words(
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint64, np.int64, object])
 def test_no_integer_type_wraps_around(kind: type) -> None:
     """Noise of ±1000 on the count 127: an eight-bit sum would wrap."""
-    given_counts = np.array([127] * 200, dtype=kind)
+    counts = np.array([127] * 200, dtype=kind)
     noise = geometric_noise(epsilon("0.001"), 200, fixed_stream(5))
     assert (
-        geometric(10**6, epsilon("0.001")).draw(given_counts, fixed_stream(5)).tolist()
-        == np.maximum(127 + noise, 0).tolist()
+        geometric(10**6, epsilon("0.001")).draw(counts, fixed_stream(5)).tolist() == np.maximum(127 + noise, 0).tolist()
     )
-    assert UntruncatedGeometric(epsilon("0.001")).draw(given_counts, fixed_stream(5)).tolist() == (127 + noise).tolist()
-    assert given_counts.tolist() == [127] * 200
+    assert UntruncatedGeometric(epsilon("0.001")).draw(counts, fixed_stream(5)).tolist() == (127 + noise).tolist()
+    assert counts.tolist() == [127] * 200
 
 
 @given(
@@ -134,11 +133,11 @@ def test_integers_near_the_end_of_their_type_are_added_to_exactly(secret: int, v
     noise = geometric_noise(epsilon(value), 9, fixed_stream(2)).tolist()
     kind = np.int64 if -(2**63) <= secret < 2**63 else np.uint64 if 0 <= secret < 2**64 else object
     for inputs in ([secret] * 9, np.array([secret] * 9, dtype=kind)):
-        drawn = UntruncatedGeometric(epsilon(value)).draw(inputs, fixed_stream(2))
-        assert [int(answer) for answer in drawn] == [secret + d for d in noise]
+        answers = UntruncatedGeometric(epsilon(value)).draw(inputs, fixed_stream(2))
+        assert [int(answer) for answer in answers] == [secret + d for d in noise]
 
 
-def test_noise_larger_than_any_count_answers_an_end() -> None:
+def test_noise_larger_than_any_count_answers_an_endpoint() -> None:
     answers = geometric(10**12, epsilon("1e-30")).draw([7] * 300)
     assert answers.dtype == np.int64
     assert set(answers.tolist()) == {0, 10**12}  # one of the two alone has probability 2^-299

@@ -24,11 +24,11 @@ POINTS = st.tuples(st.integers(-5, 5), st.integers(-5, 5))
 @settings(max_examples=60, deadline=None)
 def test_the_law_is_metric_private_for_the_euclidean_distance(level: Level, x, other, y) -> None:
     """ln Pr[y|x] − ln Pr[y|x′] ≤ ε·s·|x − x′|, up to the width of the balls (2^−60)."""
-    made = planar("1/2", level)
-    (here,), (there,) = made.law(x, [y]), made.law(other, [y])
+    mechanism = planar("1/2", level)
+    (probability,), (other_probability,) = mechanism.law(x, [y]), mechanism.law(other, [y])
     with ctx.workprec(128):
-        apart = arb((x[0] - other[0]) ** 2 + (x[1] - other[1]) ** 2).sqrt() / 2
-        assert here.log() - there.log() <= level.epsilon_ball(128) * apart + arb(2) ** -50
+        distance = arb((x[0] - other[0]) ** 2 + (x[1] - other[1]) ** 2).sqrt() / 2
+        assert probability.log() - other_probability.log() <= level.epsilon_ball(128) * distance + arb(2) ** -50
 
 
 @pytest.mark.parametrize("level", [epsilon(1), alpha("1/3")], ids=str)
@@ -51,9 +51,9 @@ def test_the_normaliser_has_the_integral_s_size_for_a_fine_step() -> None:
 def test_the_law_is_that_of_another_library() -> None:
     """Its matrix for a grid of 7 × 7 cells, from the middle to the cells that are not at the border."""
     qif = pytest.importorskip("qif", reason="qif, an oracle, is not installed")
-    theirs = np.array(qif.mechanism.geo_ind.planar_geometric_grid(7, 7, 1.0, 1.0))[24].reshape(7, 7)[1:6, 1:6]
-    ours = planar(1, epsilon(1)).law((0, 0), list(product(range(-2, 3), repeat=2)))
-    assert np.allclose(np.array([float(p) for p in ours]).reshape(5, 5), theirs, rtol=1e-4)
+    reference = np.array(qif.mechanism.geo_ind.planar_geometric_grid(7, 7, 1.0, 1.0))[24].reshape(7, 7)[1:6, 1:6]
+    law = planar(1, epsilon(1)).law((0, 0), list(product(range(-2, 3), repeat=2)))
+    assert np.allclose(np.array([float(p) for p in law]).reshape(5, 5), reference, rtol=1e-4)
 
 
 def test_the_mean_distance_is_that_of_the_law() -> None:
@@ -62,32 +62,35 @@ def test_the_mean_distance_is_that_of_the_law() -> None:
     assert abs(np.hypot(points[:, 0], points[:, 1]).mean() - 10) < 6 * 7.08 / np.sqrt(100_000) + 0.02
 
 
-def test_noise_is_added_after_it_is_drawn_so_words_do_not_depend_on_places() -> None:
-    made, first, second = planar("1/4", epsilon(1)), CountedWords(fixed_stream(6)), CountedWords(fixed_stream(6))
-    far = np.stack([np.arange(400) * 1000, -np.arange(400)], axis=1)
-    still, moved = made.draw(np.zeros((400, 2), dtype=int), first), made.draw(far, second)
+def test_noise_is_drawn_before_inputs_are_added_so_words_do_not_depend_on_them() -> None:
+    mechanism, first, second = planar("1/4", epsilon(1)), CountedWords(fixed_stream(6)), CountedWords(fixed_stream(6))
+    offsets = np.stack([np.arange(400) * 1000, -np.arange(400)], axis=1)
+    answers_at_origin, answers_at_offsets = (
+        mechanism.draw(np.zeros((400, 2), dtype=int), first),
+        mechanism.draw(offsets, second),
+    )
     assert first.taken == second.taken
-    assert np.array_equal(still + far, moved)
+    assert np.array_equal(answers_at_origin + offsets, answers_at_offsets)
 
 
 def test_a_box_gives_its_nearest_point() -> None:
     open_plane, boxed = planar(1, epsilon("0.2")), planar(1, epsilon("0.2"), box=(-3, 0, 2, 5))
-    free = open_plane.draw([[0, 1]] * 500, fixed_stream(2))
-    kept = boxed.draw([[0, 1]] * 500, fixed_stream(2))
-    corners = np.array(list(product(range(-3, 3), range(6))))
-    for point, answer in zip(free.tolist(), kept.tolist(), strict=True):
-        distances = ((corners - point) ** 2).sum(axis=1)
+    unclamped = open_plane.draw([[0, 1]] * 500, fixed_stream(2))
+    clamped = boxed.draw([[0, 1]] * 500, fixed_stream(2))
+    box_points = np.array(list(product(range(-3, 3), range(6))))
+    for point, answer in zip(unclamped.tolist(), clamped.tolist(), strict=True):
+        distances = ((box_points - point) ** 2).sum(axis=1)
         assert ((np.array(answer) - point) ** 2).sum() == distances.min()
-        assert answer in corners.tolist()
+        assert answer in box_points.tolist()
 
 
 @pytest.mark.parametrize(
-    ("place", "point"), [(("0", "0"), (0, 0)), (("1/20", "-1/20"), (1, 0)), (("0.32", "-0.77"), (3, -8))]
+    ("location", "point"), [(("0", "0"), (0, 0)), (("1/20", "-1/20"), (1, 0)), (("0.32", "-0.77"), (3, -8))]
 )
-def test_places_go_to_the_nearest_lattice_point_and_ties_go_up(place, point) -> None:
-    made = planar("1/10", epsilon(1))
-    assert made.position(place) == point
-    assert made.place(point) == tuple(Fraction(c, 10) for c in point)
+def test_locations_go_to_the_nearest_lattice_point_and_ties_go_up(location, point) -> None:
+    mechanism = planar("1/10", epsilon(1))
+    assert mechanism.position(location) == point
+    assert mechanism.coordinates(point) == tuple(Fraction(c, 10) for c in point)
 
 
 @pytest.mark.parametrize(
@@ -102,13 +105,13 @@ def test_places_go_to_the_nearest_lattice_point_and_ties_go_up(place, point) -> 
         (1, epsilon(1), (1, 0, 0, 1)),
     ],
 )
-def test_foolish_mechanisms_are_refused(step, level: Level, box) -> None:
+def test_invalid_mechanisms_are_refused(step, level: Level, box) -> None:
     with pytest.raises(InputError):
         planar(step, level, box)
 
 
 @pytest.mark.parametrize("inputs", [[[0.5, 1]], [[2**60, 0]], [["a", "b"]], [1, 2, 3, 4], [[1, 2, 3, 4]]])
-def test_what_is_no_lattice_point_is_refused_before_any_word(inputs) -> None:
+def test_invalid_lattice_points_are_refused_before_any_word(inputs) -> None:
     source = CountedWords(fixed_stream(0))
     with pytest.raises(InputError, match="input"):
         planar(1, epsilon(1)).draw(inputs, source)

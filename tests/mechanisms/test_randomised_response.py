@@ -15,13 +15,13 @@ from utmost.channel import Channel, least_epsilon
 from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon
-from utmost.mechanisms.randomised_response import RandomisedResponse, pairwise_leak, response, response_dual
+from utmost.mechanisms.randomised_response import RandomisedResponse, pairwise_privacy_loss, response, response_dual
 from utmost.spaces import Space, space
 
 MAKERS = pytest.mark.parametrize("make", [response, response_dual])
 
 
-def discrete(size: int) -> Space:
+def discrete_space(size: int) -> Space:
     return space([[int(x != y) for y in range(size)] for x in range(size)])
 
 
@@ -30,26 +30,26 @@ def discrete(size: int) -> Space:
 @settings(max_examples=30, deadline=None)
 def test_the_epsilon_is_exactly_the_level_for_every_pair(make, level: Level, size: int) -> None:
     channel = make(size, level).channel()
-    assert least_epsilon(channel, discrete(size)).ratio * level.alpha == 1
+    assert least_epsilon(channel, discrete_space(size)).ratio * level.alpha == 1
     assert all(row.sum() == 1 for row in channel.rows)
     assert [list(row) for row in channel.rows] == [make(size, level).law(x) for x in range(size)]
     for x in range(1, size):
         pair = trusted_channel((0, 1), channel.outputs, channel.rows[[0, x]])
-        assert least_epsilon(pair, discrete(2)).ratio * level.alpha == 1
+        assert least_epsilon(pair, discrete_space(2)).ratio * level.alpha == 1
 
 
 @given(channels())
 @settings(max_examples=100, deadline=None)
 def test_the_widest_column_is_the_least_epsilon_of_the_discrete_metric(channel: Channel) -> None:
-    leak = least_epsilon(channel, discrete(len(channel.inputs)))
-    assert pairwise_leak(channel).ratio == leak.ratio
+    loss = least_epsilon(channel, discrete_space(len(channel.inputs)))
+    assert pairwise_privacy_loss(channel).ratio == loss.ratio
 
 
 @pytest.mark.parametrize("size", [2, 3, 7])
 def test_randomised_response_is_that_of_another_library(size: int) -> None:
     qif = pytest.importorskip("qif", reason="qif, an oracle, is not installed")
-    theirs = np.array(qif.mechanism.d_privacy.randomized_response(size, 0.7))
-    assert np.allclose(response(size, epsilon("0.7")).channel().floats(), theirs, atol=1e-12)
+    reference = np.array(qif.mechanism.d_privacy.randomized_response(size, 0.7))
+    assert np.allclose(response(size, epsilon("0.7")).channel().floats(), reference, atol=1e-12)
 
 
 def test_the_matrices_of_the_paper() -> None:
@@ -65,13 +65,13 @@ def test_the_matrices_of_the_paper() -> None:
 @given(level=levels(), size=st.integers(2, 8), x=st.integers(0, 7))
 @settings(max_examples=30, deadline=None)
 def test_a_shift_that_is_zero_with_the_truth_s_probability_and_else_uniform_has_the_law(make, level, size, x) -> None:
-    made: RandomisedResponse = make(size, level)
-    drawn = dict.fromkeys(range(1, size), (1 - made.truth) / (size - 1)) | {0: made.truth}
-    assert [drawn[(y - x % size) % size] for y in range(size)] == made.law(x % size)
+    mechanism: RandomisedResponse = make(size, level)
+    shift_law = dict.fromkeys(range(1, size), (1 - mechanism.truth) / (size - 1)) | {0: mechanism.truth}
+    assert [shift_law[(y - x % size) % size] for y in range(size)] == mechanism.law(x % size)
 
 
 @MAKERS
-def test_draws_have_the_law_and_a_five_per_cent_error_would_be_seen(make) -> None:
+def test_draws_have_the_law_and_a_five_per_cent_error_is_detected(make) -> None:
     """χ² at a false alarm of 1e-6; 400 000 draws. A level of 1.05·ε gives a non-centrality above 100 in both cases."""
     from scipy import stats
 
@@ -84,18 +84,18 @@ def test_draws_have_the_law_and_a_five_per_cent_error_would_be_seen(make) -> Non
 
 @MAKERS
 def test_words_do_not_depend_on_the_inputs_nor_do_shifts(make) -> None:
-    made, first, second = make(10, epsilon(1)), CountedWords(fixed_stream(4)), CountedWords(fixed_stream(4))
-    zeros, others = made.draw([0] * 500, first), made.draw(np.arange(500) % 10, second)
+    mechanism, first, second = make(10, epsilon(1)), CountedWords(fixed_stream(4)), CountedWords(fixed_stream(4))
+    zeros, others = mechanism.draw([0] * 500, first), mechanism.draw(np.arange(500) % 10, second)
     assert first.taken == second.taken
     assert np.array_equal((zeros + np.arange(500)) % 10, others)
 
 
 @MAKERS
-def test_the_ends(make) -> None:
+def test_one_value_and_the_levels_alpha_zero_and_one(make) -> None:
     assert make(1, alpha("1/2")).draw([0, 0]).tolist() == [0, 0]
     assert make(1, alpha(0)).channel().rows.tolist() == [[1]]
-    assert pairwise_leak(make(3, alpha(0)).channel()).ratio is None
-    assert pairwise_leak(make(3, alpha(1)).channel()).ratio == 1
+    assert pairwise_privacy_loss(make(3, alpha(0)).channel()).ratio is None
+    assert pairwise_privacy_loss(make(3, alpha(1)).channel()).ratio == 1
     assert make(4, alpha("1/2")).draw([]).shape == (0,)
     assert response(3, alpha(0)).draw([0, 1, 2]).tolist() == [0, 1, 2]
 
@@ -111,17 +111,17 @@ def test_small_integer_types_do_not_wrap_around(make) -> None:
 
 @MAKERS
 def test_large_alphabets_are_drawn_from_without_a_matrix(make) -> None:
-    made = make(10**5, epsilon(12))
-    answers = made.draw(np.arange(1000))
+    mechanism = make(10**5, epsilon(12))
+    answers = mechanism.draw(np.arange(1000))
     assert answers.min() >= 0
     assert answers.max() < 10**5
     with pytest.raises(InputError, match="matrix"):
-        made.channel()
+        mechanism.channel()
 
 
 @MAKERS
 @pytest.mark.parametrize("inputs", [[3], [-1], [0.0], ["a"], [[0], [1]], [True]])
-def test_what_is_no_value_is_refused_before_any_word(make, inputs: list[object]) -> None:
+def test_invalid_values_are_refused_before_any_word(make, inputs: list[object]) -> None:
     source = CountedWords(fixed_stream(0))
     with pytest.raises(InputError, match="input"):
         make(3, epsilon(1)).draw(inputs, source)
@@ -130,6 +130,6 @@ def test_what_is_no_value_is_refused_before_any_word(make, inputs: list[object])
 
 @MAKERS
 @pytest.mark.parametrize("size", [0, -1, 10**9, "x"])
-def test_a_foolish_size_is_refused(make, size: object) -> None:
+def test_an_invalid_size_is_refused(make, size: object) -> None:
     with pytest.raises(InputError, match="size"):
         make(size, epsilon(1))

@@ -148,7 +148,7 @@ def _build_laplace(options: dict[str, str], level: Level) -> MechanismChoice:
         "The truncated Laplace mechanism on a grid",
         f"values {mechanism.low} to {mechanism.high} in steps of {mechanism.granularity}",
         channel,
-        lambda channel: mechanism.leak(),
+        lambda channel: mechanism.privacy_loss(),
         lambda text: mechanism.position(_parse_exact_input(text, 1)[0]),
         lambda x, count: list(map(value_text, mechanism.draw_positions([x] * count).tolist())),
         level,
@@ -206,7 +206,7 @@ def _build_response_dual(options: dict[str, str], level: Level) -> MechanismChoi
 
 
 def _build_response_choice(mechanism: RandomisedResponse, title: str) -> MechanismChoice:
-    from utmost.mechanisms.randomised_response import pairwise_leak
+    from utmost.mechanisms.randomised_response import pairwise_privacy_loss
 
     def channel() -> Channel:
         _check_matrix_size(mechanism.size, mechanism.level)
@@ -216,7 +216,7 @@ def _build_response_choice(mechanism: RandomisedResponse, title: str) -> Mechani
         title,
         f"values 0 to {mechanism.size - 1}",
         channel,
-        pairwise_leak,
+        pairwise_privacy_loss,
         lambda text: _parse_position(text, mechanism.size - 1),
         lambda x, count: mechanism.draw([x] * count).tolist(),
         mechanism.level,
@@ -225,7 +225,7 @@ def _build_response_choice(mechanism: RandomisedResponse, title: str) -> Mechani
 
 def _build_exponential(options: dict[str, str], level: Level) -> MechanismChoice:
     from utmost.mechanisms.exponential import exponential
-    from utmost.mechanisms.randomised_response import pairwise_leak
+    from utmost.mechanisms.randomised_response import pairwise_privacy_loss
 
     rows = [_parse_scores(row, "--scores") for row in options["--scores"].split(";")]
     mechanism = exponential(rows, level, options.get("--sensitivity", "1"), "--monotone" in options)
@@ -238,7 +238,7 @@ def _build_exponential(options: dict[str, str], level: Level) -> MechanismChoice
         "The exponential mechanism",
         "inputs, in the order of their scores",
         channel,
-        pairwise_leak,
+        pairwise_privacy_loss,
         lambda text: _parse_position(text, len(rows) - 1),
         lambda x, count: mechanism.draw([x] * count).tolist(),
         level,
@@ -252,12 +252,12 @@ def _build_staircase(options: dict[str, str], level: Level) -> MechanismChoice:
     require_inner_level(level)
     mechanism = staircase(options.get("--sensitivity", "1"), level)  # type: ignore[arg-type]
     size = _parse_upper_end(options["--size"]) if "--size" in options else None
-    sampler = mechanism if size is None else mechanism.truncated(size)
+    sampler = mechanism if size is None else mechanism.truncate(size)
 
     def channel() -> Channel:
         if size is None:
             raise InputError("--size must be given to write the matrix of a staircase out, got none: or say --sample")
-        return mechanism.truncated(_check_matrix_size(size, level, max_count=MAX_SLOW_COUNT)).channel()
+        return mechanism.truncate(_check_matrix_size(size, level, max_count=MAX_SLOW_COUNT)).channel()
 
     return MechanismChoice(
         f"The staircase mechanism for a sensitivity of {mechanism.sensitivity}, of width {mechanism.width}",
@@ -273,7 +273,7 @@ def _build_staircase(options: dict[str, str], level: Level) -> MechanismChoice:
 
 def _build_from_file(name: str, space: str | None) -> MechanismChoice:
     from utmost.channel import files, least_epsilon
-    from utmost.mechanisms.randomised_response import pairwise_leak
+    from utmost.mechanisms.randomised_response import pairwise_privacy_loss
     from utmost.noise import channel_sampler, draw_channel
     from utmost.spaces import line, parse_space
 
@@ -289,7 +289,7 @@ def _build_from_file(name: str, space: str | None) -> MechanismChoice:
         "The channel in the file",
         "inputs",
         lambda: source,
-        pairwise_leak
+        pairwise_privacy_loss
         if points is None and not are_counts
         else lambda channel: least_epsilon(channel, line(size) if points is None else points),
         lambda text: _find_input(text, source),

@@ -23,7 +23,7 @@ from utmost.errors import InputError
 from utmost.exact import Level, Number, ball, decimal, integer
 from utmost.mechanisms import response as discrete_response
 from utmost.mechanisms import staircase as discrete_staircase
-from utmost.mechanisms.randomised_response import pairwise_leak
+from utmost.mechanisms.randomised_response import pairwise_privacy_loss
 
 if TYPE_CHECKING:
     from flint import arb
@@ -239,7 +239,7 @@ class SteppedMechanism:
     def guarantee(self) -> Guarantee:
         """None by distance, unless all its rows are the same; for any two inputs what its rows have, recomputed."""
         channel = self.channel if self.nearest else self.channel.restrict(self.channel.inputs[:-1])
-        leak = pairwise_leak(channel)
+        leak = pairwise_privacy_loss(channel)
         any_two = leak.exponent if leak.exponent is not None else leak.epsilon
         if leak.ratio is None:
             return Guarantee(None, None, "an answer rules an input out")
@@ -287,7 +287,7 @@ def mechanism_by_name(name: str, interval: Interval, level: Level, steps: int = 
     interval_level = Level(level.power(interval.length), exponent)
     if name == "staircase":
         return SteppedMechanism(
-            interval, discrete_staircase(count, interval_level).truncated(count).channel(), name, nearest=True
+            interval, discrete_staircase(count, interval_level).truncate(count).channel(), name, nearest=True
         )
     return SteppedMechanism(interval, discrete_response(count + 1, interval_level).channel(), name, nearest=True)
 

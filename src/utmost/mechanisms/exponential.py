@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from flint import arb
 
 MAX_SCORES = 10**6  # scores in all
-MAX_SCORE_RANGE = (
-    10**6
-)  # sensitivities between the scores of one input; beyond, the law is a point to any precision of use
+# Sensitivities between the scores of one input; beyond, the law is a point to any precision of use.
+MAX_SCORE_RANGE = 10**6
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,24 +74,24 @@ class Exponential:
 
         Rows that no input names are not set up, so the time of a first draw depends on how many rows are named.
         """
-        last, words = len(self.scores) - 1, entropy_source(source)
+        last, stream = len(self.scores) - 1, entropy_source(source)
         values = check_integers(inputs, 0, last, f"whole numbers from 0 to {last}: they number the rows of the scores")
         result = np.empty_like(values)
         for x in np.unique(values).tolist():
-            here = values == x
-            result[here] = draw_samples(self.table(x), int(here.sum()), words)
+            selected = values == x
+            result[selected] = draw_samples(self.table(x), int(selected.sum()), stream)
         return result
 
     def table(self, x: int) -> SamplingTable:
-        """The law of input x ready to draw from, without writing it out: its cumulative weights are known by balls."""
+        """The sampling table of input x, without writing its law out: its cumulative weights are computed as balls."""
         best, unit = max(self.scores[x]), self.factor * self.sensitivity
-        falls = SamplingOrder(tuple((best - score) / unit for score in self.scores[x]), self.level)
-        return table_from_thresholds(falls.cut, len(falls.distances))
+        cumulative = CumulativeWeights(tuple((best - score) / unit for score in self.scores[x]), self.level)
+        return table_from_thresholds(cumulative.threshold, len(cumulative.distances))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SamplingOrder:
-    """Weights α^d for the distances d of the answers, and where their running sums cut the words.
+class CumulativeWeights:
+    """Weights α^d for the distances d of the answers, and the thresholds of their running sums.
 
     S_y is a running sum over the whole sum. Of the sums from both ends the one from the end that is nearer to y is
     taken: 1 − S_y has a narrow ball where S_y is near 1.
@@ -100,43 +99,48 @@ class SamplingOrder:
 
     distances: tuple[Fraction, ...]
     level: Level
-    known: dict[int, tuple[list[arb], list[arb]]] = field(default_factory=dict, repr=False)
+    cached_sums: dict[int, tuple[list[arb], list[arb]]] = field(default_factory=dict, repr=False)
 
-    def cut(self, y: int, bits: int) -> Threshold:
+    def threshold(self, y: int, bits: int) -> Threshold:
         """⌊S_y·2^bits⌋, and whether S_y·2^bits is an integer."""
         sums, _ = self.sums(bits + GUARD_BITS)
         if 2 * sums[y] < sums[-1]:
-            return ball_threshold(lambda more: _share(self.sums(more)[0], y, more), lambda: self._exact(0, y + 1), bits)
-        beyond = partial(self._exact, y + 1, len(self.distances))
+            return ball_threshold(
+                lambda precision: _share_of_total(self.sums(precision)[0], y, precision),
+                lambda: self._exact_share(0, y + 1),
+                bits,
+            )
+        exact_rest = partial(self._exact_share, y + 1, len(self.distances))
         return complement_threshold(
-            ball_threshold(lambda more: _share(self.sums(more)[1], y, more), beyond, bits), bits
+            ball_threshold(lambda precision: _share_of_total(self.sums(precision)[1], y, precision), exact_rest, bits),
+            bits,
         )
 
     def sums(self, bits: int) -> tuple[list[arb], list[arb]]:
         """The running sums of the weights, and what lies beyond each answer; in both the whole sum stands last."""
-        if bits not in self.known:
+        if bits not in self.cached_sums:
             powers = {d: self.level.power_ball(d, bits) for d in set(self.distances)}
             weights = [powers[d] for d in self.distances]
-            backward = _running(weights[::-1], bits)
-            self.known[bits] = _running(weights, bits), [*reversed(backward[:-1]), backward[-1]]
-        return self.known[bits]
+            backward_sums = _running_sums(weights[::-1], bits)
+            self.cached_sums[bits] = _running_sums(weights, bits), [*reversed(backward_sums[:-1]), backward_sums[-1]]
+        return self.cached_sums[bits]
 
-    def _exact(self, start: int, end: int) -> Number:
-        """The weights from `start` up to `end` over all of them; asked only where balls leave it undecided."""
+    def _exact_share(self, start: int, end: int) -> Number:
+        """The weights from `start` up to `end` over all of them; needed only where balls leave it undecided."""
 
-        def total(distances: Sequence[Fraction]) -> Number:
-            counted = Counter(distances)
-            return sum((times * self.level.power(d) for d, times in counted.items()), Fraction(0))
+        def total_weight(distances: Sequence[Fraction]) -> Number:
+            multiplicities = Counter(distances)
+            return sum((multiplicity * self.level.power(d) for d, multiplicity in multiplicities.items()), Fraction(0))
 
-        return total(self.distances[start:end]) / total(self.distances)
+        return total_weight(self.distances[start:end]) / total_weight(self.distances)
 
 
-def _running(weights: list[arb], bits: int) -> list[arb]:
+def _running_sums(weights: list[arb], bits: int) -> list[arb]:
     with working_precision(bits):
         return list(accumulate(weights))
 
 
-def _share(sums: list[arb], y: int, bits: int) -> arb:
+def _share_of_total(sums: list[arb], y: int, bits: int) -> arb:
     with working_precision(bits):
         return sums[y] / sums[-1]
 
@@ -148,22 +152,23 @@ def exponential(
     monotone: bool = False,
 ) -> Exponential:
     """The exponential mechanism for one row of scores, or one row for each input; scores are exact rationals."""
-    table = _rows(scores)
-    reach = rational(sensitivity, "sensitivity")
-    if reach <= 0:
-        raise InputError(f"sensitivity must be > 0, got {reach if abs(reach) < 10**30 else 'a large negative number'}")
-    if any(max(row) - min(row) > MAX_SCORE_RANGE * reach for row in table):
+    table = _score_table(scores)
+    exact_sensitivity = rational(sensitivity, "sensitivity")
+    if exact_sensitivity <= 0:
+        value_text = exact_sensitivity if abs(exact_sensitivity) < 10**30 else "a large negative number"
+        raise InputError(f"sensitivity must be > 0, got {value_text}")
+    if any(max(row) - min(row) > MAX_SCORE_RANGE * exact_sensitivity for row in table):
         raise InputError(
             f"scores must be within {MAX_SCORE_RANGE} sensitivities of each other: divide them by a larger number"
         )
-    return Exponential(table, reach, check_level(level), 1 if monotone else 2)
+    return Exponential(table, exact_sensitivity, check_level(level), 1 if monotone else 2)
 
 
 def _is_row(value: object) -> bool:
     return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
 
 
-def _rows(scores: Sequence[Any]) -> tuple[tuple[Fraction, ...], ...]:
+def _score_table(scores: Sequence[Any]) -> tuple[tuple[Fraction, ...], ...]:
     nested = _is_row(scores) and len(scores) > 0 and _is_row(scores[0])
     table = list(scores) if nested else [scores]
     if not all(_is_row(row) for row in table):

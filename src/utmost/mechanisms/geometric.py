@@ -18,8 +18,8 @@ from utmost.exact import Level, Number, integer
 from utmost.noise import EntropySource, check_level, geometric_noise
 from utmost.noise.geometric import MAX_INT64_NOISE
 
-LARGEST_LAW = 10**6  # upper end of a count whose laws are written out
-LARGEST_MATRIX = 2000  # upper end of a count whose matrix is written out
+MAX_LAW_COUNT = 10**6  # upper end of a count whose laws are written out
+MAX_MATRIX_COUNT = 2000  # upper end of a count whose matrix is written out
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class Geometric:
     """The α-geometric mechanism truncated to 0 … size: noise with Pr[Δ = δ] ∝ α^|δ|, ends absorbing.
 
     T[x,y] = κ_y·α^|x−y| with κ_y = (1−α)/(1+α) inside and 1/(1+α) at y = 0 and y = size. Its ε is −ln α, attained by
-    every pair of neighbours. α = 0 tells the count, α = 1 always answers 0. It is the best mechanism there is for every
-    reader of a count with a legal loss, whatever her prior (GRS12 Thm 3.2).
+    every pair of neighbours. α = 0 answers the count itself, α = 1 always answers 0. It is optimal for every consumer
+    of a count with a legal loss, whatever the prior (GRS12 Thm 3.2).
     """
 
     size: int
@@ -41,9 +41,9 @@ class Geometric:
         >>> [str(p) for p in Geometric(5, alpha("1/2")).channel().row(1)]
         ['1/3', '1/3', '1/6', '1/12', '1/24', '1/24']
         """
-        if self.size > LARGEST_MATRIX:
+        if self.size > MAX_MATRIX_COUNT:
             raise InputError(
-                f"size must be at most {LARGEST_MATRIX} to write the matrix out, got {self.size}: "
+                f"size must be at most {MAX_MATRIX_COUNT} to write the matrix out, got {self.size}: "
                 "draws and readings of larger counts need no matrix"
             )
         counts = tuple(range(self.size + 1))
@@ -54,12 +54,12 @@ class Geometric:
 
     def law(self, x: int) -> list[Number]:
         """The law of the answer when the count is x."""
-        count = self._checked(x)
+        count = self._check_count(x)
         return [self.level.power(abs(count - y)) * k for y, k in enumerate(column_weights(self.size, self.level))]
 
     def cumulative(self, x: int, y: int) -> Number:
         """Pr[answer ≤ y | count x]: α^(x−y)/(1+α) for y < x, 1 − α^(y+1−x)/(1+α) for x ≤ y < size, 1 at the end."""
-        count = self._checked(x)
+        count = self._check_count(x)
         if y >= self.size or self.level.alpha == 1:
             return Fraction(1)
         return tail_probability(count - y, self.level) if y < count else 1 - tail_probability(y + 1 - count, self.level)
@@ -67,11 +67,11 @@ class Geometric:
     def draw(self, inputs: npt.ArrayLike, source: EntropySource | None = None) -> npt.NDArray[np.int64]:
         """One exact draw for each input, min(max(x + Δ, 0), size): the law drawn is `law`, to the last bit.
 
-        Δ is drawn before the inputs are looked at, so the words it takes do not depend on them. For 0 ≤ x ≤ size noise
-        beyond ±size does what ±size does, so sums of 64-bit integers suffice.
+        Δ is drawn before the inputs are read, so the words it takes do not depend on them. For 0 ≤ x ≤ size noise
+        beyond ±size has the effect of ±size, so sums of 64-bit integers suffice.
         """
-        given = np.asarray(inputs)
-        counts = given if given.dtype == np.int64 and given.ndim == 1 else _integers(given)
+        input_array = np.asarray(inputs)
+        counts = input_array if input_array.dtype == np.int64 and input_array.ndim == 1 else _integer_array(input_array)
         if counts.dtype == object or (counts.size and int(counts.view(np.uint64).max()) > self.size):
             raise InputError("inputs must be counts from 0 to size")
         if not self.level.is_inner:
@@ -82,10 +82,10 @@ class Geometric:
         answers += counts
         return np.clip(answers, 0, self.size, out=answers)
 
-    def _checked(self, x: int) -> int:
-        """The input as an integer; what it was is not told, since it is the secret."""
-        if not isinstance(x, int | np.integer) or isinstance(x, bool) or not 0 <= x <= self.size <= LARGEST_LAW:
-            raise InputError(f"input must be a whole count from 0 to size, and size at most {LARGEST_LAW}")
+    def _check_count(self, x: int) -> int:
+        """The input as an integer; an error does not repeat it, since it is the secret."""
+        if not isinstance(x, int | np.integer) or isinstance(x, bool) or not 0 <= x <= self.size <= MAX_LAW_COUNT:
+            raise InputError(f"input must be a whole count from 0 to size, and size at most {MAX_LAW_COUNT}")
         return int(x)
 
 
@@ -104,31 +104,35 @@ class UntruncatedGeometric:
         >>> UntruncatedGeometric(alpha(0)).draw([5, 2**70]).tolist() == [5, 2**70]
         True
         """
-        secrets = _integers(inputs)
+        secrets = _integer_array(inputs)
         if not self.level.is_inner:
             return secrets.copy() if self.level.alpha == 0 else np.zeros_like(secrets)
         answers: npt.NDArray[Any] = secrets + geometric_noise(self.level, len(secrets), source)
         return answers
 
 
-def _integers(inputs: npt.ArrayLike) -> npt.NDArray[Any]:
+def _integer_array(inputs: npt.ArrayLike) -> npt.NDArray[Any]:
     """A sequence of integers of any type as an array: int64 within ±2^62, else Python's own."""
-    given = np.asarray(inputs)
-    if given.ndim != 1 or (given.size and given.dtype.kind not in "iuO"):
+    input_array = np.asarray(inputs)
+    if input_array.ndim != 1 or (input_array.size and input_array.dtype.kind not in "iuO"):
         raise InputError("inputs must be a sequence of whole numbers")
-    if given.dtype == object and not all(isinstance(x, Integral) and not isinstance(x, bool) for x in given):
+    if input_array.dtype == object and not all(
+        isinstance(x, Integral) and not isinstance(x, bool) for x in input_array
+    ):
         raise InputError("inputs must be a sequence of whole numbers")
-    if not given.size or -MAX_INT64_NOISE <= int(given.min()) <= int(given.max()) <= MAX_INT64_NOISE:
-        return given.astype(np.int64, copy=False)
-    return np.array([int(x) for x in given], dtype=object)
+    if not input_array.size or -MAX_INT64_NOISE <= int(input_array.min()) <= int(input_array.max()) <= MAX_INT64_NOISE:
+        return input_array.astype(np.int64, copy=False)
+    return np.array([int(x) for x in input_array], dtype=object)
 
 
 def geometric(size: int, level: Level) -> Geometric:
     """The truncated geometric mechanism for counts from 0 to `size`."""
-    end = integer(size, "size")
-    if end < 0 or end > 10**12:
-        raise InputError(f"size must be the count's upper end, from 0 to 10^12, got {end if end < 10**30 else 'more'}")
-    return Geometric(end, check_level(level))
+    max_count = integer(size, "size")
+    if max_count < 0 or max_count > 10**12:
+        raise InputError(
+            f"size must be the count's upper end, from 0 to 10^12, got {max_count if max_count < 10**30 else 'more'}"
+        )
+    return Geometric(max_count, check_level(level))
 
 
 def column_weights(size: int, level: Level) -> Sequence[Number]:
@@ -139,8 +143,8 @@ def column_weights(size: int, level: Level) -> Sequence[Number]:
     if level.alpha == 1 or size == 0:
         return [Fraction(y == 0) for y in range(size + 1)]
     inner = (1 - level.alpha) / (1 + level.alpha)
-    end = 1 / (1 + level.alpha)
-    return [end] + [inner] * (size - 1) + [end]
+    outer = 1 / (1 + level.alpha)
+    return [outer] + [inner] * (size - 1) + [outer]
 
 
 def untruncated_law(x: int, outputs: Sequence[int], level: Level) -> Sequence[Number]:

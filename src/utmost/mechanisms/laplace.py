@@ -30,7 +30,7 @@ from utmost.spaces import line
 if TYPE_CHECKING:
     from flint import arb
 
-LARGEST_GRID = 10**12  # steps
+MAX_GRID_STEPS = 10**12  # steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,33 +87,33 @@ class Laplace:
     @property
     def grid(self) -> Geometric:
         """The truncated geometric mechanism on the grid's positions 0 … N, at α^(1/K) a step."""
-        return Geometric(self.size, _root(self.level, self.steps))
+        return Geometric(self.size, _level_root(self.level, self.steps))
 
     def channel(self) -> Channel:
         """The matrix, labelled by the grid's values.
 
         >>> from utmost.exact import alpha
-        >>> found = laplace(0, 1, "1/2", 1, alpha("1/16")).channel()  # FMM21 §VII-B
-        >>> found.inputs, [str(p) for p in found.row("0")]
+        >>> channel = laplace(0, 1, "1/2", 1, alpha("1/16")).channel()  # FMM21 §VII-B
+        >>> channel.inputs, [str(p) for p in channel.row("0")]
         (('0', '1/2', '1'), ['4/5', '3/20', '1/20'])
         """
         positions = self.grid.channel()
         labels = tuple(str(self.value(k)) for k in positions.inputs)
         return trusted_channel(labels, labels, positions.rows)
 
-    def leak(self) -> PrivacyLoss:
+    def privacy_loss(self) -> PrivacyLoss:
         """The ε of one sensitivity, recomputed from the entries.
 
-        Values at most a sensitivity apart are at most K steps apart, and the most telling step's ratio to the K-th
-        power bounds what K steps tell; the lowest value and the one K steps above attain it.
+        Values at most a sensitivity apart are at most K steps apart, and the largest ratio of one step to the K-th
+        power bounds the ratio of K steps; the lowest value and the one K steps above attain it.
         """
         positions = self.grid.channel()
         step = least_epsilon(positions, line(self.size + 1)).ratio
-        told: Number = positions.rows[0, 0] / positions.rows[self.steps, 0]
-        if not isinstance(step, Fraction | Real) or step**self.steps != told:
+        ratio: Number = positions.rows[0, 0] / positions.rows[self.steps, 0]
+        if not isinstance(step, Fraction | Real) or step**self.steps != ratio:
             raise UndecidedError("the truncated geometric mechanism must tell as much at every step, and does not")
         low, high = (str(self.value(k)) for k in (0, self.steps))
-        return PrivacyLoss(told, Fraction(1), low, low, high)
+        return PrivacyLoss(ratio, Fraction(1), low, low, high)
 
     def law(self, x: object) -> list[Number]:
         """The law of the answer, grid point by grid point, when the value is x (rounded to the grid)."""
@@ -133,10 +133,10 @@ class Laplace:
     def draw(self, inputs: Iterable[object], source: EntropySource | None = None) -> npt.NDArray[np.object_]:
         """One exact draw for each input, as fractions on the grid; every input is checked before any word is taken."""
         positions = self.draw_positions([self.position(x) for x in inputs], source)
-        kinds, places = np.unique(positions, return_inverse=True)
-        values = np.empty(len(kinds), dtype=object)
-        values[:] = [self.value(int(k)) for k in kinds]
-        return values[places]
+        distinct_positions, inverse = np.unique(positions, return_inverse=True)
+        values = np.empty(len(distinct_positions), dtype=object)
+        values[:] = [self.value(int(k)) for k in distinct_positions]
+        return values[inverse]
 
     def draw_positions(self, positions: Any, source: EntropySource | None = None) -> npt.NDArray[Any]:
         """The same from grid positions to grid positions, in whole arrays of integers."""
@@ -170,11 +170,11 @@ class Laplace:
         ∫_0^{x−a} ½e^(−λt) dt + ∫_0^{b−x} ½e^(−λt) dt = (2 − e^(−λ(x−a)) − e^(−λ(b−x)))/(2λ). Largest in the middle.
         """
         span = min(self.sensitivity, self.high - self.low)
-        sides = [self.level.power(d / span) for d in (x - self.low, self.high - x)]
-        mass = 2 - sides[0] - sides[1]
+        tail_ratios = [self.level.power(d / span) for d in (x - self.low, self.high - x)]
+        mass = 2 - tail_ratios[0] - tail_ratios[1]
         if self.level.exponent is not None:
             return mass * span / (2 * self.level.exponent)
-        return _quotient(mass * span / 2, self.level)
+        return _quotient_by_epsilon(mass * span / 2, self.level)
 
 
 def laplace(low: object, high: object, granularity: object, sensitivity: object, level: Level) -> Laplace:
@@ -186,22 +186,24 @@ def laplace(low: object, high: object, granularity: object, sensitivity: object,
     (Fraction(1, 4), 2, 0.9595, 1.0)
     """
     a, b, g = (rational(v, n) for v, n in ((low, "low"), (high, "high"), (granularity, "granularity")))
-    reach = rational(sensitivity, "sensitivity")
+    exact_sensitivity = rational(sensitivity, "sensitivity")
     if not a < b:
-        raise InputError(f"range must run from low to a larger high, got {_short(a)} to {_short(b)}")
-    if g <= 0 or reach <= 0:
-        name, value = ("granularity", g) if g <= 0 else ("sensitivity", reach)
-        raise InputError(f"{name} must be > 0, got {_short(value)}")
+        raise InputError(f"range must run from low to a larger high, got {_brief_text(a)} to {_brief_text(b)}")
+    if g <= 0 or exact_sensitivity <= 0:
+        name, value = ("granularity", g) if g <= 0 else ("sensitivity", exact_sensitivity)
+        raise InputError(f"{name} must be > 0, got {_brief_text(value)}")
     if ((b - a) / g).denominator != 1:
-        raise InputError(f"granularity must divide the range, got {_short(g)} for a length of {_short(b - a)}")
-    if (b - a) / g > LARGEST_GRID:
+        raise InputError(
+            f"granularity must divide the range, got {_brief_text(g)} for a length of {_brief_text(b - a)}"
+        )
+    if (b - a) / g > MAX_GRID_STEPS:
         raise InputError("granularity must leave at most 10^12 steps in the range: take a coarser one")
     if not check_level(level).is_inner:
         raise InputError("the Laplace mechanism needs a level with 0 < alpha < 1, that is 0 < epsilon < infinity")
-    return Laplace(a, b, g, reach, level)
+    return Laplace(a, b, g, exact_sensitivity, level)
 
 
-def _root(level: Level, steps: int) -> Level:
+def _level_root(level: Level, steps: int) -> Level:
     """The level whose `steps`-th power is this one."""
     if level.exponent is not None:
         exponent = level.exponent / steps
@@ -213,7 +215,7 @@ def _root(level: Level, steps: int) -> Level:
     raise InputError("alpha must be rational, or epsilon, where a sensitivity spans several steps of the grid")
 
 
-def _quotient(value: Number, level: Level) -> arb:
+def _quotient_by_epsilon(value: Number, level: Level) -> arb:
     """value/ε as a ball of 128 bits."""
     from utmost.exact import ball
 
@@ -221,6 +223,6 @@ def _quotient(value: Number, level: Level) -> arb:
         return ball(value, 128) / level.epsilon_ball(128)
 
 
-def _short(value: Fraction) -> str:
+def _brief_text(value: Fraction) -> str:
     text = str(value)
     return text if len(text) <= 40 else f"{text[:37]}..."

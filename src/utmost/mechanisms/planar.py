@@ -1,9 +1,9 @@
 """The planar Laplace mechanism on a lattice: geo-indistinguishability without a float in it.
 
-A lattice point x = (i, j) stands for the place (i·s, j·s), s the step. The answer is x + noise with Pr[noise = (u, v)]
-∝ e^(−ε·s·√(u²+v²)). By the triangle inequality Pr[y | x] ≤ e^(ε·d(x,x′))·Pr[y | x′], d the Euclidean distance of the
-places: ε·d-privacy between lattice points, exactly, with nothing lost to pixels or to the precision of a machine. A
-place that is rounded to the lattice moves by at most s/√2, so two places at distance d get ε·(d + s√2).
+A lattice point x = (i, j) stands for the location (i·s, j·s), s the step. The answer is x + noise with
+Pr[noise = (u, v)] ∝ e^(−ε·s·√(u²+v²)). By the triangle inequality Pr[y | x] ≤ e^(ε·d(x,x′))·Pr[y | x′], d the Euclidean
+distance of the locations: ε·d-privacy between lattice points, exactly, with nothing lost to pixels or to the precision
+of a machine. A location that is rounded to the lattice moves by at most s/√2, so two at distance d get ε·(d + s√2).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from flint import arb
 
 MAX_COORDINATE_STEPS = 1 << 53  # of an input's coordinates, in steps
-MOST_TERMS = 10**6  # of the sum that normalises the law
+MAX_LAW_TERMS = 10**6  # of the sum that normalises the law
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,27 +60,29 @@ class PlanarLaplace:
     box: Box | None = None
 
     def draw(self, inputs: npt.ArrayLike, source: EntropySource | None = None) -> npt.NDArray[Any]:
-        """One exact draw for each lattice point (i, j), a row each. The noise is there before the inputs are added."""
-        words = "pairs of whole numbers between -2^53 and 2^53, in steps of the lattice"
-        given = np.asarray(inputs)
-        if given.size and given.shape[1:] != (2,):
-            raise InputError(f"input must be {words}")
-        points = check_integers(given.reshape(-1), -MAX_COORDINATE_STEPS, MAX_COORDINATE_STEPS, words).reshape(-1, 2)
-        moved = planar_noise(self.level, self.step, len(points), source) + points
-        return moved if self.box is None else self.box.nearest(moved)
+        """One exact draw for each lattice point (i, j), a row each. The noise is drawn before the inputs are added."""
+        requirement = "pairs of whole numbers between -2^53 and 2^53, in steps of the lattice"
+        input_array = np.asarray(inputs)
+        if input_array.size and input_array.shape[1:] != (2,):
+            raise InputError(f"input must be {requirement}")
+        points = check_integers(
+            input_array.reshape(-1), -MAX_COORDINATE_STEPS, MAX_COORDINATE_STEPS, requirement
+        ).reshape(-1, 2)
+        answers = planar_noise(self.level, self.step, len(points), source) + points
+        return answers if self.box is None else self.box.nearest(answers)
 
-    def position(self, place: Iterable[object]) -> tuple[int, int]:
-        """The lattice point nearest to a place (two exact numbers); a tie goes up."""
-        found = [floor(check_exact_number(c) / self.step + Fraction(1, 2)) for c in place]
-        if len(found) != 2:
+    def position(self, location: Iterable[object]) -> tuple[int, int]:
+        """The lattice point nearest to a location (two exact numbers); a tie goes up."""
+        lattice_point = [floor(check_exact_number(c) / self.step + Fraction(1, 2)) for c in location]
+        if len(lattice_point) != 2:
             raise InputError("input must be a place in the plane: two exact numbers")
-        i, j = found
+        i, j = lattice_point
         if max(abs(i), abs(j)) > MAX_COORDINATE_STEPS:
             raise InputError("input must be within 2^53 steps of the origin")
         return i, j
 
-    def place(self, point: Iterable[int]) -> tuple[Fraction, Fraction]:
-        """Where a lattice point is."""
+    def coordinates(self, point: Iterable[int]) -> tuple[Fraction, Fraction]:
+        """The coordinates of a lattice point in the plane."""
         i, j = (int(c) * self.step for c in point)
         return i, j
 
@@ -113,19 +115,19 @@ def planar(step: object, level: Level, box: Sequence[int] | None = None) -> Plan
     >>> answers.shape, bool((answers >= 0).all() and (answers <= 9).all())
     ((5, 2), True)
     """
-    size = rational(step, "step")
-    if sign(size) <= 0:
+    exact_step = rational(step, "step")
+    if sign(exact_step) <= 0:
         raise InputError("step must be > 0: it is the distance of neighbouring lattice points")
-    planar_rate(check_level(level), size)  # refuses what cannot be drawn
+    planar_rate(check_level(level), exact_step)  # refuses what cannot be drawn
     if box is None:
-        return PlanarLaplace(size, level)
+        return PlanarLaplace(exact_step, level)
     corners = [integer(c, "box in steps") for c in box]
     if len(corners) != 4:
         raise InputError(f"box must be left,bottom,right,top in steps, got {len(corners)} numbers")
     region = Box(*corners)
     if region.left > region.right or region.bottom > region.top:
         raise InputError("box must be left,bottom,right,top with left <= right and bottom <= top, got an empty one")
-    return PlanarLaplace(size, level, region)
+    return PlanarLaplace(exact_step, level, region)
 
 
 @lru_cache(maxsize=32)
@@ -139,7 +141,7 @@ def normaliser(level: Level, step: Fraction, bits: int) -> arb:
 
     theta = planar_rate(level, step).theta(bits + 64)
     reach = int(float(bits + 24) * 0.7 / float(theta)) + 2
-    if reach * reach > 2 * MOST_TERMS:
+    if reach * reach > 2 * MAX_LAW_TERMS:
         raise InputError("epsilon times step must be larger to write the law out: draws need no law")
     with working_precision(bits + 64):
         total = arb(1)
@@ -148,5 +150,5 @@ def normaliser(level: Level, step: Fraction, bits: int) -> arb:
                 ((8 if 0 < j < i else 4) * (-theta * arb(i * i + j * j).sqrt()).exp() for j in range(i + 1)), arb(0)
             )
         q = (-theta).exp()
-        rest = 8 * q ** (reach + 1) * ((reach + 1) / (1 - q) + q / (1 - q) ** 2)
-        return total + rest / 2 + arb(0, 1) * rest / 2
+        tail_bound = 8 * q ** (reach + 1) * ((reach + 1) / (1 - q) + q / (1 - q) ** 2)
+        return total + tail_bound / 2 + arb(0, 1) * tail_bound / 2

@@ -18,7 +18,7 @@ from utmost.noise import check_level, draw_samples, row_sampler, sampling_table
 from utmost.noise.entropy import EntropySource, entropy_source
 from utmost.noise.table_sampling import SamplingTable
 
-LARGEST_MATRIX = 2000  # values whose matrix is written out
+MAX_MATRIX_VALUES = 2000  # values whose matrix is written out
 MAX_DRAW_VALUES = 10**5  # values that are drawn from
 
 
@@ -26,9 +26,9 @@ MAX_DRAW_VALUES = 10**5  # values that are drawn from
 class RandomisedResponse:
     """Answers the value with weight `same` and each other one with weight `other`, out of k = `size` values.
 
-    Weights 1 and α make randomised response, with Pr[truth] = e^ε/(e^ε + k − 1): of all mechanisms of its type it tells
-    the most to one who guesses (multiplicative capacity). Weights α and 1 make its dual R°, which tells a value it is
-    *not*, with Pr[truth] = 1/(1 + (k−1)e^ε) and the largest additive capacity (FMPD23 Cor. 22). Both are kernel
+    Weights 1 and α make randomised response, with Pr[truth] = e^ε/(e^ε + k − 1): of all mechanisms of its type it has
+    the largest multiplicative capacity. Weights α and 1 make its dual R°, which favours values other than
+    the truth, with Pr[truth] = 1/(1 + (k−1)e^ε) and the largest additive capacity (FMPD23 Cor. 22). Both are kernel
     mechanisms, and ε is attained by every pair of values.
     """
 
@@ -49,8 +49,8 @@ class RandomisedResponse:
         >>> [[str(p) for p in make(3, alpha("1/2")).channel().row(1)] for make in (response, response_dual)]
         [['1/4', '1/2', '1/4'], ['2/5', '1/5', '2/5']]
         """
-        if self.size > LARGEST_MATRIX:
-            raise InputError(f"size must be at most {LARGEST_MATRIX} to write the matrix out, got {self.size}")
+        if self.size > MAX_MATRIX_VALUES:
+            raise InputError(f"size must be at most {MAX_MATRIX_VALUES} to write the matrix out, got {self.size}")
         rows = np.empty((self.size, self.size), dtype=object)
         rows[:] = self.other / (self.same + (self.size - 1) * self.other) if self.size > 1 else Fraction(1)
         np.fill_diagonal(rows, self.truth)
@@ -59,35 +59,35 @@ class RandomisedResponse:
 
     def law(self, x: int) -> list[Number]:
         """The law of the answer when the value is x."""
-        _checked([x], self.size)
-        lie = (1 - self.truth) / (self.size - 1) if self.size > 1 else Fraction(0)
-        return [self.truth if y == x else lie for y in range(self.size)]
+        _check_values([x], self.size)
+        other_probability = (1 - self.truth) / (self.size - 1) if self.size > 1 else Fraction(0)
+        return [self.truth if y == x else other_probability for y in range(self.size)]
 
     def draw(self, inputs: npt.ArrayLike, source: EntropySource | None = None) -> npt.NDArray[np.int64]:
         """One exact draw for each input: a shift, 0 with probability `truth` and else uniform, is added mod k.
 
-        The shift is there before the inputs are looked at, so words and time do not depend on them.
+        The shift is drawn before the inputs are read, so words and time do not depend on them.
         """
-        values, words = _checked(inputs, self.size), entropy_source(source)
+        values, stream = _check_values(inputs, self.size), entropy_source(source)
         if self.size == 1:
             return values
-        lies = draw_samples(_truth_table(self.truth), len(values), words)
-        shifts = 1 + draw_samples(_uniform(self.size - 1), len(values), words)
+        lies = draw_samples(_truth_table(self.truth), len(values), stream)
+        shifts = 1 + draw_samples(_uniform_table(self.size - 1), len(values), stream)
         result: npt.NDArray[np.int64] = (values + lies * shifts) % self.size
         return result
 
 
 def response(size: int, level: Level) -> RandomisedResponse:
     """k-ary randomised response: the truth with probability e^ε/(e^ε + k − 1), else any other value alike."""
-    return RandomisedResponse(_counted(size), check_level(level), Fraction(1), level.alpha)
+    return RandomisedResponse(_check_size(size), check_level(level), Fraction(1), level.alpha)
 
 
 def response_dual(size: int, level: Level) -> RandomisedResponse:
     """Its dual R°: the truth with probability 1/(1 + (k−1)e^ε), any other value e^ε times as likely (FMPD23 §VI-B)."""
-    return RandomisedResponse(_counted(size), check_level(level), level.alpha, Fraction(1))
+    return RandomisedResponse(_check_size(size), check_level(level), level.alpha, Fraction(1))
 
 
-def pairwise_leak(source: Channel) -> PrivacyLoss:
+def pairwise_privacy_loss(source: Channel) -> PrivacyLoss:
     """The least ε where any two inputs are neighbours (the discrete metric): the widest column, max/min.
 
     The same as `least_epsilon` on that metric, in inputs × outputs comparisons.
@@ -106,19 +106,19 @@ def pairwise_leak(source: Channel) -> PrivacyLoss:
     return best
 
 
-def _counted(size: int) -> int:
+def _check_size(size: int) -> int:
     count = integer(size, "size")
     if not 1 <= count <= MAX_DRAW_VALUES:
         raise InputError(f"size must be the number of values, from 1 to {MAX_DRAW_VALUES}")
     return count
 
 
-def _checked(inputs: npt.ArrayLike, size: int) -> npt.NDArray[np.int64]:
+def _check_values(inputs: npt.ArrayLike, size: int) -> npt.NDArray[np.int64]:
     return check_integers(inputs, 0, size - 1, f"whole numbers from 0 to {size - 1}: values are numbered from 0")
 
 
 @lru_cache(maxsize=64)
-def _uniform(count: int) -> SamplingTable:
+def _uniform_table(count: int) -> SamplingTable:
     return sampling_table(lambda y: Fraction(y + 1, count), count)
 
 

@@ -27,9 +27,9 @@ from utmost.noise.table_sampling import SamplingTable
 from utmost.spaces import Space
 from utmost.spaces.space import integer_distances
 
-LARGEST_SENSITIVITY = 1000
-LARGEST_MATRIX = 500  # upper end of a count whose matrix is written out
-LARGEST_INPUT = 1 << 53
+MAX_SENSITIVITY = 1000
+MAX_MATRIX_COUNT = 500  # upper end of a count whose matrix is written out
+MAX_INPUT = 1 << 53
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,11 @@ class Staircase:
     @property
     def top(self) -> Number:
         """a = Pr[noise = 0]."""
-        rest = 1 - self.level.alpha
-        return rest / (2 * self._block - rest)
+        complement = 1 - self.level.alpha
+        return complement / (2 * self._block_weight - complement)
 
     @property
-    def _block(self) -> Number:
+    def _block_weight(self) -> Number:
         """The sum of the first block's weights, 1 for a high step and α for a low one."""
         return self.width + self.level.alpha * (self.sensitivity - self.width)
 
@@ -63,14 +63,14 @@ class Staircase:
         >>> [str(Staircase(3, alpha("1/2"), 1).probability(i)) for i in (0, 1, 2, 3, -3, 4)]
         ['1/7', '1/14', '1/14', '1/14', '1/14', '1/28']
         """
-        blocks, place = divmod(abs(noise), self.sensitivity)
-        return self.top * self.level.power(blocks + (place >= self.width))
+        blocks, offset = divmod(abs(noise), self.sensitivity)
+        return self.top * self.level.power(blocks + (offset >= self.width))
 
     def tail(self, noise: int) -> Number:
         """Pr[N ≥ noise] for noise ≥ 1: the rest of its block, then α + α² + … of whole blocks."""
-        blocks, place = divmod(noise, self.sensitivity)
-        high, low = max(self.width - place, 0), self.sensitivity - max(self.width, place)
-        rest = high + self.level.alpha * low + self._block * self.level.alpha / (1 - self.level.alpha)
+        blocks, offset = divmod(noise, self.sensitivity)
+        high, low = max(self.width - offset, 0), self.sensitivity - max(self.width, offset)
+        rest = high + self.level.alpha * low + self._block_weight * self.level.alpha / (1 - self.level.alpha)
         return self.top * self.level.power(blocks) * rest
 
     def law(self, x: int, outputs: Iterable[int]) -> list[Number]:
@@ -82,47 +82,47 @@ class Staircase:
         alpha, r, span = self.level.alpha, self.width, self.sensitivity
         below = Fraction(r * (r - 1), 2)
         inside = below + alpha * (Fraction(span * (span - 1), 2) - below)
-        return 2 * self.top * (span * alpha * self._block / (1 - alpha) + inside) / (1 - alpha)
+        return 2 * self.top * (span * alpha * self._block_weight / (1 - alpha) + inside) / (1 - alpha)
 
     def noise(self, count: int, source: EntropySource | None = None) -> npt.NDArray[Any]:
-        """`count` exact draws of N = ±(Δ·G + J): G geometric, J the place in a block, a fair sign, and −0 drawn again.
+        """`count` exact draws of N = ±(Δ·G + J): G geometric, J the offset in a block, a fair sign, and −0 drawn again.
 
         With D two-sided geometric, G = D where D ≥ 0 and −1 − D where not has Pr[G = g] = (1−α)α^g. Of the pairs (sign,
         i) each i ≥ 1 stands for two values and 0 is kept with one of its signs: Pr[±i] ∝ α^⌊i/Δ⌋·step, as it must be.
         """
-        words, parts, missing = entropy_source(source), [], integer(count, "count")
-        if missing < 0:
-            raise InputError(f"count must be >= 0, got {missing}")
-        while missing > 0:
-            size = missing + missing // 8 + 8
-            values = self._signed(size, words)[:missing]
-            parts.append(values)
-            missing -= len(values)
-        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+        stream, batches, missing_count = entropy_source(source), [], integer(count, "count")
+        if missing_count < 0:
+            raise InputError(f"count must be >= 0, got {missing_count}")
+        while missing_count > 0:
+            size = missing_count + missing_count // 8 + 8
+            values = self._signed_draws(size, stream)[:missing_count]
+            batches.append(values)
+            missing_count -= len(values)
+        return np.concatenate(batches) if batches else np.zeros(0, dtype=np.int64)
 
-    def _signed(self, count: int, source: EntropySource) -> npt.NDArray[Any]:
-        """The draws that are left of `count` without those of −0."""
+    def _signed_draws(self, count: int, source: EntropySource) -> npt.NDArray[Any]:
+        """Those of `count` draws that are not −0."""
         two_sided = geometric_noise(self.level, count, source)
         blocks = np.where(two_sided >= 0, two_sided, -1 - two_sided)
         if blocks.max(initial=0) >= MAX_INT64_NOISE // self.sensitivity - 1:
             blocks = blocks.astype(object)  # 64 bits would not hold the product
-        sizes = blocks * self.sensitivity + draw_samples(_places(self), count, source)
-        negative = draw_samples(_coin(), count, source) == 1
+        sizes = blocks * self.sensitivity + draw_samples(_offset_table(self), count, source)
+        negative = draw_samples(_sign_table(), count, source) == 1
         signed = np.where(negative, -sizes, sizes)
-        kept: npt.NDArray[Any] = signed[~(negative & (sizes == 0).astype(bool))]
-        return kept
+        draws: npt.NDArray[Any] = signed[~(negative & (sizes == 0).astype(bool))]
+        return draws
 
     def draw(self, inputs: npt.ArrayLike, source: EntropySource | None = None) -> npt.NDArray[Any]:
         """x + N for each input, whole array; the noise is drawn before the inputs are added."""
-        values = check_integers(inputs, -LARGEST_INPUT, LARGEST_INPUT, "whole numbers between -2^53 and 2^53")
+        values = check_integers(inputs, -MAX_INPUT, MAX_INPUT, "whole numbers between -2^53 and 2^53")
         return self.noise(len(values), source) + values
 
-    def truncated(self, size: int) -> TruncatedStaircase:
-        """The same for counts 0 … size, what falls outside told as the nearer end."""
-        end = integer(size, "size")
-        if not 0 <= end <= LARGEST_INPUT:
+    def truncate(self, size: int) -> TruncatedStaircase:
+        """The same for counts 0 … size, answers outside replaced by the nearer end."""
+        max_count = integer(size, "size")
+        if not 0 <= max_count <= MAX_INPUT:
             raise InputError("size must be the count's upper end, from 0 to 2^53")
-        return TruncatedStaircase(self, end)
+        return TruncatedStaircase(self, max_count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +144,16 @@ class TruncatedStaircase:
         if self.size == 0:
             return [Fraction(1)]
         inner = self.untruncated.law(x, range(1, self.size))
-        return [self._beyond(x), *inner, self._beyond(self.size - x)]
+        return [self._upper_tail(x), *inner, self._upper_tail(self.size - x)]
 
-    def _beyond(self, distance: int) -> Number:
+    def _upper_tail(self, distance: int) -> Number:
         """Pr[N ≥ distance], also for 0."""
         return self.untruncated.tail(distance) if distance else (1 + self.untruncated.top) / 2
 
     def channel(self) -> Channel:
         """The matrix, exact."""
-        if self.size > LARGEST_MATRIX:
-            raise InputError(f"size must be at most {LARGEST_MATRIX} to write the matrix out, got {self.size}")
+        if self.size > MAX_MATRIX_COUNT:
+            raise InputError(f"size must be at most {MAX_MATRIX_COUNT} to write the matrix out, got {self.size}")
         counts = tuple(range(self.size + 1))
         rows = np.empty((len(counts), len(counts)), dtype=object)
         for x in counts:
@@ -169,17 +169,20 @@ class TruncatedStaircase:
 
 def staircase(sensitivity: int, level: Level, width: int | None = None) -> Staircase:
     """The staircase mechanism; the width left out is the one with the least expected |noise|, decided exactly."""
-    span = integer(sensitivity, "sensitivity")
-    if not 1 <= span <= LARGEST_SENSITIVITY:
-        raise InputError(f"sensitivity must be a whole number from 1 to {LARGEST_SENSITIVITY}")
+    exact_sensitivity = integer(sensitivity, "sensitivity")
+    if not 1 <= exact_sensitivity <= MAX_SENSITIVITY:
+        raise InputError(f"sensitivity must be a whole number from 1 to {MAX_SENSITIVITY}")
     if not check_level(level).is_inner:
         raise InputError("the staircase mechanism needs a level with 0 < alpha < 1, that is 0 < epsilon < infinity")
     if width is None:
-        return min((Staircase(span, level, r) for r in range(1, span + 1)), key=Staircase.expected_error)
-    high = integer(width, "width")
-    if not 1 <= high <= span:
-        raise InputError(f"width must be from 1 to the sensitivity {span}")
-    return Staircase(span, level, high)
+        return min(
+            (Staircase(exact_sensitivity, level, r) for r in range(1, exact_sensitivity + 1)),
+            key=Staircase.expected_error,
+        )
+    exact_width = integer(width, "width")
+    if not 1 <= exact_width <= exact_sensitivity:
+        raise InputError(f"width must be from 1 to the sensitivity {exact_sensitivity}")
+    return Staircase(exact_sensitivity, level, exact_width)
 
 
 def staircase_space(size: int, sensitivity: int) -> Space:
@@ -189,18 +192,18 @@ def staircase_space(size: int, sensitivity: int) -> Space:
     ['0', '1', '1', '2', '2']
     """
     counts = np.arange(size + 1)
-    apart = -(-np.abs(counts[:, None] - counts[None, :]) // sensitivity)
-    edges = tuple((int(x), int(y)) for x, y in np.argwhere(np.triu(apart == 1)))
-    return Space(f"line:{size + 1}/{sensitivity}", tuple(range(size + 1)), integer_distances(apart), edges)
+    distances = -(-np.abs(counts[:, None] - counts[None, :]) // sensitivity)
+    edges = tuple((int(x), int(y)) for x, y in np.argwhere(np.triu(distances == 1)))
+    return Space(f"line:{size + 1}/{sensitivity}", tuple(range(size + 1)), integer_distances(distances), edges)
 
 
 @lru_cache(maxsize=64)
-def _places(mechanism: Staircase) -> SamplingTable:
-    """The law of the place in a block: 1 for a high step, α for a low one, divided by their sum."""
+def _offset_table(mechanism: Staircase) -> SamplingTable:
+    """The law of the offset in a block: 1 for a high step, α for a low one, divided by their sum."""
     steps = [1 if k < mechanism.width else mechanism.level.alpha for k in range(mechanism.sensitivity)]
-    return row_sampler([step / mechanism._block for step in steps])
+    return row_sampler([step / mechanism._block_weight for step in steps])
 
 
 @lru_cache(maxsize=1)
-def _coin() -> SamplingTable:
+def _sign_table() -> SamplingTable:
     return row_sampler([Fraction(1, 2), Fraction(1, 2)])
