@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lp.programs import best_loss, count_program, geometric, parma, small_programs, uniform
+from lp.programs import best_loss, count_program, geometric, ppl_optimum, small_programs, uniform
 from utmost.errors import InfeasibleError, SolverError
 from utmost.lp import LinearProgram, SolverGuess, certified_optimum, certify_guess, solve, verify_certificate
 
@@ -46,7 +46,7 @@ def test_any_prior_and_level_give_the_remapped_geometric_loss(
 @settings(max_examples=300, deadline=None)
 @given(small_programs())
 def test_small_programs_agree_with_an_exact_solver(program: LinearProgram) -> None:
-    status, value = parma(program)
+    status, value = ppl_optimum(program)
     if status == "optimized":
         certificate = certified_optimum(program)
         assert certificate.upper == certificate.lower == value
@@ -58,7 +58,7 @@ def test_small_programs_agree_with_an_exact_solver(program: LinearProgram) -> No
 @settings(max_examples=200, deadline=None)
 @given(small_programs(boxed=True))
 def test_bounded_programs_are_either_solved_exactly_or_proved_infeasible(program: LinearProgram) -> None:
-    status, value = parma(program)
+    status, value = ppl_optimum(program)
     if status == "optimized":
         assert certified_optimum(program).lower == value
     else:
@@ -75,7 +75,7 @@ def test_a_wrong_guess_never_makes_a_wrong_certificate(program: LinearProgram, d
     x = np.array(data.draw(st.lists(floats, min_size=width, max_size=width)))
     y = np.array(data.draw(st.lists(floats, min_size=height, max_size=height)))
     guess = SolverGuess(x, y, np.array(flags[:width]), np.array(flags[width:]), "Optimal", 0.0)
-    status, value = parma(program)
+    status, value = ppl_optimum(program)
     try:
         certificate = certify_guess(program, guess)
     except InfeasibleError:
@@ -97,20 +97,20 @@ def test_a_perturbed_point_or_multiplier_is_refused() -> None:
         x[k] += TINY
         with pytest.raises(SolverError, match="row"):
             verify_certificate(program, x, certificate.y)
-    basic = [k for k, equal in enumerate(program.equality) if equal]
-    for k in basic:
+    equality_rows = [k for k, equal in enumerate(program.equality) if equal]
+    for k in equality_rows:
         y = list(certificate.y)
         y[k] += TINY
         with pytest.raises(SolverError, match="reduced cost of variable"):
             verify_certificate(program, certificate.x, y)
-    for k in [k for k, v in enumerate(certificate.y) if not v and k not in basic]:
+    for k in [k for k, v in enumerate(certificate.y) if not v and k not in equality_rows]:
         y = list(certificate.y)
         y[k] -= TINY
         with pytest.raises(SolverError, match=f"multiplier of inequality row {k} "):
             verify_certificate(program, certificate.x, y)
 
 
-def test_an_honest_but_worse_pair_is_accepted_with_its_gap() -> None:
+def test_a_feasible_but_suboptimal_pair_is_accepted_with_its_gap() -> None:
     program = count_program(5, HALF, uniform(5), scaled=True)
     certificate = certified_optimum(program)
     y = list(certificate.y)
@@ -126,14 +126,14 @@ def test_negative_points_are_refused_by_name() -> None:
 
 
 def test_a_negative_reduced_cost_is_charged_at_the_upper_bound() -> None:
-    bare = LinearProgram([-1], [0], [0], [-1], [-2], [False])
+    unbounded = LinearProgram([-1], [0], [0], [-1], [-2], [False])
     with pytest.raises(SolverError, match="reduced cost"):
-        verify_certificate(bare, [Fraction(2)], [HALF])
-    certificate = verify_certificate(replace(bare, upper=[Fraction(3)]), [Fraction(2)], [HALF])
+        verify_certificate(unbounded, [Fraction(2)], [HALF])
+    certificate = verify_certificate(replace(unbounded, upper=[Fraction(3)]), [Fraction(2)], [HALF])
     assert (certificate.upper, certificate.lower) == (-2, -1 - Fraction(3, 2))
 
 
-def test_upper_bounds_that_a_feasible_point_refutes_are_noticed() -> None:
+def test_upper_bounds_that_a_feasible_point_refutes_are_refused() -> None:
     program = LinearProgram([-1], [0], [0], [-1], [-2], [False], upper=[1])
     with pytest.raises(SolverError, match="upper must bound"):
         verify_certificate(program, [Fraction(2)], [Fraction(0)])
@@ -141,10 +141,12 @@ def test_upper_bounds_that_a_feasible_point_refutes_are_noticed() -> None:
 
 def test_without_a_basis_a_repair_still_certifies_a_small_gap() -> None:
     n = 30
-    inside = [v for row in geometric(n, Fraction(3, 5)) for v in row]
-    program = count_program(n, HALF, uniform(n), scaled=True, interior=inside)
+    interior = [v for row in geometric(n, Fraction(3, 5)) for v in row]
+    program = count_program(n, HALF, uniform(n), scaled=True, interior=interior)
     guess = solve(program)
-    blind = replace(guess, basic_columns=np.zeros_like(guess.basic_columns), basic_rows=np.zeros_like(guess.basic_rows))
-    certificate = certify_guess(program, blind)
+    without_basis = replace(
+        guess, basic_columns=np.zeros_like(guess.basic_columns), basic_rows=np.zeros_like(guess.basic_rows)
+    )
+    certificate = certify_guess(program, without_basis)
     assert certificate.lower <= best_loss(n, HALF, uniform(n)) <= certificate.upper
     assert certificate.gap < Fraction(1, 10**9)

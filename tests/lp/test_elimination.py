@@ -7,7 +7,7 @@ from flint import fmpq, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lp.programs import numbers
+from lp.programs import small_fractions
 from utmost.lp.elimination import null_vector, particular_solution, solve_sparse
 from utmost.lp.rationals import to_fmpq
 
@@ -15,51 +15,57 @@ Entries = list[tuple[int, int, Fraction]]
 
 
 @st.composite
-def systems(draw: Any, most: int = 7) -> tuple[int, int, Entries]:
-    height, width = draw(st.integers(1, most)), draw(st.integers(1, most))
-    places = [(r, c) for r in range(height) for c in range(width)]
-    return height, width, [(r, c, draw(numbers)) for r, c in places if draw(st.integers(0, 2))]
+def sparse_systems(draw: Any, max_size: int = 7) -> tuple[int, int, Entries]:
+    height, width = draw(st.integers(1, max_size)), draw(st.integers(1, max_size))
+    positions = [(r, c) for r in range(height) for c in range(width)]
+    return height, width, [(r, c, draw(small_fractions)) for r, c in positions if draw(st.integers(0, 2))]
 
 
-def matrix(height: int, width: int, entries: Entries) -> fmpq_mat:
-    whole = fmpq_mat(height, width)
+def flint_matrix(height: int, width: int, entries: Entries) -> fmpq_mat:
+    matrix = fmpq_mat(height, width)
     for r, c, v in entries:
-        whole[r, c] = whole[r, c] + to_fmpq(v)
-    return whole
+        matrix[r, c] = matrix[r, c] + to_fmpq(v)
+    return matrix
 
 
-def times(entries: Entries, x: list[Fraction], height: int) -> list[Fraction]:
-    total = [Fraction(0)] * height
+def row_products(entries: Entries, x: list[Fraction], height: int) -> list[Fraction]:
+    products = [Fraction(0)] * height
     for r, c, v in entries:
-        total[r] += v * x[c]
-    return total
+        products[r] += v * x[c]
+    return products
 
 
 @settings(max_examples=200, deadline=None)
-@given(systems(), st.lists(numbers, min_size=7, max_size=7))
+@given(sparse_systems(), st.lists(small_fractions, min_size=7, max_size=7))
 def test_the_solution_solves_and_is_missing_only_for_singular_matrices(
     system: tuple[int, int, Entries], rhs: list[Fraction]
 ) -> None:
     size = max(system[:2])
     x = solve_sparse(*map(list, zip(*system[2], strict=True)), size, rhs[:size]) if system[2] else None
-    assert (x is None) == (matrix(size, size, system[2]).det() == 0)
-    assert x is None or times(system[2], x, size) == rhs[:size]
+    assert (x is None) == (flint_matrix(size, size, system[2]).det() == 0)
+    assert x is None or row_products(system[2], x, size) == rhs[:size]
 
 
 @settings(max_examples=200, deadline=None)
-@given(systems())
-def test_a_kernel_vector_is_one_and_is_missing_only_at_full_column_rank(system: tuple[int, int, Entries]) -> None:
+@given(sparse_systems())
+def test_a_null_vector_is_in_the_kernel_and_is_missing_only_at_full_column_rank(
+    system: tuple[int, int, Entries],
+) -> None:
     height, width, entries = system
     d = null_vector([(r, c, to_fmpq(v)) for r, c, v in entries], height, width)
-    assert (d is None) == (matrix(height, width, entries).rank() == width)
+    assert (d is None) == (flint_matrix(height, width, entries).rank() == width)
     if d is not None:
         assert any(d)
         exact = [Fraction(int(v.p), int(v.q)) for v in d]
-        assert times(entries, exact, height) == [0] * height
+        assert row_products(entries, exact, height) == [0] * height
 
 
 @settings(max_examples=200, deadline=None)
-@given(systems(), st.lists(numbers, min_size=7, max_size=7), st.lists(numbers, min_size=7, max_size=7))
+@given(
+    sparse_systems(),
+    st.lists(small_fractions, min_size=7, max_size=7),
+    st.lists(small_fractions, min_size=7, max_size=7),
+)
 def test_a_particular_solution_solves_and_is_missing_only_for_contradictions(
     system: tuple[int, int, Entries], rhs: list[Fraction], weight: list[Fraction]
 ) -> None:
@@ -67,23 +73,23 @@ def test_a_particular_solution_solves_and_is_missing_only_for_contradictions(
     lines: dict[int, dict[int, fmpq]] = {r: {} for r in range(height)}
     for r, c, v in entries:
         lines[r][c] = to_fmpq(v)
-    found = particular_solution(lines, {r: to_fmpq(rhs[r]) for r in range(height)}, [to_fmpq(w) for w in weight])
-    augmented = matrix(height, width + 1, [*entries, *((r, width, rhs[r]) for r in range(height))])
-    assert (found is None) == (augmented.rank() > matrix(height, width, entries).rank())
-    if found is not None:
-        x = [Fraction(int(found[c].p), int(found[c].q)) if c in found else Fraction(0) for c in range(width)]
-        assert times(entries, x, height) == rhs[:height]
+    solution = particular_solution(lines, {r: to_fmpq(rhs[r]) for r in range(height)}, [to_fmpq(w) for w in weight])
+    augmented = flint_matrix(height, width + 1, [*entries, *((r, width, rhs[r]) for r in range(height))])
+    assert (solution is None) == (augmented.rank() > flint_matrix(height, width, entries).rank())
+    if solution is not None:
+        x = [Fraction(int(solution[c].p), int(solution[c].q)) if c in solution else Fraction(0) for c in range(width)]
+        assert row_products(entries, x, height) == rhs[:height]
 
 
-def test_ten_thousand_two_entry_rows_around_a_dense_core_collapse() -> None:
-    size, core = 10_000, 40
-    entries: Entries = [(r, c, Fraction(1 + (r * c + r) % 11)) for r in range(core) for c in range(core)]
-    entries += [(r, r, Fraction(1)) for r in range(core)]
-    for r in range(core, size):
+def test_ten_thousand_two_entry_rows_around_a_dense_core_are_solved() -> None:
+    size, core_size = 10_000, 40
+    entries: Entries = [(r, c, Fraction(1 + (r * c + r) % 11)) for r in range(core_size) for c in range(core_size)]
+    entries += [(r, r, Fraction(1)) for r in range(core_size)]
+    for r in range(core_size, size):
         entries += [(r, r, Fraction(1)), (r, (r * 7919) % r, Fraction(-1, 2))]
-        entries += [(r % core, r, Fraction(1, 3))]
-    rows, columns, values = (list(part) for part in zip(*entries, strict=True))
+        entries += [(r % core_size, r, Fraction(1, 3))]
+    rows, columns, values = (list(column) for column in zip(*entries, strict=True))
     rhs = [Fraction(r % 5) for r in range(size)]
     x = solve_sparse(rows, columns, values, size, rhs)
     assert x is not None
-    assert times(entries, x, size) == rhs
+    assert row_products(entries, x, size) == rhs

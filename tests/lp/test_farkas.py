@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 
-from lp.programs import count_program, parma, small_programs, uniform
+from lp.programs import count_program, ppl_optimum, small_programs, uniform
 from utmost.errors import InputError
 from utmost.lp import Farkas, LinearProgram, infeasibility
 
@@ -14,7 +14,7 @@ from utmost.lp import Farkas, LinearProgram, infeasibility
 @given(small_programs())
 def test_a_proof_exists_exactly_when_an_exact_solver_finds_no_point(program: LinearProgram) -> None:
     proof = infeasibility(program)
-    assert (proof is not None) == (parma(program)[0] == "unfeasible")
+    assert (proof is not None) == (ppl_optimum(program)[0] == "unfeasible")
     assert proof is None or proof.check(program)
 
 

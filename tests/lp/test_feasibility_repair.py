@@ -13,19 +13,19 @@ HALF = Fraction(1, 2)
 
 def test_float_answers_become_feasible_at_the_price_of_the_tolerance() -> None:
     n = 40
-    inside = [v for row in geometric(n, Fraction(3, 5)) for v in row]
-    program = count_program(n, HALF, uniform(n), scaled=True, interior=inside)
+    interior = [v for row in geometric(n, Fraction(3, 5)) for v in row]
+    program = count_program(n, HALF, uniform(n), scaled=True, interior=interior)
     guess = solve(program)
     x = primal_repair(program, [from_double(v) for v in guess.x.tolist()])
     y = dual_repair(program, [from_double(v) for v in guess.y.tolist()])
     assert x is not None
     assert primal_fault(program, x) is None
     assert dual_fault(program, y) is None
-    low, high = to_fraction(dual_bound(program, y)), to_fraction(primal_objective(program, x))
-    assert low <= best_loss(n, HALF, uniform(n)) <= high < low + Fraction(1, 10**6)
+    lower, upper = to_fraction(dual_bound(program, y)), to_fraction(primal_objective(program, x))
+    assert lower <= best_loss(n, HALF, uniform(n)) <= upper < lower + Fraction(1, 10**6)
 
 
-def test_a_feasible_point_is_left_as_it_is() -> None:
+def test_a_feasible_point_is_unchanged() -> None:
     n = 4
     program = count_program(n, HALF, uniform(n), scaled=False)
     point = [to_fmpq(v) for row in geometric(n, HALF) for v in row]

@@ -12,19 +12,19 @@ from utmost.lp.rationals import Rational
 def test_rounds_shrink_the_violations_geometrically() -> None:
     n = 30
     program = count_program(n, Fraction(1, 2), uniform(n), scaled=False)
-    around = scaled_frame(program)
-    point = initial_point(around, solve(program))
+    frame = scaled_frame(program)
+    point = initial_point(frame, solve(program))
 
     def violation(x: list[Rational]) -> Rational:
         rows = zip(row_products(program, x), program.targets, program.equality, strict=True)
         return max(abs(a - b) if equal else b - a for a, b, equal in rows)
 
-    first = violation(point.x)
+    initial_violation = violation(point.x)
     for _ in range(2):
-        found = refine_once(around, [point.x], [point.y], point.basis)
-        assert found is not None
-        point = found
-    assert violation(point.x) * 10**9 < first
+        refined = refine_once(frame, [point.x], [point.y], point.basis)
+        assert refined is not None
+        point = refined
+    assert violation(point.x) * 10**9 < initial_violation
 
 
 def test_the_slack_form_has_one_slack_for_each_inequality() -> None:

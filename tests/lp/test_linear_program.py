@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lp.programs import count_program, dense, numbers, small_programs, uniform
+from lp.programs import count_program, dense_matrix, small_fractions, small_programs, uniform
 from utmost.errors import InputError
 from utmost.lp import LinearProgram, activity, reduced_costs
 
-GOOD: dict[str, Any] = {
+VALID_ARGUMENTS: dict[str, Any] = {
     "cost": [1, 2],
     "rows": [0, 0],
     "columns": [0, 1],
@@ -49,11 +49,11 @@ def test_malformed_data_are_refused_naming_the_argument(name: str, value: Any) -
     with pytest.raises(
         InputError, match="rows, columns and values" if len(value) == 1 and name in ("values", "columns") else name
     ):
-        LinearProgram(**{**GOOD, name: value})
+        LinearProgram(**{**VALID_ARGUMENTS, name: value})
 
 
 def test_well_formed_data_become_fractions() -> None:
-    program = LinearProgram(**GOOD, scale=[1, 2], upper=[1, None], interior=[Fraction(1, 2), 1])
+    program = LinearProgram(**VALID_ARGUMENTS, scale=[1, 2], upper=[1, None], interior=[Fraction(1, 2), 1])
     assert all(type(value) is Fraction for value in (*program.cost, *program.values, *program.rhs))
     assert program.shape == (1, 2)
     assert program.upper == (1, None)
@@ -61,9 +61,9 @@ def test_well_formed_data_become_fractions() -> None:
 
 def test_vectors_of_the_wrong_length_are_refused() -> None:
     with pytest.raises(InputError, match="x must have 2"):
-        activity(LinearProgram(**GOOD), [Fraction(1)])
+        activity(LinearProgram(**VALID_ARGUMENTS), [Fraction(1)])
     with pytest.raises(InputError, match="y must have 1"):
-        reduced_costs(LinearProgram(**GOOD), [Fraction(1)] * 2)
+        reduced_costs(LinearProgram(**VALID_ARGUMENTS), [Fraction(1)] * 2)
 
 
 def test_entries_of_equal_position_add_up() -> None:
@@ -72,10 +72,14 @@ def test_entries_of_equal_position_add_up() -> None:
 
 
 @settings(max_examples=50, deadline=None)
-@given(small_programs(), st.lists(numbers, min_size=4, max_size=4), st.lists(numbers, min_size=5, max_size=5))
+@given(
+    small_programs(),
+    st.lists(small_fractions, min_size=4, max_size=4),
+    st.lists(small_fractions, min_size=5, max_size=5),
+)
 def test_products_are_those_of_the_dense_matrix(program: LinearProgram, x: list[Fraction], y: list[Fraction]) -> None:
     height, width = program.shape
-    matrix = np.array(dense(program), dtype=object).reshape(height, width)
+    matrix = np.array(dense_matrix(program), dtype=object).reshape(height, width)
     assert list(activity(program, x[:width])) == list(matrix @ np.array(x[:width], dtype=object))
     expected = np.array(program.cost, dtype=object) - matrix.T @ np.array(y[:height], dtype=object)
     assert list(reduced_costs(program, y[:height])) == list(expected)

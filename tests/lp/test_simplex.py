@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from lp.programs import best_loss, count_program, parma, small_programs, uniform
+from lp.programs import best_loss, count_program, ppl_optimum, small_programs, uniform
 from utmost.errors import InfeasibleError, SolverError
 from utmost.lp import LinearProgram
 from utmost.lp.basis import Basis
@@ -22,7 +22,7 @@ def slack_basis(program: LinearProgram) -> Basis:
 @settings(max_examples=300, deadline=None)
 @given(small_programs())
 def test_exact_steps_from_the_slack_basis_end_at_the_optimum(program: LinearProgram) -> None:
-    status, value = parma(program)
+    status, value = ppl_optimum(program)
     try:
         pair = pivot_to_optimum(program, slack_basis(program))
     except InfeasibleError:
@@ -36,7 +36,7 @@ def test_exact_steps_from_the_slack_basis_end_at_the_optimum(program: LinearProg
 @settings(max_examples=300, deadline=None)
 @given(small_programs())
 def test_no_float_solver_is_needed_for_small_programs(program: LinearProgram) -> None:
-    status, value = parma(program)
+    status, value = ppl_optimum(program)
     if status == "optimized":
         pair = two_phase_simplex(program)
         assert pair is not None
@@ -62,12 +62,12 @@ def test_unbounded_and_infeasible_programs_are_proved_so() -> None:
     unbounded = LinearProgram([-1], [0], [0], [1], [0], [False])
     with pytest.raises(SolverError, match="lower bound"):
         pivot_to_optimum(unbounded, slack_basis(unbounded))
-    empty = LinearProgram([1], [0], [0], [-1], [1], [False])
+    infeasible = LinearProgram([1], [0], [0], [-1], [1], [False])
     with pytest.raises(InfeasibleError, match="exact dual steps"):
-        pivot_to_optimum(empty, slack_basis(empty))
+        pivot_to_optimum(infeasible, slack_basis(infeasible))
 
 
 def test_a_basis_that_is_not_square_is_no_start() -> None:
     program = count_program(3, Fraction(1, 2), uniform(3), scaled=False)
-    nothing = Basis(np.zeros(program.shape[1], dtype=bool), np.zeros(program.shape[0], dtype=bool))
-    assert pivot_to_optimum(program, nothing) is None
+    empty_basis = Basis(np.zeros(program.shape[1], dtype=bool), np.zeros(program.shape[0], dtype=bool))
+    assert pivot_to_optimum(program, empty_basis) is None

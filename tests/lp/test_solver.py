@@ -7,26 +7,26 @@ import pytest
 from hypothesis import given, settings
 from scipy.optimize import linprog
 
-from lp.programs import best_loss, count_program, dense, small_programs, uniform
+from lp.programs import best_loss, count_program, dense_matrix, small_programs, uniform
 from utmost.errors import InfeasibleError, SolverError
 from utmost.lp import LinearProgram, certified_optimum, solve
 
 HALF = Fraction(1, 2)
-EVERY = ("Optimal", "Infeasible", "Unbounded", "Primal infeasible or unbounded")
+ALL_STATUSES = ("Optimal", "Infeasible", "Unbounded", "Primal infeasible or unbounded")
 
 
 @settings(max_examples=100, deadline=None)
 @given(small_programs())
 def test_the_guess_agrees_with_scipy(program: LinearProgram) -> None:
-    matrix, rhs = np.array(dense(program), dtype=float), np.array(program.rhs, dtype=float)
+    matrix, rhs = np.array(dense_matrix(program), dtype=float), np.array(program.rhs, dtype=float)
     equal = program.equality
-    peer = linprog(
+    scipy_result = linprog(
         np.array(program.cost, dtype=float), -matrix[~equal], -rhs[~equal], matrix[equal], rhs[equal], method="highs"
     )
-    guess = solve(program, accept=EVERY)
-    assert (guess.status == "Optimal") == (peer.status == 0)
-    if peer.status == 0:
-        assert guess.objective == pytest.approx(peer.fun, abs=1e-7)
+    guess = solve(program, accept=ALL_STATUSES)
+    assert (guess.status == "Optimal") == (scipy_result.status == 0)
+    if scipy_result.status == 0:
+        assert guess.objective == pytest.approx(scipy_result.fun, abs=1e-7)
 
 
 def test_infeasible_and_unbounded_programs_raise() -> None:
@@ -48,7 +48,7 @@ def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("n", [40, 60])
-def test_hazard_a_float_answer_is_below_the_optimum_and_has_an_infinite_ratio(n: int) -> None:
+def test_a_float_answer_can_be_below_the_optimum_and_have_an_infinite_ratio(n: int) -> None:
     program = count_program(n, HALF, uniform(n), scaled=False)
     guess = solve(program)
     assert guess.objective < best_loss(n, HALF, uniform(n)) - Fraction(1, 10**9)

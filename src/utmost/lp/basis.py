@@ -19,7 +19,7 @@ from utmost.lp.linear_program import LinearProgram
 from utmost.lp.rationals import ZERO, Rational
 from utmost.lp.solver import Flags
 
-Pair: TypeAlias = tuple[list[Rational], list[Rational]]
+PrimalDualPair: TypeAlias = tuple[list[Rational], list[Rational]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class BasisMatrix:
     basic: list[int]
     entries: list[tuple[int, int, Rational]]
 
-    def vertex(self) -> Pair | None:
+    def vertex(self) -> PrimalDualPair | None:
         """The basic solution x and its multipliers y, exact; None if the matrix is singular."""
         x = eliminate(self.entries, len(self.tight), [self.program.targets[r] for r in self.tight])
         if x is None:
@@ -52,16 +52,20 @@ class BasisMatrix:
         y = eliminate(self._transposed(), len(self.tight), [self.program.costs[c] for c in self.basic])
         if y is None:
             return None
-        return _spread(x, self.basic, self.program.shape[1]), _spread(y, self.tight, self.program.shape[0])
+        return _scatter(x, self.basic, self.program.shape[1]), _scatter(y, self.tight, self.program.shape[0])
 
     def primal(self, rhs: Mapping[int, Rational]) -> list[Rational]:
         """The x on basic columns with A x = rhs on tight rows; rows not in `rhs` have 0."""
-        return _spread(_solved(self.entries, [rhs.get(r, ZERO) for r in self.tight]), self.basic, self.program.shape[1])
+        return _scatter(
+            _solve_regular(self.entries, [rhs.get(r, ZERO) for r in self.tight]), self.basic, self.program.shape[1]
+        )
 
     def dual(self, cost: Mapping[int, Rational]) -> list[Rational]:
         """The y on tight rows with Aᵀ y = cost on basic columns; columns not in `cost` have 0."""
-        return _spread(
-            _solved(self._transposed(), [cost.get(c, ZERO) for c in self.basic]), self.tight, self.program.shape[0]
+        return _scatter(
+            _solve_regular(self._transposed(), [cost.get(c, ZERO) for c in self.basic]),
+            self.tight,
+            self.program.shape[0],
         )
 
     def _transposed(self) -> list[tuple[int, int, Rational]]:
@@ -73,27 +77,31 @@ def basis_matrix(program: LinearProgram, basis: Basis) -> BasisMatrix | None:
     tight, basic = np.flatnonzero(~basis.rows).tolist(), np.flatnonzero(basis.columns).tolist()
     if len(tight) != len(basic):
         return None
-    row = {r: k for k, r in enumerate(tight)}
-    column = {c: k for k, c in enumerate(basic)}
-    inside = [(row[r], column[c], v) for r, c, v in program.entries if r in row and c in column]
-    return BasisMatrix(program, basis, tight, basic, inside)
+    row_position = {r: k for k, r in enumerate(tight)}
+    column_position = {c: k for k, c in enumerate(basic)}
+    entries = [
+        (row_position[r], column_position[c], v)
+        for r, c, v in program.entries
+        if r in row_position and c in column_position
+    ]
+    return BasisMatrix(program, basis, tight, basic, entries)
 
 
-def basic_solution(program: LinearProgram, basis: Basis) -> Pair | None:
+def basic_solution(program: LinearProgram, basis: Basis) -> PrimalDualPair | None:
     """The basic solution x and its multipliers y, exact; None if the basis is not one (singular, or not square)."""
-    corner = basis_matrix(program, basis)
-    return None if corner is None else corner.vertex()
+    matrix = basis_matrix(program, basis)
+    return None if matrix is None else matrix.vertex()
 
 
-def _solved(entries: list[tuple[int, int, Rational]], rhs: list[Rational]) -> list[Rational]:
+def _solve_regular(entries: list[tuple[int, int, Rational]], rhs: list[Rational]) -> list[Rational]:
     solution = eliminate(entries, len(rhs), rhs)
     if solution is None:
         raise SolverError("basis must be regular, got a singular one: start from another guess")
     return solution
 
 
-def _spread(values: list[Rational], places: list[int], size: int) -> list[Rational]:
-    whole = [ZERO] * size
-    for place, value in zip(places, values, strict=True):
-        whole[place] = value
-    return whole
+def _scatter(values: list[Rational], positions: list[int], size: int) -> list[Rational]:
+    vector = [ZERO] * size
+    for position, value in zip(positions, values, strict=True):
+        vector[position] = value
+    return vector

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from utmost.errors import InfeasibleError, SolverError
-from utmost.lp.basis import Basis, Pair, basic_solution
+from utmost.lp.basis import Basis, PrimalDualPair, basic_solution
 from utmost.lp.feasibility import dual_bound, dual_fault, primal_fault, primal_objective
 from utmost.lp.feasibility_repair import dual_repair, primal_repair
 from utmost.lp.iterative_refinement import Point, initial_point, refine_once, scaled_frame
@@ -21,7 +21,7 @@ from utmost.lp.rationals import Rational, to_fraction, to_fractions
 from utmost.lp.simplex import pivot_to_optimum, two_phase_simplex
 from utmost.lp.solver import SolverGuess, solve
 
-ROUNDS = 9
+MAX_REFINEMENT_ROUNDS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,9 @@ def verify_certificate(program: LinearProgram, x: Sequence[Fraction], y: Sequenc
 
     x must be feasible. y must be >= 0 on inequality rows, with reduced costs d = cost − Aᵀ y >= 0, save where the
     program has an upper bound u_j: there a negative d_j costs d_j·u_j, so lower = rhs·y + Σ_j min(0, d_j)·u_j
-    (Neumaier, Shcherbina, Math. Program. 2004). Nothing is believed of where x and y come from.
+    (Neumaier, Shcherbina, Math. Program. 2004). Nothing is assumed of where x and y come from.
     """
-    return _checked(program, flint_vector("x", x, program.shape[1]), flint_vector("y", y, program.shape[0]))
+    return _checked_certificate(program, flint_vector("x", x, program.shape[1]), flint_vector("y", y, program.shape[0]))
 
 
 def certify_guess(program: LinearProgram, guess: SolverGuess) -> Certificate:
@@ -60,25 +60,25 @@ def certify_guess(program: LinearProgram, guess: SolverGuess) -> Certificate:
     1. The vertex of the guess's basis in exact arithmetic, then that of every round of iterative refinement.
     2. Exact simplex steps, from a basis that is feasible on one side or, for a small program, from scratch. An optimal
        pair found so far has gap 0.
-    3. The best of all points met, as they are and repaired: x by `primal_repair`, y by `dual_repair`; the gap is what
+    3. The best of these points, as they are and repaired: x by `primal_repair`, y by `dual_repair`; the gap is what
        that costs. SolverError if a side has none.
     """
-    around = scaled_frame(program)
-    point: Point | None = initial_point(around, guess)
+    frame = scaled_frame(program)
+    point: Point | None = initial_point(frame, guess)
     bases: dict[bytes, Basis] = {}
-    seen: list[Pair] = []
-    for _ in range(ROUNDS):
+    pairs: list[PrimalDualPair] = []
+    for _ in range(MAX_REFINEMENT_ROUNDS):
         if point is None or point.basis.key() in bases:
             break
         bases[point.basis.key()] = point.basis
         pair = basic_solution(program, point.basis)
-        if pair is not None and _optimal(program, pair):
-            return _checked(program, *pair)
-        seen += [(point.x, point.y)] + ([] if pair is None else [pair])
-        pairs = seen[-2:]
-        point = refine_once(around, [x for x, _ in pairs], [y for _, y in pairs], point.basis)
-    pair = _pivoted(program, reversed(bases.values()))
-    return _best(program, seen) if pair is None else _checked(program, *pair)
+        if pair is not None and _is_optimal(program, pair):
+            return _checked_certificate(program, *pair)
+        pairs += [(point.x, point.y)] + ([] if pair is None else [pair])
+        recent_pairs = pairs[-2:]
+        point = refine_once(frame, [x for x, _ in recent_pairs], [y for _, y in recent_pairs], point.basis)
+    pair = _pivot_from_bases(program, reversed(bases.values()))
+    return _best_certificate(program, pairs) if pair is None else _checked_certificate(program, *pair)
 
 
 def certified_optimum(program: LinearProgram) -> Certificate:
@@ -95,7 +95,7 @@ def certified_optimum(program: LinearProgram) -> Certificate:
         pair = two_phase_simplex(program)
         if pair is None:
             raise
-        return _checked(program, *pair)
+        return _checked_certificate(program, *pair)
     if guess.status == "Infeasible":
         from utmost.lp.farkas import infeasibility  # farkas closes programs of its own, so it imports this module
 
@@ -104,7 +104,7 @@ def certified_optimum(program: LinearProgram) -> Certificate:
     return certify_guess(program, guess)
 
 
-def _pivoted(program: LinearProgram, bases: Iterable[Basis]) -> Pair | None:
+def _pivot_from_bases(program: LinearProgram, bases: Iterable[Basis]) -> PrimalDualPair | None:
     """An optimal pair by exact simplex steps from one of the bases, else from scratch; None if that is too far."""
     for basis in bases:
         pair = pivot_to_optimum(program, basis)
@@ -113,27 +113,27 @@ def _pivoted(program: LinearProgram, bases: Iterable[Basis]) -> Pair | None:
     return two_phase_simplex(program)
 
 
-def _optimal(program: LinearProgram, pair: Pair) -> bool:
+def _is_optimal(program: LinearProgram, pair: PrimalDualPair) -> bool:
     """Whether a vertex and its multipliers, whose objectives agree by construction, are both feasible."""
     return primal_fault(program, pair[0]) is None and dual_fault(program, pair[1], trust_upper=False) is None
 
 
-def _best(program: LinearProgram, pairs: Sequence[Pair]) -> Certificate:
+def _best_certificate(program: LinearProgram, pairs: Sequence[PrimalDualPair]) -> Certificate:
     """The cheapest feasible x with the highest bound among the pairs, as they are and repaired."""
     repaired = [primal_repair(program, x) for x, _ in pairs]
-    points = [x for x, _ in pairs] + [x for x in repaired if x is not None]
+    primal_points = [x for x, _ in pairs] + [x for x in repaired if x is not None]
     multipliers = [y for _, y in pairs] + [dual_repair(program, y) for _, y in pairs]
-    feasible = [x for x in points if primal_fault(program, x) is None]
-    bounding = [y for y in multipliers if dual_fault(program, y) is None]
-    if not feasible:
+    primal_feasible = [x for x in primal_points if primal_fault(program, x) is None]
+    dual_feasible = [y for y in multipliers if dual_fault(program, y) is None]
+    if not primal_feasible:
         raise SolverError("guess cannot be made feasible: give the program an interior point, or a better scale")
-    if not bounding:
+    if not dual_feasible:
         raise SolverError("guess gives no lower bound: give the program upper bounds, or a better scale")
-    x = min(feasible, key=lambda x: primal_objective(program, x))
-    return _checked(program, x, max(bounding, key=lambda y: dual_bound(program, y)))
+    x = min(primal_feasible, key=lambda x: primal_objective(program, x))
+    return _checked_certificate(program, x, max(dual_feasible, key=lambda y: dual_bound(program, y)))
 
 
-def _checked(program: LinearProgram, x: Sequence[Rational], y: Sequence[Rational]) -> Certificate:
+def _checked_certificate(program: LinearProgram, x: Sequence[Rational], y: Sequence[Rational]) -> Certificate:
     """The certificate of an exact pair; every one that leaves this package passes here."""
     for fault in (primal_fault(program, x), dual_fault(program, y)):
         if fault is not None:

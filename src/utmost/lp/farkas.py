@@ -19,16 +19,20 @@ from utmost.lp.rationals import dot_product
 
 @dataclass(frozen=True, slots=True)
 class Farkas:
-    """Multipliers y that no feasible point can stand."""
+    """Multipliers y that contradict every feasible point."""
 
     y: tuple[Fraction, ...]
 
     def check(self, program: LinearProgram) -> bool:
         """Whether y proves, exactly, that `program` has no feasible point."""
         y = flint_vector("y", self.y, program.shape[0])
-        signs = all(equal or value >= 0 for value, equal in zip(y, program.equality.tolist(), strict=True))
-        steps = zip(program.costs, flint_reduced_costs(program, y), strict=True)
-        return signs and all(cost <= reduced for cost, reduced in steps) and dot_product(program.targets, y) > 0
+        has_valid_signs = all(equal or value >= 0 for value, equal in zip(y, program.equality.tolist(), strict=True))
+        costs_and_reduced = zip(program.costs, flint_reduced_costs(program, y), strict=True)
+        return (
+            has_valid_signs
+            and all(cost <= reduced for cost, reduced in costs_and_reduced)
+            and dot_product(program.targets, y) > 0
+        )
 
 
 def infeasibility(program: LinearProgram) -> Farkas | None:
@@ -53,16 +57,16 @@ def phase_one(program: LinearProgram) -> LinearProgram:
     Columns: x, one t a row, one t⁻ for each equality. A dual feasible y has Aᵀ y <= 0 and y >= 0 on inequalities.
     """
     count, width = program.shape
-    equal = np.flatnonzero(program.equality)
-    every = np.arange(count)
-    extra = count + len(equal)
-    one = Fraction(1)
+    equality_rows = np.flatnonzero(program.equality)
+    all_rows = np.arange(count)
+    artificial_count = count + len(equality_rows)
+    unit = Fraction(1)
     return LinearProgram(
-        cost=[Fraction(0)] * width + [one] * extra,
-        rows=np.concatenate([program.rows, every, equal]),
-        columns=np.concatenate([program.columns, width + np.arange(extra)]),
-        values=np.array([*program.values, *[one] * count, *[-one] * len(equal)], dtype=object),
+        cost=[Fraction(0)] * width + [unit] * artificial_count,
+        rows=np.concatenate([program.rows, all_rows, equality_rows]),
+        columns=np.concatenate([program.columns, width + np.arange(artificial_count)]),
+        values=np.array([*program.values, *[unit] * count, *[-unit] * len(equality_rows)], dtype=object),
         rhs=program.rhs,
         equality=program.equality,
-        scale=None if program.scale is None else [*program.scale, *[one] * extra],
+        scale=None if program.scale is None else [*program.scale, *[unit] * artificial_count],
     )

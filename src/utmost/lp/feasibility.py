@@ -1,4 +1,4 @@
-"""What an exact pair satisfies, and the first thing it does not."""
+"""Check an exact pair: the first constraint it violates, its objective and its bound."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from utmost.lp.rationals import Rational, dot_product, to_fmpq
 
 
 def primal_fault(program: LinearProgram, x: Sequence[Rational]) -> str | None:
-    """The first constraint that x breaks, in words; None if x is feasible, exactly."""
+    """The first constraint that x violates, as text; None if x is feasible, exactly."""
     for column, value in enumerate(x):
         if value < 0:
             return f"variable {column} must be >= 0, got less"
     rows = zip(row_products(program, x), program.targets, program.equality.tolist(), strict=True)
-    for row, (done, target, equal) in enumerate(rows):
-        if equal and done != target:
-            return f"row {row} must equal its right-hand side, got {'more' if done > target else 'less'}"
-        if done < target:
+    for row, (activity, target, equal) in enumerate(rows):
+        if equal and activity != target:
+            return f"row {row} must equal its right-hand side, got {'more' if activity > target else 'less'}"
+        if activity < target:
             return f"row {row} must be at least its right-hand side, got less"
     return None
 
 
 def dual_fault(program: LinearProgram, y: Sequence[Rational], *, trust_upper: bool = True) -> str | None:
-    """The first dual constraint that y breaks, in words; None if y is feasible, exactly.
+    """The first dual constraint that y violates, as text; None if y is feasible, exactly.
 
-    With `trust_upper`, a column with a known upper bound cannot be broken: `dual_bound` charges it instead.
+    With `trust_upper`, a column with an upper bound cannot be violated: `dual_bound` charges it instead.
     """
     for row, (value, equal) in enumerate(zip(y, program.equality.tolist(), strict=True)):
         if value < 0 and not equal:

@@ -1,4 +1,4 @@
-"""Pushing an almost feasible rational point back where it belongs. What it costs shows in the gap."""
+"""Repair an almost feasible rational point to a feasible one; what that costs shows in the gap."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ def primal_repair(program: LinearProgram, x: Sequence[Rational]) -> list[Rationa
     then (1 − t)·x + t·interior with the least t (rounded up) that satisfies every inequality.
     """
     clipped = [max(value, ZERO) for value in x]
-    done = row_products(program, clipped)
-    missing = {r: program.targets[r] - done[r] for r in range(len(done)) if program.equality[r]}
+    activities = row_products(program, clipped)
+    missing = {r: program.targets[r] - activities[r] for r in range(len(activities)) if program.equality[r]}
     if any(missing.values()):
-        change = particular_solution(_lines(program, set(missing)), missing, clipped)
+        change = particular_solution(_row_coefficients(program, set(missing)), missing, clipped)
         if change is None:
             return None
         for column, value in change.items():
             clipped[column] += value
-    return _mixed(program, clipped)
+    return _mix_interior(program, clipped)
 
 
-def _mixed(program: LinearProgram, x: list[Rational]) -> list[Rational] | None:
+def _mix_interior(program: LinearProgram, x: list[Rational]) -> list[Rational] | None:
     """The point x with just enough of `interior`."""
-    short = _slacks(program, x)
-    if min(short, default=ZERO) >= 0:
+    slacks = _slacks(program, x)
+    if min(slacks, default=ZERO) >= 0:
         return x
     if program.interior is None:
         return None
-    inside = flint_vector("interior", program.interior, program.shape[1])
-    room = _slacks(program, inside)
+    interior = flint_vector("interior", program.interior, program.shape[1])
+    interior_slacks = _slacks(program, interior)
     share = ZERO
-    for gap, slack in zip(short, room, strict=True):
-        if gap < 0:
-            if slack <= 0:
+    for slack, interior_slack in zip(slacks, interior_slacks, strict=True):
+        if slack < 0:
+            if interior_slack <= 0:
                 return None
-            share = max(share, -gap / (slack - gap))
+            share = max(share, -slack / (interior_slack - slack))
     share = min(ONE, round_up_dyadic(share))
-    return [a + share * (b - a) for a, b in zip(x, inside, strict=True)]
+    return [a + share * (b - a) for a, b in zip(x, interior, strict=True)]
 
 
 def _slacks(program: LinearProgram, x: Sequence[Rational]) -> list[Rational]:
     """What x leaves over on every inequality, x >= 0 included."""
     rows = zip(row_products(program, x), program.targets, program.equality.tolist(), strict=True)
-    return [*x, *(done - target for done, target, equal in rows if not equal)]
+    return [*x, *(activity - target for activity, target, equal in rows if not equal)]
 
 
 def dual_repair(program: LinearProgram, y: Sequence[Rational]) -> list[Rational]:
@@ -60,19 +60,19 @@ def dual_repair(program: LinearProgram, y: Sequence[Rational]) -> list[Rational]
     A row all of whose coefficients have one sign lifts the reduced costs of all its columns when its multiplier moves
     the right way: down if they are >= 0 (on an equality), up if they are <= 0 (anywhere). It moves just enough.
     """
-    fixed = [v if equal else max(v, ZERO) for v, equal in zip(y, program.equality.tolist(), strict=True)]
-    reduced = flint_reduced_costs(program, fixed)
-    cover = _covers(program)
-    for column, row in _first_cover(cover).items():
+    multipliers = [v if equal else max(v, ZERO) for v, equal in zip(y, program.equality.tolist(), strict=True)]
+    reduced = flint_reduced_costs(program, multipliers)
+    covering_rows = _covering_rows(program)
+    for column, row in _first_covering_row(covering_rows).items():
         if reduced[column] < 0:
-            shift = reduced[column] / cover[row][column]
-            fixed[row] += shift
-            for other, value in cover[row].items():
+            shift = reduced[column] / covering_rows[row][column]
+            multipliers[row] += shift
+            for other, value in covering_rows[row].items():
                 reduced[other] -= shift * value
-    return fixed
+    return multipliers
 
 
-def _lines(program: LinearProgram, rows: set[int]) -> Rows:
+def _row_coefficients(program: LinearProgram, rows: set[int]) -> Rows:
     lines: Rows = {row: {} for row in rows}
     for row, column, value in program.entries:
         if row in rows:
@@ -80,8 +80,8 @@ def _lines(program: LinearProgram, rows: set[int]) -> Rows:
     return lines
 
 
-def _covers(program: LinearProgram) -> Rows:
-    lines = _lines(program, set(range(program.shape[0])))
+def _covering_rows(program: LinearProgram) -> Rows:
+    lines = _row_coefficients(program, set(range(program.shape[0])))
     return {
         row: line
         for row, line in lines.items()
@@ -89,10 +89,10 @@ def _covers(program: LinearProgram) -> Rows:
     }
 
 
-def _first_cover(cover: Rows) -> dict[int, int]:
-    chosen: dict[int, int] = {}
-    for row, line in cover.items():
+def _first_covering_row(covering_rows: Rows) -> dict[int, int]:
+    first_rows: dict[int, int] = {}
+    for row, line in covering_rows.items():
         for column, value in line.items():
             if value:
-                chosen.setdefault(column, row)
-    return chosen
+                first_rows.setdefault(column, row)
+    return first_rows

@@ -49,17 +49,17 @@ class LinearProgram:
     interior: Sequence[Fraction] | None = None
 
     def __post_init__(self) -> None:
-        keep = object.__setattr__
-        keep(self, "cost", _rationals("cost", self.cost))
-        keep(self, "rhs", _rationals("rhs", self.rhs))
-        keep(self, "equality", _flags(self.equality, len(self.rhs)))
-        keep(self, "rows", _indices("rows", self.rows, len(self.rhs)))
-        keep(self, "columns", _indices("columns", self.columns, len(self.cost)))
-        keep(self, "values", _objects(_rationals("values", self.values)))
-        _same_length(self.rows, self.columns, self.values)
+        set_field = object.__setattr__
+        set_field(self, "cost", _rationals("cost", self.cost))
+        set_field(self, "rhs", _rationals("rhs", self.rhs))
+        set_field(self, "equality", _flag_array(self.equality, len(self.rhs)))
+        set_field(self, "rows", _index_array("rows", self.rows, len(self.rhs)))
+        set_field(self, "columns", _index_array("columns", self.columns, len(self.cost)))
+        set_field(self, "values", _object_array(_rationals("values", self.values)))
+        _check_equal_lengths(self.rows, self.columns, self.values)
         for name in ("scale", "upper", "interior"):
             if getattr(self, name) is not None:
-                keep(self, name, _per_column(name, getattr(self, name), len(self.cost)))
+                set_field(self, name, _per_column(name, getattr(self, name), len(self.cost)))
         if self.scale is not None and any(factor <= 0 for factor in self.scale):
             raise InputError("scale must be > 0 in every column, got one that is not: leave it out, or give |scale|")
 
@@ -86,20 +86,20 @@ class LinearProgram:
 
 def row_products(program: LinearProgram, x: Sequence[Rational]) -> list[Rational]:
     """A x in flint's rationals."""
-    total = [ZERO] * program.shape[0]
+    products = [ZERO] * program.shape[0]
     for row, column, value in program.entries:
         if x[column]:
-            total[row] += value * x[column]
-    return total
+            products[row] += value * x[column]
+    return products
 
 
 def flint_reduced_costs(program: LinearProgram, y: Sequence[Rational]) -> list[Rational]:
     """The reduced costs cost − Aᵀ y in flint's rationals."""
-    total = list(program.costs)
+    reduced = list(program.costs)
     for row, column, value in program.entries:
         if y[row]:
-            total[column] -= value * y[row]
-    return total
+            reduced[column] -= value * y[row]
+    return reduced
 
 
 def activity(program: LinearProgram, x: Sequence[Fraction]) -> tuple[Fraction, ...]:
@@ -139,20 +139,20 @@ def _rational(name: str, value: Any) -> Fraction:
     raise InputError(f"{name} must hold fractions or integers, got a {type(value).__name__}: make it a Fraction")
 
 
-def _objects(values: Sequence[Fraction]) -> npt.NDArray[np.object_]:
+def _object_array(values: Sequence[Fraction]) -> npt.NDArray[np.object_]:
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
 
 
-def _flags(values: Any, size: int) -> npt.NDArray[np.bool_]:
+def _flag_array(values: Any, size: int) -> npt.NDArray[np.bool_]:
     array = np.asarray(values, dtype=bool).reshape(-1)
     if len(array) != size:
         raise InputError(f"equality must have {size} flags, got {len(array)}: give one a row, as in rhs")
     return array
 
 
-def _indices(name: str, values: Any, size: int) -> npt.NDArray[np.int64]:
+def _index_array(name: str, values: Any, size: int) -> npt.NDArray[np.int64]:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
         raise InputError(f"{name} must be a flat list of integers, got {array.ndim}-dimensional {array.dtype}")
@@ -161,8 +161,8 @@ def _indices(name: str, values: Any, size: int) -> npt.NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def _same_length(*parts: npt.NDArray[Any]) -> None:
-    lengths = [len(part) for part in parts]
+def _check_equal_lengths(*arrays: npt.NDArray[Any]) -> None:
+    lengths = [len(array) for array in arrays]
     if len(set(lengths)) != 1:
         raise InputError(f"rows, columns and values must be equally long, got {lengths}: one of each a non-zero")
 
@@ -170,5 +170,5 @@ def _same_length(*parts: npt.NDArray[Any]) -> None:
 def _per_column(name: str, values: Any, size: int) -> tuple[Fraction | None, ...]:
     if len(values) != size:
         raise InputError(f"{name} must have {size} numbers, got {len(values)}: give one a column, or leave it out")
-    unknown = name == "upper"
-    return tuple(None if unknown and value is None else _rational(name, value) for value in values)
+    may_be_missing = name == "upper"
+    return tuple(None if may_be_missing and value is None else _rational(name, value) for value in values)

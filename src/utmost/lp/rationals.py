@@ -1,4 +1,4 @@
-"""Rationals in two dresses: `fractions.Fraction` at the door, flint's `fmpq` (an order of magnitude faster) inside."""
+"""Convert between `fractions.Fraction`, for callers, and flint's `fmpq`, an order of magnitude faster, inside."""
 
 from __future__ import annotations
 

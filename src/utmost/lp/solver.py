@@ -1,4 +1,4 @@
-"""The one door to HiGHS. What comes out is a guess: `certificate.certify_guess` makes it a fact.
+"""Call HiGHS, the float solver. Its answer is a guess; `certificate.certify_guess` certifies it.
 
 HiGHS is called directly, silently, on one thread, with the simplex method so that a basis comes with the answer.
 Columns are scaled by the program's `scale`, rows and the cost by their largest entry.
@@ -22,16 +22,16 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Options = dict[str, bool | int | float | str]
 
-TOLERANCE = 1e-9
-CONCLUSIVE = ("Optimal", "Infeasible", "Unbounded")
-INFINITE = 1e20
-# A column's scale is raised to this part of the largest: coefficients any smaller the solver could not see.
-REACH = fmpq(1, 2**24)
+FEASIBILITY_TOLERANCE = 1e-9
+CONCLUSIVE_STATUSES = ("Optimal", "Infeasible", "Unbounded")
+MAX_FINITE_BOUND = 1e20
+# A column's scale is raised to this share of the largest: the solver ignores coefficients that are any smaller.
+MIN_SCALE_RATIO = fmpq(1, 2**24)
 
 
 @dataclass(frozen=True, slots=True)
 class SolverGuess:
-    """What HiGHS said: floats x, y (in the program's own units), which columns and rows are basic, a status.
+    """The answer of HiGHS: floats x, y (in the program's own units), which columns and rows are basic, a status.
 
     A basic row is one whose slack is basic; rows that are not basic are tight, columns that are not basic are 0. The
     numbers mean something only when `status` is "Optimal".
@@ -72,15 +72,15 @@ class StartBasis:
 def solve(program: LinearProgram, *, accept: Sequence[str] = ("Optimal",)) -> SolverGuess:
     """HiGHS's answer to `program`, unchecked.
 
-    A status outside `accept` raises: InfeasibleError for "Infeasible", SolverError for the rest. Both repeat what a
-    float solver believes; `infeasibility` proves or refutes it.
+    A status outside `accept` raises: InfeasibleError for "Infeasible", SolverError for the rest. Both repeat the claim
+    of a float solver; `infeasibility` proves or refutes it.
     """
-    view = scale_program(program)
-    cost = to_floats(c * s / view.cost for c, s in zip(program.costs, view.column, strict=True))
-    rhs = to_floats(b / r for b, r in zip(program.targets, view.row, strict=True))
-    guess = run_highs(view, cost, rhs, np.zeros(program.shape[1]), None)
+    scaled = scale_program(program)
+    cost = to_floats(c * s / scaled.cost for c, s in zip(program.costs, scaled.column, strict=True))
+    rhs = to_floats(b / r for b, r in zip(program.targets, scaled.row, strict=True))
+    guess = run_highs(scaled, cost, rhs, np.zeros(program.shape[1]), None)
     if guess.status in accept:
-        return unscaled(view, guess)
+        return unscale_guess(scaled, guess)
     if guess.status == "Infeasible":
         raise InfeasibleError("program has no feasible point, says the solver: infeasibility(program) proves it")
     raise SolverError(f"program must have a finite optimum, the solver's status is {guess.status!r}: check its bounds")
@@ -97,31 +97,31 @@ def scale_program(program: LinearProgram) -> ScaledProgram:
     row = [unit or ONE for unit in row]
     cost = max((abs(c) * s for c, s in zip(program.costs, column, strict=True)), default=ONE) or ONE
     values = to_floats(term / row[i] for (i, _, _), term in zip(program.entries, terms, strict=True))
-    return ScaledProgram(program, column, row, cost, *_by_columns(program, values))
+    return ScaledProgram(program, column, row, cost, *_compressed_columns(program, values))
 
 
-def run_highs(view: ScaledProgram, cost: Floats, rhs: Floats, lower: Floats, start: StartBasis | None) -> SolverGuess:
+def run_highs(scaled: ScaledProgram, cost: Floats, rhs: Floats, lower: Floats, start: StartBasis | None) -> SolverGuess:
     """Minimise cost·z with the scaled matrix, right-hand sides `rhs` and z >= lower; numbers in the solver's units.
 
     From a start basis the solver's own scaling is off, the program being in good units. An inconclusive status is
     followed by an attempt from scratch, then by one without presolve; the last one's answer stands.
     """
-    model = _model(view, cost, rhs, lower)
+    model = _highs_model(scaled, cost, rhs, lower)
     attempts: list[tuple[Options, StartBasis | None]] = [({}, None), ({"presolve": "off"}, None)]
     if start is not None:
         attempts.insert(0, ({"simplex_scale_strategy": 0}, start))
     for options, basis in attempts:
-        guess = _attempt(model, view.program.shape, options, basis)
-        if guess.status in CONCLUSIVE:
+        guess = _attempt(model, scaled.program.shape, options, basis)
+        if guess.status in CONCLUSIVE_STATUSES:
             break
     return guess
 
 
-def unscaled(view: ScaledProgram, guess: SolverGuess) -> SolverGuess:
+def unscale_guess(scaled: ScaledProgram, guess: SolverGuess) -> SolverGuess:
     """The guess in the program's own units."""
-    x = guess.x * to_floats(view.column)
-    y = guess.y * to_floats(view.cost / unit for unit in view.row)
-    objective = guess.objective * nearest_float(view.cost)
+    x = guess.x * to_floats(scaled.column)
+    y = guess.y * to_floats(scaled.cost / unit for unit in scaled.row)
+    objective = guess.objective * nearest_float(scaled.cost)
     return SolverGuess(x, y, guess.basic_columns, guess.basic_rows, guess.status, objective)
 
 
@@ -134,64 +134,66 @@ def _column_units(program: LinearProgram) -> list[Rational]:
     if program.scale is None:
         return [ONE] * program.shape[1]
     units = to_fmpqs(program.scale)
-    least = REACH * max(units, default=ONE)
-    return [max(unit, least) for unit in units]
+    smallest_unit = MIN_SCALE_RATIO * max(units, default=ONE)
+    return [max(unit, smallest_unit) for unit in units]
 
 
-def _by_columns(program: LinearProgram, values: Floats) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Floats]:
+def _compressed_columns(
+    program: LinearProgram, values: Floats
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Floats]:
     """Compressed columns, entries of equal position added."""
     count, width = program.shape
-    keys, where = np.unique(program.columns * max(count, 1) + program.rows, return_inverse=True)
-    summed = np.bincount(where, weights=values, minlength=len(keys)).astype(np.float64)
+    keys, inverse = np.unique(program.columns * max(count, 1) + program.rows, return_inverse=True)
+    summed = np.bincount(inverse, weights=values, minlength=len(keys)).astype(np.float64)
     starts = np.searchsorted(keys, np.arange(width + 1) * max(count, 1))
     return starts.astype(np.int32), (keys % max(count, 1)).astype(np.int32), summed
 
 
-def _model(view: ScaledProgram, cost: Floats, rhs: Floats, lower: Floats) -> Any:
+def _highs_model(scaled: ScaledProgram, cost: Floats, rhs: Floats, lower: Floats) -> Any:
     import highspy
 
     model = highspy.HighsLp()
-    model.num_row_, model.num_col_ = view.program.shape
+    model.num_row_, model.num_col_ = scaled.program.shape
     model.col_cost_ = cost
-    model.col_lower_ = np.where(lower < -INFINITE, -highspy.kHighsInf, lower)
+    model.col_lower_ = np.where(lower < -MAX_FINITE_BOUND, -highspy.kHighsInf, lower)
     model.col_upper_ = np.full(len(cost), highspy.kHighsInf)
     model.row_lower_ = rhs
-    model.row_upper_ = np.where(view.program.equality, rhs, highspy.kHighsInf)
+    model.row_upper_ = np.where(scaled.program.equality, rhs, highspy.kHighsInf)
     model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    model.a_matrix_.start_ = view.starts
-    model.a_matrix_.index_ = view.rows
-    model.a_matrix_.value_ = view.values
+    model.a_matrix_.start_ = scaled.starts
+    model.a_matrix_.index_ = scaled.rows
+    model.a_matrix_.value_ = scaled.values
     return model
 
 
 def _attempt(model: Any, shape: tuple[int, int], options: Options, start: StartBasis | None) -> SolverGuess:
-    highs = _highs(model, options)
+    highs = _highs_solver(model, options)
     if start is not None:
-        highs.setBasis(_basis(start))
+        highs.setBasis(_highs_basis(start))
     highs.run()
-    return _guess(highs, shape)
+    return _read_guess(highs, shape)
 
 
-def _highs(model: Any, options: Options) -> Any:
+def _highs_solver(model: Any, options: Options) -> Any:
     import highspy
 
     highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    always: Options = {
+    defaults: Options = {
         "output_flag": False,
         "threads": 1,
         "solver": "simplex",
         "small_matrix_value": 1e-12,
-        "primal_feasibility_tolerance": TOLERANCE,
-        "dual_feasibility_tolerance": TOLERANCE,
+        "primal_feasibility_tolerance": FEASIBILITY_TOLERANCE,
+        "dual_feasibility_tolerance": FEASIBILITY_TOLERANCE,
     }
-    for name, value in {**always, **options}.items():
+    for name, value in {**defaults, **options}.items():
         highs.setOptionValue(name, value)
     if highs.passModel(model) == highspy.HighsStatus.kError:
         raise SolverError("program must have finite coefficients in the solver's range: give a scale that evens them")
     return highs
 
 
-def _basis(start: StartBasis) -> Any:
+def _highs_basis(start: StartBasis) -> Any:
     import highspy
 
     kind = highspy.HighsBasisStatus
@@ -203,11 +205,11 @@ def _basis(start: StartBasis) -> Any:
     return basis
 
 
-def _status(highs: Any) -> str:
+def _status_text(highs: Any) -> str:
     return str(highs.modelStatusToString(highs.getModelStatus()))
 
 
-def _guess(highs: Any, shape: tuple[int, int]) -> SolverGuess:
+def _read_guess(highs: Any, shape: tuple[int, int]) -> SolverGuess:
     import highspy
 
     basic = highspy.HighsBasisStatus.kBasic
@@ -215,12 +217,12 @@ def _guess(highs: Any, shape: tuple[int, int]) -> SolverGuess:
     solution, basis = highs.getSolution(), highs.getBasis()
     columns = [status == basic for status in basis.col_status] or [False] * width
     rows = [status == basic for status in basis.row_status] or [True] * count
-    x, y = _finite(solution.col_value, width), _finite(solution.row_dual, count)
+    x, y = _finite_array(solution.col_value, width), _finite_array(solution.row_dual, count)
     objective = float(highs.getInfo().objective_function_value)
-    return SolverGuess(x, y, np.array(columns, dtype=bool), np.array(rows, dtype=bool), _status(highs), objective)
+    return SolverGuess(x, y, np.array(columns, dtype=bool), np.array(rows, dtype=bool), _status_text(highs), objective)
 
 
-def _finite(values: Any, size: int) -> Floats:
+def _finite_array(values: Any, size: int) -> Floats:
     """`values` as an array, zeros where the solver left none or none that is a number."""
     array = np.array(values, dtype=np.float64)
     return np.where(np.isfinite(array), array, 0.0) if len(array) == size else np.zeros(size)

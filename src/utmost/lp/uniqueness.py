@@ -57,8 +57,8 @@ def is_unique(program: LinearProgram, certificate: Certificate) -> Uniqueness:
         raise InputError("certificate must have gap 0, got a positive one: uniqueness is asked of optimal points only")
     verify_certificate(program, certificate.x, certificate.y)
     face = _face(program, certificate)
-    witness = _sideways(face)
-    witness = _inwards(face) if witness is None else witness
+    witness = _witness_keeping_tight(face)
+    witness = _witness_loosening(face) if witness is None else witness
     return Uniqueness(witness is None, witness)
 
 
@@ -67,21 +67,25 @@ def _face(program: LinearProgram, certificate: Certificate) -> _Face:
     if dual_fault(program, y, trust_upper=False) is not None:
         raise InputError("certificate must have reduced costs >= 0, got some below: its bound rests on upper bounds")
     slack = [a - b for a, b in zip(row_products(program, x), program.targets, strict=True)]
-    positive = np.array([value > 0 for value in flint_reduced_costs(program, y)], dtype=bool)
-    charged = np.array([value > 0 for value in y], dtype=bool)
-    return _Face(program, x, slack, positive, charged | program.equality)
+    positive_reduced_costs = np.array([value > 0 for value in flint_reduced_costs(program, y)], dtype=bool)
+    positive_multipliers = np.array([value > 0 for value in y], dtype=bool)
+    return _Face(program, x, slack, positive_reduced_costs, positive_multipliers | program.equality)
 
 
-def _sideways(face: _Face) -> tuple[Fraction, ...] | None:
+def _witness_keeping_tight(face: _Face) -> tuple[Fraction, ...] | None:
     """Another optimal point on which everything tight at x stays so; None if x is a vertex."""
     support = [j for j, value in enumerate(face.x) if value]
     tight = [r for r, value in enumerate(face.slack) if not value]
-    column, row = {j: k for k, j in enumerate(support)}, {r: k for k, r in enumerate(tight)}
-    inside = [(row[r], column[c], v) for r, c, v in face.program.entries if r in row and c in column]
-    change = null_vector(inside, len(tight), len(support))
-    if change is None:
+    column_position, row_position = {j: k for k, j in enumerate(support)}, {r: k for k, r in enumerate(tight)}
+    entries = [
+        (row_position[r], column_position[c], v)
+        for r, c, v in face.program.entries
+        if r in row_position and c in column_position
+    ]
+    null_direction = null_vector(entries, len(tight), len(support))
+    if null_direction is None:
         return None
-    direction = [change[column[j]] if j in column else ZERO for j in range(len(face.x))]
+    direction = [null_direction[column_position[j]] if j in column_position else ZERO for j in range(len(face.x))]
     step = _step(face, direction)
     return to_fractions(a + step * d for a, d in zip(face.x, direction, strict=True))
 
@@ -89,43 +93,43 @@ def _sideways(face: _Face) -> tuple[Fraction, ...] | None:
 def _step(face: _Face, direction: list[Rational]) -> Rational:
     """A positive t for which x + t·direction keeps every constraint that is not tight at x."""
     pairs = [*zip(face.x, direction, strict=True), *zip(face.slack, row_products(face.program, direction), strict=True)]
-    return min((-room / change for room, change in pairs if room and change < 0), default=ONE)
+    return min((-slack / change for slack, change in pairs if slack and change < 0), default=ONE)
 
 
-def _inwards(face: _Face) -> tuple[Fraction, ...] | None:
+def _witness_loosening(face: _Face) -> tuple[Fraction, ...] | None:
     """Another optimal point at which some loose constraint is slack; None if there is none."""
     columns, rows = face.loose
     if not columns and not rows:
         return None
-    program, least = _opening(face, columns, rows)
+    program, cost_at_x = _loosening_program(face, columns, rows)
     certificate = certified_optimum(program)
-    if certificate.upper < least:
-        kept = iter(certificate.x)
-        return tuple(Fraction(0) if fixed else next(kept) for fixed in face.fixed_columns)
-    if certificate.lower < least:
+    if certificate.upper < cost_at_x:
+        free_values = iter(certificate.x)
+        return tuple(Fraction(0) if fixed else next(free_values) for fixed in face.fixed_columns)
+    if certificate.lower < cost_at_x:
         raise SolverError("uniqueness must be decided by a program of its own, got a gap across 0: give a scale")
     return None
 
 
-def _opening(face: _Face, columns: list[int], rows: list[int]) -> tuple[LinearProgram, Fraction]:
+def _loosening_program(face: _Face, columns: list[int], rows: list[int]) -> tuple[LinearProgram, Fraction]:
     """The program of the optimal face, and a number that its minimum falls short of by min(1, most loose slack)."""
-    program, kept = face.program, np.flatnonzero(~face.fixed_columns)
-    place = {j: k for k, j in enumerate(kept.tolist())}
-    gain = [Fraction(0)] * len(kept)
+    program, free_columns = face.program, np.flatnonzero(~face.fixed_columns)
+    position = {j: k for k, j in enumerate(free_columns.tolist())}
+    loose_slack = [Fraction(0)] * len(free_columns)
     for j in columns:
-        gain[place[j]] += 1
-    entries = [(r, place[c], to_fraction(v)) for r, c, v in program.entries if c in place]
-    loose = set(rows)
+        loose_slack[position[j]] += 1
+    entries = [(r, position[c], to_fraction(v)) for r, c, v in program.entries if c in position]
+    loose_rows = set(rows)
     for r, c, v in entries:
-        gain[c] += v if r in loose else 0
+        loose_slack[c] += v if r in loose_rows else 0
     offset = sum((program.rhs[r] for r in rows), Fraction(0))
-    entries += [(program.shape[0], c, -v) for c, v in enumerate(gain) if v]
+    entries += [(program.shape[0], c, -v) for c, v in enumerate(loose_slack) if v]
     return LinearProgram(
-        cost=[-v for v in gain],
+        cost=[-v for v in loose_slack],
         rows=np.array([r for r, _, _ in entries], dtype=np.int64),
         columns=np.array([c for _, c, _ in entries], dtype=np.int64),
         values=np.array([v for _, _, v in entries], dtype=object),
         rhs=[*program.rhs, -1 - offset],
         equality=np.append(face.fixed_rows, False),
-        scale=None if program.scale is None else [program.scale[j] for j in kept.tolist()],
+        scale=None if program.scale is None else [program.scale[j] for j in free_columns.tolist()],
     ), -offset
