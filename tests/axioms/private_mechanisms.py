@@ -27,7 +27,7 @@ def relations(draw: st.DrawFn, max_size: int = 5, connected: bool | None = None)
 
 @st.composite
 def two_set_laws(draw: st.DrawFn, relation: Relation, level: Level) -> list[tuple]:
-    """Two columns that sum to 1: a set of secrets told from the others, as far as privacy allows or less."""
+    """Two columns that sum to 1: a set of secrets distinguished from the others, as far as privacy allows or less."""
     size = len(relation)
     if not relation.connected and draw(st.booleans()):
         components = draw(st.lists(st.sampled_from(relation.components), unique=True))

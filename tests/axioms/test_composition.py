@@ -56,7 +56,7 @@ def test_the_order_of_releases_does_not_matter(first, second):
 
 
 @given(channels(2))
-def test_the_law_of_the_ratio_says_all_of_a_profile(source):
+def test_the_law_of_the_ratio_determines_a_profile(source):
     assert law(curve_of(source)).curve() == curve_of(source)
 
 
@@ -159,6 +159,6 @@ def test_times_must_be_a_whole_number(times):
         compose_repeated(curve_from_points([(0, 0), (1, 1)]), times)
 
 
-def test_no_release_says_nothing():
+def test_the_composition_of_no_release_reveals_nothing():
     assert compose_profiles([]) == curve_from_points([(0, 0), (1, 1)])
     assert compose_repeated(curve_of(channel([[1, 0], [0, 1]])), 0) == compose_profiles([])

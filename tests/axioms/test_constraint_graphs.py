@@ -106,7 +106,7 @@ def test_distances_of_a_space_are_the_heights():
         assert dict(graph.heights) == {x: plane.distance(x, y) for x in range(4)}
 
 
-def test_the_ends_of_the_levels():
+def test_row_graphs_at_levels_zero_and_one():
     graphs = row_graphs(identity(range(3)), line(3), alpha(0))
     assert [graph.parts for graph in graphs] == [((x,),) for x in range(3)]
     assert row_graphs(channel([[1]] * 3), line(3), alpha(0))[0].parts == ((0,), (1,), (2,))

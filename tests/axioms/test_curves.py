@@ -66,11 +66,11 @@ def test_the_excess_is_the_supremum_of_the_difference_and_is_attained_or_a_limit
     excess = first.below(second)
     assert all(first(a) - second(a) <= excess.amount for a in GRID)
     if excess.attained:
-        assert first(excess.at) - second(excess.at) == excess.amount
+        assert first(excess.argument) - second(excess.argument) == excess.amount
     else:
-        assert excess.at in (0, 1)
-        assert first.inside(excess.at) - second.inside(excess.at) == excess.amount
-        assert first(excess.at) - second(excess.at) < excess.amount
+        assert excess.argument in (0, 1)
+        assert first.inside(excess.argument) - second.inside(excess.argument) == excess.amount
+        assert first(excess.argument) - second(excess.argument) < excess.amount
 
 
 @given(curves())
@@ -136,12 +136,12 @@ def test_curves_of_irrational_levels_are_exact():
     "points",
     [[], [(0, 0)], [(0, 0), ("1/2", 1)], [("1/2", 0), (1, 1)], [(0, 0), (0, 1), (1, 1)], [(0, 0), (2, 1), (1, 1)]],
 )
-def test_places_that_do_not_increase_from_0_to_1_are_refused(points):
+def test_arguments_that_do_not_increase_from_0_to_1_are_refused(points):
     with pytest.raises(InputError, match="points of a curve must"):
         curve_from_points(points)
 
 
-def test_a_place_outside_and_a_float_are_refused():
+def test_an_argument_outside_0_and_1_and_a_float_are_refused():
     flat = curve_from_points([(0, 1), (1, 1)])
     with pytest.raises(InputError, match=r"must be in \[0, 1\]"):
         flat("3/2")

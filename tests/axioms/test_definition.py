@@ -133,7 +133,7 @@ def test_a_curve_that_is_no_bound_is_refused_with_what_it_must_be(text, problem)
         *("pure:" + "1" * 200_000, "points:" + "0 0," * 40_000),
     ],
 )
-def test_words_that_mean_no_bound_are_refused_in_one_short_line(text):
+def test_text_that_means_no_bound_is_refused_in_one_short_line(text):
     with pytest.raises(InputError) as error:
         definition_of(text)
     assert "\n" not in str(error.value)

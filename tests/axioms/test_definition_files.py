@@ -101,7 +101,7 @@ def test_subsampling_has_its_reverse_from_the_later_secret_to_the_earlier(write_
     assert soundness(parse_candidate("subsampling:1/4", relation_from_space(line(3)))).sound
 
 
-def test_words_are_bounds_predicates_or_functions():
+def test_a_text_is_a_bound_a_predicate_or_a_function():
     assert parse_candidate("variation:1/10").default == variation("1/10")
     assert parse_candidate(" b <= a ").default == predicate("b <= a")
     assert parse_candidate("points:0 0,1/2 1/4,1 1").default == parse_bound("points:0 0,1/2 1/4,1 1")

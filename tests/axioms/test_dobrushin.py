@@ -168,7 +168,7 @@ def test_a_best_mechanism_need_not_be_maximally_general():
     assert not maximally_general(best, line(3), HALF)
 
 
-def test_unrelated_secrets_can_be_told_apart_for_sure():
+def test_unrelated_secrets_can_be_distinguished_with_certainty():
     relation = Relation(("a", "b", "c"), ((0, 1), (1, 0)))
     assert best_coefficient(relation, HALF) == 0
     assert best_mechanism(relation, HALF).rows.tolist() == [[0, 1], [0, 1], [1, 0]]
@@ -177,7 +177,7 @@ def test_unrelated_secrets_can_be_told_apart_for_sure():
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
-def test_the_ends_of_the_levels(size):
+def test_the_best_coefficient_at_levels_zero_and_one(size):
     relation = relation_from_space(line(size))
     assert best_coefficient(relation, alpha(1)) == -1
     assert best_coefficient(relation, alpha(0)) == (0 if size > 1 else -1)

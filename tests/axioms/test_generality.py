@@ -112,7 +112,7 @@ def test_generalize_is_strictly_more_general_at_every_step_until_nothing_is(data
     level, relation = data.draw(levels()), data.draw(relations())
     source = data.draw(mechanisms(relation, level))
     generalization = generalize(source, relation, level, split)
-    assert generalization.channel.then(generalization.back) == source
+    assert generalization.channel.then(generalization.post_processing) == source
     assert maximally_general(generalization.channel, relation, level)
     assert (
         bool(maximally_general(source, relation, level))
@@ -207,7 +207,7 @@ def test_irrational_levels_stay_exact(level, split):
     for space in (line(4), cycle(5), grid(2, 2)):
         constant = channel([[1]] * len(space), space.labels)
         generalization = generalize(constant, space, level, split)
-        assert generalization.channel.then(generalization.back) == constant
+        assert generalization.channel.then(generalization.post_processing) == constant
         assert is_private(generalization.channel, space, level)
         assert is_vertex_mechanism(generalization.channel, space, level)
 
@@ -219,7 +219,7 @@ def test_the_known_mechanisms_are_maximally_general():
         assert not maximally_general(geometric(4, level), line(5), alpha("1/10"))
 
 
-def test_a_padded_mechanism_is_seen_through():
+def test_a_padded_mechanism_is_recognised():
     """Randomised response, and with probability 1/4 an answer that says nothing."""
     padded_response = channel([["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"]], outputs=["no", "yes", "?"])
     maximality = maximally_general(padded_response, line(2), HALF)
@@ -227,7 +227,7 @@ def test_a_padded_mechanism_is_seen_through():
     generalization = generalize(padded_response, line(2), HALF)
     assert equivalent(generalization.channel, channel([["2/3", "1/3"], ["1/3", "2/3"]]))
     assert generalization.channel.outputs == ("no+?.1", "yes+?.2")
-    assert generalization.back.row("no+?.1").tolist() == [Fraction(3, 4), 0, Fraction(1, 4)]
+    assert generalization.post_processing.row("no+?.1").tolist() == [Fraction(3, 4), 0, Fraction(1, 4)]
 
 
 def test_grs12_figure_5a_is_maximally_general_and_not_derivable():
@@ -269,7 +269,7 @@ def test_a_maximally_general_mechanism_may_be_no_kernel():
 
 
 @pytest.mark.parametrize("split", SPLITS)
-def test_where_secrets_are_not_related_everything_is_told(split):
+def test_where_secrets_are_not_related_everything_may_be_revealed(split):
     """KL10's set of connected row graphs is empty for a relation that is not connected; maximal ones exist."""
     relation = Relation(("a", "b", "c"), ((0, 1), (1, 0)))
     generalization = generalize(channel([[1]] * 3, "abc"), relation, HALF, split)
@@ -283,7 +283,7 @@ def test_where_secrets_are_not_related_everything_is_told(split):
 
 
 @pytest.mark.parametrize("split", SPLITS)
-def test_the_ends_of_the_levels(split):
+def test_generalizing_at_levels_zero_and_one(split):
     constant = channel([[1]] * 3)
     assert equivalent(generalize(constant, line(3), alpha(0), split).channel, identity(range(3)))
     assert equivalent(generalize(constant, line(3), alpha(1), split).channel, constant)
@@ -296,7 +296,7 @@ def test_names_of_outputs_stay_apart_and_short():
     source = channel([["1/2", "1/4", "1/4"], ["1/2", "1/4", "1/4"]], outputs=["a", "a.1", "a.2+x"])
     generalization = generalize(source, line(2), HALF)
     assert len(set(generalization.channel.outputs)) == len(generalization.channel.outputs) == 2
-    assert generalization.channel.then(generalization.back) == source
+    assert generalization.channel.then(generalization.post_processing) == source
     names = [f"answer-{k}" for k in range(10)]
     many = generalize(channel([["1/10"] * 10] * 2, outputs=names), line(2), HALF)
     assert many.channel.outputs == ("answer-0.1+9 more", "answer-0.2+9 more")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.axioms import curve_from_points, parse_bound, predicate
-from utmost.axioms.predicate import from_curve, linear_forms, negation, swap_arguments, turned
+from utmost.axioms.predicate import complement, from_curve, linear_forms, negation, swap_arguments
 from utmost.errors import InputError
 
 GRID = [Fraction(k, 10) for k in range(11)]
@@ -38,14 +38,14 @@ def test_a_predicate_means_what_the_same_text_means_in_python(text):
 def test_negation_complement_and_reversal_are_those_of_the_answer(text, a, b):
     tree = predicate(text).tree
     assert negation(tree)(a, b) != tree(a, b)
-    assert turned(tree)(a, b) == tree(1 - a, 1 - b)
+    assert complement(tree)(a, b) == tree(1 - a, 1 - b)
     assert swap_arguments(tree)(a, b) == tree(b, a)
 
 
 def test_coefficients_are_exact_even_if_irrational():
     rule = predicate("b <= exp(1/10)*a + sqrt(2) - 7/5")
     (form,) = linear_forms(rule.tree)
-    assert str(form.across) == "-exp(1/10)"
+    assert str(form.a_coefficient) == "-exp(1/10)"
     assert rule(Fraction(0), Fraction(14142, 10**6))
     assert not rule(Fraction(0), Fraction(14214, 10**6))
 

@@ -110,7 +110,7 @@ def test_one_profile_is_above_another_exactly_when_the_channel_can_be_processed_
 
 
 @pytest.mark.parametrize("level", [alpha("1/2"), epsilon("0.1")])
-def test_neighbours_under_the_geometric_mechanism_are_told_apart_as_by_randomised_response(level):
+def test_neighbours_under_the_geometric_mechanism_are_distinguished_as_by_randomised_response(level):
     # ratios are 1/α above the true count and α below it, so every neighbouring pair has the profile of response(2)
     expected = profile(response(2, level), (0, 1)).curve
     for pair_profile in profiles(geometric(4, level), pairwise(range(5))):
@@ -126,7 +126,7 @@ def test_an_epsilon_is_remembered_where_it_is_rational():
     assert pair_profile.variation == (e_tenth - 1) / (e_tenth + 2)
 
 
-def test_an_output_that_one_secret_cannot_give_is_a_leap_at_zero():
+def test_an_output_that_one_secret_cannot_give_is_a_jump_at_zero():
     pair_profile = profile(channel([["1/2", "1/2", 0, 0], [0, "1/2", "1/4", "1/4"]], outputs="abcd"), (0, 1))
     assert pair_profile.leaps
     assert pair_profile.order == (("c", "d"), ("b",), ("a",))
@@ -135,14 +135,14 @@ def test_an_output_that_one_secret_cannot_give_is_a_leap_at_zero():
     assert pair_profile.least_level("1/2").alpha == 1
 
 
-def test_laws_without_a_common_output_are_told_apart_for_sure():
+def test_laws_without_a_common_output_are_distinguished_with_certainty():
     pair_profile = profile(channel([[1, 0], [0, 1]]), (0, 1))
     assert pair_profile.curve.points == ((0, 1), (1, 1))
     assert pair_profile.reversed == profile(channel([[1, 0], [0, 1]]), (1, 0))
 
 
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=40), st.integers(1, 10**400))
-def test_ratios_that_doubles_cannot_tell_apart_are_told_apart(exponents, huge):
+def test_ratios_with_equal_doubles_are_distinguished(exponents, huge):
     # ratios 1 + k/huge, far below the resolution of doubles
     if huge < 10**20:
         huge += 10**20
@@ -152,7 +152,7 @@ def test_ratios_that_doubles_cannot_tell_apart_are_told_apart(exponents, huge):
     assert [{exponents[y] for y in group} for group in groups] == [{k} for k in sorted(set(exponents), reverse=True)]
 
 
-def test_reals_that_are_equal_in_other_words_have_one_ratio():
+def test_equal_reals_written_differently_have_one_ratio():
     e_third = exponential(Fraction(1, 3))
     law = [e_third / (1 + e_third) / 2, 1 / (1 + e_third) / 2, Fraction(1, 2)]
     same_law = [1 / (1 + 1 / e_third) / 2, 1 / (1 + e_third) / 2, Fraction(1, 2)]

@@ -117,15 +117,15 @@ def test_the_geometric_mechanism_meets_its_own_level_with_nothing_to_spare(level
     assert verdict.exact
 
 
-def test_a_level_that_is_a_hair_too_strict_is_not_met():
+def test_a_level_that_is_slightly_too_strict_is_not_met():
     hair = alpha(Fraction(1, 2) + Fraction(1, 10**40))
     verdict = satisfaction(geometric(4, alpha("1/2")), Definition(relation_from_space(line(5)), pure(hair)))
     assert not verdict.holds
     assert 0 < verdict.excess < Fraction(1, 10**39)
 
 
-def test_what_tells_all_now_and_then_meets_a_bound_above_zero_alone():
-    # with probability 1/100 the input is told: δ = 1/100 at ε = 0, and no pure ε
+def test_a_mechanism_that_sometimes_reveals_all_meets_only_a_bound_above_zero():
+    # with probability 1/100 the input is revealed: δ = 1/100 at ε = 0, and no pure ε
     mechanism = mix(channel([[1, 0, 0], [0, 1, 0]]), channel([[0, 0, 1], [0, 0, 1]]), "1/100")
     relation = parse_relation("discrete:2")
     for text, holds in (("pure:100", False), ("approximate:0,1/100", True), ("variation:1/101", False)):
@@ -205,7 +205,7 @@ def test_a_channel_of_other_secrets_is_refused_in_one_line(space, message):
 
 
 @pytest.mark.parametrize("size", [1, 10**40, 10**300, 10**330])
-def test_excesses_that_no_double_tells_apart_are_compared_exactly(size):
+def test_excesses_with_equal_doubles_are_compared_exactly(size):
     """P(O|1) exceeds P(O|0) by 1/(9·size), P(O|2) by a little more; over variation 0 these are the excesses."""
     share, little = Fraction(1, 3), Fraction(1, 9 * size)
     rows = [[share + move, 1 - share - move] for move in (0, little, little * (1 + Fraction(1, 10**20)))]

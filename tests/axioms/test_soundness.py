@@ -42,7 +42,7 @@ def mechanism(counts):
 def check_failures(verdict, rules):
     """Each axiom is refuted by channels that meet the rules (by pairs of positions), and whose result does not."""
     for failure in (verdict.transformation, verdict.choice):
-        for mechanism in failure.parts:
+        for mechanism in failure.mechanisms:
             assert all(meets(mechanism, rule, x, y) for (x, y), rule in rules.items())
         assert not all(meets(failure.result, rule, x, y) for (x, y), rule in rules.items())
     assert len(verdict.transformation.mechanism.outputs) <= 3
@@ -219,7 +219,7 @@ def test_a_failure_is_one_on_all_secrets_where_all_pairs_have_the_same_rule(rela
     rule = predicate("b <= 2*a or b <= 1/2 or a = b")
     verdict = soundness(Candidate(relation, rule))
     assert verdict.sound is False
-    assert verdict.whole
+    assert verdict.covers_all_secrets
     assert verdict.transformation.mechanism.inputs == relation.labels
     check_failures(verdict, dict.fromkeys(relation.pairs, rule))
 
@@ -229,7 +229,7 @@ def test_a_failure_that_no_continuation_is_found_for_is_one_of_the_two_secrets_o
     rule = predicate("b <= a or a = 1/4 and b = 1/2 or a = 1/2 and b = 3/4")
     verdict = soundness(Candidate(relation, rule, {(1, 2): predicate("a = b"), (2, 0): predicate("a = b")}))
     assert verdict.sound is None
-    assert not verdict.whole
+    assert not verdict.covers_all_secrets
     assert verdict.transformation.mechanism.inputs == (1, 2)
     check_failures(verdict, {(0, 1): rule})
 

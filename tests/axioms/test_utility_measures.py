@@ -50,7 +50,7 @@ def test_dobrushin_s_coefficient_respects_generality(data):
 
 @settings(max_examples=40)
 @given(st.data())
-def test_so_it_does_at_irrational_levels(data):
+def test_dobrushin_s_coefficient_respects_generality_at_irrational_levels(data):
     level, relation = data.draw(levels()), data.draw(relations(4))
     source = data.draw(mechanisms(relation, level))
     post_processing = data.draw(channels(len(source.outputs)))
@@ -143,7 +143,7 @@ def test_the_trial_finds_what_a_user_s_measure_does_wrong():
     assert check_measure(dobrushin, relation, alpha(1)).refutation is None
 
 
-def test_a_volume_instead_of_the_determinant_is_refuted_by_an_output_told_as_halves():
+def test_a_volume_instead_of_the_determinant_is_refuted_by_an_output_split_in_halves():
     """√det(M·Mᵀ) extends |det M| to other shapes; squared, it is 1/2 before the halves are merged and 1 after."""
     halves = channel([["1/2", "1/2", 0], [0, 0, 1]])
     whole = halves.then(channel([[1, 0], [1, 0], [0, 1]]))

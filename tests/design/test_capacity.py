@@ -257,7 +257,7 @@ def test_on_large_euclidean_grids_the_program_is_below_the_weights():
     assert capacities.multiplicative.gap < Fraction(1, 10**12)
 
 
-def test_ten_by_ten_places_are_certified():
+def test_ten_by_ten_points_are_certified():
     capacities = capacity(grid(10, 10), HALF)
     for type_capacity in (capacities.multiplicative, capacities.additive):
         assert type_capacity.gap < Fraction(1, 10**12)
@@ -267,7 +267,7 @@ def test_ten_by_ten_places_are_certified():
     assert float(capacities.additive.value) == pytest.approx(1 - 0.011293727533179683, abs=1e-12)
 
 
-def test_two_by_two_places_are_exact():
+def test_two_by_two_points_are_exact():
     capacities = capacity(grid(2, 2), HALF)
     diagonal = HALF.power(number("sqrt(2)"))
     assert isinstance(capacities.multiplicative.value, Real)
@@ -297,7 +297,7 @@ def test_long_cycles_are_geometric_sums(points, level):
 
 
 @pytest.mark.parametrize("points", [line(1), line(4), discrete(3), grid(2, 3), hamming(20)])
-def test_at_the_ends_everything_or_nothing_is_told(points):
+def test_at_levels_zero_and_one_everything_or_nothing_is_revealed(points):
     everything, nothing = capacity(points, alpha(0)), capacity(points, alpha(1))
     size = len(points)
     assert everything.multiplicative.value == size
@@ -313,7 +313,7 @@ def test_at_the_ends_everything_or_nothing_is_told(points):
 
 @settings(max_examples=30, deadline=None)
 @given(metrics(5), rational_levels(), st.sampled_from(["2", "1/2", "3/2"]))
-def test_larger_distances_let_more_be_told_and_points_left_out_let_less(points, level, factor):
+def test_larger_distances_raise_the_capacity_and_points_left_out_lower_it(points, level, factor):
     capacities, wider = capacity(points, level), capacity(scale_space(points, factor), level)
     more = Fraction(factor) > 1
     assert (wider.multiplicative.upper >= capacities.multiplicative.lower) if more else True
@@ -324,7 +324,7 @@ def test_larger_distances_let_more_be_told_and_points_left_out_let_less(points, 
     assert 0 <= capacities.additive.value < 1
 
 
-def test_progress_is_told_bounds_that_hold():
+def test_progress_reports_bounds_that_hold():
     reports: list[tuple[float, float]] = []
     capacities = capacity(grid(7, 7), alpha("7/10"), lambda lower, upper: reports.append((float(lower), float(upper))))
     multiplicative_reports = [bounds for bounds in reports if bounds[0] == 1]
@@ -358,7 +358,7 @@ def test_what_is_too_large_is_refused_in_one_line(monkeypatch):
 
 @settings(max_examples=40, deadline=None)
 @given(metrics(5), st.integers(0, 10**6), st.integers(0, 10**6))
-def test_a_rounded_channel_that_leaks_is_seen(points, row, column):
+def test_a_rounded_channel_that_is_not_private_is_detected(points, row, column):
     level = epsilon("0.3")
     bounds = alpha_powers(points, level)
     kernel = np.array([[bounds.target[code] for code in line] for line in points.codes], dtype=object)

@@ -55,7 +55,7 @@ def test_figure_5_is_private_and_optimal_for_an_illegal_consumer_but_not_derivab
     assert reader.expected_loss(geometric(3, level)) > reader.face_value_loss(mechanism)
 
 
-def test_the_ends_are_refused() -> None:
+def test_levels_zero_and_one_are_refused() -> None:
     for end in (0, 1):
         with pytest.raises(InputError):
             derivation(channel([["1", 0], [0, "1"]]), alpha(end))

@@ -193,7 +193,7 @@ def test_an_interrupted_search_returns_the_best_mechanism_so_far_with_true_bound
     check_certificate(points, level, reader, interrupted)
 
 
-def test_an_interrupt_before_anything_is_known_returns_a_mechanism_at_hand(
+def test_an_interrupt_before_the_first_bound_returns_a_simple_private_mechanism(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def interrupt(*_: object) -> None:
@@ -240,7 +240,7 @@ def test_corrupted_multipliers_of_a_real_proof_still_bound_from_below() -> None:
         assert sum(u) < design.certificate.lower
 
 
-def test_a_grid_of_25_places_is_certified_and_its_unused_places_are_never_answered() -> None:
+def test_a_grid_of_25_points_is_certified_and_its_unused_points_are_never_answered() -> None:
     points, level = grid(5, 5), alpha("1/2")
     reports: list[tuple[float, float]] = []
     design = optimal(points, level, uniform_reader(points), lambda lower, upper: reports.append((lower, upper)))
@@ -269,7 +269,7 @@ def test_a_loss_far_below_the_precision_of_doubles_is_certified_relatively() -> 
     assert 0 <= design.certificate.gap <= MAX_RELATIVE_GAP * design.loss
 
 
-def test_actions_that_are_no_places_are_named_and_served() -> None:
+def test_actions_that_are_no_points_are_named_and_served() -> None:
     points, level = grid(4, 5), epsilon(1)
     table = [[(3 * x + 5 * w) % 7 for w in range(11)] for x in range(20)]
     reader = Consumer(priors.uniform(20), losses.matrix(table))
@@ -295,7 +295,7 @@ def test_a_reading_that_costs_nothing_is_the_whole_answer() -> None:
     points = grid(5, 5)
     table = [[0 if w == 3 else 1 + (x + w) % 4 for w in range(25)] for x in range(25)]
     design = optimal(points, epsilon(1), Consumer(priors.uniform(25), losses.matrix(table)))
-    assert (design.loss, design.certificate.gap, design.certificate.leak.epsilon) == (0, 0, 0.0)
+    assert (design.loss, design.certificate.gap, design.certificate.privacy_loss.epsilon) == (0, 0, 0.0)
 
 
 def test_what_memory_has_no_room_for_is_refused_with_what_fits() -> None:

@@ -161,7 +161,7 @@ def test_a_float_solver_breaks_privacy_and_undercuts_the_optimum_and_we_do_not(n
     assert float_solution.objective < float(design.loss) - 1e-8
     assert design.certificate.gap == 0
     assert is_private(design.channel, line(n + 1), level)
-    assert design.certificate.leak.ratio == 2
+    assert design.certificate.privacy_loss.ratio == 2
 
 
 @pytest.mark.parametrize("size", [3, 25])
@@ -186,13 +186,13 @@ def test_irrational_program_for_an_illegal_loss_is_bounded_too() -> None:
 
 
 @given(st.integers(1, 5).flatmap(weights))
-def test_both_ends_of_the_level(prior: list[Fraction]) -> None:
+def test_level_zero_loses_nothing_and_level_one_is_a_constant_answer(prior: list[Fraction]) -> None:
     size = len(prior)
     reader = Consumer(priors.explicit(prior), losses.squared)
     identity, constant = optimal(line(size), alpha(0), reader), optimal(line(size), alpha(1), reader)
     assert identity.loss == 0
     assert constant.loss == reader.expected_loss(geometric(size - 1, alpha(1)))
-    assert constant.certificate.leak.epsilon == 0
+    assert constant.certificate.privacy_loss.epsilon == 0
     assert identity.certificate.gap == constant.certificate.gap == 0
 
 
@@ -233,12 +233,12 @@ def test_mechanisms_designed_are_channels_over_the_space() -> None:
     design = optimal(line(4), alpha("1/3"), uniform_reader(4))
     assert isinstance(design.channel, Channel)
     assert design.channel.inputs == design.channel.outputs == (0, 1, 2, 3)
-    assert design.certificate.leak.epsilon == pytest.approx(math.log(3))
+    assert design.certificate.privacy_loss.epsilon == pytest.approx(math.log(3))
     assert power(4, Fraction(1, 2)) == 2
 
 
 @pytest.mark.parametrize("spoil", ["privacy", "bound"])
-def test_a_wrong_attempt_does_not_leave_with_a_certificate(spoil: str) -> None:
+def test_a_wrong_attempt_gets_no_certificate(spoil: str) -> None:
     """A solver that cheats: a mechanism that is not private, or a lower bound above the loss."""
 
     def cheat(_: object, level: Level, costs: np.ndarray) -> tuple:
@@ -303,7 +303,7 @@ def test_a_fraction_of_a_distance_may_have_a_rational_ratio() -> None:
 
 @given(small_spaces(), rational_levels())
 @settings(max_examples=30, deadline=None)
-def test_what_is_at_hand_is_private_and_no_worse_than_silence(points: Space, level: Level) -> None:
+def test_the_simple_design_is_private_and_no_worse_than_a_constant_answer(points: Space, level: Level) -> None:
     reader = Consumer(priors.uniform(len(points)), losses.over(losses.absolute, points))
     upper_costs = cost_bounds(reader, 112)[1]
     design = simple_design(points, level, upper_costs, Fraction(0))

@@ -21,7 +21,7 @@ FIGURE_4 = ("↓↑↑↑↑↑", "↓↓↑↑↑↑", "↓↓↓↑↑↑", "�
 
 
 def failing_entries(symbols: tuple[str, ...]) -> dict[str, tuple[int, int] | None]:
-    return {finding.lemma: finding.place for finding in lemmas(symbols) if not finding.holds}
+    return {finding.lemma: finding.index for finding in lemmas(symbols) if not finding.holds}
 
 
 def test_figure_4_is_the_signature_of_the_geometric_mechanism() -> None:
@@ -77,7 +77,7 @@ def test_a_lemma_that_fails_names_the_entry(symbols: tuple[str, ...], lemma: str
     assert failing_entries(symbols)[lemma] == entry
 
 
-def test_the_last_column_without_an_end_is_seen() -> None:
+def test_a_missing_end_of_the_last_column_is_detected() -> None:
     assert failing_entries(("↓↑", "↓↓"))["5.9(P2)"] == (1, 1)
 
 
@@ -97,7 +97,7 @@ def test_no_remap_is_read_off_a_signature_that_has_none() -> None:
         remap_of(signature(mechanism, HALF))
 
 
-def test_it_is_printed_as_in_the_paper() -> None:
+def test_a_signature_is_printed_as_in_the_paper() -> None:
     text = signature_text(("↓↑↑", "↓↓↑"), range(3), range(3))
     assert text.splitlines() == ["   0 1 2", " 0 ↓ ↑ ↑", " 1 ↓ ↓ ↑"]
 

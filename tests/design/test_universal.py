@@ -417,7 +417,7 @@ def test_with_fewer_actions_than_secrets_theorem_twelve_fails() -> None:
 
 @given(loss_tables(3, 3), st.sampled_from(LEVELS))
 @settings(max_examples=30)
-def test_losses_that_tell_every_pair_apart_have_no_optimal_mechanism_on_discrete(
+def test_losses_that_distinguish_every_pair_have_no_optimal_mechanism_on_discrete(
     table: list[list[int]], level: Level
 ) -> None:
     """Lemma A6, for non-triviality in the sense of Def. A1."""
@@ -493,7 +493,7 @@ def test_at_the_ends_of_the_levels_the_question_is_answered() -> None:
     assert universally_optimal(line(1), HALF, [[2, 1]], channel([[1]])).optimal
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     reports: list[tuple[str, int, int]] = []
     universally_optimal(line(3), HALF, losses.binary, geometric(2, HALF), lambda *step: reports.append(step))
     assert [step[1] for step in reports] == list(range(reports[0][2]))

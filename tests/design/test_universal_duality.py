@@ -69,14 +69,14 @@ def test_what_a_refinement_is_best_for_the_mechanism_is_best_for(
 
 @given(types(), loss_tables(3, max_entry=2))
 @settings(max_examples=60)
-def test_telling_nothing_is_best_exactly_for_losses_with_a_dominant_action(
+def test_a_constant_mechanism_is_best_exactly_for_losses_with_a_dominant_action(
     kind: tuple[str, Level], table: list[list[int]]
 ) -> None:
     name, level = kind
     assert check_constant(KINDS[name](3), level, table).holds
 
 
-def test_with_the_triviality_of_definition_six_telling_nothing_is_best_for_more() -> None:
+def test_with_the_triviality_of_definition_six_a_constant_mechanism_is_best_for_more() -> None:
     table = [[0, 1], [0, 1]]
     assert not is_trivial(table, 2).constant
     assert check_constant(line(2), HALF, table).left

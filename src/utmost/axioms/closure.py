@@ -19,7 +19,7 @@ from fractions import Fraction
 
 from utmost.axioms.curves import Curve, Point, curve_from_points, pointwise_minimum
 from utmost.axioms.regions import Column, Region
-from utmost.axioms.rules import DIAGONAL, FLAT, AllowedPairs, Rule
+from utmost.axioms.rules import DIAGONAL, TRIVIAL_BOUND, AllowedPairs, Rule
 from utmost.exact import Number
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -53,7 +53,7 @@ def closure(rule: Rule, reverse_rule: Rule | None = None) -> Closure:
     if (bound := allowed_pairs.bound) is not None:
         return Closure(bound, True, True)
     if isinstance(rule, Curve) and reverse_rule is None and DIAGONAL.below(rule).amount <= 0:
-        return _curve_closure(pointwise_minimum([rule, FLAT]))
+        return _curve_closure(pointwise_minimum([rule, TRIVIAL_BOUND]))
     return _region_closure(allowed_pairs.region)
 
 
@@ -70,19 +70,19 @@ def _region_closure(region: Region) -> Closure:
     highest = [max(_upper_values(region, k)) for k in range(0, len(columns), 2)]
     start = _column_top(columns[0])
     limit = max([start, *_strip_limit(region, 1, 0)])
-    outline = curve_from_points([(ZERO, limit), *zip(region.places[1:], highest[1:], strict=True)], start, ONE)
+    outline = curve_from_points([(ZERO, limit), *zip(region.breakpoints[1:], highest[1:], strict=True)], start, ONE)
     bound = outline.hull
     corners = [(ZERO, start), *bound.points[1:]]
     return Closure(bound, all(region(*corner) for corner in corners) and _is_jump_attained(region, bound), True)
 
 
 def _upper_values(region: Region, k: int) -> list[Number]:
-    """The upper end at the even column k, and its limits from both sides; the place itself, which the hull contains."""
+    """The upper end at the even column k, and its limits from both sides, and a itself, which the hull contains."""
     return [_column_top(region.columns[k]), *_strip_limit(region, k - 1, 1), *_strip_limit(region, k + 1, 0)]
 
 
 def _column_top(column: Column) -> Number:
-    return column.place if column.top is None else max(column.place, column.top.value)
+    return column.argument if column.top is None else max(column.argument, column.top.value)
 
 
 def _strip_limit(region: Region, k: int, side: int) -> list[Number]:
@@ -97,5 +97,5 @@ def _is_jump_attained(region: Region, bound: Curve) -> bool:
     if bound.at_zero == first[1]:
         return True
     top, limits = region.columns[1].top, region.limits(1)
-    slope = (limits[1] - limits[0]) / region.places[1]
+    slope = (limits[1] - limits[0]) / region.breakpoints[1]
     return top is not None and top.attained and limits[0] == first[1] and slope == bound.lines[0][0]

@@ -117,7 +117,7 @@ def _product(left: Law, right: Law) -> Law:
 def _multiply_probabilities(left: PreparedLaw, right: PreparedLaw) -> PreparedLaw:
     both_rational = left.rational and right.rational
     factors = [
-        side.values if both_rational else object_array([side.over(value) for value in side.values])
+        side.values if both_rational else object_array([side.probability(value) for value in side.values])
         for side in (left, right)
     ]
     logs = np.add.outer(left.logs, right.logs)

@@ -50,12 +50,12 @@ class PrivacyConstraints:
     factors: tuple[float, ...]
 
     def components(self) -> tuple[tuple[int, ...], ...]:
-        """The secrets that constraints connect, least first: between two such sets everything may be told."""
+        """The secrets that constraints connect, least first: between two such sets nothing is protected."""
         return parts_of(range(len(self.labels)), [(constraint.low, constraint.high) for constraint in self.constraints])
 
     def channel(self, mechanism: Channel | Mechanism) -> Channel:
         """The exact channel of a mechanism with its inputs in the order of the labels; refused if it is not private."""
-        source = self.aligned(mechanism)
+        source = self.align(mechanism)
         for y, output in enumerate(source.outputs):
             self.tight(source.rows[:, y].tolist(), output)
         return source
@@ -85,8 +85,8 @@ class PrivacyConstraints:
             f"{label_text(output)}: give the level it has"
         )
 
-    def aligned(self, mechanism: Channel | Mechanism) -> Channel:
-        """The same, private or not."""
+    def align(self, mechanism: Channel | Mechanism) -> Channel:
+        """The channel with its inputs in the order of the secrets, private or not."""
         if isinstance(self.secrets, Space):
             return align_exact_inputs(mechanism, self.secrets)
         source = exact_channel(mechanism)
@@ -193,7 +193,7 @@ def row_graphs(mechanism: Channel | Mechanism, secrets: Secrets, level: Level) -
     [(((0, 1),), ((0, 1), (2,))), ((), ((0,), (1,), (2,)))]
     """
     privacy = privacy_constraints(secrets, level)
-    source = privacy.aligned(mechanism)
+    source = privacy.align(mechanism)
     return tuple(row_graph(source.rows[:, y].tolist(), privacy, output) for y, output in enumerate(source.outputs))
 
 

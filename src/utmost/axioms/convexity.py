@@ -1,7 +1,7 @@
 """Is a region convex: decided, with two allowed points and one between them that is not as the witness.
 
 A region Q that contains (0, 0) and (1, 1) is convex exactly when (1) it contains the diagonal, (2) what it allows at
-each place a is an interval, and (3) its upper end M is concave and, on each straight piece of M, the places where the
+each a is an interval, and (3) its upper end M is concave and, on each straight piece of M, the values a where the
 end itself is allowed are an interval. These are necessary: each failure shows three points on a line. They suffice: a
 segment that crosses the diagonal does so in Q, so by the symmetry of Q only the part above the diagonal matters; a
 point between two points of that part is not above M, and if it is on M then so are both, on one straight piece.
@@ -40,14 +40,14 @@ def convexity_gap(region: Region) -> ConvexityGap | None:
     """Why a region that allows (0, 0) and (1, 1) is not convex; None if it is. The module says why this is enough."""
     for column in region.columns:
         if not column.allowed[column.diagonal]:
-            return ConvexityGap((ZERO, ZERO), (ONE, ONE), (column.place, column.place))
+            return ConvexityGap((ZERO, ZERO), (ONE, ONE), (column.argument, column.argument))
     for column in region.columns:
         missing = column.gap
         if missing is not None:
             lowest, highest = column.furthest
             extreme = highest if missing > column.diagonal else lowest
-            end_points = (column.place, column.place), (column.place, column.height(extreme))
-            return ConvexityGap(*end_points, (column.place, column.height(missing)))
+            end_points = (column.argument, column.argument), (column.argument, column.height(extreme))
+            return ConvexityGap(*end_points, (column.argument, column.height(missing)))
     return _edge_gap(region) if _is_concave(region) else _deepest_dent(region) or _find_dent(region)
 
 
@@ -55,7 +55,7 @@ def bound(region: Region) -> Curve:
     """KL10's M of a convex region: sup{b : (a, b) allowed}, with its jump at 0 if it has one. Prop. 2.2.3."""
     limits = [region.limits(k) for k in range(1, len(region.columns), 2)]
     values = [left for left, _ in limits] + [limits[-1][1]]
-    return Curve(tuple(zip(region.places, values, strict=True)), _upper_end(region, 0).value, ONE)
+    return Curve(tuple(zip(region.breakpoints, values, strict=True)), _upper_end(region, 0).value, ONE)
 
 
 def _upper_end(region: Region, k: int) -> End:
@@ -69,7 +69,7 @@ def _slopes(region: Region) -> list[Number]:
     slopes = []
     for k in range(1, len(region.columns), 2):
         left, right = region.limits(k)
-        slopes.append((right - left) / (region.columns[k + 1].place - region.columns[k - 1].place))
+        slopes.append((right - left) / (region.columns[k + 1].argument - region.columns[k - 1].argument))
     return slopes
 
 
@@ -88,18 +88,18 @@ def _is_concave(region: Region) -> bool:
 
 
 def _deepest_dent(region: Region) -> ConvexityGap | None:
-    """The deepest dent below a chord of ends that are allowed, at places where lines meet; None if there is none."""
-    tops = [(column.place, column.top) for column in region.columns[::2]]
+    """The deepest dent below a chord of ends that are allowed, at arguments where lines meet; None if there is none."""
+    tops = [(column.argument, column.top) for column in region.columns[::2]]
     attained_points = [(a, top.value) for a, top in tops if top is not None and top.attained]
     candidates: list[tuple[Number, ConvexityGap]] = []
     for left, right in _hull_edges(attained_points):
         for k, column in enumerate(region.columns):
-            if left[0] < column.place < right[0]:
-                share = (column.place - left[0]) / (right[0] - left[0])
+            if left[0] < column.argument < right[0]:
+                share = (column.argument - left[0]) / (right[0] - left[0])
                 height = left[1] + share * (right[1] - left[1])
                 if height > _upper_end(region, k).value:
                     candidates.append(
-                        (height - _upper_end(region, k).value, ConvexityGap(left, right, (column.place, height)))
+                        (height - _upper_end(region, k).value, ConvexityGap(left, right, (column.argument, height)))
                     )
     return max(candidates, key=lambda pair: pair[0])[1] if candidates else None
 
@@ -123,9 +123,9 @@ def _turns_left(first: Point, second: Point, third: Point) -> bool:
 def _find_dent(region: Region) -> ConvexityGap:
     """Three points in a row of which the middle one is above what is allowed, where the upper end is not concave.
 
-    Points of Q near the upper end, at each place and beside it at a distance of t strips, and t² below it where the end
-    is not allowed. As t falls they tend to the upper end faster than they approach each other, and if no three of them
-    in a row had a dent for small t the upper end would be concave; so some t is small enough.
+    Points of Q near the upper end, at each breakpoint and beside it at a distance of t strips, and t² below it where
+    the end is not allowed. As t falls they tend to the upper end faster than they approach each other, and if no three
+    of them in a row had a dent for small t the upper end would be concave; so some t is small enough.
     """
     step = Fraction(1, 4)
     while True:
@@ -142,10 +142,10 @@ def _points_near_upper_end(region: Region, step: Fraction) -> Iterator[Point]:
     """Allowed points near the upper end, from left to right."""
     for k, column in enumerate(region.columns):
         end = _upper_end(region, k)
-        points = [(column.place, end.value)]
+        points = [(column.argument, end.value)]
         if k % 2:
-            (low, high), start = region.limits(k), region.columns[k - 1].place
-            width = region.columns[k + 1].place - start
+            (low, high), start = region.limits(k), region.columns[k - 1].argument
+            width = region.columns[k + 1].argument - start
             points = [(start + share * width, low + share * (high - low)) for share in (step, 1 - step)]
         for a, value in points:
             yield a, value if end.attained else value - step**2 * (value - a)
@@ -167,7 +167,7 @@ def _straight_pieces(region: Region) -> Iterator[list[tuple[Point, bool]]]:
     edge: list[tuple[Point, bool]] = []
     for k, column in enumerate(region.columns):
         end = _upper_end(region, k)
-        marked_point = (column.place, end.value), end.attained
+        marked_point = (column.argument, end.value), end.attained
         if k > 0 or end.value == region.limits(1)[0]:
             edge.append(marked_point)
         if k % 2 == 0 and 0 < k < len(region.columns) - 1 and slopes[k // 2 - 1] != slopes[k // 2]:

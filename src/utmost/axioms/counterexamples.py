@@ -1,4 +1,4 @@
-"""A definition that is not sound, shown: mechanisms that meet it, and a post-processing or a mixture that does not.
+"""Counterexamples to a definition: mechanisms that meet it, and a post-processing or a mixture that does not.
 
 From one gap in the region Q of a predicate (u and u′ allowed, p between them not) both axioms are refuted.
 
@@ -57,7 +57,7 @@ class Processing:
         return self.mechanism.then(self.post_processing)
 
     @property
-    def parts(self) -> tuple[Channel, ...]:
+    def mechanisms(self) -> tuple[Channel, ...]:
         """The mechanisms that meet the definition."""
         return (self.mechanism,)
 
@@ -75,12 +75,12 @@ class Mixture:
 
     @property
     def result(self) -> Channel:
-        """The mixture: the first with probability `weight`, else the second, and nobody is told which."""
+        """The mixture: the first with probability `weight`, else the second, without an output that names which."""
         rows = self.first.rows * self.weight + self.second.rows * (1 - self.weight)
         return Channel(self.first.inputs, self.first.outputs, rows)
 
     @property
-    def parts(self) -> tuple[Channel, ...]:
+    def mechanisms(self) -> tuple[Channel, ...]:
         """The mechanisms that meet the definition."""
         return (self.first, self.second)
 
@@ -144,7 +144,7 @@ def _candidates(gap: ConvexityGap) -> Iterator[tuple[list[Point], Point]]:
 
 
 def _orient_gap(gap: ConvexityGap) -> tuple[Point, Point, Point]:
-    """The gap turned so that its missing point is above the diagonal, cut off there, its ends from left to right."""
+    """The gap reflected so that its missing point is above the diagonal, cut off there, its ends from left to right."""
     points = [gap.first, gap.second, gap.missing]
     if gap.missing[1] < gap.missing[0]:
         points = [(1 - a, 1 - b) for a, b in points]
@@ -217,7 +217,7 @@ def _post_processing(probabilities: Sequence[Number]) -> Channel:
 
 def _verify_failure(failure: FailureT, holds: Holds) -> FailureT:
     """The failure, tried on all events: its parts meet the predicate, its result does not."""
-    parts_allowed = all(forbidden_event(mechanism, 0, 1, holds) is None for mechanism in failure.parts)
-    if not parts_allowed or forbidden_event(failure.result, 0, 1, holds) is None:
+    mechanisms_allowed = all(forbidden_event(mechanism, 0, 1, holds) is None for mechanism in failure.mechanisms)
+    if not mechanisms_allowed or forbidden_event(failure.result, 0, 1, holds) is None:
         raise InputError(INCONSISTENT_PREDICATE)
     return failure

@@ -35,7 +35,7 @@ class ConcavityGap:
 
     @property
     def weight(self) -> Number:
-        """How much of the left point makes the middle one's place."""
+        """How much of the left point makes the middle one's argument."""
         return (self.right[0] - self.middle[0]) / (self.right[0] - self.left[0])
 
     @property
@@ -49,13 +49,13 @@ class CurveExcess:
     """The largest difference of two curves and where; it is not `attained` if it is only approached, beside an end."""
 
     amount: Number
-    at: Number
+    argument: Number
     attained: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Linear between `points` (places increasing from 0 to 1); its values at 0 and at 1 are `at_zero` and `at_one`.
+    """Linear between `points` (arguments increasing from 0 to 1); its values at 0 and at 1 are `at_zero` and `at_one`.
 
     points[0][1] and points[-1][1] are the limits there. No inner point is on the line through its neighbours, so equal
     functions are equal curves. `curve_from_points` makes one from any points, `trusted` takes them as they are.
@@ -66,7 +66,7 @@ class Curve:
     at_one: Number
 
     def __post_init__(self) -> None:
-        """Refuse places that are not 0 < … < 1."""
+        """Refuse arguments that are not 0 < … < 1."""
         breakpoints = [a for a, _ in self.points]
         if (
             len(breakpoints) < 2
@@ -85,24 +85,24 @@ class Curve:
             object.__setattr__(curve, name, value)
         return curve
 
-    def __call__(self, place: object) -> Number:
-        """The value at a place in [0, 1], exact.
+    def __call__(self, argument: object) -> Number:
+        """The value at an argument in [0, 1], exact.
 
         >>> bend = curve_from_points([(0, 0), ("1/4", "3/4"), (1, 1)])
         >>> bend("1/8"), bend("1/2")
         (Fraction(3, 8), Fraction(5, 6))
         """
-        a = place if isinstance(place, Fraction) else number(place, "place on a curve")
+        a = argument if isinstance(argument, Fraction) else number(argument, "place on a curve")
         if sign(a) < 0 or a > 1:
             raise InputError(f"place on a curve must be in [0, 1], got {decimal(a)}")
         if a == 0 or a == 1:
             return self.at_zero if a == 0 else self.at_one
         return self.inside(a)
 
-    def inside(self, place: Number) -> Number:
+    def inside(self, argument: Number) -> Number:
         """The value of the continuous part, which at 0 and at 1 is the limit."""
-        k = max(bisect_left(self.points, place, key=lambda point: point[0]), 1)
-        return _interpolate(self.points[k - 1], self.points[k], place)
+        k = max(bisect_left(self.points, argument, key=lambda point: point[0]), 1)
+        return _interpolate(self.points[k - 1], self.points[k], argument)
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -297,7 +297,7 @@ def _breakpoints(curves: Sequence[Curve]) -> list[Number]:
 
 
 def _interpolate(left: Point, right: Point, a: Number) -> Number:
-    """The value at a place of the line through two points."""
+    """The value at an argument of the line through two points."""
     if a == left[0] or left[1] == right[1]:
         return left[1]
     return left[1] + (right[1] - left[1]) * (a - left[0]) / (right[0] - left[0])

@@ -173,14 +173,14 @@ def is_bound_text(text: str) -> bool:
     return text.strip().partition(":")[0] in BOUND_PARSERS
 
 
-def definition_of(words: str, relation: Relation = TWO_SECRETS) -> Definition:
-    """The definition in which every pair has the bound that the words mean.
+def definition_of(text: str, relation: Relation = TWO_SECRETS) -> Definition:
+    """The definition in which every pair has the bound that the text means.
 
     Subsampling is the bound from the earlier to the later secret of a pair, which stands for one record more, and its
-    reverse is the bound back.
+    reverse is the bound of the reversed pair.
     """
-    curve = parse_bound(words)
-    if words.strip().startswith("subsampling"):
+    curve = parse_bound(text)
+    if text.strip().startswith("subsampling"):
         return Definition(relation, curve, {pair: curve.reversed for pair in relation.pairs if pair[0] > pair[1]})
     return Definition(relation, curve)
 

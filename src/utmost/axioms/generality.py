@@ -149,7 +149,7 @@ def maximality(graphs: Sequence[RowGraph], labels: Sequence[Label]) -> Maximalit
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An output told as two, `names`, with `columns` that sum to its own: a strictly more general mechanism."""
+    """An output split into two, `names`, with `columns` that sum to its own: a strictly more general mechanism."""
 
     output: Label
     names: tuple[Label, Label]
@@ -158,16 +158,16 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Generalization:
-    """A maximally general `channel` and the way `back`: channel·back = source, exactly.
+    """A maximally general `channel` and a `post_processing` of it: channel·post_processing = source, exactly.
 
-    Each step splits an output in two, so its way back is to merge them. In the end proportional outputs are merged,
-    which is an equivalence; the way back deals a merged output out by the shares of what it was merged from.
+    Each step splits an output in two, so its post-processing merges them. In the end proportional outputs are merged,
+    which is an equivalence; the post-processing divides a merged output by the shares of what it was merged from.
     """
 
     source: Channel
     steps: tuple[Step, ...]
     channel: Channel
-    back: Channel
+    post_processing: Channel
 
     def stages(self) -> Iterator[Channel]:
         """The mechanism before the first step and after each, every one strictly more general than the one before."""
@@ -193,14 +193,14 @@ def generalize(
     >>> from utmost.channel import channel
     >>> from utmost.exact import alpha
     >>> from utmost.spaces import line
-    >>> silent = generalize(channel([[1], [1]], outputs=["?"]), line(2), alpha("1/2"))
-    >>> print(silent.channel)
+    >>> general = generalize(channel([[1], [1]], outputs=["?"]), line(2), alpha("1/2"))
+    >>> print(general.channel)
        ?.1  ?.2
     0  2/3  1/3
     1  1/3  2/3
     """
     privacy = privacy_constraints(secrets, level)
-    source = privacy.aligned(mechanism)
+    source = privacy.align(mechanism)
     splitter = split_output if split is None else split
     used_labels = {str(output) for output in source.outputs}
     steps: list[Step] = []
@@ -255,17 +255,17 @@ def _claim_label(label: str, used_labels: set[str]) -> str:
 def _merge_proportional(
     source: Channel, steps: Sequence[Step], leaves: Sequence[tuple[int, Label, Column]]
 ) -> Generalization:
-    """Proportional leaves as one output each, and the way back from them."""
+    """Proportional leaves as one output each, and the post-processing that restores the source."""
     rows = np.empty((len(source.inputs), len(leaves)), dtype=object)
     rows[:] = list(zip(*(column for _, _, column in leaves), strict=True))
     groups = bundle_columns(rows)
     names = _merged_labels([[leaves[k][1] for k in group.members] for group in groups])
-    back_rows = np.full((len(groups), len(source.outputs)), Fraction(0), dtype=object)
+    post_processing_rows = np.full((len(groups), len(source.outputs)), Fraction(0), dtype=object)
     for g, group in enumerate(groups):
         for k, share in zip(group.members, group.shares, strict=True):
-            back_rows[g, leaves[k][0]] += share
+            post_processing_rows[g, leaves[k][0]] += share
     channel = trusted_channel(source.inputs, names, np.stack([group.column for group in groups], axis=1))
-    return Generalization(source, tuple(steps), channel, trusted_channel(names, source.outputs, back_rows))
+    return Generalization(source, tuple(steps), channel, trusted_channel(names, source.outputs, post_processing_rows))
 
 
 def _merged_labels(groups: Sequence[Sequence[Label]]) -> list[Label]:

@@ -1,4 +1,4 @@
-"""Two laws on the same outputs, told apart by the likelihood ratio: sorted and merged exactly, fast for whole rows.
+"""Two laws on the same outputs, distinguished by the likelihood ratio: sorted and merged exactly, fast for whole rows.
 
 Doubles order what they prove to be apart; what they leave open is settled by cross-multiplication of whole numbers over
 one denominator a row, of polynomials in a power of e, or of exact reals. No ratio is ever divided out.
@@ -58,7 +58,7 @@ class PreparedLaw:
         """Are the values whole numbers."""
         return isinstance(self.values[0], int)
 
-    def over(self, total: Any) -> Number:
+    def probability(self, total: Any) -> Number:
         """A sum of values as a probability."""
         if self.unit is not None:
             return self.unit.number(total, self.scale)
@@ -74,14 +74,14 @@ class PreparedLaw:
 
     def running(self, grouping: Grouping) -> list[Number]:
         """The probability of the first k groups together, for k = 1, 2, …"""
-        return [self.over(total) for total in accumulate(self.totals(grouping))]
+        return [self.probability(total) for total in accumulate(self.totals(grouping))]
 
 
 def prepare_law(law: Iterable[Number], unit: Unit | None = None) -> PreparedLaw:
     """A law made ready: over one denominator, with logarithms; in powers of a unit if one is given.
 
-    >>> ready = prepare_law([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
-    >>> ready.values.tolist(), ready.scale
+    >>> prepared = prepare_law([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
+    >>> prepared.values.tolist(), prepared.scale
     ([3, 2, 1], 6)
     """
     numbers = list(law)

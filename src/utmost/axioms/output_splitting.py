@@ -1,4 +1,4 @@
-"""One output told as two: private columns c₁ + c₂ = c, neither a multiple of c, with more tight constraints than c.
+"""Split one output into two: private columns c₁ + c₂ = c, neither a multiple of c, with more tight constraints than c.
 
 KL10 Appendix B for `split_output`. The paper takes its ratios ρ₁, ρ₂ over all pairs of secrets on two sides; only
 related pairs may count. On a line of four at α = 1/2 the column (8, 4, 3, 3/2)/16 has the parts {0, 1} and {2, 3}; over
@@ -31,7 +31,7 @@ def split_output(column: Column, graph: RowGraph, privacy: PrivacyConstraints) -
     if first_factor is None or second_factor is None:
         return _scale(column, first_part, 1, 0), _scale(column, first_part, 0, 1)
     total = first_factor * second_factor - 1
-    first_weight, second_weight = reduced([(second_factor - 1) / total, (first_factor - 1) / total])
+    first_weight, second_weight = simplify([(second_factor - 1) / total, (first_factor - 1) / total])
     return _scale(column, first_part, first_weight * first_factor, first_weight), _scale(
         column, first_part, second_weight, second_weight * second_factor
     )
@@ -51,17 +51,17 @@ def peel_extreme_ray(column: Column, graph: RowGraph, privacy: PrivacyConstraint
         ray = _scale(ray, first_part, 1, 0) if factor is None else _scale(ray, first_part, factor, 1)
         ray_graph = row_graph(ray, privacy, graph.output)
     share = min(_removable_shares(column, ray, privacy))
-    peeled = reduced([share * value for value in ray])
-    return peeled, reduced([a - b for a, b in zip(column, peeled, strict=True)])
+    extreme_part = simplify([share * value for value in ray])
+    return extreme_part, simplify([a - b for a, b in zip(column, extreme_part, strict=True)])
 
 
 def raisable(column: Sequence[Number], raised: Collection[int], privacy: PrivacyConstraints) -> Number | None:
     """The largest factor by which the secrets inside may be raised against the others; None if nothing limits it."""
     leaving = [b for b in privacy.constraints if b.high in raised and b.low not in raised and column[b.low]]
-    return min(reduced([column[b.low] / (b.factor * column[b.high]) for b in leaving]), default=None)
+    return min(simplify([column[b.low] / (b.factor * column[b.high]) for b in leaving]), default=None)
 
 
-def reduced(values: Sequence[Number]) -> Column:
+def simplify(values: Sequence[Number]) -> Column:
     """The same numbers; quotients of irrational ones without the common factors that pile up step by step."""
     field = common_field(values) if any(isinstance(value, Real) for value in values) else None
     return tuple(values if field is None else [field.number(field.ratio(value)) for value in values])
@@ -75,7 +75,7 @@ def _scale(
     column: Column, secrets: Collection[int], inside_factor: Number | int, outside_factor: Number | int
 ) -> Column:
     """The column with the secrets inside times one factor and the rest times another."""
-    return reduced(
+    return simplify(
         [value * inside_factor if x in secrets else value * outside_factor for x, value in enumerate(column)]
     )
 
@@ -84,4 +84,4 @@ def _removable_shares(column: Column, ray: Column, privacy: PrivacyConstraints) 
     """By each constraint of the column, how much of the ray can be taken off."""
     ratios = [value / entry for value, entry in zip(column, ray, strict=True) if entry]
     slacks = [bound.slack(column) / slack for bound in privacy.constraints if (slack := bound.slack(ray))]
-    return reduced(ratios + slacks)
+    return simplify(ratios + slacks)

@@ -79,7 +79,7 @@ def _check_curve(curve: Curve, level: Level) -> None:
 
 
 def _last_nonnegative(points: list[Point]) -> Number:
-    """The largest place where a concave function that starts at or above 0 is not below 0."""
+    """The largest argument where a concave function that starts at or above 0 is not below 0."""
     k = max(k for k, (_, value) in enumerate(points) if sign(value) >= 0)
     if k + 1 == len(points):
         return points[k][0]

@@ -25,35 +25,37 @@ EVERY_SIGN = frozenset({-1, 0, 1})
 class Linear:
     """The function a_coefficient·a + b_coefficient·b + shift."""
 
-    across: Number
-    up: Number
+    a_coefficient: Number
+    b_coefficient: Number
     shift: Number
 
     def __call__(self, a: Number, b: Number) -> Number:
         """Its value."""
-        return self.across * a + self.up * b + self.shift
+        return self.a_coefficient * a + self.b_coefficient * b + self.shift
 
     def __add__(self, other: Linear) -> Linear:
-        return Linear(self.across + other.across, self.up + other.up, self.shift + other.shift)
+        return Linear(
+            self.a_coefficient + other.a_coefficient, self.b_coefficient + other.b_coefficient, self.shift + other.shift
+        )
 
     def times(self, factor: Number) -> Linear:
         """A multiple."""
-        return Linear(self.across * factor, self.up * factor, self.shift * factor)
+        return Linear(self.a_coefficient * factor, self.b_coefficient * factor, self.shift * factor)
 
     @property
     def constant(self) -> bool:
         """Does it depend on neither a nor b."""
-        return not self.across and not self.up
+        return not self.a_coefficient and not self.b_coefficient
 
     @property
-    def turned(self) -> Linear:
+    def complement(self) -> Linear:
         """The same of the complementary event: its value at (1−a, 1−b)."""
-        return Linear(-self.across, -self.up, self.across + self.up + self.shift)
+        return Linear(-self.a_coefficient, -self.b_coefficient, self.a_coefficient + self.b_coefficient + self.shift)
 
     @property
     def swapped(self) -> Linear:
         """The same of the pair (i₂, i₁): its value at (b, a)."""
-        return Linear(self.up, self.across, self.shift)
+        return Linear(self.b_coefficient, self.a_coefficient, self.shift)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +133,11 @@ def negation(tree: Tree) -> Tree:
     return AnyOf(parts) if isinstance(tree, AllOf) else AllOf(parts)
 
 
-def turned(tree: Tree) -> Tree:
-    """q(1−a, 1−b): what the predicate asks of the complement."""
+def complement(tree: Tree) -> Tree:
+    """q(1−a, 1−b): the predicate of the complementary event."""
     if isinstance(tree, Comparison):
-        return Comparison(tree.form.turned, tree.signs)
-    return type(tree)(tuple(turned(part) for part in tree.parts))
+        return Comparison(tree.form.complement, tree.signs)
+    return type(tree)(tuple(complement(part) for part in tree.parts))
 
 
 def swap_arguments(tree: Tree) -> Tree:
@@ -146,12 +148,12 @@ def swap_arguments(tree: Tree) -> Tree:
 
 
 def fix_first_argument(tree: Tree, a: Number) -> Tree | bool:
-    """The tree at one place a, as a tree in b alone, or its answer where that does not depend on b."""
+    """The tree at a fixed a, as a tree in b alone, or its answer where that does not depend on b."""
     if isinstance(tree, Comparison):
-        rest = tree.form.across * a + tree.form.shift
-        if not tree.form.up:
+        rest = tree.form.a_coefficient * a + tree.form.shift
+        if not tree.form.b_coefficient:
             return sign(rest) in tree.signs
-        return Comparison(Linear(ZERO, tree.form.up, rest), tree.signs)
+        return Comparison(Linear(ZERO, tree.form.b_coefficient, rest), tree.signs)
     decisive = isinstance(tree, AnyOf)
     parts: list[Tree] = []
     for part in tree.parts:
@@ -167,7 +169,7 @@ def fix_first_argument(tree: Tree, a: Number) -> Tree | bool:
 
 def symmetrise(tree: Tree) -> Tree:
     """q(a, b) and q(1−a, 1−b): the same privacy definition, since complements of events are events. KL10 Ass. 2.2.1."""
-    return AllOf((tree, turned(tree)))
+    return AllOf((tree, complement(tree)))
 
 
 def from_curve(curve: Curve) -> Predicate:

@@ -47,7 +47,7 @@ class Token:
 
 
 def parse_privacy_predicate(text: str) -> Predicate:
-    """The predicate that a text means; an InputError names the place where it means none.
+    """The predicate that a text means; an InputError names the position where it means none.
 
     >>> parse_privacy_predicate("a <= b <= 2*a or not b < 1/2")(Fraction(1, 3), Fraction(1, 2))
     True

@@ -64,7 +64,7 @@ class Profile:
         return bool(self.curve.at_zero)
 
     def event(self, breakpoint: int) -> tuple[Label, ...]:
-        """The event at a breakpoint of the curve: P(O|first) and P(O|second) are its place and its value."""
+        """The event at a breakpoint of the curve: P(O|first) and P(O|second) are its argument and its value."""
         return tuple(y for group in self.order[: breakpoint + self.leaps] for y in group)
 
     def best(self, probability: object) -> Test:

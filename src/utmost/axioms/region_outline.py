@@ -12,7 +12,7 @@ from utmost.axioms.regions import Column, End, Region
 from utmost.axioms.rules import AllowedPairs
 from utmost.exact import Number
 
-Side: TypeAlias = tuple[Number, Number, Number]  # a place, the lower and the upper height there
+Side: TypeAlias = tuple[Number, Number, Number]  # an argument, the lower and the upper height there
 Cell: TypeAlias = tuple[Side, Side]
 
 
@@ -23,7 +23,7 @@ class Outline:
     cells: tuple[Cell, ...]
     upper: tuple[tuple[Point, Point], ...]
     lower: tuple[tuple[Point, Point], ...]
-    spots: tuple[Point, ...]
+    isolated_points: tuple[Point, ...]
 
 
 def region_outline(allowed_pairs: AllowedPairs) -> Outline:
@@ -48,14 +48,14 @@ def _bound_outline(curve: Curve) -> Outline:
 
 
 def _cell_outline(region: Region) -> Outline:
-    """The open cells that are allowed, the ends in each strip, and ends at single places that no strip leads to."""
+    """The open cells that are allowed, the ends in each strip, and ends at single arguments that no strip leads to."""
     strips = range(1, len(region.columns), 2)
-    cells = tuple(cell for k in strips for cell in _cells(region, k))
+    cells = tuple(cell for k in strips for cell in _strip_cells(region, k))
     upper = _end_lines(region, [(k, end) for k in strips if (end := region.columns[k].top) is not None])
     lower = _end_lines(region, [(k, end) for k in strips if (end := region.columns[k].bottom) is not None])
     columns = region.columns[::2]
     attained_points = [
-        (c.place, end.value) for c in columns for end in (c.top, c.bottom) if end is not None and end.attained
+        (c.argument, end.value) for c in columns for end in (c.top, c.bottom) if end is not None and end.attained
     ]
     line_points = [point for line in (*upper, *lower) for point in line]
     return Outline(
@@ -64,10 +64,10 @@ def _cell_outline(region: Region) -> Outline:
 
 
 def _sides(region: Region, k: int) -> tuple[Number, Number]:
-    return region.columns[k - 1].place, region.columns[k + 1].place
+    return region.columns[k - 1].argument, region.columns[k + 1].argument
 
 
-def _cells(region: Region, k: int) -> list[Cell]:
+def _strip_cells(region: Region, k: int) -> list[Cell]:
     column, (left, right) = region.columns[k], _sides(region, k)
     side_heights = [(region.along(column, b, left), region.along(column, b, right)) for b in column.heights]
     open_faces = [face for face in range(1, len(column.allowed), 2) if column.allowed[face]]
@@ -84,7 +84,7 @@ def _end_lines(region: Region, strip_ends: list[tuple[int, End]]) -> tuple[tuple
 
 
 def bound_ends(allowed_pairs: AllowedPairs) -> list[tuple[Number, Number | None, Number | None]]:
-    """(a, m(a), M(a)) wherever one of the two bends or jumps, exact; of a function, at the places of its grid.
+    """(a, m(a), M(a)) wherever one of the two bends or jumps, exact; of a function, at the arguments of its grid.
 
     None where nothing is allowed at a. KL10 Prop. 2.2.3's M_q and m_q: they say all where sections are intervals.
     """
@@ -100,7 +100,7 @@ def bound_ends(allowed_pairs: AllowedPairs) -> list[tuple[Number, Number | None,
     bend_indices = [
         k for k in range(0, len(columns), 2) if not (0 < k < len(columns) - 1 and _is_straight(columns[k - 1 : k + 2]))
     ]
-    return [(columns[k].place, _end_value(columns[k].bottom), _end_value(columns[k].top)) for k in bend_indices]
+    return [(columns[k].argument, _end_value(columns[k].bottom), _end_value(columns[k].top)) for k in bend_indices]
 
 
 def _end_value(end: End | None) -> Number | None:
@@ -110,7 +110,7 @@ def _end_value(end: End | None) -> Number | None:
 def _is_straight(columns: Sequence[Column]) -> bool:
     """Are both ends of three columns, side by side, each on one line."""
     left, middle, right = columns
-    share = (middle.place - left.place) / (right.place - left.place)
+    share = (middle.argument - left.argument) / (right.argument - left.argument)
     for ends in ([c.top for c in columns], [c.bottom for c in columns]):
         low, middle_value, high = (_end_value(end) for end in ends)
         if low is None or middle_value is None or high is None:

@@ -1,7 +1,7 @@
 """Regions: the probabilities (a, b) that a predicate allows for an event and its complement, a subset of [0, 1]².
 
 The lines of a predicate cut the square into faces (points, open segments, open polygons) on which its answer does not
-change. They are seen column by column: the places a where two lines cross, or where one stands upright, and one place
+change. They are examined column by column: the values a where two lines cross, or where one is vertical, and one value
 between each two of these. In a column the lines stand one above the other, so finitely many questions answer for all.
 """
 
@@ -30,12 +30,12 @@ from utmost.exact import Number, sign
 
 ZERO, ONE = Fraction(0), Fraction(1)
 MAX_LINES = 100  # complements counted; columns grow with the square of it
-FRAME = (Linear(ZERO, ONE, ZERO), Linear(ZERO, ONE, -ONE), Linear(-ONE, ONE, ZERO))  # b = 0, b = 1, b = a
+FRAME_LINES = (Linear(ZERO, ONE, ZERO), Linear(ZERO, ONE, -ONE), Linear(-ONE, ONE, ZERO))  # b = 0, b = 1, b = a
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The upper or lower end of what is allowed at one place; `attained` if it is itself allowed."""
+    """The upper or lower end of what is allowed at one a; `attained` if it is itself allowed."""
 
     value: Number
     attained: bool
@@ -43,9 +43,9 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What is allowed at one place a, from bottom to top: at heights[0], between it and heights[1], at heights[1], …"""
+    """What is allowed at one a, from bottom to top: at heights[0], between it and heights[1], at heights[1], …"""
 
-    place: Number
+    argument: Number
     heights: tuple[Number, ...]
     allowed: tuple[bool, ...]
 
@@ -73,7 +73,7 @@ class Column:
     @property
     def diagonal(self) -> int:
         """The face of (a, a), which is one of the heights."""
-        return 2 * self.heights.index(self.place)
+        return 2 * self.heights.index(self.argument)
 
     @property
     def gap(self) -> int | None:
@@ -111,7 +111,7 @@ class Region:
     def lines(self) -> tuple[Linear, ...]:
         """The lines that can part the allowed from the rest, the diagonal and the sides among them."""
         distinct: list[Linear] = []
-        for line in (*FRAME, *linear_forms(self.tree)):
+        for line in (*FRAME_LINES, *linear_forms(self.tree)):
             if not any(_is_same_line(line, known_line) for known_line in distinct):
                 distinct.append(line)
         if len(distinct) > MAX_LINES:
@@ -120,7 +120,7 @@ class Region:
         return tuple(distinct)
 
     def column(self, a: Number) -> Column:
-        """What is allowed at one place a in [0, 1], exact."""
+        """What is allowed at one a in [0, 1], exact."""
         restricted = fix_first_argument(self.tree, a)
         heights = [ZERO, a, ONE] if isinstance(restricted, bool) else [ZERO, a, ONE, *_roots(restricted)]
         levels = _distinct(b for b in heights if 0 <= b <= 1)
@@ -130,33 +130,33 @@ class Region:
         return Column(a, tuple(levels), tuple(allowed))
 
     @cached_property
-    def places(self) -> tuple[Number, ...]:
-        """The places in [0, 1], both ends included, where two lines meet or one stands upright, in order."""
+    def breakpoints(self) -> tuple[Number, ...]:
+        """The values a in [0, 1], 0 and 1 included, where two lines meet or one is vertical, in order."""
         breakpoints: list[Number] = [ZERO, ONE]
         for k, line in enumerate(self.lines):
-            if not line.up:
-                breakpoints.append(-line.shift / line.across)
+            if not line.b_coefficient:
+                breakpoints.append(-line.shift / line.a_coefficient)
             breakpoints += [a for earlier in self.lines[:k] if (a := _crossing(line, earlier)) is not None]
         return tuple(_distinct(a for a in breakpoints if 0 <= a <= 1))
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """At each of `places`, and in the middle between each two, in order: even ones are the places themselves."""
-        midpoints = [(left + right) / 2 for left, right in pairwise(self.places)]
-        arguments = [a for pair in zip(self.places, midpoints, strict=False) for a in pair] + [self.places[-1]]
-        return tuple(self.column(a) for a in arguments)
+        """At each of `breakpoints`, and in the middle between each two, in order: even ones are at breakpoints."""
+        midpoints = [(left + right) / 2 for left, right in pairwise(self.breakpoints)]
+        paired = [a for pair in zip(self.breakpoints, midpoints, strict=False) for a in pair]
+        return tuple(self.column(a) for a in (*paired, self.breakpoints[-1]))
 
     def limits(self, k: int) -> tuple[Number, Number]:
         """The limits of the upper end at the two sides of the open strip whose middle is the odd column k."""
         column = self.columns[k]
         assert column.top is not None
-        left, right = (self.along(column, column.top.value, self.columns[side].place) for side in (k - 1, k + 1))
+        left, right = (self.along(column, column.top.value, self.columns[side].argument) for side in (k - 1, k + 1))
         return left, right
 
     def along(self, column: Column, height: Number, a: Number) -> Number:
-        """The height at a place of the line through one of the heights of a column."""
-        line = next(line for line in self.lines if line.up and not line(column.place, height))
-        return -line(a, ZERO) / line.up
+        """The height at an argument of the line through one of the heights of a column."""
+        line = next(line for line in self.lines if line.b_coefficient and not line(column.argument, height))
+        return -line(a, ZERO) / line.b_coefficient
 
 
 def region(rule: Predicate | Curve, reverse_rule: Predicate | Curve | None = None) -> Region:
@@ -177,7 +177,7 @@ def region(rule: Predicate | Curve, reverse_rule: Predicate | Curve | None = Non
 
 def _roots(tree: Tree) -> list[Number]:
     """Where the functions of a tree in b alone are zero."""
-    return [-form.shift / form.up for form in linear_forms(tree)]
+    return [-form.shift / form.b_coefficient for form in linear_forms(tree)]
 
 
 def _distinct(values: Iterable[Number]) -> list[Number]:
@@ -189,14 +189,18 @@ def _distinct(values: Iterable[Number]) -> list[Number]:
 def _is_same_line(first: Linear, second: Linear) -> bool:
     """Are two functions zero on the same line."""
     minors = (
-        first.across * second.up - first.up * second.across,
-        first.across * second.shift - first.shift * second.across,
-        first.up * second.shift - first.shift * second.up,
+        first.a_coefficient * second.b_coefficient - first.b_coefficient * second.a_coefficient,
+        first.a_coefficient * second.shift - first.shift * second.a_coefficient,
+        first.b_coefficient * second.shift - first.shift * second.b_coefficient,
     )
     return not any(sign(value) for value in minors)
 
 
 def _crossing(first: Linear, second: Linear) -> Number | None:
-    """The place where two lines cross, None if they are parallel."""
-    determinant = first.across * second.up - first.up * second.across
-    return None if not determinant else (first.up * second.shift - first.shift * second.up) / determinant
+    """The a where two lines cross, None if they are parallel."""
+    determinant = first.a_coefficient * second.b_coefficient - first.b_coefficient * second.a_coefficient
+    return (
+        None
+        if not determinant
+        else (first.b_coefficient * second.shift - first.shift * second.b_coefficient) / determinant
+    )

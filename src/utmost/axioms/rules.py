@@ -18,7 +18,7 @@ from utmost.exact import Number
 Rule: TypeAlias = Curve | Predicate | SampledPredicate
 ZERO, ONE = Fraction(0), Fraction(1)
 DIAGONAL = curve_from_points([(0, 0), (1, 1)])
-FLAT = curve_from_points([(0, 1), (1, 1)])
+TRIVIAL_BOUND = curve_from_points([(0, 1), (1, 1)])
 
 
 def permits(rule: Rule, a: Number, b: Number) -> bool:
@@ -30,19 +30,19 @@ def permits(rule: Rule, a: Number, b: Number) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AllowedPairs:
-    """The pairs (a, b) that `rule` allows for (i₁, i₂) and `back`, if there is one, for (i₂, i₁)."""
+    """The pairs (a, b) that `rule` allows for (i₁, i₂) and `reverse_rule`, if there is one, for (i₂, i₁)."""
 
     rule: Rule
-    back: Rule | None = None
+    reverse_rule: Rule | None = None
 
     def __call__(self, a: Number, b: Number) -> bool:
         """Is (a, b) allowed, and (1−a, 1−b)."""
-        return permits(self.rule, a, b) and (self.back is None or permits(self.back, b, a))
+        return permits(self.rule, a, b) and (self.reverse_rule is None or permits(self.reverse_rule, b, a))
 
     @property
     def rules(self) -> tuple[Rule, ...]:
         """The one or two rules."""
-        return (self.rule,) if self.back is None else (self.rule, self.back)
+        return (self.rule,) if self.reverse_rule is None else (self.rule, self.reverse_rule)
 
     @property
     def certain(self) -> bool:
@@ -60,11 +60,15 @@ class AllowedPairs:
 
         The reversed bound of the reversed pair is one for the pair itself, and the least of two bounds is a bound.
         """
-        if not self.bounds or not isinstance(self.rule, Curve) or not isinstance(self.back, Curve | None):
+        if not self.bounds or not isinstance(self.rule, Curve) or not isinstance(self.reverse_rule, Curve | None):
             return None
-        if self.back is None:
+        if self.reverse_rule is None:
             return self.rule
-        return None if self.rule.jumps or self.back.jumps else pointwise_minimum([self.rule, self.back.reversed])
+        return (
+            None
+            if self.rule.jumps or self.reverse_rule.jumps
+            else pointwise_minimum([self.rule, self.reverse_rule.reversed])
+        )
 
     @property
     def grid(self) -> PredicateGrid:
@@ -86,25 +90,25 @@ class AllowedPairs:
             return self.grid.gap()
         if self.bounds:
             return None
-        if isinstance(self.rule, Curve) and self.back is None:
+        if isinstance(self.rule, Curve) and self.reverse_rule is None:
             return _curve_gap(self.rule)
         return convexity.convexity_gap(self.region)
 
 
 def _curve_gap(curve: Curve) -> ConvexityGap | None:
-    """For b ≤ M(a) and its complement: a place with M(a) < a, or else a dent of min(M, 1)."""
+    """For b ≤ M(a) and its complement: an a with M(a) < a, or else a dent of min(M, 1)."""
     excess = DIAGONAL.below(curve)
     if excess.amount > 0:
-        a = excess.at if excess.attained else _find_below_diagonal(curve, excess.at)
+        a = excess.argument if excess.attained else _find_below_diagonal(curve, excess.argument)
         return ConvexityGap((ZERO, ZERO), (ONE, ONE), (a, a))
-    dent = pointwise_minimum([curve, FLAT]).dent
+    dent = pointwise_minimum([curve, TRIVIAL_BOUND]).dent
     if dent is None:
         return None
     return ConvexityGap(dent.left, dent.right, (dent.middle[0], dent.middle[1] + dent.depth))
 
 
 def _find_below_diagonal(curve: Curve, end: Number) -> Number:
-    """A place with M(a) < a near an end where the limit of M is below the end's place."""
+    """An a with M(a) < a near an end where the limit of M is below the end itself."""
     step = Fraction(1, 2)
     while True:
         a = step if end == 0 else 1 - step

@@ -69,7 +69,7 @@ class PredicateGrid:
 
     @property
     def tops(self) -> list[Point]:
-        """The highest allowed point of the grid at each of its places."""
+        """The highest allowed point of the grid at each of its arguments."""
         columns = [(a, [b for b in self.marks if self(a, b)]) for a in self.marks]
         return [(a, heights[-1]) for a, heights in columns if heights]
 

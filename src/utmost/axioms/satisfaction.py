@@ -59,7 +59,7 @@ class Satisfaction:
 
     Those are the events at the breakpoints of profiles, nothing and everything left out, since no channel can fail on
     them. Where the definition is not met, the witness has the largest excess of all events; where it is met, no event
-    has an excess above 0. It is None where no two related secrets can be told apart.
+    has an excess above 0. It is None where no two related secrets can be distinguished.
     """
 
     holds: bool
@@ -83,14 +83,14 @@ def satisfaction(mechanism: Channel | Mechanism, definition: Definition) -> Sati
     >>> verdict.holds, verdict.excess, verdict.witness.pair, verdict.witness.event
     (False, Fraction(1, 6), (0, 1), (1, 2))
     """
-    source = related(mechanism, definition.relation)
+    source = align_inputs(mechanism, definition.relation)
     worst = _largest(_candidates(source, definition))
     if worst is None:
         return Satisfaction(True, None, source.exact)
     return Satisfaction(sign(worst.excess) <= 0, _witness(source, worst), source.exact)
 
 
-def related(mechanism: Channel | Mechanism, relation: Relation) -> Channel:
+def align_inputs(mechanism: Channel | Mechanism, relation: Relation) -> Channel:
     """The channel with its inputs in the order of the relation's secrets, which they must be, in any order."""
     source = channel_of(mechanism)
     label_by_text = {str(label): label for label in source.inputs}

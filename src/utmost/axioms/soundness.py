@@ -92,7 +92,7 @@ class Verdict:
 
     `certain` is False where a function was only looked at on a grid and no failure was seen. `satisfiable`: some
     mechanism meets the definition. If not sound: the pair, the gap in what it allows, and a failure of each axiom; on
-    all secrets if `whole`, else on the two of the pair.
+    all secrets if `covers_all_secrets`, else on the two of the pair.
     """
 
     sound: bool | None
@@ -102,7 +102,7 @@ class Verdict:
     gap: ConvexityGap | None = None
     transformation: Processing | None = None
     choice: Mixture | None = None
-    whole: bool = True
+    covers_all_secrets: bool = True
 
 
 def soundness(candidate: Candidate | Rule) -> Verdict:
@@ -146,7 +146,7 @@ def _refute(candidate: Candidate, pair: Pair, allowed_pairs: AllowedPairs, gap: 
                 Mixture(extended[1], extended[2], mixture.weight),
             )
             return Verdict(False, True, True, pair, gap, *failures)
-    return Verdict(None, True, True, pair, gap, processing, mixture, whole=False)
+    return Verdict(None, True, True, pair, gap, processing, mixture, covers_all_secrets=False)
 
 
 def _second_sides(relation: Relation, pair: Pair) -> Iterator[frozenset[int]]:

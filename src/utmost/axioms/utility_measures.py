@@ -56,7 +56,7 @@ def absolute_determinant(mechanism: Channel | Mechanism) -> Number:
     """|det M| of a mechanism with as many outputs as inputs, exact (KL10 Example 3.2.2).
 
     |det(M·A)| = |det M|·|det A| ≤ |det M| for square A. It has no natural extension to other shapes: √det(M·Mᵀ)
-    falls when an output is told as two halves, which changes nothing.
+    falls when an output is split into two halves, which changes nothing.
 
     >>> from utmost.exact import alpha
     >>> from utmost.mechanisms import geometric

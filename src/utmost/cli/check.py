@@ -256,7 +256,7 @@ def _witness_ratio(report: Report) -> Any:
 
 def _lemma_document(report: Report, item: LemmaFinding) -> dict[str, Any]:
     entry = (
-        None if item.place is None else [report.channel.inputs[item.place[0]], report.channel.outputs[item.place[1]]]
+        None if item.index is None else [report.channel.inputs[item.index[0]], report.channel.outputs[item.index[1]]]
     )
     return {"lemma": item.lemma, "holds": item.holds, "place": entry, "says": item.says}
 

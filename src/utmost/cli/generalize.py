@@ -131,7 +131,7 @@ def _print_json(generalization: Generalization, secrets: Secrets, name: str, lev
             **output.channel_document(generalization.channel),
             "maximal": not generalization.steps,
             "steps": [{"output": step.output, "into": list(step.names)} for step in generalization.steps],
-            "back": output.channel_document(generalization.back),
+            "back": output.channel_document(generalization.post_processing),
             "row_graphs": [graph_document(graph, labels) for graph in graphs],
             "dobrushin": {
                 "before": output.json_value(ergodicity(generalization.source).value),
@@ -167,7 +167,7 @@ def _print_text(generalization: Generalization, secrets: Secrets, name: str, lev
     if privacy_loss is not None:
         output.print_text(output.privacy_loss_sentence(privacy_loss, level))
     output.print_text("The way back: its answers (rows) processed so are the channel's (columns), exactly.")
-    output.print_channel(generalization.back)
+    output.print_channel(generalization.post_processing)
     before, after = (
         short_number(ergodicity(channel).value) for channel in (generalization.source, generalization.channel)
     )

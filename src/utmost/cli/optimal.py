@@ -80,7 +80,7 @@ def command(
     consumer_text = (
         f"prior {prior if len(prior) <= MAX_REPEATED_CHARS else reader.prior.name}, loss {loss[:MAX_REPEATED_CHARS]}"
     )
-    _draw(solution, points, level, consumer_text, plot)
+    _save_plot(solution, points, level, consumer_text, plot)
     if json:
         request = {"space": space, "alpha": json_value(level.alpha), "prior": prior, "loss_function": loss}
         _print_json(solution, signs, level, request | {"silent_loss": json_value(uninformed_loss(reader))})
@@ -133,7 +133,7 @@ def _signature(solution: Design, space: Space, level: Level) -> tuple[str, ...] 
     from utmost.design.optimal import is_line
     from utmost.exact import Real
 
-    own_level = least_level(solution.certificate.leak)
+    own_level = least_level(solution.certificate.privacy_loss)
     uses_own_level = (
         isinstance(level.alpha, Real)
         and own_level is not None
@@ -162,7 +162,7 @@ def _certificate_document(certificate: Certificate, level: Level) -> dict[str, A
 
     return {
         "private": certificate.private,
-        "epsilon": output.json_epsilon(certificate.leak, level),
+        "epsilon": output.json_epsilon(certificate.privacy_loss, level),
         "gap": _json_gap(certificate.gap),
         "lower": str(certificate.lower),
         "upper": str(certificate.upper),
@@ -191,14 +191,14 @@ def _print_text(
     _print_used_answers(solution.channel)
     if signs is not None and len(solution.channel.outputs) <= output.MAX_TABLE_ROWS:
         _print_signature(solution, signs)
-    text, short = str(solution.loss), decimal(solution.loss)
-    sign = "=" if isinstance(solution.loss, Fraction) and Fraction(short) == solution.loss else "≈"
-    loss_text = f"{f'{text} {sign} ' if len(text) <= 60 and text != short else ''}{short}"
+    text, decimal_text = str(solution.loss), decimal(solution.loss)
+    sign = "=" if isinstance(solution.loss, Fraction) and Fraction(decimal_text) == solution.loss else "≈"
+    loss_text = f"{f'{text} {sign} ' if len(text) <= 60 and text != decimal_text else ''}{decimal_text}"
     output.print_text(f"Expected loss {loss_text}. Without any answer it would be {decimal(uninformed_loss)}.")
     if solution.remap is not None:
         output.print_text(_remap_sentence(solution.remap))
     output.print_text(_proof_sentence(solution, level))
-    output.print_text(output.privacy_loss_sentence(solution.certificate.leak, level))
+    output.print_text(output.privacy_loss_sentence(solution.certificate.privacy_loss, level))
 
 
 def _print_used_answers(channel: Channel) -> None:
@@ -261,7 +261,7 @@ def _proof_sentence(solution: Design, level: Level) -> str:
     )
 
 
-def _draw(solution: Design, space: Space, level: Level, consumer_text: str, plot: str | None) -> None:
+def _save_plot(solution: Design, space: Space, level: Level, consumer_text: str, plot: str | None) -> None:
     """Draw a heat map; on a grid, a map for each true point."""
     from utmost import charts
     from utmost.cli.output import print_remark

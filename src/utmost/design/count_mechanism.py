@@ -69,19 +69,19 @@ def surplus(alpha: Number, values: list[Number]) -> Number:
     >>> surplus(Fraction(1, 2), [Fraction(-1), Fraction(2)]), surplus(Fraction(1, 2), [Fraction(2), Fraction(-1)])
     (Fraction(0, 1), Fraction(0, 1))
     """
-    left: Number = Fraction(0)
+    carry: Number = Fraction(0)
     for value in values:
-        left = value + (left * alpha if sign(left) >= 0 else left / alpha)
-    return left
+        carry = value + (carry * alpha if sign(carry) >= 0 else carry / alpha)
+    return carry
 
 
 def exchanges(alpha: Number, values: list[Number]) -> list[tuple[Number, Number]]:
     """The multipliers (a_i, b_i) of x_i ≥ α·x_{i+1} and x_{i+1} ≥ α·x_i that `surplus` uses: the full dual solution."""
     pairs: list[tuple[Number, Number]] = []
-    left: Number = Fraction(0)
+    carry: Number = Fraction(0)
     for value in values[:-1]:
-        left = value + (left * alpha if sign(left) >= 0 else left / alpha)
-        pairs.append((left, Fraction(0)) if sign(left) >= 0 else (Fraction(0), -left / alpha))
+        carry = value + (carry * alpha if sign(carry) >= 0 else carry / alpha)
+        pairs.append((carry, Fraction(0)) if sign(carry) >= 0 else (Fraction(0), -carry / alpha))
     return pairs
 
 

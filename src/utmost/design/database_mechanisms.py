@@ -1,7 +1,7 @@
 """Mechanisms that see the whole database, not only the count (GRS12 §6, App. C).
 
 A database is a point of a space (rows differ in Hamming distance); the query's answer for each is a list of counts.
-Objective (8) weighs databases by a prior over them; objective (9) only knows a prior over answers and fears the worst
+Objective (8) weighs databases by a prior over them; objective (9) has a prior over answers only and takes the worst
 database of each.
 """
 
@@ -48,7 +48,7 @@ class DatabaseDesign:
     channel: Channel
     loss: Fraction
     certificate: Certificate
-    leak: PrivacyLoss
+    privacy_loss: PrivacyLoss
 
 
 def count_query(space: Space, satisfying: Label) -> tuple[int, ...]:

@@ -23,14 +23,14 @@ POWER_SHARE = 0.499999  # of ε
 class Certificate:
     """lower ≤ least expected loss ≤ upper, and the ε of the mechanism that attains `upper`, all in exact arithmetic.
 
-    `leak` is recomputed from the mechanism's entries; `private` says that it is within the level asked for.
+    `privacy_loss` is recomputed from the mechanism's entries; `private` says that it is within the level asked for.
     `multipliers` is the dual vector u, Σ u = lower, where there is one to show. `prices` are the multipliers of the
     privacy constraints that prove it where no closed form does: `interior_point.exact_bounds` says how.
     """
 
     lower: Number
     upper: Number
-    leak: PrivacyLoss
+    privacy_loss: PrivacyLoss
     private: bool
     multipliers: tuple[Number, ...] | None = None
     prices: Multipliers | None = None
@@ -64,13 +64,13 @@ DesignAttempt: TypeAlias = tuple[
 
 def finish_design(space: Space, level: Level, costs: Matrix, attempt: DesignAttempt) -> Design:
     """The attempt as a design, once its own certificate is passed. With costs rounded up, `upper` is rounded up."""
-    design = design_if_certified(space, level, costs, attempt)
+    design = certify_design(space, level, costs, attempt)
     if design is None:
         raise SolverError("the mechanism found did not pass its own certificate; nothing is returned")
     return design
 
 
-def design_if_certified(space: Space, level: Level, costs: Matrix, attempt: DesignAttempt) -> Design | None:
+def certify_design(space: Space, level: Level, costs: Matrix, attempt: DesignAttempt) -> Design | None:
     """The attempt as a design if it is private, by the ε recomputed from its entries, and its bounds do not cross."""
     rows, lower, multipliers, remap = attempt
     mechanism = trusted_channel(space.labels, reading_names(space, rows.shape[1]), rows)
@@ -82,7 +82,7 @@ def design_if_certified(space: Space, level: Level, costs: Matrix, attempt: Desi
 
 
 def extreme_level_design(space: Space, level: Level, costs: Matrix) -> Design:
-    """α = 0: every secret may be told, so each is read in its best way. α = 1: one reading for all."""
+    """α = 0: every secret may be revealed, so each is read in its best way. α = 1: one reading for all."""
     if level.alpha == 0:
         return _deterministic_design(space, level, costs, [first_minimum(row) for row in costs])
     return _deterministic_design(space, level, costs, [first_minimum(costs.sum(axis=0))] * len(space))
@@ -109,7 +109,7 @@ def simple_design(space: Space, level: Level, costs: Matrix, lower: Number) -> D
     used_readings = np.flatnonzero(remapped_entries.any(axis=0))
     exact = np.full(costs.shape, Fraction(0), dtype=object)
     exact[:, used_readings] = exact_rows(remapped_entries[:, used_readings])
-    design = design_if_certified(space, level, costs, (exact, lower, None, None))
+    design = certify_design(space, level, costs, (exact, lower, None, None))
     return constant if design is None else min(constant, design, key=lambda candidate: candidate.loss)
 
 
@@ -119,7 +119,9 @@ def rescale_design(counts: Design, space: Space, level: Level) -> Design:
     privacy_loss = least_epsilon(mechanism, space)
     if not privacy_loss.within(level):
         raise SolverError("the mechanism found did not pass its own certificate; nothing is returned")
-    return replace(counts, channel=mechanism, certificate=replace(counts.certificate, leak=privacy_loss, private=True))
+    return replace(
+        counts, channel=mechanism, certificate=replace(counts.certificate, privacy_loss=privacy_loss, private=True)
+    )
 
 
 def _deterministic_design(

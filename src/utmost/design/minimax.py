@@ -25,7 +25,7 @@ class MinimaxDesign:
     channel: Channel
     loss: Fraction
     certificate: Certificate
-    leak: PrivacyLoss
+    privacy_loss: PrivacyLoss
 
 
 def minimax_optimal(space: Space, level: Level, consumer: Minimax) -> MinimaxDesign:

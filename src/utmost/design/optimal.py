@@ -17,8 +17,8 @@ from utmost.design.design import (
     Certificate,
     Design,
     DesignAttempt,
+    certify_design,
     constant_design,
-    design_if_certified,
     extreme_level_design,
     finish_design,
     rescale_design,
@@ -33,7 +33,7 @@ from utmost.spaces import Space, line
 
 __all__ = ["Certificate", "Design", "by_program", "is_line", "optimal"]
 
-EXACT_REALS = 20  # points up to which irrational data are carried exactly; above, between rational ones
+MAX_EXACT_REAL_POINTS = 20  # points up to which irrational data are carried exactly; above, between rational ones
 MAX_RELATIVE_GAP = Fraction(1, 10**10)  # of the loss: how far apart the bounds may be when the data are irrational
 PRECISION_BITS = (56, 112, 224)  # bits tried for that
 MAX_EXACT_CELLS = 8000  # generating pairs times readings up to which a rational program is solved exactly
@@ -81,7 +81,7 @@ def optimal(space: Space, level: Level, consumer: Consumer, progress: Progress |
     symmetric ones; docs/papers/grs12.md for all). What it does not close goes to the linear program.
     With rational level, prior and loss the gap is 0 up to thousands of constraints. Larger programs, and irrational
     ones, are solved by an interior point (see `interior_point`) and certified in integers; the gap is then below 10⁻⁹
-    of the loss. `progress` is told the bounds so far; Ctrl-C returns the best mechanism so far, certified.
+    of the loss. `progress` is called with the bounds so far; Ctrl-C returns the best mechanism so far, certified.
 
     >>> from utmost.consumer import losses, priors
     >>> from utmost.spaces import line
@@ -156,7 +156,7 @@ def wide_design(space: Space, level: Level, consumer: Consumer, progress: Progre
     u, prices = search.proof(space, level, lower_costs)
     lower = sum(u, Fraction(0))
     fallback = (simple_design if search.interrupted else constant_design)(space, level, upper_costs, lower)
-    designs = (design_if_certified(space, level, upper_costs, (rows, lower, u, None)) for rows in search.mechanisms())
+    designs = (certify_design(space, level, upper_costs, (rows, lower, u, None)) for rows in search.mechanisms())
     best = next((design for design in designs if design is not None), fallback)
     best = min(fallback, best, key=lambda design: design.loss)
     return replace(
@@ -174,7 +174,7 @@ def _is_good_enough(design: Design, space: Space, level: Level) -> bool:
 def _small_design(space: Space, level: Level, consumer: Consumer, attempt: AttemptFunction) -> Design:
     costs = consumer.costs()
     is_count = is_line(space) and costs.shape[0] == costs.shape[1]
-    keeps_reals = attempt is best_attempt and is_count and len(space) <= EXACT_REALS
+    keeps_reals = attempt is best_attempt and is_count and len(space) <= MAX_EXACT_REAL_POINTS
     if not keeps_reals and has_irrational_costs(space, level, consumer):
         return _bracket_by_rationals(space, level, costs, attempt)
     return finish_design(space, level, costs, attempt(space, level, costs))

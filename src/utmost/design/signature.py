@@ -1,7 +1,7 @@
 """Signatures: which privacy constraints of a mechanism on a line are tight (GRS12 §5.3–5.5).
 
 Entry (i, j) says how output j changes from input i to input i+1: ↓ as fast down as privacy allows, ↑ as fast up, S in
-between, 0 if the output never occurs. The lemmas are predicates; one that fails names the place that breaks it.
+between, 0 if the output never occurs. The lemmas are predicates; one that fails names the entry that breaks it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ EntryIndex: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class LemmaFinding:
-    """What a lemma says of a signature: it holds, or `place` (row, column) breaks it and `says` tells how."""
+    """What a lemma says of a signature: it holds, or `index` (row, column) breaks it and `says` tells how."""
 
     lemma: str
     holds: bool
-    place: EntryIndex | None = None
+    index: EntryIndex | None = None
     says: str = ""
 
 
@@ -61,7 +61,7 @@ def _entry_symbol(mechanism: Channel, i: int, j: int, alpha: Number) -> str:
     return SLACK
 
 
-def lemmas(found: Signature) -> list[LemmaFinding]:
+def lemmas(symbols: Signature) -> list[LemmaFinding]:
     """Lemmas 5.3, 5.5, 5.6, 5.8 and 5.9, in order.
 
     5.3 holds for every private mechanism; 5.5 and 5.6 for every optimal direct one of a consumer with a full-support
@@ -78,7 +78,7 @@ def lemmas(found: Signature) -> list[LemmaFinding]:
         ("5.9(P2)", _sloping_ends),
         ("5.9(P3)", _uneven_inclines),
     )
-    return [_finding(name, next(check(found), None)) for name, check in checks]
+    return [_finding(name, next(check(symbols), None)) for name, check in checks]
 
 
 def _finding(name: str, broken: tuple[EntryIndex, str] | None) -> LemmaFinding:
@@ -169,16 +169,16 @@ def intervals(symbols: Signature) -> list[tuple[int, int, int]]:
     return [(column.count(UP), column.count(UP) + column.count(SLACK), j) for j, column in _nonzero(symbols)]
 
 
-def remap_of(found: Signature) -> list[int]:
+def remap_of(symbols: Signature) -> list[int]:
     """The deterministic remap of the truncated geometric mechanism that a signature spells (GRS12 Lemma 5.10).
 
     >>> remap_of(("↓0↑↑", "↓0S↑", "↓0↓↑"))
     [0, 2, 2, 3]
     """
     mapping: dict[int, int] = {}
-    for low, high, j in intervals(found):
+    for low, high, j in intervals(symbols):
         mapping |= dict.fromkeys(range(low, high + 1), j)
-    return [mapping[k] for k in range(len(found) + 1)]
+    return [mapping[k] for k in range(len(symbols) + 1)]
 
 
 def signature_text(symbols: Signature, inputs: Sequence[object], outputs: Sequence[object]) -> str:

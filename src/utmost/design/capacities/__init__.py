@@ -76,7 +76,7 @@ def capacity(space: Space, level: Level, progress: Progress | None = None) -> Ca
     """The capacities of the type: max Σ_y max_x C[x,y] and 1 − min Σ_y min_x C[x,y] over its channels C.
 
     FMPD23 Def. 8, with Thm 4 and 5: no consumer of any mechanism of the type gains more than ML× times, or more than
-    ML+ in addition. Closed forms need no table, so hamming:20 and cycle:100000 take a moment. `progress` is told bounds
+    ML+ in addition. Closed forms need no table, so hamming:20 and cycle:100000 take a moment. `progress` gets bounds
     while a program runs; those from a float solver are not proved, those returned are.
 
     >>> from utmost.exact import alpha
@@ -120,7 +120,7 @@ def _sum_bounds(space: Space, level: Level, minimise: bool, progress: Progress |
 
 
 def _extreme_level_bounds(space: Space, level: Level, minimise: bool) -> SumBounds:
-    """α = 0: everything may be told. α = 1, or one point: nothing is."""
+    """α = 0: everything may be revealed. α = 1, or one point: nothing."""
     size, tells_all = len(space), level.alpha == 0 and len(space) > 1
     total = Fraction(0 if minimise else size) if tells_all else Fraction(1)
     method = "α = 0: everything may be told" if tells_all else "nothing can be told"

@@ -131,7 +131,7 @@ def best_channel(
 ) -> Answer | None:
     """The optimal channel with these columns, and the bound; None once it is clear that it misses `target_total`.
 
-    The answer is optimal for the powers `bounds.target`; its bound holds for the true α. `report` is told the float
+    The answer is optimal for the powers `bounds.target`; its bound holds for the true α. `report` is given the float
     optimum of each round.
     """
     active, broken_so_far = _nearest_relations(cells), np.zeros(len(cells.code), dtype=bool)

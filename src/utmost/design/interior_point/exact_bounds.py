@@ -42,7 +42,7 @@ SHRINK_BITS = (
 class Multipliers:
     """Multipliers y ≥ 0 of the constraints C[low, reading] ≥ α^d(low, high)·C[high, reading].
 
-    y = ⌊values·2^bits⌋/2^bits, less 2^−given of it where `given` is not 0.
+    y = ⌊values·2^bits⌋/2^bits, less 2^−reduction_bits of it where `reduction_bits` is not 0.
     """
 
     reading: Ints
@@ -50,14 +50,16 @@ class Multipliers:
     high: Ints
     values: Floats
     bits: int
-    given: int = 0
+    reduction_bits: int = 0
 
     def __len__(self) -> int:
         return len(self.reading)
 
     def __iter__(self) -> Iterator[tuple[int, int, int, Fraction]]:
         """(reading, low, high, y), by position."""
-        factor = Fraction((1 << self.given) - 1, 1 << self.given) if self.given else Fraction(1)
+        factor = (
+            Fraction((1 << self.reduction_bits) - 1, 1 << self.reduction_bits) if self.reduction_bits else Fraction(1)
+        )
         unit = factor / (1 << self.bits)
         for block in self.blocks():
             digits = to_integers(self.values[block], self.bits)
@@ -92,7 +94,7 @@ def lower_bound(
     row_minima = [min(row) for row in lower_costs]
     if sum(row_minima) >= sum(u):
         return tuple(row_minima), Multipliers(*(multipliers.reading[:0],) * 3, multipliers.values[:0], multipliers.bits)
-    return tuple(u), replace(multipliers, given=best)
+    return tuple(u), replace(multipliers, reduction_bits=best)
 
 
 def _reduced_costs(

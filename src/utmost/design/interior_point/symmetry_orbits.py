@@ -24,7 +24,7 @@ COST_TOLERANCE = 1e-14  # relative: costs in doubles that are taken to be equal
 class Orbits:
     """`columns`, one reading of each orbit; `orbit` of each point; a permutation `images[w]` that takes a column to w.
 
-    `pairs` numbers the orbits of (point, reading); `sources[w]` is the place of w's orbit in `columns`.
+    `pairs` numbers the orbits of (point, reading); `sources[w]` is the index of w's orbit in `columns`.
     """
 
     columns: Ints

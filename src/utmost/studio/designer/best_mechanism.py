@@ -45,9 +45,9 @@ class BestMechanism(BaseModel):
     """The best mechanism for a consumer, and what proves it."""
 
     mechanism: ChannelMatrix
-    loss: FormattedNumber = Field(description="Her expected loss with it")
+    loss: FormattedNumber = Field(description="The consumer's expected loss with it")
     silent: FormattedNumber = Field(description="and without any answer")
-    lower: FormattedNumber = Field(description="No private mechanism gives her less than this")
+    lower: FormattedNumber = Field(description="No private mechanism has a smaller expected loss than this")
     gap: str = Field(description="How much less than the loss that is")
     epsilon: float = Field(description="The ε of the mechanism, recomputed from its entries")
     private: bool
@@ -71,7 +71,7 @@ def best_mechanism(question: DesignQuestion, progress: Progress | None = None) -
         silent=_format_loss(silent_loss),
         lower=_format_loss(certificate.lower),
         gap=_gap_text(certificate.gap),
-        epsilon=certificate.leak.epsilon,
+        epsilon=certificate.privacy_loss.epsilon,
         private=certificate.private,
         remap=optimum.remap,
         signature=None if signature is None else list(signature),
