@@ -134,7 +134,7 @@ def _print_json(judgement: Judgement) -> None:
         "certain": verdict.certain,
         "satisfiable": verdict.satisfiable,
         "pair": None if verdict.pair is None else [labels[k] for k in verdict.pair],
-        "whole": verdict.whole,
+        "whole": verdict.covers_all_secrets,
         "gap": None if verdict.gap is None else _gap_document(verdict.gap),
         "transformation": None if verdict.transformation is None else _processing_document(verdict.transformation),
         "choice": None if verdict.choice is None else _mixture_document(verdict.choice),
@@ -262,7 +262,7 @@ def _print_mixture(failure: Mixture, judgement: Judgement) -> None:
 
     output.print_text(f"\nMixing fails. Each of these meets the definition{_hidden_secrets_remark(judgement)}:")
     output.print_side_by_side(
-        [("", output.build_table(*_channel_rows(channel, judgement))) for channel in failure.parts]
+        [("", output.build_table(*_channel_rows(channel, judgement))) for channel in failure.mechanisms]
     )
     weight = _format_number(failure.weight)
     output.print_text(
@@ -353,7 +353,7 @@ def _draw_region(judgement: Judgement, plot: str | None) -> None:
             for name, curves in (("M", outline.upper), ("m", outline.lower))
             for line in curves
         ],
-        [_floats(isolated_point) for isolated_point in outline.spots],
+        [_floats(isolated_point) for isolated_point in outline.isolated_points],
         "What an event's probabilities may be"
         if judgement.verdict.sound
         else "Not sound: the red point should be allowed",
