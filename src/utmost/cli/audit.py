@@ -201,9 +201,9 @@ def json_lower_bound(value: float) -> float:
     """
     from decimal import ROUND_FLOOR, Context
 
-    from utmost.exact.number_text import DIGITS
+    from utmost.exact.number_text import JSON_FLOAT_DIGITS
 
-    return float(Context(prec=DIGITS, rounding=ROUND_FLOOR).create_decimal_from_float(value))
+    return float(Context(prec=JSON_FLOAT_DIGITS, rounding=ROUND_FLOOR).create_decimal_from_float(value))
 
 
 def _print_json(result: AuditResult) -> None:
