@@ -77,9 +77,9 @@ def legal_consumers(draw: st.DrawFn, min_size: int = 2, max_size: int = 6, stric
     """Consumers with a legal loss; `strict`: a full-support prior and a strictly legal loss."""
     size = draw(st.integers(min_size, max_size))
     prior = priors.explicit(draw(weights(size, positive=strict)))
-    named = [losses.absolute, losses.squared] if strict else [losses.absolute, losses.squared, losses.binary]
+    standard_losses = [losses.absolute, losses.squared] if strict else [losses.absolute, losses.squared, losses.binary]
     table = monotone_rows(size, strict, True).map(losses.matrix)
-    return Consumer(prior, draw(st.one_of(st.sampled_from(named), table)))
+    return Consumer(prior, draw(st.one_of(st.sampled_from(standard_losses), table)))
 
 
 @st.composite
@@ -90,28 +90,30 @@ def channels(draw: st.DrawFn, inputs: int | None = None, outputs: int | None = N
     return channel([draw(weights(width)) for _ in range(height)])
 
 
-def small_spaces(most: int = 3) -> st.SearchStrategy[Space]:
+def small_spaces(max_side: int = 3) -> st.SearchStrategy[Space]:
     """Spaces of a few points: each named family, multiples, products of two, Manhattan and Euclidean point sets."""
-    sides = st.integers(1, most)
-    named = st.one_of(
-        st.builds(line, st.integers(1, 2 * most)),
-        st.builds(discrete, st.integers(1, 2 * most)),
-        st.builds(cycle, st.integers(1, 2 * most)),
-        st.builds(hamming, st.integers(1, min(most, 3))),
+    sides = st.integers(1, max_side)
+    standard_spaces = st.one_of(
+        st.builds(line, st.integers(1, 2 * max_side)),
+        st.builds(discrete, st.integers(1, 2 * max_side)),
+        st.builds(cycle, st.integers(1, 2 * max_side)),
+        st.builds(hamming, st.integers(1, min(max_side, 3))),
         st.builds(grid, sides, sides, st.sampled_from(["euclidean", "manhattan"])),
-        planar_spaces(2 * most),
+        planar_spaces(2 * max_side),
     )
     factors = st.sampled_from(["1/2", "3", "2/3", "sqrt(2)"])
     return st.one_of(
-        named, st.builds(scale_space, named, factors), st.builds(product_space, named, st.builds(line, sides))
+        standard_spaces,
+        st.builds(scale_space, standard_spaces, factors),
+        st.builds(product_space, standard_spaces, st.builds(line, sides)),
     )
 
 
 @st.composite
-def planar_spaces(draw: st.DrawFn, most: int = 6) -> Space:
+def planar_spaces(draw: st.DrawFn, max_points: int = 6) -> Space:
     """Points of the integer plane as a matrix of their distances, as the crow flies or along the streets."""
-    places = st.tuples(st.integers(0, 4), st.integers(0, 4))
-    points = draw(st.lists(places, min_size=1, max_size=most, unique=True))
+    grid_points = st.tuples(st.integers(0, 4), st.integers(0, 4))
+    points = draw(st.lists(grid_points, min_size=1, max_size=max_points, unique=True))
     if draw(st.booleans()):
         return space([[abs(a - c) + abs(b - d) for c, d in points] for a, b in points])
     return space([[f"sqrt({(a - c) ** 2 + (b - d) ** 2})" for c, d in points] for a, b in points])

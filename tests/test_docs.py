@@ -20,20 +20,20 @@ from utmost.cli import main
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-FILE = re.compile(r"^```\w+ ([\w.-]+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FILE_BLOCK = re.compile(r"^```\w+ ([\w.-]+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+CODE_BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def blocks(page: Path, kind: str) -> list[str]:
-    return [body for found, body in BLOCK.findall(page.read_text(encoding="utf-8")) if found == kind]
+    return [body for block_kind, body in CODE_BLOCK.findall(page.read_text(encoding="utf-8")) if block_kind == kind]
 
 
-def files_into(page: Path, folder: Path) -> None:
-    for name, body in FILE.findall(page.read_text(encoding="utf-8")):
+def write_named_files(page: Path, folder: Path) -> None:
+    for name, body in FILE_BLOCK.findall(page.read_text(encoding="utf-8")):
         (folder / name).write_text(body, encoding="utf-8")
 
 
-def named(page: Path) -> str:
+def page_name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
@@ -54,16 +54,16 @@ def matches(expected: str, printed: str) -> bool:
     return re.fullmatch(pattern, printed) is not None
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_python_in_the_docs_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    files_into(page, tmp_path)
+    write_named_files(page, tmp_path)
     names: dict[str, object] = {}
     for body in blocks(page, "python"):
         if ">>>" not in body:
-            exec(compile(body, named(page), "exec"), names)
+            exec(compile(body, page_name(page), "exec"), names)
             continue
-        test = doctest.DocTestParser().get_doctest(body, names, named(page), named(page), 0)
+        test = doctest.DocTestParser().get_doctest(body, names, page_name(page), page_name(page), 0)
         runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
         runner.run(test, clear_globs=False)
         assert runner.summarize(verbose=False).failed == 0
@@ -71,22 +71,22 @@ def test_python_in_the_docs_runs(page: Path, tmp_path: Path, monkeypatch: pytest
     assert page.exists()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_commands_in_the_docs_print_what_the_docs_say(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    files_into(page, tmp_path)
+    write_named_files(page, tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     for body in blocks(page, "console"):
         for command, expected in sessions(body):
-            words = shlex.split(command)
-            if words[0] == "cat":
-                assert Path(words[1]).read_text(encoding="utf-8").rstrip() == expected
+            arguments = shlex.split(command)
+            if arguments[0] == "cat":
+                assert Path(arguments[1]).read_text(encoding="utf-8").rstrip() == expected
                 continue
-            if words[0] != "utmost":
+            if arguments[0] != "utmost":
                 continue
-            monkeypatch.setattr(sys, "argv", words)
+            monkeypatch.setattr(sys, "argv", arguments)
             code = 0
             try:
                 main()
@@ -104,7 +104,7 @@ def test_the_pages_name_no_file_that_does_not_exist() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
             if "://" not in target:
-                assert (page.parent / target).exists(), f"{named(page)} links to {target}"
+                assert (page.parent / target).exists(), f"{page_name(page)} links to {target}"
 
 
 def test_the_comparison_itself_can_fail() -> None:

@@ -85,7 +85,7 @@ def list_command(ledger: LedgerOption = DEFAULT_LEDGER, json: JsonOption = False
         output.print_json({"budgets": [json_output.budget_content(budget, state) for budget, state in entries]})
         return
     header = ["budget", "protects", "ε", "spent", "left", "charges"]
-    output.print_table(header, [_budget_row(budget, state) for budget, state in entries], left=2)
+    output.print_table(header, [_budget_row(budget, state) for budget, state in entries], text_columns=2)
 
 
 @app.command("history", epilog=EXAMPLES)
@@ -104,7 +104,7 @@ def history_command(name: NameArgument, ledger: LedgerOption = DEFAULT_LEDGER, j
         )
         return
     header = ["entry", "charged", "plan", "queries", "part", "ε"]
-    output.print_table(header, [_charge_row(charge) for charge in charges], left=5)
+    output.print_table(header, [_charge_row(charge) for charge in charges], text_columns=5)
     output.print_text(
         f"spent {_format_amount(state.spent)}, left {_format_amount(state.left)}{_composition_remark(charges, state)}"
     )

@@ -239,7 +239,7 @@ def _print_text(calibration: Calibration, subject: str) -> None:
         [calibration.text, f"{calibration.achieved:.10f}", "meets it"],
         [exact_decimal(calibration.below), f"{calibration.achieved_below:.10f}", "misses it"],
     ]
-    output.print_table(["ε", LOSS_TARGET if is_loss else "probability", ""], rows, left=0)
+    output.print_table(["ε", LOSS_TARGET if is_loss else "probability", ""], rows, text_columns=0)
     return output.print_text(
         f"\nBoth are {calibration.decided_by}{f'; {calibration.remark}' if calibration.remark else ''}."
     )

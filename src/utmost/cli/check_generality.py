@@ -139,7 +139,7 @@ def print_graph_table(graphs: tuple[RowGraph, ...], labels: tuple[Any, ...]) -> 
         rows.append(
             [str(graph.output), "never occurs" if not graph.parts else shorten_text(parts), shorten_text(powers)]
         )
-    output.print_table(["output", "parts", "k for each input"], rows, left=3)
+    output.print_table(["output", "parts", "k for each input"], rows, text_columns=3)
     output.print_text()
 
 

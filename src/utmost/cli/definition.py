@@ -103,7 +103,7 @@ def show_command(
             rows = [*rows[: MAX_SHOWN_ROWS // 2], ["…"] * 3, *rows[-MAX_SHOWN_ROWS // 2 :]]
         first = str(judgement.candidate.relation.labels[pair[0]])[:40]
         output.print_text(f"\nFor {_pair_text(judgement.candidate, pair)}, where a = P(O|{first}):")
-        output.print_table(("a", "m(a)", "M(a)"), rows, left=0)
+        output.print_table(("a", "m(a)", "M(a)"), rows, text_columns=0)
 
 
 def _judge(text: str, space: str | None, max_closures: int | None) -> Judgement:

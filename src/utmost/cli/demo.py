@@ -207,7 +207,7 @@ def _print_outcomes(outcomes: Sequence[PersonaOutcome]) -> None:
         ]
         for outcome in outcomes
     ]
-    output.print_table(["", "believes", "minimises", "reads", "her loss", "at face value"], rows, left=3)
+    output.print_table(["", "believes", "minimises", "reads", "her loss", "at face value"], rows, text_columns=3)
 
 
 def counts_around(value: int, outcomes: Sequence[PersonaOutcome], margin: int) -> range:

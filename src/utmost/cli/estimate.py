@@ -53,7 +53,7 @@ def command(
         raise InputError(f"--plot must be of one answer, got {len(answers)}: pick one with --query NAME")
     options = {"coverage": coverage, "at_least": at_least, "at_most": at_most, "grid": grid, "cell": cell}
     estimates = _estimates(answers, prior, loss, options)
-    _draw(estimates, plot)
+    _save_plot(estimates, plot)
     request = {"prior": prior, "loss_function": loss, "coverage": coverage}
     _print_json(parsed_release, estimates, request) if json else _print_text(parsed_release, estimates, request)
 
@@ -74,7 +74,7 @@ def _estimates(answers: list[Answer], prior: str, loss: str, options: dict[str, 
     return estimates
 
 
-def _draw(estimates: list[Estimate | Refusal], plot: str | None) -> None:
+def _save_plot(estimates: list[Estimate | Refusal], plot: str | None) -> None:
     if plot is None:
         return
     from utmost.charts import save_chart

@@ -84,7 +84,7 @@ def command(
     channel = choice.build_channel()
     privacy_loss = choice.privacy_loss(channel)
     save_channel(channel, output)
-    _draw(choice, channel, plot)
+    _save_plot(choice, channel, plot)
     _print_mechanism(choice, channel, privacy_loss, json)
 
 
@@ -100,8 +100,8 @@ def _parse_count(sample: str | None, point: str | None, file: str | None) -> int
         raise InputError("--sample must come without --plot and --output: save the mechanism in a run of its own")
     count = integer(sample, "--sample")
     if not 1 <= count <= MAX_SAMPLES:
-        got = count if abs(count) < 10**15 else "more"
-        raise InputError(f"--sample must be from 1 to {MAX_SAMPLES}, got {got}: draw the rest in another run")
+        count_text = count if abs(count) < 10**15 else "more"
+        raise InputError(f"--sample must be from 1 to {MAX_SAMPLES}, got {count_text}: draw the rest in another run")
     return count
 
 
@@ -160,7 +160,7 @@ def _print_mechanism(choice: MechanismChoice, channel: Channel, privacy_loss: Pr
     )
 
 
-def _draw(choice: MechanismChoice, channel: Channel, plot: str | None) -> None:
+def _save_plot(choice: MechanismChoice, channel: Channel, plot: str | None) -> None:
     from utmost import charts
     from utmost.cli.output import print_remark
 

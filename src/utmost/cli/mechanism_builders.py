@@ -330,8 +330,8 @@ def _parse_upper_end(text: str) -> int:
 
     size = integer(text, "--size")
     if not 0 <= size <= MAX_SAMPLED_COUNT:
-        got = size if abs(size) < 10**15 else "more"
-        raise InputError(f"--size must be the count's upper end, from 0 to 10^12, got {got}")
+        size_text = size if abs(size) < 10**15 else "more"
+        raise InputError(f"--size must be the count's upper end, from 0 to 10^12, got {size_text}")
     return size
 
 
@@ -341,8 +341,8 @@ def _parse_value_count(text: str) -> int:
 
     size = integer(text, "--size")
     if not 1 <= size <= MAX_DRAW_VALUES:
-        got = size if abs(size) < 10**15 else "more"
-        raise InputError(f"--size must be the number of values, from 1 to {MAX_DRAW_VALUES}, got {got}")
+        size_text = size if abs(size) < 10**15 else "more"
+        raise InputError(f"--size must be the number of values, from 1 to {MAX_DRAW_VALUES}, got {size_text}")
     return size
 
 

@@ -133,47 +133,47 @@ def print_facts(pairs: Sequence[tuple[str, str]]) -> None:
     console().print(grid)
 
 
-def build_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
-    """A table; its first `left` columns are words, the rest are numbers."""
+def build_table(header: Sequence[str], rows: Sequence[Sequence[str]], text_columns: int = 1) -> Table:
+    """A table; its first `text_columns` columns are text, the rest are numbers."""
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for k, name in enumerate(header):
-        table.add_column(name, justify="left" if k < left else "right", overflow="fold")
+        table.add_column(name, justify="left" if k < text_columns else "right", overflow="fold")
     for row in rows:
         table.add_row(*row)
     return table
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], text_columns: int = 1) -> None:
     """Print a table on stdout."""
-    console().print(build_table(header, rows, left))
+    console().print(build_table(header, rows, text_columns))
 
 
-def fits_terminal(sides: Sequence[Table | str]) -> bool:
+def fits_terminal(renderables: Sequence[Table | str]) -> bool:
     """Is the terminal wide enough for these side by side."""
     from rich.measure import Measurement
 
     screen = console()
     options = screen.options.update(max_width=10_000)
-    return sum(Measurement.get(screen, options, side).maximum + 4 for side in sides) <= screen.width
+    return sum(Measurement.get(screen, options, renderable).maximum + 4 for renderable in renderables) <= screen.width
 
 
-def print_side_by_side(sides: Sequence[tuple[str, Table | str]]) -> None:
+def print_side_by_side(columns: Sequence[tuple[str, Table | str]]) -> None:
     """Named tables or texts on stdout: side by side where the terminal is wide enough, else one below the other."""
     from rich.table import Table
 
     screen = console()
-    if fits_terminal([side for _, side in sides]):
+    if fits_terminal([renderable for _, renderable in columns]):
         grid = Table.grid(padding=(0, 4, 0, 0))
-        if any(name for name, _ in sides):
-            grid.add_row(*(name for name, _ in sides))
-        grid.add_row(*(side for _, side in sides))
+        if any(name for name, _ in columns):
+            grid.add_row(*(name for name, _ in columns))
+        grid.add_row(*(renderable for _, renderable in columns))
         screen.print(grid)
         return
-    for name, side in sides:
-        screen.print(*[name] if name else [], side, sep="\n")
+    for name, renderable in columns:
+        screen.print(*[name] if name else [], renderable, sep="\n")
 
 
 def print_channel(channel: Channel) -> None:

@@ -73,7 +73,7 @@ def _print_text(report: Report) -> None:
     output.print_text(f"{report.key}  {report.title}")
     for item in report.items:
         output.print_text(f"\n{item.name}: {VERDICT_TEXTS[item.agrees]}. {item.caption}")
-        output.print_side_by_side(_sides(item))
+        output.print_side_by_side(_value_columns(item))
         if item.note:
             output.print_text(item.note)
     for name, lines in (("Errata", report.errata), ("Remarks", report.remarks)):
@@ -90,27 +90,27 @@ def _print_text(report: Report) -> None:
     )
 
 
-def _sides(item: Item) -> list[tuple[str, Any]]:
+def _value_columns(item: Item) -> list[tuple[str, Any]]:
     """Published beside computed: in one table where each has a value a line, or where every cell is the same."""
     from utmost.cli import output
 
-    ours, theirs = item.computed, item.published
-    if theirs is None:
-        return [("computed", _renderable(ours))]
-    if isinstance(ours, str) or isinstance(theirs, str) or ours.header != theirs.header:
-        return [("published", _renderable(theirs)), ("computed", _renderable(ours))]
-    if len(ours.header) == 2 and [row[0] for row in ours.rows] == [row[0] for row in theirs.rows]:
-        rows = [(a[0], a[1], b[1]) for a, b in zip(theirs.rows, ours.rows, strict=True)]
-        return [("", output.build_table((ours.header[0], "published", "computed"), rows))]
-    if ours == theirs and not output.fits_terminal([_renderable(theirs), _renderable(ours)]):
-        return [("published = computed, in every cell", _renderable(ours))]
-    return [("published", _renderable(theirs)), ("computed", _renderable(ours))]
+    computed, published = item.computed, item.published
+    if published is None:
+        return [("computed", _renderable(computed))]
+    if isinstance(computed, str) or isinstance(published, str) or computed.header != published.header:
+        return [("published", _renderable(published)), ("computed", _renderable(computed))]
+    if len(computed.header) == 2 and [row[0] for row in computed.rows] == [row[0] for row in published.rows]:
+        rows = [(a[0], a[1], b[1]) for a, b in zip(published.rows, computed.rows, strict=True)]
+        return [("", output.build_table((computed.header[0], "published", "computed"), rows))]
+    if computed == published and not output.fits_terminal([_renderable(published), _renderable(computed)]):
+        return [("published = computed, in every cell", _renderable(computed))]
+    return [("published", _renderable(published)), ("computed", _renderable(computed))]
 
 
-def _renderable(side: Table | str) -> Any:
+def _renderable(value: Table | str) -> Any:
     from utmost.cli import output
 
-    return side if isinstance(side, str) else output.build_table(side.header, side.rows)
+    return value if isinstance(value, str) else output.build_table(value.header, value.rows)
 
 
 def _save_figures(report: Report, folder: Path) -> None:

@@ -49,7 +49,7 @@ def group(context: typer.Context) -> None:
 RoundOption = Annotated[str | None, typer.Option("--round", metavar="L", help="Results are multiples of this step.")]
 SensitivityOption = Annotated[str, typer.Option(metavar="D", help="How far neighbouring answers are apart.")]
 FormatOption = Annotated[
-    str, typer.Option("--format", metavar="FORMAT", help="binary16, binary32, binary64 or fixed:JSON_FLOAT_DIGITS.")
+    str, typer.Option("--format", metavar="FORMAT", help="binary16, binary32, binary64 or fixed:DIGITS.")
 ]
 GeneratorOption = Annotated[
     str | None, typer.Option("--generator", metavar="N", help="Uniform values z/N, z < N; else the format's usual.")

@@ -83,7 +83,7 @@ def command(
     if loss is not None:
         findings["universal"] = _judge_universality(points, level, loss, channel)
     if plot is not None:
-        _draw(points, level, channel, plot)
+        _save_plot(points, level, channel, plot)
     _print_json(space, points, level, findings) if json else _print_text(points, level, loss, findings)
 
 
@@ -128,7 +128,7 @@ def _judge_universality(points: Space, level: Level, loss: str, channel: str | N
     return universality_output.judge_universality(points, level, loss, channel)
 
 
-def _draw(points: Space, level: Level, channel: str | None, plot: str) -> None:
+def _save_plot(points: Space, level: Level, channel: str | None, plot: str) -> None:
     from utmost import charts
     from utmost.channel import files
     from utmost.cli.output import print_remark
@@ -197,7 +197,7 @@ def _print_kernels(kernels: int | list[dict[str, Any]]) -> None:
         [str(k), *("  ".join(map(_format_cell, kernel[key])) for key in ("vertices", "weights"))]
         for k, kernel in enumerate(kernels[:MAX_SHOWN_MEMBERS])
     ]
-    output.print_table(["", "of vertices (--vertices)", "with weights"], rows, left=3)
+    output.print_table(["", "of vertices (--vertices)", "with weights"], rows, text_columns=3)
     _print_omission(len(kernels))
 
 

@@ -72,23 +72,29 @@ def _recover_frequencies(metadata: TableMetadata, table: str, confidence: str, p
 
     frequencies = recover_frequencies(metadata, table, confidence)
     shares = [float(f) for f in frequencies.estimate]
-    best = [float(f) for f in frequencies.likeliest]
+    likeliest = [float(f) for f in frequencies.likeliest]
     if path is not None:
         columns = {
             "value": list(frequencies.values),
             "count": list(frequencies.counts),
             "estimate": shares,
-            "likeliest": best,
+            "likeliest": likeliest,
         }
         columns |= {"standard_error": list(frequencies.errors), "low": [a for a, _ in frequencies.intervals]}
-        _save(columns | {"high": [b for _, b in frequencies.intervals]}, path)
+        _save_table(columns | {"high": [b for _, b in frequencies.intervals]}, path)
     if json:
         output.print_json(_frequency_document(metadata, frequencies))
         return
     rows = [
-        [value, str(count), f"{share:.4f}", f"{error:.4f}", f"{low:.4f} to {high:.4f}", f"{likely:.4f}"]
-        for value, count, share, error, (low, high), likely in zip(
-            frequencies.values, frequencies.counts, shares, frequencies.errors, frequencies.intervals, best, strict=True
+        [value, str(count), f"{share:.4f}", f"{error:.4f}", f"{low:.4f} to {high:.4f}", f"{likeliest_share:.4f}"]
+        for value, count, share, error, (low, high), likeliest_share in zip(
+            frequencies.values,
+            frequencies.counts,
+            shares,
+            frequencies.errors,
+            frequencies.intervals,
+            likeliest,
+            strict=True,
         )
     ]
     output.print_table(
@@ -135,7 +141,7 @@ def _recover_places(
         raise InputError("--cells must not be given with --prior: its places are the grid")
     reading = read_locations(metadata, table, loss, prior, _parse_side(cells))
     if path is not None:
-        _save({mechanism.x: reading.guesses[:, 0], mechanism.y: reading.guesses[:, 1]}, path)
+        _save_table({mechanism.x: reading.guesses[:, 0], mechanism.y: reading.guesses[:, 1]}, path)
     if json:
         output.print_json(_place_document(mechanism, reading, loss))
         return
@@ -197,7 +203,7 @@ def _print_places(mechanism: LocationMechanism, reading: LocationReading, loss: 
     )
 
 
-def _save(columns: dict[str, Any], path: str) -> None:
+def _save_table(columns: dict[str, Any], path: str) -> None:
     """Write a small table whole or not at all."""
     import pyarrow as pa
 

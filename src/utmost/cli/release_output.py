@@ -20,9 +20,9 @@ def print_preview(preview: Preview) -> None:
 
     setting = preview.setting
     public = "not public" if setting.units is None else f"{setting.units}, public"
-    part = [] if setting.part is None else [("Part", f"only the rows with {setting.part}")]
+    part_facts = [] if setting.part is None else [("Part", f"only the rows with {setting.part}")]
     privacy = f"for {setting.unit}; neighbours: {setting.neighbours}; number of units: {public}"
-    print_facts([("Privacy", privacy), *part, ("Cost", cost_sentence(preview))])
+    print_facts([("Privacy", privacy), *part_facts, ("Cost", cost_sentence(preview))])
     print_text()
     print_table(
         ("query", "kind", "ε", "sensitivity", "error", "± (95 %)"),
@@ -103,5 +103,5 @@ def cells_text(answer: Answer) -> str:
 
     assert isinstance(answer.value, tuple)
     pairs = [f"{name}: {value}" for name, value in zip(cell_names(answer), answer.value, strict=True)]
-    more = f"; and {len(pairs) - MAX_SHOWN_CELLS} more" if len(pairs) > MAX_SHOWN_CELLS else ""
-    return "; ".join(pairs[:MAX_SHOWN_CELLS]) + more
+    remainder = f"; and {len(pairs) - MAX_SHOWN_CELLS} more" if len(pairs) > MAX_SHOWN_CELLS else ""
+    return "; ".join(pairs[:MAX_SHOWN_CELLS]) + remainder
