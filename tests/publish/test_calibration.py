@@ -23,7 +23,7 @@ from utmost.publish.calibration import NoisyMean, calibrate_error, calibrate_los
 from utmost.publish.epsilon_search import exact_decimal, least_epsilon_digits
 
 CONFIDENCES = st.sampled_from(["1/2", "0.9", "0.95", "0.999", "0.000001"])
-JSON_FLOAT_DIGITS = st.integers(1, 8)
+DIGITS = st.integers(1, 8)
 
 
 def unit(calibration) -> Fraction:
@@ -35,7 +35,7 @@ def unit(calibration) -> Fraction:
 
 
 @settings(max_examples=60)
-@given(st.integers(0, 300), CONFIDENCES, st.integers(1, 5), JSON_FLOAT_DIGITS)
+@given(st.integers(0, 300), CONFIDENCES, st.integers(1, 5), DIGITS)
 def test_a_count_s_epsilon_meets_its_target_and_one_unit_less_does_not_exactly(error, confidence, unit_rows, digits):
     calibration = calibrate_error(Count("x"), privacy_setting(kept=unit_rows), error, confidence, digits=digits)
 

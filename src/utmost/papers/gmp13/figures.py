@@ -18,7 +18,7 @@ from utmost.precision.float_samplers import (
 )
 from utmost.precision.number_formats import UniformGenerator, uniform_generator
 
-JSON_FLOAT_DIGITS, DOUBLINGS = 6, 2  # d = 6 and b = 2^2
+DIGITS, DOUBLINGS = 6, 2  # d = 6 and b = 2^2
 SECOND_SECRET = Fraction(7, 32)  # 3·2^−4 + 2^−5
 GENERATOR_VALUES = 64  # of the generator of Figure 2
 MAX_RESULT = 12
@@ -32,13 +32,13 @@ def items() -> tuple[Item, ...]:
 
 def digits_of(law: Law) -> str:
     """The last two binary digits that the results have: one word if it is always the same."""
-    digits = {last_digits(Fraction(result), JSON_FLOAT_DIGITS, DOUBLINGS) for result in law}
+    digits = {last_digits(Fraction(result), DIGITS, DOUBLINGS) for result in law}
     return " or ".join(f"{k:02b}" for k in sorted(digits))
 
 
 def example11() -> Item:
     """b = 4, d = 6, r₁ = 0 and r₂ = 1 + 2^−5: the last two digits survive the noise."""
-    first, second = (scaled_law(r, JSON_FLOAT_DIGITS, DOUBLINGS) for r in (Fraction(0), 1 + Fraction(1, 32)))
+    first, second = (scaled_law(r, DIGITS, DOUBLINGS) for r in (Fraction(0), 1 + Fraction(1, 32)))
     lines: list[Claim] = [
         ("last two digits of every result for r₁", "00", digits_of(first)),
         ("last two digits of every result for r₂", "10", digits_of(second)),
@@ -49,7 +49,7 @@ def example11() -> Item:
             all(_have_disjoint_results(h) for h in range(1, 2**DOUBLINGS)),
         ),
     ]
-    note = f"exact law of a generator with {2 ** (JSON_FLOAT_DIGITS + 4)} values; {len(first)} results of each secret, ε = ∞"
+    note = f"exact law of a generator with {2 ** (DIGITS + 4)} values; {len(first)} results of each secret, ε = ∞"
     return claims_item(
         "Example 1.1", "fixed point with d = 6 digits, noise of scale 1 multiplied by b = 4", lines, note
     )
@@ -57,17 +57,14 @@ def example11() -> Item:
 
 def _have_disjoint_results(h: int) -> bool:
     """Have 0 and (2^n·3 + h)/2^d no result in common."""
-    second_secret = Fraction(2**DOUBLINGS * 3 + h, 2**JSON_FLOAT_DIGITS)
-    first, second = (scaled_law(r, JSON_FLOAT_DIGITS, DOUBLINGS) for r in (Fraction(0), second_secret))
+    second_secret = Fraction(2**DOUBLINGS * 3 + h, 2**DIGITS)
+    first, second = (scaled_law(r, DIGITS, DOUBLINGS) for r in (Fraction(0), second_secret))
     return not set(first) & set(second)
 
 
 def figure1() -> Item:
     """The two laws of the figure."""
-    laws = {
-        "r₁ = 0": scaled_law(0, JSON_FLOAT_DIGITS, DOUBLINGS),
-        "r₂ = 7/32": scaled_law(SECOND_SECRET, JSON_FLOAT_DIGITS, DOUBLINGS),
-    }
+    laws = {"r₁ = 0": scaled_law(0, DIGITS, DOUBLINGS), "r₂ = 7/32": scaled_law(SECOND_SECRET, DIGITS, DOUBLINGS)}
     results = [Fraction(k, 64) for k in range(-8, 24, 2)]
     rows = [[law.get(x, Fraction(0)) for x in results] for law in laws.values()]
     grid = Grid("result", list(laws), results, [list(cells) for cells in zip(*rows, strict=True)])

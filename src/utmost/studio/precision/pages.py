@@ -31,7 +31,7 @@ Bits = Annotated[int, Query(ge=3, le=10, description="The small generator has 2^
 
 def question_from_query(
     format: Annotated[
-        str, Query(max_length=MAX_TEXT_CHARS, description="binary16, binary32, binary64 or fixed:JSON_FLOAT_DIGITS")
+        str, Query(max_length=MAX_TEXT_CHARS, description="binary16, binary32, binary64 or fixed:DIGITS")
     ] = "binary64",
     epsilon: Annotated[str, Query(max_length=MAX_TEXT_CHARS, description="The ε that is meant")] = "1",
     sensitivity: Annotated[
