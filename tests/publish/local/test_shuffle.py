@@ -37,7 +37,7 @@ def test_every_order_of_distinct_words_is_another_order_of_rows_and_equal_words_
     assert len(orders) == factorial(4)
     repeated = ScriptedWords([9, 3, 9, 1, 2, 3])
     assert shuffle.permutation(3, repeated).tolist() == [0, 1, 2]
-    assert repeated.left == []
+    assert repeated.remaining == []
 
 
 @pytest.mark.parametrize("max_bytes", [10**9, 2000, 100, 0])
