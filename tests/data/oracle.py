@@ -62,7 +62,7 @@ def _query_value(row: Row, query: Query) -> Any:
 
 
 class Truth:
-    """All that can be said of the right answer: exactly where nothing is chosen, else within what any choice gives."""
+    """The right answer: exact where every row is kept, else the range over all choices of rows."""
 
     def __init__(self, pairs: Sequence[tuple[Any, Any]], unit: PrivacyUnit) -> None:
         self.unit = unit
@@ -77,7 +77,7 @@ class Truth:
         return inf if self.unit.column is None else self.unit.bound
 
     @property
-    def kept(self) -> int:
+    def kept_rows(self) -> int:
         """How many rows are kept, whichever they are."""
         return sum(int(min(values.total(), self.bound)) for values in self.people.values())
 
@@ -86,7 +86,7 @@ class Truth:
         """Whether nothing is left to choose."""
         return all(values.total() <= self.bound or len(values) == 1 for values in self.people.values())
 
-    def range_of(self, value: Any) -> tuple[int, int]:
+    def count_range(self, value: Any) -> tuple[int, int]:
         """The least and the most kept rows that can have the value."""
         low = high = 0
         for values in self.people.values():
@@ -111,19 +111,19 @@ def assert_agrees(
     """Assert that the table's answer is right."""
     truth = Truth(relevant_values(rows, query, unit, part, where), unit)
     if isinstance(query, Count):
-        assert table.count(query, unit, part) == (len(truth.people) if unit.groups else truth.kept)
+        assert table.count(query, unit, part) == (len(truth.people) if unit.groups else truth.kept_rows)
     elif isinstance(query, Sum | Mean):
         moments = table.moments(query, unit, part)
         low, high = truth.total_range()
-        assert moments.rows == truth.kept
+        assert moments.rows == truth.kept_rows
         assert low <= moments.positions <= high
     else:
         is_cells = isinstance(query, Histogram)
         sizes = table.histogram(query, unit, part) if is_cells else table.positions(query, unit, part)
         values: Sequence[Any] = query.cells if is_cells else range(query.grid.size + 1)
         assert len(sizes) == len(values)
-        assert sum(sizes) == truth.kept
+        assert sum(sizes) == truth.kept_rows
         for size, value in zip(sizes, values, strict=True):
-            low, high = truth.range_of(value)
+            low, high = truth.count_range(value)
             assert low <= size <= high
             assert not truth.is_forced or low == high

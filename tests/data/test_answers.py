@@ -46,7 +46,7 @@ def url(storage: str, request: pytest.FixtureRequest) -> str | None:
 
 
 @pytest.fixture
-def blind(tmp_path: Path) -> Any:
+def schema_only_table(tmp_path: Path) -> Any:
     """A table whose every query fails: all that is said of it is said from its schema."""
 
     def fail(statement: str) -> Any:
@@ -119,23 +119,23 @@ REFUSED_QUERIES: list[tuple[Query, PrivacyUnit, Partition | None, str | None]] =
 
 @pytest.mark.parametrize(("query", "unit", "part", "message"), REFUSED_QUERIES)
 def test_what_cannot_run_is_refused_from_the_schema_alone(
-    blind: Table, query: Query, unit: PrivacyUnit, part: Partition | None, message: str | None
+    schema_only_table: Table, query: Query, unit: PrivacyUnit, part: Partition | None, message: str | None
 ) -> None:
     if message is None:
-        blind.check(query, unit, part)
+        schema_only_table.check(query, unit, part)
         return
     with pytest.raises(InputError, match=message) as error_info:
-        blind.check(query, unit, part)
+        schema_only_table.check(query, unit, part)
     assert "\n" not in str(error_info.value)
-    ask: Callable[..., Any] = {
-        Count: blind.count,
-        Histogram: blind.histogram,
-        Sum: blind.moments,
-        Mean: blind.moments,
-        Quantile: blind.positions,
+    query_method: Callable[..., Any] = {
+        Count: schema_only_table.count,
+        Histogram: schema_only_table.histogram,
+        Sum: schema_only_table.moments,
+        Mean: schema_only_table.moments,
+        Quantile: schema_only_table.positions,
     }[type(query)]
     with pytest.raises(InputError, match=message):
-        ask(query, unit, part)
+        query_method(query, unit, part)
 
 
 def test_an_error_lists_at_most_twenty_columns(tmp_path: Path) -> None:

@@ -39,14 +39,14 @@ FALSE_ALARM = 1e-9  # of each statistical test below, if every choice of k rows 
 
 
 class FixedSource:
-    """A source that always plays the same words; it counts how many it was asked for."""
+    """An entropy source that repeats fixed words and counts how many were drawn."""
 
     def __init__(self, *words: int) -> None:
-        self.given, self.asked = words, 0
+        self.fixed_words, self.words_drawn = words, 0
 
     def words(self, count: int) -> Any:
-        self.asked += count
-        return np.resize(np.array(self.given, dtype=np.uint64), count)
+        self.words_drawn += count
+        return np.resize(np.array(self.fixed_words, dtype=np.uint64), count)
 
 
 def with_fixed_salt(table: Table, *words: int) -> Table:
@@ -263,7 +263,7 @@ def test_a_salt_is_128_bits_and_fresh_for_every_question_that_needs_one(tmp_path
         table, unit = Table(stored_table._engine, stored_table._rows, source), PrivacyUnit("person", rows=1)
         table.histogram(Histogram({"value": (1,)}), unit, None)
         table.moments(Sum("value", GRID, None), unit, None)
-        assert source.asked == 4
+        assert source.words_drawn == 4
         table.count(Count(), unit, None)
         table.histogram(Histogram({"value": (1,)}), PrivacyUnit(), None)
-        assert source.asked == 4
+        assert source.words_drawn == 4

@@ -24,14 +24,14 @@ def release_cost(epsilon: Fraction, plan: str) -> ReleaseCost:
 
 def run_together(count: int, work: Callable[[int, int], None], control: Callable[[list[int]], None]) -> list[list[str]]:
     """Fork, start all at once, let `control` act on the process numbers, wait; what each wrote, line by line."""
-    gate, gate_opener = os.pipe()
+    start_pipe, start_pipe_end = os.pipe()
     pids, read_ends = [], []
     for k in range(count):
         read_end, write_end = os.pipe()
         pid = os.fork()
         if not pid:
-            os.close(gate_opener)
-            os.read(gate, 1)
+            os.close(start_pipe_end)
+            os.read(start_pipe, 1)
             try:
                 work(k, write_end)
             except BaseException as problem:
@@ -40,7 +40,7 @@ def run_together(count: int, work: Callable[[int, int], None], control: Callable
         os.close(write_end)
         pids.append(pid)
         read_ends.append(read_end)
-    os.close(gate_opener)
+    os.close(start_pipe_end)
     control(pids)
     lines_written = [os.fdopen(read_end).read().splitlines() for read_end in read_ends]
     for pid in pids:

@@ -89,15 +89,15 @@ def test_a_refusal_says_what_is_left_and_what_is_asked_and_charges_nothing(ledge
         ledger.charge(release_cost(epsilon=Fraction(1, 2)))
     message = "budget 'survey' has ε 0.25 left, this plan costs 0.50: lower its epsilons or open a new budget"
     assert str(refusal.value) == message
-    with pytest.raises(BudgetError) as dry:
+    with pytest.raises(BudgetError) as preview_refusal:
         ledger.state_after(release_cost(epsilon=Fraction(1, 2)))
-    assert str(dry.value) == message
+    assert str(preview_refusal.value) == message
     with pytest.raises(BudgetError, match=r"has ε 0\.25 left, this plan costs 1/3"):
         ledger.charge(release_cost(epsilon=Fraction(1, 3)))
     assert len(ledger.history("survey")) == ledger.state("survey").charges == 1
 
 
-def test_to_afford_is_what_charging_leads_to_and_changes_nothing(ledger):
+def test_the_state_after_is_what_charging_leads_to_and_changes_nothing(ledger):
     ledger.open(Budget("survey", Fraction(1)))
     ledger.charge(release_cost())
     before = ledger.state("survey")
@@ -111,9 +111,9 @@ def test_what_a_charge_takes_is_of_one_moment_while_others_charge(ledger, locati
     ledger.open(Budget("survey", Fraction(10)))
 
     def charge_repeatedly() -> None:
-        with open_ledger(location) as theirs:
+        with open_ledger(location) as other_ledger:
             for _ in range(30):
-                theirs.charge(release_cost())
+                other_ledger.charge(release_cost())
 
     with ThreadPoolExecutor(1) as thread:
         charging, differences = thread.submit(charge_repeatedly), []

@@ -123,12 +123,12 @@ class Walk(RuleBasedStateMachine):
     def charge(self, data, costs, part, plan, fingerprint) -> None:
         model = self.models[data.draw(st.sampled_from(sorted(self.models)))]
         release_cost = self._release_cost(model, tuple(costs), part, plan, fingerprint)
-        after, left = model.spent(release_cost), model.budget.epsilon - model.spent()
+        after, remaining = model.spent(release_cost), model.budget.epsilon - model.spent()
         if after > model.budget.epsilon:
             for method in (self.ledger.state_after, self.ledger.charge):
                 with pytest.raises(BudgetError):
                     method(release_cost)
-            assert after - model.spent() > left
+            assert after - model.spent() > remaining
             return
         expected_state, entry = self.ledger.state_after(release_cost), self.ledger.charge(release_cost)
         assert (
@@ -143,7 +143,7 @@ class Walk(RuleBasedStateMachine):
 
     @precondition(lambda self: self.models)
     @rule(data=st.data(), costs=COSTS, unit=st.sampled_from([*UNITS, "Row"]), neighbours=st.sampled_from(RELATIONS))
-    def ask_for_others(self, data, costs, unit, neighbours) -> None:
+    def charge_other_units(self, data, costs, unit, neighbours) -> None:
         budget = self.models[data.draw(st.sampled_from(sorted(self.models)))].budget
         release_cost = ReleaseCost(budget.name, unit, neighbours, tuple(costs), None, "p", "f")
         if (unit, neighbours) != (budget.unit, budget.neighbours):
@@ -153,7 +153,7 @@ class Walk(RuleBasedStateMachine):
 
     @precondition(lambda self: self.entries)
     @rule(data=st.data(), content=st.dictionaries(st.text(max_size=3), st.integers() | st.text(max_size=3), max_size=2))
-    def keep(self, data, content) -> None:
+    def store_release(self, data, content) -> None:
         number = data.draw(st.sampled_from(sorted(self.entries)))
         model = self.entries[number]
         index = next(k for k, charge in enumerate(model.charges) if charge.number == number)
@@ -168,14 +168,14 @@ class Walk(RuleBasedStateMachine):
             model.releases.setdefault((charge.plan, charge.fingerprint), content)
 
     @rule(number=st.integers(10**6, 10**7))
-    def keep_what_was_not_charged(self, number) -> None:
+    def store_release_of_no_charge(self, number) -> None:
         if self.models:
             with pytest.raises(InputError, match="entry must be"):
                 self.ledger.store_release(number, "{}")
 
     @precondition(lambda self: self.models)
     @rule(data=st.data(), plan=st.sampled_from("pqz"), fingerprint=st.none() | st.sampled_from("fgh"))
-    def remembered(self, data, plan, fingerprint) -> None:
+    def find_release(self, data, plan, fingerprint) -> None:
         model = self.models[data.draw(st.sampled_from(sorted(self.models)))]
         release_cost = self._release_cost(model, (QueryCost("q", Fraction(1)),), None, plan, fingerprint)
         assert self.ledger.find_release(release_cost) == model.releases.get((plan, fingerprint))

@@ -34,7 +34,7 @@ def path(tmp_path):
 
 
 @pytest.fixture
-def as_nobody():
+def unwritable_ledger_path():
     """A directory, and the power to act as a user who is not root, for whom modes of files count."""
     folder = Path(tempfile.mkdtemp())
     with open_ledger("ledger.sqlite", folder) as ledger:
@@ -156,8 +156,8 @@ def test_an_empty_file_becomes_a_ledger_when_a_budget_is_opened(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes of files are those of Unix")
-def test_a_file_that_cannot_be_written_can_be_read(as_nobody):
-    with open_ledger(str(as_nobody)) as ledger:
+def test_a_file_that_cannot_be_written_can_be_read(unwritable_ledger_path):
+    with open_ledger(str(unwritable_ledger_path)) as ledger:
         assert ledger.state("survey").left == 1
         with pytest.raises(
             LedgerError, match=r"ledger ledger\.sqlite cannot be written: make the file and its directory"
@@ -168,14 +168,17 @@ def test_a_file_that_cannot_be_written_can_be_read(as_nobody):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes of files are those of Unix")
-def test_a_file_that_cannot_be_read_says_so(as_nobody):
+def test_a_file_that_cannot_be_read_says_so(unwritable_ledger_path):
     user = os.geteuid()
     if user == NOBODY:
         os.seteuid(0)
-    as_nobody.chmod(0)
+    unwritable_ledger_path.chmod(0)
     if user == NOBODY:
         os.seteuid(NOBODY)
-    with open_ledger(str(as_nobody)) as ledger, pytest.raises(LedgerError, match="cannot be opened: make the file"):
+    with (
+        open_ledger(str(unwritable_ledger_path)) as ledger,
+        pytest.raises(LedgerError, match="cannot be opened: make the file"),
+    ):
         ledger.budgets()
 
 

@@ -275,7 +275,7 @@ def test_intervals_of_all_answers_at_once_hold_their_share(prior, rate, coverage
         assert any(ties) or (low[y], high[y]) == interval
 
 
-# --- points of her own ------------------------------------------------------------------------------------------------
+# --- the reader's own points ------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=40)

@@ -74,8 +74,8 @@ def neighbouring_answers(
     states = [[unit_rows] for unit_rows in contributions(setting, query, positions)]
     answers = [noisy_answers.exact_answer(query, BoundedTable(other_units + state), setting) for state in states]  # type: ignore[arg-type]
     if not setting.replacing:
-        without = noisy_answers.exact_answer(query, BoundedTable(other_units), setting)  # type: ignore[arg-type]
-        yield from ((without, answer) for answer in answers)
+        answer_without_unit = noisy_answers.exact_answer(query, BoundedTable(other_units), setting)  # type: ignore[arg-type]
+        yield from ((answer_without_unit, answer) for answer in answers)
         return
     yield from ((a, b) for a in answers for b in answers)
 
@@ -205,7 +205,7 @@ def test_the_epsilon_of_the_mechanism_that_runs_is_the_one_asked_for(
 
 def test_optimality_is_claimed_only_where_it_is_proved() -> None:
     rows, persons = PrivacyUnit(), PrivacyUnit("p", rows=3)
-    senses = {
+    claims = {
         (name, str(relation), unit.column): select_mechanism(
             query, HALF, PrivacySetting(relation, unit, None, 9)
         ).optimal.partition(":")[0]
@@ -213,7 +213,7 @@ def test_optimality_is_claimed_only_where_it_is_proved() -> None:
         for relation in NeighbourRelation
         for unit in (rows, persons)
     }
-    assert senses == {
+    assert claims == {
         ("count", "replace", None): "universal",
         ("count", "add-remove", None): "universal",
         ("count", "replace", "p"): "metric",

@@ -41,7 +41,7 @@ def routes() -> APIRouter:
 
     @router.get("/charts")
     def page(request: Request) -> HTMLResponse:
-        context = dict.fromkeys(("csrf", "twin", "navigation", "current_path", "version", "team"), "")
+        context = dict.fromkeys(("csrf", "json_address", "navigation", "current_path", "version", "team"), "")
         text = rendering.template_environment().from_string(PAGE)
         return HTMLResponse(text.render(**context, errors={"epsilon": ""}, vega=request.state.app_state.bundle))
 

@@ -64,9 +64,9 @@ def estimate_entry(capsys):
     from utmost.cli import main
 
     def run_estimate(*arguments: str) -> dict[str, Any]:
-        with pytest.raises(SystemExit) as end:
+        with pytest.raises(SystemExit) as exit_info:
             main(["estimate", *arguments, "--json"])
-        assert end.value.code == 0
+        assert exit_info.value.code == 0
         return dict(json.loads(capsys.readouterr().out)["queries"][0])
 
     return run_estimate
@@ -139,9 +139,9 @@ def test_everything_is_in_the_address(release_studio):
     """A reading that is shared or reloaded is the same reading; what does not matter is left out."""
     form = {"query": "dole", "prior": "binomial", "p": "0.45", "s": "3", "loss": "squared", "under": "9"}
     reading = get_reading(release_studio, **form)
-    again = {name: values[0] for name, values in parse_qs(reading["address"]).items()}
-    assert again == {"query": "dole", "prior": "binomial", "p": "0.45", "loss": "squared"}
-    assert get_reading(release_studio, **again) == reading
+    address_form = {name: values[0] for name, values in parse_qs(reading["address"]).items()}
+    assert address_form == {"query": "dole", "prior": "binomial", "p": "0.45", "loss": "squared"}
+    assert get_reading(release_studio, **address_form) == reading
     page = unescape(release_studio.get(f"/consumer/releases/{SURVEY}?{reading['address']}").text)
     assert reading["readings"][0]["estimate"]["text"] in page
     assert f"/api/consumer/releases/{SURVEY}/reading?{reading['address']}" in page
@@ -245,7 +245,7 @@ def test_a_loss_that_is_not_legal_is_shown_with_its_witness(release_studio):
     assert get_reading(release_studio, WARD, loss="drawn", drawn="-2:4,0:0,2:4")["legality"]["legal"]
 
 
-def test_a_mechanism_made_for_her_is_no_better_decided_exactly(release_studio):
+def test_a_mechanism_made_for_one_reader_is_no_better_decided_exactly(release_studio):
     """GRS12 Thm 3.2 at 8 values: equality of exact numbers, and the certificate's gap is 0."""
     form = {"prior": "binomial", "p": "0.3", "loss": "squared"}
     comparison = release_studio.get(f"{ROOT}{WARD}/tailored?{urlencode(form)}").json()
@@ -294,9 +294,9 @@ def test_bars_are_a_histogram_that_can_be_sent_back(value, units, prior):
     bars = editors.prior_bars(reader)
     assert len(bars.heights) == len(bars.labels) <= 24
     assert max(bars.heights) == 100
-    again = response_models.make_reader(answer, ReadingForm(prior="steps", bars=bars.text), None)
-    assert again is not None
-    assert editors.prior_bars(again) == bars
+    second_reader = response_models.make_reader(answer, ReadingForm(prior="steps", bars=bars.text), None)
+    assert second_reader is not None
+    assert editors.prior_bars(second_reader) == bars
 
 
 def test_a_drawing_begins_as_the_loss_that_is_chosen():

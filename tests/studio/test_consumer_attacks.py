@@ -292,12 +292,15 @@ def test_weights_that_are_none_are_refused(release_studio, weights):
 
 def test_script_in_a_release_is_text(release_studio):
     """In titles, names, predicates and cells; in pages, in JSON, and in what charts are made of."""
-    wide = example_releases.answer(
+    histogram_answer = example_releases.answer(
         Histogram({SCRIPT: (SCRIPT, "b")}), "0.2", example_releases.CLOSED, "cells", value=(3, 4)
     )
     release = replace(
         example_releases.release(
-            [example_releases.answer(Count(SCRIPT), "0.1", example_releases.CLOSED, SCRIPT, value=404), wide]
+            [
+                example_releases.answer(Count(SCRIPT), "0.1", example_releases.CLOSED, SCRIPT, value=404),
+                histogram_answer,
+            ]
         ),
         title=SCRIPT,
         guarantee=SCRIPT,
@@ -316,10 +319,10 @@ def test_script_in_a_release_is_text(release_studio):
         assert "<img src=x" not in answer.text
         assert "49" not in answer.text.partition("{{")[2][:10]
         assert "script-src 'self'" in answer.headers["content-security-policy"]
-    twin = release_studio.get(f"/api{root}/reading?query=cells")
-    assert twin.headers["content-type"] == "application/json"
-    assert twin.headers["x-content-type-options"] == "nosniff"
-    specs = json.dumps([picture["spec"] for picture in twin.json()["pictures"].values()])
+    json_response = release_studio.get(f"/api{root}/reading?query=cells")
+    assert json_response.headers["content-type"] == "application/json"
+    assert json_response.headers["x-content-type-options"] == "nosniff"
+    specs = json.dumps([picture["spec"] for picture in json_response.json()["pictures"].values()])
     assert "alert" not in specs
     assert release_studio.get(f"/api{root}/reading").json()["readings"][0]["value"]["text"] == "404"
 

@@ -71,8 +71,8 @@ def test_the_whole_story_without_script(studio, settings):
         redirect = post_form(studio, confirm, SPEND)
         assert redirect.status_code == 303
     assert count_charges(settings, "panel") == 1
-    again = studio.get(answer.headers["location"])
-    assert again.headers["location"] == redirect.headers["location"]
+    second_response = studio.get(answer.headers["location"])
+    assert second_response.headers["location"] == redirect.headers["location"]
     release = studio.get(redirect.headers["location"])
     assert release.status_code == 200
     assert "clinics" in release.text
@@ -99,8 +99,8 @@ def test_the_downloaded_plan_is_the_plan_and_utmost_release_gives_the_same(studi
     with pytest.raises(SystemExit) as stop:
         main(["release", "mine.toml", "--json"])
     assert stop.value.code == 0
-    mine = json.loads(capsys.readouterr().out)
-    assert mine == json.loads(studio.get(f"/curator/releases/{file}/download").text)
+    cli_output = json.loads(capsys.readouterr().out)
+    assert cli_output == json.loads(studio.get(f"/curator/releases/{file}/download").text)
     assert count_charges(settings) == 1
 
 
@@ -111,12 +111,12 @@ def test_without_a_fingerprint_the_downloaded_plan_is_charged_at_the_same_cost(s
     monkeypatch.chdir(settings.folder)
     with pytest.raises(SystemExit):
         main(["release", "mine.toml", "--dry-run", "--json"])
-    dry = json.loads(capsys.readouterr().out)
-    assert dry == studio.get(f"/api/curator/offers/{offer['key']}").json()["preview"]
-    assert dry == studio.post("/api/curator/preview", json={"plan": offer["plan"]}).json()
-    with pytest.raises(SystemExit) as end:
+    dry_run = json.loads(capsys.readouterr().out)
+    assert dry_run == studio.get(f"/api/curator/offers/{offer['key']}").json()["preview"]
+    assert dry_run == studio.post("/api/curator/preview", json={"plan": offer["plan"]}).json()
+    with pytest.raises(SystemExit) as exit_info:
         main(["release", "mine.toml", "--json"])
-    assert (end.value.code, count_charges(settings)) == (0, 1)
+    assert (exit_info.value.code, count_charges(settings)) == (0, 1)
     assert (
         release_file.read_release(settings.folder / "mine.release.json").epsilon
         == release_file.parse_release(capsys.readouterr().out).epsilon
@@ -243,7 +243,7 @@ CHANGES = [
 
 
 def test_no_value_of_the_table_is_in_any_response_or_log(studio, settings, caplog, monkeypatch):
-    """The table has a mark that nobody types, but where she does; it comes back in nothing but what she typed."""
+    """The table has a marker value; no response or log repeats it, except where the visitor typed it."""
     caplog.set_level(logging.DEBUG)
     write_visits(settings)
     open_budget(settings, epsilon="100", neighbours="add-remove")
@@ -277,7 +277,7 @@ def _fail_with_values(*_args):
     raise RuntimeError(f"conversion failed on {TEXT_MARK} {NUMBER_MARK}")
 
 
-def test_what_she_typed_herself_comes_back_and_finds_nothing_out(studio, settings):
+def test_typed_text_comes_back_and_reveals_nothing(studio, settings):
     """A predicate with the mark is answered alike whether the table has it or not: nothing is read for it."""
     path = write_visits(settings)
     texts = []
@@ -313,19 +313,21 @@ def test_a_true_answer_is_in_no_response_file_or_log(studio, settings, caplog):
 
 def test_a_long_release_is_waited_for_on_a_page_that_looks_again(studio, settings, monkeypatch):
     open_budget(settings)
-    offer, go, release = make_offer(studio), threading.Event(), spending.SpendingService._charge_and_release
+    offer, may_release, release = make_offer(studio), threading.Event(), spending.SpendingService._charge_and_release
     monkeypatch.setattr(spending, "RELEASE_SECONDS", 0.01)
     monkeypatch.setattr(
-        spending.SpendingService, "_charge_and_release", lambda self, offer: (go.wait(10), release(self, offer))[1]
+        spending.SpendingService,
+        "_charge_and_release",
+        lambda self, offer: (may_release.wait(10), release(self, offer))[1],
     )
     answer = studio.post(SPEND, data=offer)
     assert answer.headers["location"] == f"/curator/confirm/{offer['key']}"
     page = studio.get(answer.headers["location"])
     assert "is being made" in page.text
     assert 'http-equiv="refresh"' in page.text
-    again = studio.post("/api/curator/releases", json=offer).json()
-    assert (again["state"], count_charges(settings)) == ("going", 0)
-    go.set()
+    second_response = studio.post("/api/curator/releases", json=offer).json()
+    assert (second_response["state"], count_charges(settings)) == ("going", 0)
+    may_release.set()
     monkeypatch.setattr(spending, "RELEASE_SECONDS", 20.0)
     outcome = studio.post("/api/curator/releases", json=offer).json()
     assert (outcome["state"], count_charges(settings)) == ("done", 1)

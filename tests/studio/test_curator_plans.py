@@ -83,7 +83,7 @@ def visits(draw, folder):
     table = plan_builder.tables.TableSchema(
         tables.declared_types({name: ColumnKind(kind) for name, kind in VISITS.items()}), lambda _: 3
     )
-    used = set().union(*(table.used(query_spec.query, unit, plan.part) for query_spec in plan.queries))
+    used = set().union(*(table.used_columns(query_spec.query, unit, plan.part) for query_spec in plan.queries))
     return replace(plan, source=Source("visits.csv", columns={n: k for n, k in VISITS.items() if n in used}))
 
 
@@ -105,10 +105,10 @@ def test_a_plan_put_into_the_form_comes_out_as_it_was(tmp_path_factory, data):
     table = tables.TableSchema(
         tables.declared_types({name: ColumnKind(kind) for name, kind in VISITS.items()}), lambda _: 3
     )
-    built = plan_builder.build_plan(parsed_draft, table, settings)
-    assert built.problems == ()
-    assert built.plan == plan
-    assert plans.parse_plan(plan_writer.write_plan(built.plan), folder) == plan
+    built_plan = plan_builder.build_plan(parsed_draft, table, settings)
+    assert built_plan.problems == ()
+    assert built_plan.plan == plan
+    assert plans.parse_plan(plan_writer.write_plan(built_plan.plan), folder) == plan
 
 
 def _form_pairs(content, path=""):

@@ -27,7 +27,7 @@ def budget(settings):
     open_budget(settings)
 
 
-def left(settings) -> Fraction:
+def remaining_epsilon(settings) -> Fraction:
     with ledger.open_ledger(settings.ledger, settings.folder) as budget_ledger:
         return budget_ledger.state("survey").left
 
@@ -37,7 +37,7 @@ def test_what_was_shown_is_charged_and_released(studio, settings):
     assert (offer["cost"], offer["takes"], count_charges(settings)) == ("13/30", "13/30", 0)
     outcome = studio.post(SPEND, json=offer).json()
     assert (outcome["state"], outcome["entry"], outcome["repeated"]) == ("done", 1, False)
-    assert left(settings) == Fraction(17, 30)
+    assert remaining_epsilon(settings) == Fraction(17, 30)
     release = release_file.read_release(settings.releases / outcome["file"])
     assert [answer.name for answer in release] == ["dole", "schooling"]
     assert release.epsilon == Fraction(13, 30)
@@ -46,9 +46,9 @@ def test_what_was_shown_is_charged_and_released(studio, settings):
 def test_repeats_give_the_same_release_and_charge_once(studio, settings):
     offer = make_offer(studio)
     first = studio.post(SPEND, json=offer).json()
-    again = [studio.post(SPEND, json=offer).json() for _ in range(3)]
+    repeated_outcomes = [studio.post(SPEND, json=offer).json() for _ in range(3)]
     assert count_charges(settings) == 1
-    assert all(outcome == {**first, "repeated": True} for outcome in again)
+    assert all(outcome == {**first, "repeated": True} for outcome in repeated_outcomes)
     assert len(list(settings.releases.iterdir())) == 1
 
 
@@ -96,28 +96,28 @@ def test_a_restarted_studio_gives_the_same_release(studio, settings):
     assert count_charges(settings) == 1
 
 
-@pytest.mark.parametrize("when", ["before the charge", "after the charge", "after the release"])
-def test_a_studio_that_is_stopped_in_the_middle_charges_at_most_once(studio, settings, monkeypatch, when):
+@pytest.mark.parametrize("stop_point", ["before the charge", "after the charge", "after the release"])
+def test_a_studio_that_is_stopped_in_the_middle_charges_at_most_once(studio, settings, monkeypatch, stop_point):
     """Stopped: no outcome is written. What was charged is told, what was released is given, nothing runs twice."""
     offer = make_offer(studio)
     stopped_function = {
         "before the charge": "utmost.ledger.ledger.Ledger.charge",
         "after the charge": "utmost.ledger.ledger.Ledger.store_release",
         "after the release": "utmost.studio.curator.offers.Offers.save_outcome",
-    }[when]
+    }[stop_point]
     with monkeypatch.context() as patch:
         patch.setattr(stopped_function, _raise_stopped)
         # a process that is gone cleans nothing up
         patch.setattr(spending.SpendingService, "_outcome_after_failure", _raise_stopped)
         assert studio.post(SPEND, json=offer).status_code == 500
     charge_count = count_charges(settings)
-    assert charge_count == (0 if when == "before the charge" else 1)
+    assert charge_count == (0 if stop_point == "before the charge" else 1)
     studio.client.app.state.spending = spending.SpendingService(settings, studio.state.metrics)
-    if when != "after the release":
+    if stop_point != "after the release":
         assert studio.post(SPEND, json=offer).json()["state"] == "going"  # another studio may be at it
         monkeypatch.setattr(spending, "RECENT_RUN_SECONDS", 0.0)
     outcome = studio.post(SPEND, json=offer).json()
-    assert outcome["state"] == ("done" if when == "after the release" else "lost")
+    assert outcome["state"] == ("done" if stop_point == "after the release" else "lost")
     assert outcome["entry"] == (1 if charge_count else None)
     assert studio.post(SPEND, json=offer).json()["state"] == outcome["state"]
     assert count_charges(settings) == charge_count
@@ -195,9 +195,11 @@ def test_the_key_of_another_session_is_refused_like_one_that_never_was(team, set
     offer = team.client.post("/api/curator/offers", json={"plan": SURVEY}, headers=ann).json()
     confirmation = {name: offer[name] for name in ("key", "plan", "cost", "takes")}
     team.client.post("/login", data={"token": team.tokens["ann"], "then": "/", "csrf": _csrf(team)})
-    theft = team.post(SPEND, json=confirmation)  # ann's browser, not the program that was given the offer
+    stolen_offer_response = team.post(
+        SPEND, json=confirmation
+    )  # ann's browser, not the program that was given the offer
     unknown = team.post(SPEND, json={**confirmation, "key": "A" * 43})
-    assert (theft.status_code, theft.json()) == (404, unknown.json())
+    assert (stolen_offer_response.status_code, stolen_offer_response.json()) == (404, unknown.json())
     assert team.get(f"/api/curator/offers/{offer['key']}").status_code == 404
     assert count_charges(settings) == 0
     assert team.client.post(SPEND, json=confirmation, headers=ann).json()["state"] == "done"

@@ -26,9 +26,9 @@ def jobs(tmp_path):
     job_queue.close()
 
 
-def until(jobs: Jobs, job: Job, *states: str) -> Job:
-    end = time.monotonic() + MAX_WAIT_SECONDS
-    while time.monotonic() < end:
+def wait_for_state(jobs: Jobs, job: Job, *states: str) -> Job:
+    deadline = time.monotonic() + MAX_WAIT_SECONDS
+    while time.monotonic() < deadline:
         current = jobs.find("ann", job.id)
         if current.state in states:
             return current
@@ -45,7 +45,7 @@ def begin_endless_job(jobs: Jobs, file: Path) -> Job:
 
 
 def test_work_is_done_in_its_own_process_and_its_result_is_kept_over_a_restart(jobs, tmp_path):
-    job = until(jobs, begin_job(jobs, "double", number=21), "done")
+    job = wait_for_state(jobs, begin_job(jobs, "double", number=21), "done")
     assert job.result == {"twice": 42}
     assert (job.words, job.done, job.total, job.lower, job.upper) == ("doubling", 1, 2, "1/2", "3/4")
     assert job.page == f"/page?job={job.id}"
@@ -54,28 +54,28 @@ def test_work_is_done_in_its_own_process_and_its_result_is_kept_over_a_restart(j
 
 def test_a_job_tells_how_far_it_is_and_stops_when_it_is_cancelled(jobs, tmp_path):
     job = begin_endless_job(jobs, tmp_path / "beat")
-    until(jobs, job, "running")
+    wait_for_state(jobs, job, "running")
     while jobs.find("ann", job.id).lower is None:
         time.sleep(0.02)
     assert jobs.find("ann", job.id).words == "going on"
     assert jobs.cancel("ann", job.id).state == "cancelled"
-    beat = (tmp_path / "beat").read_text()
+    last_write = (tmp_path / "beat").read_text()
     time.sleep(0.2)
-    assert (tmp_path / "beat").read_text() == beat
+    assert (tmp_path / "beat").read_text() == last_write
     assert jobs.cancel("ann", job.id).state == "cancelled"
 
 
 def test_a_job_that_waits_is_begun_when_there_is_room_and_one_cancelled_before_that_never(jobs, tmp_path):
     first, second = begin_endless_job(jobs, tmp_path / "a"), begin_endless_job(jobs, tmp_path / "b")
     third = begin_job(jobs, "double", number=1)
-    until(jobs, first, "running")
+    wait_for_state(jobs, first, "running")
     assert [jobs.find("ann", job.id).state for job in (second, third)] == ["waiting", "waiting"]
     assert jobs.counts() == {"running": 1, "waiting": 2}
     with pytest.raises(Refusal, match="too much"):
         begin_job(jobs, "double", number=2)
     jobs.cancel("ann", second.id)
     jobs.cancel("ann", first.id)
-    assert until(jobs, third, "done").result == {"twice": 2}
+    assert wait_for_state(jobs, third, "done").result == {"twice": 2}
     assert not (tmp_path / "b").exists()
 
 
@@ -87,7 +87,7 @@ def test_the_same_work_asked_for_twice_is_one_job(jobs, tmp_path):
 def test_what_went_on_when_the_studio_ended_is_interrupted(tmp_path):
     jobs = Jobs(tmp_path, Limits(jobs=1))
     job = begin_endless_job(jobs, tmp_path / "beat")
-    until(jobs, job, "running")
+    wait_for_state(jobs, job, "running")
     jobs.close()
     assert Jobs(tmp_path, Limits()).find("ann", job.id).state == "interrupted"
     with pytest.raises(Refusal):
@@ -96,11 +96,11 @@ def test_what_went_on_when_the_studio_ended_is_interrupted(tmp_path):
 
 def test_a_process_ends_with_the_studio_however_that_ends(jobs, tmp_path):
     job = begin_endless_job(jobs, tmp_path / "beat")
-    until(jobs, job, "running")
+    wait_for_state(jobs, job, "running")
     process = jobs._active[job.id]
     process.stdin.close()  # what the end of the studio does to the pipe
     assert process.wait(MAX_WAIT_SECONDS) == 1
-    assert until(jobs, job, "failed").error.startswith("it ended without a result")
+    assert wait_for_state(jobs, job, "failed").error.startswith("it ended without a result")
 
 
 @pytest.mark.parametrize(
@@ -112,13 +112,13 @@ def test_a_process_ends_with_the_studio_however_that_ends(jobs, tmp_path):
     ],
 )
 def test_a_job_that_fails_says_why_in_one_line_and_quotes_no_data(jobs, name, error, capfd):
-    assert until(jobs, begin_job(jobs, name), "failed").error == error
+    assert wait_for_state(jobs, begin_job(jobs, name), "failed").error == error
     assert "Ann" not in "".join(capfd.readouterr())
 
 
 def test_a_job_that_takes_too_long_is_ended(tmp_path):
     jobs = Jobs(tmp_path, Limits(job_seconds=1))
-    assert "more than 1 seconds" in until(jobs, begin_endless_job(jobs, tmp_path / "beat"), "failed").error
+    assert "more than 1 seconds" in wait_for_state(jobs, begin_endless_job(jobs, tmp_path / "beat"), "failed").error
     jobs.close()
 
 
@@ -130,7 +130,7 @@ def test_a_name_that_is_no_jobs_finds_nothing(jobs, name):
 
 def test_the_oldest_jobs_are_forgotten(tmp_path):
     jobs = Jobs(tmp_path, Limits(kept_jobs=2))
-    finished_jobs = [until(jobs, begin_job(jobs, "double", number=k), "done") for k in range(4)]
+    finished_jobs = [wait_for_state(jobs, begin_job(jobs, "double", number=k), "done") for k in range(4)]
     kept_ids = {job.id for job in jobs.all("ann")}
     assert finished_jobs[0].id not in kept_ids
     assert finished_jobs[3].id in kept_ids

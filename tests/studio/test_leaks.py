@@ -91,7 +91,7 @@ class Crawler:
 
 @pytest.fixture
 def outside_folder(tmp_path: Path) -> Path:
-    """Files that would be read without a complaint, beside the studio's folder."""
+    """Readable files beside the studio's folder."""
     files_folder = tmp_path / OUTSIDE_FOLDER
     files_folder.mkdir()
     (files_folder / "m.csv").write_text("0,1\n1,0\n")

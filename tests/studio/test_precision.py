@@ -52,8 +52,8 @@ def test_ticks_are_coloured_by_who_can_give_them(studio: Any) -> None:
     assert first_rows
     assert all((row["from"] == "either secret") == (Fraction(row["exact"]) in second_law) for row in first_rows)
     assert all(Fraction(row["exact"]) in first_law for row in first_rows)
-    leak = studio.get("/api/precision/leak", params={"format": "binary16"}).json()
-    assert Fraction(leak["raw"]["exact"]) == disclosure_probability(supports.raw)
+    disclosure = studio.get("/api/precision/leak", params={"format": "binary16"}).json()
+    assert Fraction(disclosure["raw"]["exact"]) == disclosure_probability(supports.raw)
 
 
 @pytest.mark.parametrize(

@@ -11,5 +11,5 @@ PAGES = ["/", "/curator", "/consumer", "/designer", "/precision", "/papers", "/j
 def test_every_page_answers_and_names_its_json_twin(studio, path):
     answer = studio.get(path)
     assert answer.status_code == 200
-    twin = answer.text.partition('type="application/json" href="')[2].partition('"')[0]
-    assert studio.get(twin).headers["content-type"] == "application/json"
+    json_response = answer.text.partition('type="application/json" href="')[2].partition('"')[0]
+    assert studio.get(json_response).headers["content-type"] == "application/json"

@@ -35,7 +35,7 @@ def routes() -> APIRouter:
 
     @router.get("/form")
     def page(request: Request) -> HTMLResponse:
-        context = dict.fromkeys(("csrf", "twin", "navigation", "current_path", "version", "team"), "")
+        context = dict.fromkeys(("csrf", "json_address", "navigation", "current_path", "version", "team"), "")
         errors = {"epsilon": "", "size": ""}
         text = rendering.template_environment().from_string(PAGE)
         return HTMLResponse(text.render(**context, errors=errors, vega=request.state.app_state.bundle))
@@ -115,17 +115,17 @@ def begin_job(page: Any, address: str, work: str, file: Path) -> str:
 
 
 def test_a_job_leads_to_its_result(address, page, tmp_path):
-    page.goto(f"{address}/jobs/{begin_job(page, address, 'double', tmp_path / 'beat')}")
+    page.goto(f"{address}/jobs/{begin_job(page, address, 'double', tmp_path / 'last_write')}")
     page.wait_for_url("**/papers?job=*")
 
 
 def test_a_job_shows_its_bounds_survives_a_reload_and_is_cancelled_by_a_click(address, page, tmp_path):
-    page.goto(f"{address}/jobs/{begin_job(page, address, 'endless', tmp_path / 'beat')}")
+    page.goto(f"{address}/jobs/{begin_job(page, address, 'endless', tmp_path / 'last_write')}")
     wait_until(lambda: page.locator("[data-job-words]").text_content() == "going on")
     page.reload()
     wait_until(lambda: int(page.locator("[data-job-lower]").text_content().replace("–", "0")) > 10)
     page.get_by_role("button", name="Cancel it").click()
     page.wait_for_selector(".badge.cancelled")
-    beat = (tmp_path / "beat").read_text()
+    last_write = (tmp_path / "beat").read_text()
     time.sleep(0.2)
-    assert (tmp_path / "beat").read_text() == beat
+    assert (tmp_path / "beat").read_text() == last_write

@@ -85,7 +85,7 @@ def test_a_team_is_served_with_tokens(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (("studio", "nowhere"), "FOLDER must be a folder that exists"),
         (("studio", "--port", "70000"), "--port must be from 0 to 65535"),
@@ -96,11 +96,11 @@ def test_a_team_is_served_with_tokens(tmp_path):
         (("serve", "token", "ann", "--role", "curator"), "--tokens must be given"),
     ],
 )
-def test_what_cannot_be_served_is_said_in_one_line(arguments, words, tmp_path, monkeypatch, capsys):
+def test_what_cannot_be_served_is_said_in_one_line(arguments, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert run(arguments) == 2
     error_output = capsys.readouterr().err
-    assert words in error_output
+    assert message in error_output
     assert error_output.count("\n") == 1
 
 

@@ -1,4 +1,4 @@
-"""Data: where the exact answers come from. `sample_data` is the table the demonstration counts."""
+"""Data: sources, engines, predicates and exact answers. `sample_data` is the table of the demonstration."""
 
 from utmost.data.sample_data import SampleTable, anes96, count_rows
 

@@ -1,4 +1,4 @@
-"""What kind of thing a column holds: the few kinds that can be asked about, whatever the engine calls its types."""
+"""The kinds of columns that queries can use, whatever the engine calls its types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""At most so much of each person, and what is kept is random.
+"""Bound each person's contribution: a random choice of at most k of their rows is kept.
 
 **Lemma.** Fix the salt. Which of a person's rows are kept depends on that person's rows alone.
 *Proof.* Rows are first grouped by (person, value), value being all that the query uses of a row; rows equal in both are

@@ -1,4 +1,4 @@
-"""Which rows are in listed cells, and how many came back for each."""
+"""The cells of a histogram: check their keys, select their rows, collect their counts."""
 
 from __future__ import annotations
 

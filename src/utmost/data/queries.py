@@ -1,4 +1,4 @@
-"""What can be asked of a table, and for whom it must be private. Plain data: no engine, no noise.
+"""Queries, privacy units and neighbour relations. Plain data: no engine, no noise.
 
 A *unit* is what privacy protects: each row, or each person named by a column. *Neighbours* are tables that differ in
 one unit: `replace` changes one and keeps their number, which is then public; `add-remove` adds or removes one.
@@ -25,7 +25,7 @@ Key = bool | int | str | date
 
 
 class NeighbourRelation(StrEnum):
-    """Which tables must be hard to tell apart."""
+    """Which tables are neighbours."""
 
     REPLACE = "replace"
     ADD_REMOVE = "add-remove"

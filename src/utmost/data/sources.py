@@ -1,4 +1,4 @@
-"""Where a table is, and opening it.
+"""The source of a table, and opening it.
 
 A location is a path to a .csv, .parquet, .duckdb or .ddb file, relative to the plan's folder; postgresql://…;
 bundled:anes96; or nothing, for a table in the catalogue of a running Spark session.

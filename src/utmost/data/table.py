@@ -1,4 +1,4 @@
-"""Exact answers about a table, with at most so much of each person. No noise here: these numbers are secrets.
+"""Exact answers about a table with bounded contributions. No noise here: these numbers are secret.
 
 Each answer is a sum over units of what one unit's rows give (`contribution_bounds` has the lemma), so it moves by no
 more than the query's sensitivity when one unit changes, on every engine and for every draw of what is kept.
@@ -79,10 +79,10 @@ class Table:
 
     def guesses(self, query: Query, unit: PrivacyUnit, part: Partition | None) -> dict[str, ColumnKind]:
         """The columns that a query uses and whose kinds were found in the rows, so that one row could change them."""
-        names = self.used(query, unit, part)
+        names = self.used_columns(query, unit, part)
         return {name: kind for name, kind in self._kinds.items() if name in names & self._guessed_columns}
 
-    def used(self, query: Query, unit: PrivacyUnit, part: Partition | None) -> set[str]:
+    def used_columns(self, query: Query, unit: PrivacyUnit, part: Partition | None) -> set[str]:
         """The columns that a query uses."""
         columns = set() if query.where is None else set(predicates.parse_predicate(query.where).columns)
         columns |= set(query.keys) if isinstance(query, Histogram) else set()

@@ -26,7 +26,7 @@ DTYPES |= {
 
 
 class TableSchema(Table):
-    """The columns of a table; `count_units` tells how many units there are, and is called only under replace."""
+    """The columns of a table; `count_units` returns how many units there are, and is called only under replace."""
 
     def __init__(
         self, types: Any, count_units: Callable[[PrivacyUnit], int], guessed_columns: frozenset[str] = frozenset()

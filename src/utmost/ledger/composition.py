@@ -1,4 +1,4 @@
-"""What charges tell together.
+"""Compose charges: the ε of many charges together.
 
 `pure`: ε adds up, except over parts of the table that no unit can be in twice. `pld`: see
 `utmost.ledger.loss_distributions`.
@@ -22,7 +22,7 @@ PLAIN_NUMBER_PATTERN = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})")
 
 @dataclass(frozen=True, slots=True)
 class ChargeGroup:
-    """So many charges of the same cost on the same part, or on the whole table."""
+    """A number of charges of the same cost on the same part, or on the whole table."""
 
     epsilon: Fraction
     law: str
@@ -37,7 +37,7 @@ def ask_groups(release_cost: ReleaseCost) -> list[ChargeGroup]:
 
 
 def composed_epsilon(budget: Budget, charge_groups: Iterable[ChargeGroup]) -> Fraction:
-    """The ε that all these charges tell together, at the budget's δ: exact for `pure`, rounded up for `pld`."""
+    """The ε of all these charges together, at the budget's δ: exact for `pure`, rounded up for `pld`."""
     groups = list(charge_groups)
     if budget.composition == "pld":
         return loss_distributions.pld_epsilon(

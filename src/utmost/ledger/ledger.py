@@ -1,4 +1,4 @@
-"""The ledger itself: one logic over both stores."""
+"""The ledger: budgets, charges and stored releases, the same over both stores."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Ledger:
         return [self._parse_charge(list(group)) for _, group in groupby(rows, key=lambda row: row[0])]
 
     def find_release(self, release_cost: ReleaseCost) -> dict[str, Any] | None:
-        """The first release kept for the same plan and fingerprint, if the budget remembers and there is one."""
+        """The first release stored for the same plan and fingerprint, if the budget remembers releases and has one."""
         with self._reading() as session:
             key, budget = self._matching_budget(session, release_cost)
             if not budget.remember or release_cost.fingerprint is None:
@@ -161,7 +161,7 @@ class Ledger:
         return ChargeReceipt(number, state.spent, state.left)
 
     def store_release(self, entry: int, document: str) -> None:
-        """Remember the release of a charge, once.
+        """Store the release of a charge, once.
 
         Nothing is done if the budget does not remember or the charge has no fingerprint. Of two releases of the same
         plan on the same fingerprint the one kept first is remembered.

@@ -92,7 +92,7 @@ class PostgresStore:
             yield session
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

@@ -1,4 +1,4 @@
-"""What a ledger holds: budgets, what is asked of them, what was charged. Plain data, checked when it is made.
+"""The records of a ledger: budgets, release costs and charges. Plain data, checked when created.
 
 Amounts are exact fractions. A unit is "row" or the name of the column whose values are the persons protected.
 """
@@ -29,7 +29,7 @@ Part = tuple[str, str]  # a column and the value that the rows of the part have 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """ε, or (ε, δ), that all charges together may tell of one unit; `unit` and `neighbours` are fixed for good.
+    """Total ε, or (ε, δ), of all charges together for one unit; `unit` and `neighbours` are fixed for good.
 
     `pure` composition adds up ε and has δ = 0. `pld` composes privacy-loss distributions at δ > 0. A budget that
     remembers gives the release of the same plan on the same fingerprint again for free. `opened` is set by the ledger.
@@ -57,7 +57,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class QueryCost:
-    """What one query tells: `epsilon` in all, and the law of its noise, which pld composition may use.
+    """The privacy loss of one query: `epsilon` in all, and the law of its noise, which pld composition may use.
 
     `geometric`: one number, a whole number of lattice steps, which a unit moves by at most `steps`, with noise
     Pr[Δ = δ] ∝ e^(−ε·|δ|/steps). `any`: nothing is known but ε.

@@ -1,4 +1,4 @@
-"""Where a ledger lies: the shape that both databases have, and the tables, the same in both.
+"""The interface of a ledger's database, and its tables, the same in SQLite and PostgreSQL.
 
 A store hands out sessions, each one transaction: what `writing` did is durable when it ends, or undone. Statements have
 `?` for every value. The tables' names start with utmost_, since a PostgreSQL database may hold others.
@@ -97,5 +97,5 @@ def make_tables(session: Session, store: Store) -> None:
 
 
 def damage_error(store: Store) -> LedgerError:
-    """What is said of a ledger that holds what no utmost writes."""
+    """The error for a ledger with content that no utmost writes."""
     return LedgerError(f"{store.name} {DAMAGED_MESSAGE}")

@@ -1,1 +1,1 @@
-"""Releases: a plan is charged, answered with noise and written down; a consumer reads it."""
+"""Releases: charge a plan, answer it with noise, write the release file, and read it as a consumer."""

@@ -1,4 +1,4 @@
-"""How far off an answer will be, said before anything is spent; nothing here depends on the data.
+"""The error of an answer, computed before anything is spent; nothing here depends on the data.
 
 It is the noise alone: the distance from the number that is asked of the rows kept of each person, with values clamped
 to their bounds. What bounding and clamping change is not in it.

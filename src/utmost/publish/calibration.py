@@ -1,4 +1,4 @@
-"""The least ε that makes an answer as good as asked, known before anything is spent.
+"""Find the least ε that meets a target for the error or the expected loss, before anything is spent.
 
 Everything depends on the query, the unit and the relation between tables, as in `mechanism_selection`; nothing on the
 data. A result is the least ε of its digits: it meets the target, and one unit in the last digit less does not; both are

@@ -1,4 +1,4 @@
-"""The expected loss of a reader of a geometric count, between two numbers that hold it for certain.
+"""Certified bounds on the expected loss of a reader of a count with geometric noise.
 
 It does not rise with ε: noise of a larger α is noise of a smaller one and further independent noise. With
 g_α(z) = (1−α)²/((1−αz)(1−α/z)), the generating function of two-sided geometric noise, and α ≤ β,
@@ -54,7 +54,7 @@ class LossProblem:
 
     @property
     def decided_by(self) -> str:
-        """By which arithmetic."""
+        """The arithmetic that decides."""
         return BY_DOUBLES if self.costs is None else BY_INTERVAL_ARITHMETIC
 
     def loss_without_answer(self) -> Fraction | float:
@@ -159,7 +159,7 @@ def _ball_minimum(values: list[arb]) -> arb:
 
 
 def bound_loss_by_doubles(prior: Prior, loss: Loss, rate: float) -> tuple[float, float]:
-    """The expected loss that the kernel finds, less and plus 8 relative errors of a mass (`Sums.doubt`).
+    """The expected loss that the kernel finds, less and plus 8 of its `relative_error_bound`s of a mass.
 
     A loss given y is a sum of terms ≥ 0, or a difference of such sums that are at most the loss itself and the loss of
     the distance between y and its reading; both count for the error. A searched loss leaves out 2^−40 of itself more.
@@ -167,7 +167,11 @@ def bound_loss_by_doubles(prior: Prior, loss: Loss, rate: float) -> tuple[float,
     readings = counts.readings(prior, rate, loss)
     answers = np.arange(prior.size)
     magnitude = readings.losses + loss.array(answers, readings.remap) + loss.array(readings.remap, answers)
-    error = MASS_ERROR_FACTOR * posterior_sums(prior.logs(), rate).doubt * float(np.exp(readings.evidence) @ magnitude)
+    error = (
+        MASS_ERROR_FACTOR
+        * posterior_sums(prior.logs(), rate).relative_error_bound
+        * float(np.exp(readings.evidence) @ magnitude)
+    )
     if not isinstance(loss, Linear | Squared | Binary):
         error += SEARCH_RELATIVE_GAP * readings.expected_loss
     return readings.expected_loss - error, readings.expected_loss + error

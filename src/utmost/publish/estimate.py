@@ -1,4 +1,4 @@
-"""The consumer's side of a release: the best reading of an answer for a prior and a loss, and how good it is.
+"""Read a release as a consumer: the best reading of an answer for a prior and a loss, and how good it is.
 
 A count, a cell, a sum and a mean of a public number of rows are lattice numbers (`reading.lattice_reading`); a mean of
 a secret number of rows is a ratio of two (`reading.ratio_reading`); a quantile has no posterior, and is read at face
@@ -136,7 +136,7 @@ def read_answer(
     cell: str | None = None,
     effort: float = MAX_SEARCH_WORK,
 ) -> Estimate:
-    """What this reader makes of the answer, or of one cell of it.
+    """The estimate of the answer, or of one cell of it, for this reader.
 
     Losses over all answers that need a search are left out where it takes more than `effort` multiplications.
     """

@@ -105,7 +105,7 @@ class PreparedRelease:
     release_cost: ReleaseCost
 
     def spend(self, progress: Progress = lambda task, done, total: None) -> Release:
-        """Charge, draw, remember and write the release; what was remembered is given again for free."""
+        """Charge, draw, store and write the release; a stored release is given again for free."""
         output = self.preview.plan.output
         with nullcontext() if output is None else release_file.ReservedFile(output) as output_file:
             remembered_content = self.budget_ledger.find_release(self.release_cost)
@@ -221,7 +221,7 @@ Amount = Fraction | None
 def _budget_state(
     budget_ledger: Ledger, release_cost: ReleaseCost, dry_run: bool
 ) -> tuple[Amount, Amount, Amount, bool]:
-    """What a budget has spent and left, and what it will have left; and whether it remembers the release."""
+    """What a budget has spent and left, and what it will have left; and whether it has the release stored."""
     if dry_run and not budget_ledger.has_budget(release_cost.budget):
         return None, None, None, False
     if budget_ledger.find_release(release_cost) is not None:

@@ -1,4 +1,4 @@
-"""The keys of a table of a plan or a release, taken one by one; what is left over at the end is a misspelling."""
+"""Read the keys of a table of a plan or a release one by one; a key that is never read is refused as unknown."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _is_too_long(value: object) -> bool:
 
 
 class Fields:
-    """A mapping that remembers which of its keys were asked for, to tell which are unknown."""
+    """A mapping that records which of its keys were read, to find unknown ones."""
 
     def __init__(self, content: Mapping[str, Any], label: str) -> None:
         self.label = label
@@ -48,7 +48,7 @@ class Fields:
         self._read_keys: set[str] = set()
 
     def columns(self) -> list[str]:
-        """The keys there are."""
+        """The keys."""
         return list(self._content)
 
     def with_label(self, label: str) -> Fields:
@@ -58,7 +58,7 @@ class Fields:
         return renamed_fields
 
     def raw(self, key: str, default: Any = _MISSING) -> Any:
-        """What stands at a key."""
+        """The value of a key, unchecked."""
         self._read_keys.add(key)
         if key in self._content:
             return self._content[key]
@@ -69,7 +69,7 @@ class Fields:
         raise InputError(f"{self.label}: {key} is missing{hint}" + ("" if similar_keys else ": add it"))
 
     def value(self, key: str) -> Any:
-        """What stands at a key that must be there."""
+        """The value of a required key, unchecked."""
         return self.raw(key)
 
     def text(self, key: str, default: Any = _MISSING) -> Any:
@@ -140,7 +140,7 @@ class Fields:
         return [Fields(item, f"{key} {k}") for k, item in enumerate(value, 1)]
 
     def finish(self) -> None:
-        """Refuse the keys nobody asked for."""
+        """Refuse the keys that were never read."""
         for key in self._content:
             if key not in self._read_keys:
                 similar_keys = get_close_matches(str(key), self._read_keys, 1)

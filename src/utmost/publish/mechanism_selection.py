@@ -1,4 +1,4 @@
-"""Which mechanism answers a query, how sensitive the query is, and in which sense the mechanism is the best there is.
+"""Select the mechanism for a query, with the sensitivity of the query and the sense in which the mechanism is optimal.
 
 Everything here follows from the plan and from what is public; no row is looked at. Sensitivities are whole numbers of
 lattice steps. Write k for the rows that are kept of a unit (1 for rows), N for the steps of a grid, l = low/step and
@@ -180,7 +180,7 @@ def _select_for_mean(query: Mean, epsilon: Fraction, setting: PrivacySetting) ->
 
 
 def _metric_claim(query: Sum | Mean, epsilon: Fraction, setting: PrivacySetting) -> str:
-    """METRIC on the grid, and what may be said between its steps."""
+    """METRIC_CLAIM on the grid, and what may be said between its steps."""
     question, rounded_rows = _grid_question(query, epsilon, setting)
     extra = rows_promise(question, rounded_rows * query.grid.step).extra
     return METRIC_CLAIM if extra is None else f"{METRIC_CLAIM}; {ROUNDING_CLAIM.format(decimal_above(extra))}"
@@ -274,7 +274,7 @@ def quantile_losses(query: Quantile, counts: list[int]) -> list[int]:
 def actual_epsilon(
     mechanism: Mechanism, query: Query, setting: PrivacySetting, step_epsilon: Callable[[LatticeMechanism], Fraction]
 ) -> Fraction:
-    """The ε a mechanism really has for a query: `step_epsilon` gives that of one lattice step, the rest is sensitivity.
+    """The actual ε of a mechanism for a query: `step_epsilon` gives that of one lattice step, the rest is sensitivity.
 
     For a lattice number it is the step's ε times the sensitivity; for a choice twice the rate times the sensitivity
     (McSherry and Talwar 2007); for a ratio the worst of what a unit can do to both numbers.

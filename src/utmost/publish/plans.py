@@ -338,7 +338,7 @@ def key_to_json(value: Key) -> Any:
 
 
 def key_to_text(value: Key) -> str:
-    """A key as one text, told apart by its type."""
+    """A key as one text, different for each type."""
     return json.dumps(key_to_json(value), ensure_ascii=False)
 
 

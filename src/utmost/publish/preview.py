@@ -1,4 +1,4 @@
-"""What a preview says: as JSON, and in sentences."""
+"""A preview as JSON and in sentences."""
 
 from __future__ import annotations
 

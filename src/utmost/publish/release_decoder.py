@@ -1,4 +1,4 @@
-"""A release read back from its dictionaries; whatever does not belong together is refused with one line."""
+"""Decode a release from the dictionaries of its JSON; inconsistent content is refused with one line."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ _MECHANISM_TYPES = {
 
 
 def _check_answer(answer: Answer) -> None:
-    """Refuse an answer whose parts do not belong together, so that no reader meets one."""
+    """Refuse an answer whose fields are inconsistent."""
     label = f'release: query "{answer.name[:60]}"'
     if not isinstance(answer.mechanism, _MECHANISM_TYPES[answer.kind]):
         raise InputError(f"{label} must have a mechanism of its kind")

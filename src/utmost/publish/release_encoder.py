@@ -1,4 +1,4 @@
-"""A release as plain dictionaries and lists, as its JSON has them."""
+"""Encode a release as the dictionaries and lists of its JSON."""
 
 from __future__ import annotations
 

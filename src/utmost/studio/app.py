@@ -1,4 +1,4 @@
-"""The application: pages, their JSON twins, and the guard before them."""
+"""The application: pages, their JSON API, and the middleware before them."""
 
 from __future__ import annotations
 

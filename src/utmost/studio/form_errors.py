@@ -1,4 +1,4 @@
-"""What goes wrong, as one line beside the field it is about."""
+"""Errors as one line beside the field they are about."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Refusal(UtmostError):
 
 @contextmanager
 def errors_for_field(field: str) -> Iterator[None]:
-    """What is refused inside is refused for this field's sake.
+    """Report input errors raised inside as errors of this field.
 
     >>> with errors_for_field("level"):
     ...     raise InputError("epsilon must be > 0, got 0")

@@ -20,7 +20,7 @@ NICENESS = 5  # pages come first
 
 
 class ProgressReport:
-    """Tells how far the work is: `report("vertex 3", done=3, total=20, lower="1/2", upper="3/4")`."""
+    """Reports the progress of the work: `report("vertex 3", done=3, total=20, lower="1/2", upper="3/4")`."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._last = path, 0.0

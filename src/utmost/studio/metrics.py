@@ -1,4 +1,4 @@
-"""Figures about the studio itself, as Prometheus reads them. None is about data."""
+"""Metrics of the studio for Prometheus. None is about data."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The guard: every request passes here before any page sees it, and every response after.
+"""Middleware that checks every request before the pages and sets headers on every response.
 
 In this order: host, site, rate, size, who the visitor is, where they may go, CSRF. What is refused, and what fails, is
-one line with the same headers as everything else; the text of an unexpected error goes nowhere: it may quote data.
+one line with the same headers as everything else; the text of an unexpected error is dropped: it may quote data.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class GuardMiddleware:
         return request_checks.replay_body(body, receive)
 
     def _identify(self, request: Request) -> Visitor:
-        """Who it is: by a bearer token, by the cookie, or the one visitor of a studio without tokens."""
+        """The visitor: by a bearer token, by the cookie, or the one visitor of a studio without tokens."""
         state, register = self._state, self._state.register
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if register is not None and scheme.lower() == "bearer":

@@ -1,4 +1,4 @@
-"""Numbers for people: rounded where they are read, exact where they are pointed at."""
+"""Format numbers for pages: rounded in the text, exact on hover."""
 
 from __future__ import annotations
 

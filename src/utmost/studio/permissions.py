@@ -1,4 +1,4 @@
-"""Who may go where. What is not named here is the curator's."""
+"""Permissions by role. A path that is not named here is the curator's."""
 
 from __future__ import annotations
 

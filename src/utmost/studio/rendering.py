@@ -35,9 +35,15 @@ def template_environment() -> Environment:
 
 
 def render_page(
-    request: Request, template: str, *, twin: str = "", problem: Problem | None = None, status: int = 200, **data: Any
+    request: Request,
+    template: str,
+    *,
+    json_address: str = "",
+    problem: Problem | None = None,
+    status: int = 200,
+    **data: Any,
 ) -> HTMLResponse:
-    """The template with its data. `twin` is the address of the same page as JSON, if it has one.
+    """The template with its data. `json_address` is the address of the same page as JSON, if it has one.
 
     A `problem` is shown beside its field by the macros of parts.html; the page is then answered with 422, or `status`.
     A template sees also: `current_path`, `navigation`, `visitor`, `csrf` (for forms), `team` (is this
@@ -53,7 +59,7 @@ def render_page(
         "version": __version__,
         "vega": state.bundle,
         "live_counts": state.settings.limits.live_counts,
-        "twin": twin,
+        "json_address": json_address,
         "errors": defaultdict(str, {} if problem is None else {problem.field or "": problem.message}),
         "problem": problem,
     }

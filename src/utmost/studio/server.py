@@ -17,10 +17,10 @@ SHUTDOWN_SECONDS = 20  # for requests that go on when the studio is told to end
 MAX_CONNECTIONS = 2000
 
 
-def serve(settings: Settings, ready: Callable[[str], None], *, any_port: bool = False) -> None:
+def serve(settings: Settings, on_ready: Callable[[str], None], *, any_port: bool = False) -> None:
     """Serve until told to end (SIGINT or SIGTERM): requests are finished, jobs and helpers ended.
 
-    `ready` is called with the address once it answers. With `any_port` a port that is taken is replaced by a free one.
+    `on_ready` is called with the address once it answers. With `any_port` a taken port is replaced by a free one.
     """
     import uvicorn
 
@@ -42,17 +42,17 @@ def serve(settings: Settings, ready: Callable[[str], None], *, any_port: bool = 
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
     server = uvicorn.Server(config)
-    threading.Thread(target=_announce, args=(server, ready, _address(settings.host, port)), daemon=True).start()
+    threading.Thread(target=_announce, args=(server, on_ready, _address(settings.host, port)), daemon=True).start()
     with suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
         server.run(sockets=[listener])
 
 
-def _announce(server: Any, ready: Callable[[str], None], address: str) -> None:
+def _announce(server: Any, on_ready: Callable[[str], None], address: str) -> None:
     pause = threading.Event()
     while not server.started and not server.should_exit:
         pause.wait(0.02)
     if server.started:
-        ready(address)
+        on_ready(address)
 
 
 def _bind_socket(settings: Settings, any_port: bool) -> socket.socket:

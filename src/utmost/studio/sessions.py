@@ -1,4 +1,4 @@
-"""Who a visitor is, told by a signed cookie, and the token that ties a form to it.
+"""Sessions: a signed cookie that identifies a visitor, and the CSRF token of its forms.
 
 The cookie holds a random number, a name, a role and an end, signed by HMAC-SHA-256 under a key in the state folder; the
 CSRF token of a session is the HMAC of its random number under the same key. Of a session nothing is kept on the server
@@ -48,7 +48,7 @@ def random_bytes(count: int) -> bytes:
 
 
 def random_token() -> str:
-    """A word that nobody guesses: 32 random bytes in letters that fit a URL."""
+    """A secret token: 32 random bytes in URL-safe letters."""
     return base64.urlsafe_b64encode(random_bytes(32)).decode().rstrip("=")
 
 
@@ -102,7 +102,7 @@ class Sessions:
         return self._signature("csrf", visitor.session) if visitor.session else ""
 
     def is_csrf_token(self, visitor: Visitor, token: str) -> bool:
-        """Is it that, compared in constant time."""
+        """Whether it is this visitor's token, compared in constant time."""
         token_bytes = token.encode(errors="replace")
         return bool(visitor.session) and hmac.compare_digest(self.csrf_token(visitor).encode(), token_bytes)
 

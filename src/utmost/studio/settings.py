@@ -1,4 +1,4 @@
-"""What a studio is started with."""
+"""The settings that a studio is started with."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _check_folder(folder: str | Path) -> Path:
 
 
 def _state_folder(kind: str, folder: Path) -> Path:
-    """The state of a studio on a folder, told apart by the hash of the folder's path."""
+    """The state of a studio on a folder, identified by the hash of the folder's path."""
     digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
     return _user_folder("XDG_STATE_HOME", ".local/state") / kind / digest
 

@@ -35,8 +35,8 @@ def near_borders(draw: st.DrawFn) -> tuple[Axis, Decimal]:
     axis = Axis(draw(ZEROS), draw(SIZES), -(10**6), 10**6)
     border = axis.zero + (draw(st.integers(-(10**4), 10**4)) - HALF) * axis.size
     decimals = draw(st.integers(0, 20))
-    hair = draw(st.sampled_from([0, 0, 1, -1])) * Fraction(1, 10 ** draw(st.integers(1, 25)))
-    scaled = floor((border + hair) * 10**decimals)
+    offset = draw(st.sampled_from([0, 0, 1, -1])) * Fraction(1, 10 ** draw(st.integers(1, 25)))
+    scaled = floor((border + offset) * 10**decimals)
     return axis, Decimal(scaled).scaleb(-decimals)
 
 

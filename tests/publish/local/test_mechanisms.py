@@ -1,4 +1,4 @@
-"""Places and answers: the promise holds for what runs, and no policy leaks by the back door."""
+"""Locations and categories: the guarantee holds for what runs, and no policy for missing values breaks it."""
 
 from __future__ import annotations
 
@@ -134,8 +134,8 @@ def test_places_too_far_are_kept_to_the_box_or_to_two_to_the_53_steps() -> None:
 def enumerated_law(mechanism: CategoryMechanism, x: int, tops: tuple[int, int]) -> list[Fraction]:
     """The law of the answer to value x: every choice of the leading bits of the two words, each with its measure."""
     probabilities = [Fraction(0)] * len(mechanism.values)
-    for lie, shift in product(range(1 << tops[0]), range(1 << tops[1])):
-        source = ScriptedWords([lie << (64 - tops[0]), shift << (64 - tops[1])])
+    for lie_bits, shift_bits in product(range(1 << tops[0]), range(1 << tops[1])):
+        source = ScriptedWords([lie_bits << (64 - tops[0]), shift_bits << (64 - tops[1])])
         (answer,), _ = mechanism.answer([pa.array([mechanism.values[x]])], [pa.string()], source)
         probabilities[mechanism.values.index(answer[0].as_py())] += Fraction(1, 1 << sum(tops))
     return probabilities

@@ -106,7 +106,7 @@ def shares_the_address(walk: Walk) -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_consumer_reads_a_release_in_her_own_best_way(walk, release, width):
+def test_a_consumer_reads_a_release_with_the_best_remap(walk, release, width):
     with walk(width) as consumer:
         opens_the_release(consumer)
         sets_the_prior_by_slider(consumer)

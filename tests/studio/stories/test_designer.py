@@ -1,4 +1,4 @@
-"""The designer's story: a question, a mistake, a long job that is cancelled, the members of a type, who minds what."""
+"""The designer's story: a question, a mistake, a long job that is cancelled, the members of a type, a refusal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CSV: a file of texts, and what the texts mean.
+"""Read CSV files: the kinds of their columns and the values that their texts mean.
 
 The first line names the columns. Values are parted by commas, may be quoted by ", and a quote inside quotes is doubled.
 An empty value is NULL. A line with too few values has NULL for the rest; values beyond the last column are left out.
@@ -7,7 +7,7 @@ Each column has a kind, declared or found by reading the whole file, and a value
 and `12.0` are integers; a number is written in decimals with or without an exponent, or is `inf`; a truth is true, t,
 yes, y, 1 or false, f, no, n, 0 in any case; a date is 2020-01-31; a time is a date, a blank or T, and 12:00, 12:00:00
 or 12:00:00.5. **What does not fit its kind is NULL**, also an integer beyond 64 bits: a run that stopped at one row
-would tell that the row is there. The rules are written in expressions that DuckDB and Spark read alike.
+would reveal that the row is there. The rules are written in expressions that DuckDB and Spark read alike.
 """
 
 from __future__ import annotations

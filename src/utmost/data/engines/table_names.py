@@ -1,4 +1,4 @@
-"""Which table of a database is meant."""
+"""Find the table of a database that a name means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How columns and constants are read, so that all engines read them alike and none can fail on a row.
+"""Cast columns and constants so that all engines read them alike and none fails on a row.
 
 Constants reach an engine as ibis literals only, never as pieces of a statement.
 """

@@ -1,4 +1,4 @@
-"""A predicate as an ibis expression: the same rows on DuckDB, PostgreSQL and Spark, and no row on which it fails."""
+"""Compile a predicate to an ibis expression: the same rows on DuckDB, PostgreSQL and Spark, failing on none."""
 
 from __future__ import annotations
 

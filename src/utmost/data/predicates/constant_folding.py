@@ -1,4 +1,4 @@
-"""A column against a number of the predicate, decided as far as it can be before any engine sees it.
+"""Fold comparisons of a column with a constant, as far as they can be decided before any engine runs.
 
 Let x range over the values of a column and c be the number. What is left for the engine is a comparison of x with a
 value of x's own type, so that no conversion can round or fail: `age > 0.5` becomes age > 0, and `tiny < 1000` becomes

@@ -1,4 +1,4 @@
-"""A predicate as a tree. `at` is where a node starts in the text, from 1; comparisons of trees leave it out."""
+"""A predicate as a tree. `position` is where a node starts in the text, from 1; comparisons of trees leave it out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tokens of a predicate: what is one, where it stands, and what a likely slip should have been."""
+"""Split a predicate into tokens with their positions; suggest a correction for a likely slip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do the columns exist, and do the kinds of what is compared fit: all that the kinds of the columns can tell."""
+"""Check that the columns of a predicate exist and that the kinds it compares fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a part of a predicate is: constants stay Python's, columns and results are held as ibis expressions."""
+"""The typed values of a predicate: constants are Python values, columns and results are ibis expressions."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class CategoryMechanism:
 
     @property
     def noise(self) -> RandomisedResponse:
-        """The mechanism that runs, on the values' places in the list."""
+        """The mechanism that runs, on the values' indices in the list."""
         return (response_dual if self.dual else response)(len(self.values), self.level)
 
     @property
@@ -119,7 +119,7 @@ class CategoryMechanism:
         return values
 
     def guarantee(self) -> dict[str, Any]:
-        """The promise to each row, in words and exact numbers."""
+        """The guarantee for each row, in words and exact numbers."""
         if self.others is None:
             missing_text = "The file exists because every row had one of the listed values: that is not hidden."
         else:

@@ -1,4 +1,4 @@
-"""Obfuscated places as a reader has them: from a table and its note to beliefs, guesses and a map of all the rows."""
+"""Read a table of obfuscated locations: posteriors, guesses and a map of all the rows, from the table and its note."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SQUARE_WIDTH_EPSILON = 0.2  # ε times the width of the squares they are put tog
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocationReading:
-    """A reader's beliefs and guesses, in the coordinates of the table.
+    """A reader's posteriors and guesses, in the coordinates of the table.
 
     `locations` and `weights` are the prior's grid; `estimated` says that its weights come from the reports, and then
     `gap` bounds what is missing to the largest log-likelihood a report. Where there are very many reports, those in a
@@ -60,7 +60,7 @@ def read_locations(
     prior: str | Path | None = None,
     cells: int = DEFAULT_CELLS,
 ) -> LocationReading:
-    """The best guess for each row of an obfuscated table of places.
+    """The best guess for each row of an obfuscated table of locations.
 
     `prior` is a CSV file with columns x, y, weight in the table's coordinates. Without one the weights of a grid over
     the box (or over all but a thousandth of the reports on each side) are estimated from the reports themselves.
@@ -94,7 +94,7 @@ def read_locations(
 
 
 def read_reports(mechanism: LocationMechanism, table: Path, rows: int) -> Doubles:
-    """The places of a table in the plane, in units of the level."""
+    """The locations of a table in the plane, in units of the level."""
     pieces = []
     with open_table(table, mechanism.columns, "OUT") as reader:
         for piece in reader.pieces:

@@ -3,8 +3,8 @@
 A place is moved to the nearest point of the lattice, then to the nearest point of the public box, and then noise is
 added with Pr[(i, j)] ∝ e^(−ε·s·√(i²+j²)), s the step. Two places at distance d are at most d + s√2 apart on the
 lattice, and moving both into a box brings them no farther apart, so any answer is at most e^(ε·(d + s√2)) times as
-likely under one as under the other. The answer itself is not kept to the box: it tells more as it is, and its law is
-the one above.
+likely under one as under the other. The answer itself is not clamped to the box: it is more informative as it is,
+and its law is the one above.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class LocationMechanism:
 
     @property
     def spent(self) -> str:
-        """What a row costs whom it is of."""
+        """The privacy loss of a row for the person it is about."""
         return f"{self.level} per {self.unit}"
 
     @property
@@ -141,7 +141,7 @@ class LocationMechanism:
         return tuple(axis.position(c) for axis, c in zip(self.axes(), self.missing, strict=True))
 
     def guarantee(self) -> dict[str, Any]:
-        """The promise to each row, in words and exact numbers."""
+        """The guarantee for each row, in words and exact numbers."""
         facts: dict[str, Any] = {"per": self.unit, "rounding": str(self.rounding)}
         if isinstance(self.frame, DegreeCoordinates) and self.box is not None:
             facts |= {"stretch": str(self.frame.stretch(self.box)), "shrink": str(self.frame.shrink(self.box))}

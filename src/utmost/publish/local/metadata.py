@@ -73,7 +73,7 @@ def metadata_content(metadata: TableMetadata) -> dict[str, Any]:
 
 
 def _exceptions(metadata: TableMetadata) -> list[str]:
-    """What the promise does not cover."""
+    """What the guarantee does not cover."""
     sentences = ["Whoever has several rows, or whose rows are obfuscated again, spends the level each time."]
     if metadata.order == ORIGINAL_ORDER:
         sentences.append("The rows are in their old order: where that was sorted by what is hidden, it tells of it.")

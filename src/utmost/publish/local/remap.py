@@ -1,4 +1,4 @@
-"""What a reader makes of obfuscated places: beliefs over a grid, by Bayes' rule, and the best guess for a loss.
+"""Estimate locations from obfuscated reports: posteriors over a grid by Bayes' rule, and the best guess for a loss.
 
 A person at the grid's point g is reported at y with probability ∝ e^(−ε·d(y, g)), so after the report the belief in g
 is ∝ π_g·e^(−ε·d(y, g)), π the prior. The guess is the grid's point w with the least Σ_g belief_g·ℓ(w, g). A prior that
@@ -31,7 +31,7 @@ MIN_LIKELIHOOD = 1e-300  # in place of a likelihood that underflows
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocationPrior:
-    """Places as rows (x, y), in the unit that ε is for, and their weights, which sum to 1."""
+    """Locations as rows (x, y), in the unit that ε is for, and their weights, which sum to 1."""
 
     locations: Doubles
     weights: Doubles
@@ -88,7 +88,7 @@ def rectangle_cells(left: float, bottom: float, right: float, top: float, cells:
 
 
 def distances(points: Doubles, locations: Doubles) -> Doubles:
-    """The Euclidean distance of each point from each place, by √(dx² + dy²): coordinates are far from overflow."""
+    """The Euclidean distance of each point from each location, by √(dx² + dy²): coordinates are far from overflow."""
     squares: Doubles = points[:, :1] - locations[:, 0]
     y_squares: Doubles = points[:, 1:] - locations[:, 1]
     squares *= squares
@@ -98,7 +98,7 @@ def distances(points: Doubles, locations: Doubles) -> Doubles:
 
 
 def likelihoods(points: Doubles, locations: Doubles, epsilon: float) -> Doubles:
-    """e^(−ε·d) of each report from each place, over its largest in the row: a row's factor cancels in every belief."""
+    """e^(−ε·d) of each report from each location, over the largest of its row: that factor cancels in a posterior."""
     logs = distances(points, locations)
     logs -= logs.min(axis=1, keepdims=True)
     logs *= -epsilon
@@ -126,7 +126,7 @@ def remap_reports(points: npt.ArrayLike, prior: LocationPrior, loss: str, epsilo
 
 
 def beliefs(points: Doubles, prior: LocationPrior, epsilon: float) -> Singles:
-    """Bayes' rule: the belief in each of the grid's points after each report."""
+    """Bayes' rule: the posterior over the grid's points given each report."""
     logs = distances(points, prior.locations)
     logs *= -epsilon
     with np.errstate(divide="ignore"):
@@ -153,7 +153,7 @@ def deconvolve(
     rounds: int = MAX_EM_ROUNDS,
     gap: float = EM_GAP,
 ) -> DeconvolutionResult:
-    """The weights π on places under which the reports are most likely, from equal weights on, by EM.
+    """The weights π on locations under which the reports are most likely, from equal weights on, by EM.
 
     A round multiplies π_g by r_g = mean over the reports of K_g/Σ_h π_h·K_h, K = e^(−ε·d). The log-likelihood never
     falls, and for any other weights it is larger by at most log max_g r_g a report (Jensen; the problem is concave):

@@ -1,4 +1,4 @@
-"""Tables in files, a piece at a time: CSV and Parquet, told apart by their endings.
+"""Tables in files, a piece at a time: CSV and Parquet, recognised by their endings.
 
 Memory does not grow with the number of rows. What is written appears whole or not at all: it is made in a folder of its
 own beside the target, put on disk, and renamed. An engine's own words are never repeated, since they may quote a row.
@@ -66,7 +66,7 @@ def find_table(table: str | Path) -> Path:
 
 @contextmanager
 def hide_engine_errors(message: str) -> Iterator[None]:
-    """What goes wrong in the engine or the file system, in our words alone."""
+    """Replace errors of the engine or the file system by messages that quote no data."""
     import pyarrow as pa
 
     try:

@@ -1,4 +1,4 @@
-"""A reading as a picture: the part of the axis where something happens, and the remap beside it."""
+"""The chart of a reading: the part of the axis with the posterior, and the remap beside it."""
 
 from __future__ import annotations
 

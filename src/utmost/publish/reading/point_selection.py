@@ -2,7 +2,7 @@
 
 Where they are too many and the prior is uniform, only those near the answer are written out: beyond 45/ε of it the
 likelihood is below e^−45 = 3·10⁻²⁰ of its top, so for a flat prior nothing there can matter. Other priors are spread
-over as many points from end to end as tell the noise apart, up to 100001.
+over as many points from end to end as resolve the noise, up to 100001.
 """
 
 from __future__ import annotations

@@ -186,10 +186,10 @@ def _answer_view(answer: Answer) -> AnswerView:
 
 
 def prepare_reading(
-    settings: Settings, visitor: Visitor, shelf_name: ReleaseOwner, name: str, form: ReadingForm
+    settings: Settings, visitor: Visitor, owner: ReleaseOwner, name: str, form: ReadingForm
 ) -> tuple[Answer, ReadingForm, Prior | None]:
     """The answer that is read, the form with its gaps filled, and the prior given by weights, if there is one."""
-    release = release_store.open_release(settings, visitor, shelf_name, name)
+    release = release_store.open_release(settings, visitor, owner, name)
     with errors_for_field("query"):
         answer = release[form.query] if form.query else release.answers[0]
     form = editors.complete_form(form, answer)
@@ -198,6 +198,6 @@ def prepare_reading(
     return answer, form, release_store.parse_weights(form.weights) if form.prior == "weights" else None
 
 
-def file_name(shelf_name: ReleaseOwner, name: str) -> str:
+def file_name(owner: ReleaseOwner, name: str) -> str:
     """How the command line calls the release."""
-    return name if shelf_name == "releases" else "uploaded.release.json"
+    return name if owner == "releases" else "uploaded.release.json"

@@ -1,4 +1,4 @@
-"""What is dragged: a prior as bars, a loss as points."""
+"""The data of the drag editors: a prior as bars, a loss as points."""
 
 from __future__ import annotations
 

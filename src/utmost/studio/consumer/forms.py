@@ -158,7 +158,7 @@ class ReadingForm(BaseModel):
 
 @contextmanager
 def errors_for_form() -> Iterator[None]:
-    """What is refused inside is told beside the field that its first word names, in words of a page."""
+    """Report errors raised inside beside the field that their first word names, in the terms of the form."""
     try:
         yield
     except FieldError:

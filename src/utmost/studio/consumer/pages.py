@@ -60,7 +60,7 @@ def _overview_page(
     return render_page(
         request,
         "consumer/overview.html",
-        twin="/api/consumer",
+        json_address="/api/consumer",
         problem=problem,
         overview=overview,
         max_mebibytes=max_mebibytes,
@@ -94,16 +94,16 @@ def _reading_page(
     request: Request,
     settings: Settings,
     visitor: Visitor,
-    shelf_name: ReleaseOwner,
+    owner: ReleaseOwner,
     name: str,
     form: ReadingForm,
     problem: Problem | None = None,
 ) -> HTMLResponse:
-    release = release_store.open_release(settings, visitor, shelf_name, name)
+    release = release_store.open_release(settings, visitor, owner, name)
     answer = next((candidate for candidate in release if candidate.name == form.query), release.answers[0])
     result: ReadingResult | None = None
     try:
-        result = api.reading(settings, visitor, shelf_name, name, form)
+        result = api.reading(settings, visitor, owner, name, form)
     except InputError as error:
         problem = problem or problem_from_error(error, list(ReadingForm.model_fields))
     view, answer_index = api.release_view(release), list(release).index(answer)
@@ -113,12 +113,12 @@ def _reading_page(
         "answer_index": answer_index,
         "result": result,
     }
-    data |= {"shelf_name": shelf_name, "name": name, **FORM_CHOICES}
-    query, root = form.address(), f"{shelf_name}/{name}"
+    data |= {"owner": owner, "name": name, **FORM_CHOICES}
+    query, root = form.address(), f"{owner}/{name}"
     return render_page(
         request,
         "consumer/reading.html",
-        twin=f"/api/consumer/{root}/reading?{query}",
+        json_address=f"/api/consumer/{root}/reading?{query}",
         problem=problem,
         **data,
         form=_fill_form(form, answer, result),
@@ -183,7 +183,7 @@ def tailored_page(
     return render_page(
         request,
         "consumer/tailored.html",
-        twin=f"/api/consumer/{root}/tailored?{query}",
+        json_address=f"/api/consumer/{root}/tailored?{query}",
         comparison=api.made_for_her(settings, visitor, shelf_name, name, form),
         reading_address=f"/consumer/{root}?{query}",
     )

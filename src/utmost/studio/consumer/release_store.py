@@ -135,7 +135,7 @@ def _store_upload(settings: Settings, visitor: Visitor, content: bytes, suffix: 
 
 
 def _visitor_folder(settings: Settings, visitor: Visitor) -> Path:
-    """The visitor's own: by session, or by name where a program shows a token."""
+    """The visitor's folder: by session, or by name where a program shows a token."""
     identity = visitor.session or f"bearer:{visitor.name}"
     return settings.state_folder / "uploads" / hashlib.sha256(identity.encode()).hexdigest()[:32]
 

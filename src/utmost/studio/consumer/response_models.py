@@ -1,4 +1,4 @@
-"""What the consumer's pages and their JSON answer: the models, and how they come from an estimate."""
+"""The response models of the consumer's pages and API, built from an estimate."""
 
 from __future__ import annotations
 

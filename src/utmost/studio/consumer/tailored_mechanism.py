@@ -12,7 +12,7 @@ from utmost.consumer import Consumer, counts
 from utmost.consumer.losses import Loss
 from utmost.consumer.priors import Prior
 from utmost.design.count_mechanism import remapped_channel
-from utmost.design.optimal import EXACT_REALS, optimal
+from utmost.design.optimal import MAX_EXACT_REAL_POINTS, optimal
 from utmost.exact import Level, Number
 from utmost.exact import epsilon as level_of
 from utmost.mechanisms import geometric
@@ -65,7 +65,7 @@ def compare_with_geometric(answer: Answer, epsilon: Fraction, prior: Prior, loss
     level, consumer, size = level_of(epsilon), Consumer(prior, loss), prior.size
     design = optimal(line(size), level, consumer)
     geometric_loss, face_value_loss, remap = _geometric_losses(consumer, level, size)
-    is_equal = geometric_loss == design.loss if size <= EXACT_REALS else None
+    is_equal = geometric_loss == design.loss if size <= MAX_EXACT_REAL_POINTS else None
     return TailoredMechanism(
         query=answer.name,
         epsilon=str(epsilon),
@@ -83,7 +83,7 @@ def compare_with_geometric(answer: Answer, epsilon: Fraction, prior: Prior, loss
 
 def _geometric_losses(consumer: Consumer, level: Level, size: int) -> tuple[Number | float, Number | float, list[int]]:
     """Losses and remap of the geometric mechanism: exact where the best one is, else in doubles."""
-    if size <= EXACT_REALS:
+    if size <= MAX_EXACT_REAL_POINTS:
         mechanism = geometric(size - 1, level)
         return consumer.expected_loss(mechanism), consumer.face_value_loss(mechanism), consumer.remap(mechanism)
     readings = counts.readings(consumer.prior, level, consumer.loss)

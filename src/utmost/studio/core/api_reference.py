@@ -47,7 +47,7 @@ def reference_page(request: Request, visitor: VisitorDep) -> HTMLResponse:
         for method, operation in methods.items():
             if permissions.is_allowed(visitor, path):
                 groups.setdefault(operation.get("tags", ["studio"])[0], []).append(_operation(method, path, operation))
-    return render_page(request, "core/reference.html", twin="/openapi.json", groups=groups)
+    return render_page(request, "core/reference.html", json_address="/openapi.json", groups=groups)
 
 
 def _operation(method: str, path: str, operation: dict[str, Any]) -> Operation:

@@ -32,7 +32,7 @@ class Home(BaseModel):
 @pages.get("/")
 def home_page(request: Request, state: StateDep, visitor: VisitorDep) -> HTMLResponse:
     """The first page."""
-    return render_page(request, "core/home.html", twin="/api/home", home=home(state, visitor))
+    return render_page(request, "core/home.html", json_address="/api/home", home=home(state, visitor))
 
 
 @api.get("/home")

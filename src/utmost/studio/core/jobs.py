@@ -24,13 +24,15 @@ class JobList(BaseModel):
 @pages.get("")
 def jobs_page(request: Request, state: StateDep, visitor: VisitorDep) -> HTMLResponse:
     """The list of jobs."""
-    return render_page(request, "core/jobs.html", twin="/api/jobs", jobs=state.jobs.all(visitor.name))
+    return render_page(request, "core/jobs.html", json_address="/api/jobs", jobs=state.jobs.all(visitor.name))
 
 
 @pages.get("/{job}")
 def job_page(request: Request, job: str, state: StateDep, visitor: VisitorDep) -> HTMLResponse:
     """One job."""
-    return render_page(request, "core/job.html", twin=f"/api/jobs/{job}", job=state.jobs.find(visitor.name, job))
+    return render_page(
+        request, "core/job.html", json_address=f"/api/jobs/{job}", job=state.jobs.find(visitor.name, job)
+    )
 
 
 @pages.post("/{job}/cancel")

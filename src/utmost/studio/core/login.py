@@ -1,4 +1,4 @@
-"""Showing a token once, to have a session; for teams only."""
+"""Sign in with a token, for teams only."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ ReleaseQuery = Annotated[str, Query(max_length=300, description="A release whose
 
 
 class Overview(BaseModel):
-    """What there is: tables to ask, plans to open, budgets to charge, the latest releases."""
+    """Tables, plans, budgets and the latest releases."""
 
     sources: list[str]
     plans: list[str]
@@ -141,7 +141,7 @@ def _draft_from_text(text: str, settings: Settings) -> PlanDraft:
 
 @api.post("/draft")
 def draft_seen(settings: SettingsDep, form: PlanDraft) -> draft_preview.PlanPreview:
-    """A draft seen through: its plan, its cost, the error of each query, and what is wrong. Nothing is spent."""
+    """Preview a draft: its plan, its cost, the error of each query, and what is wrong. Nothing is spent."""
     return draft_preview.preview_draft(form, settings)
 
 
@@ -181,13 +181,13 @@ def offer(spending: SpendingDep, settings: SettingsDep, visitor: VisitorDep, doc
 
 @api.get("/offers/{key}", name="offered")
 def offer_by_key(spending: SpendingDep, visitor: VisitorDep, key: Key) -> Offer:
-    """An offer of yours."""
+    """One of your offers."""
     return spending.find(offer_owner(visitor), key)
 
 
 @api.get("/offers/{key}/outcome")
 def outcome(spending: SpendingDep, visitor: VisitorDep, key: Key) -> Outcome:
-    """What became of an offer of yours."""
+    """The outcome of one of your offers."""
     return spending.outcome(offer_owner(visitor), key)
 
 

@@ -21,7 +21,7 @@ class NewBudget(BaseModel):
     """A budget to be opened. Unit and neighbours are fixed for good."""
 
     name: str = Field(max_length=100, examples=["survey"])
-    epsilon: ShortText = Field(description="ε that all releases may tell together, exactly", examples=["1"])
+    epsilon: ShortText = Field(description="Total ε for all releases, exactly", examples=["1"])
     delta: ShortText = Field(default="0", description="δ, with composition pld")
     composition: Literal["pure", "pld"] = "pure"
     unit: ShortText = Field(default="row", description="row, or the column that names a person")
@@ -52,12 +52,12 @@ class BudgetView(BaseModel):
 
     @property
     def remaining(self) -> str:
-        """What is left, in few digits."""
+        """The remaining ε, in few digits."""
         return format_rounded(rational(self.left))
 
 
 class CostView(BaseModel):
-    """What one query of a charge told."""
+    """The cost of one query of a charge."""
 
     query: str
     epsilon: str
@@ -66,7 +66,7 @@ class CostView(BaseModel):
 
 
 class ChargeView(BaseModel):
-    """A charge: when, for which plan (a digest), and what each query told."""
+    """A charge: when, for which plan (a digest), and the cost of each query."""
 
     entry: int
     charged: str

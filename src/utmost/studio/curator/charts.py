@@ -1,4 +1,4 @@
-"""How the error of an answer falls as ε grows: a small picture with the curator's point on it."""
+"""The chart of an answer's error over ε, with the curator's point on it."""
 
 from __future__ import annotations
 

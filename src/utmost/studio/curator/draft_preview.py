@@ -1,4 +1,4 @@
-"""What a draft would cost and how good its answers would be, from public things alone, while it is being written."""
+"""Preview a draft while it is edited: its cost and the errors of its answers, from public information alone."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class QueryPreview(BaseModel):
 
 
 class PlanPreview(BaseModel):
-    """A draft seen through: its plan, its cost, its budget, the error of each query, and all that is wrong."""
+    """The preview of a draft: its plan, its cost, its budget, the error of each query, and all that is wrong."""
 
     plan: str | None = Field(description="The plan as TOML, once nothing is wrong with it")
     problems: list[Problem]
     protects: str = Field(default="", description="Whom it protects, in words")
     units: int | None = Field(default=None, description="How many units there are, where that is public")
     budget: str
-    cost: FormattedNumber | None = Field(default=None, description="What the plan tells by itself")
+    cost: FormattedNumber | None = Field(default=None, description="ε of the plan by itself")
     takes: FormattedNumber | None = Field(default=None, description="What it would take from the budget")
     price: FormattedNumber | None = Field(default=None, description="The same, or the cost where no budget says")
     limit: FormattedNumber | None = Field(default=None, description="The budget's ε")
@@ -63,7 +63,7 @@ class PlanPreview(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _LedgerOutlook:
-    """What the ledger says of a plan."""
+    """The state of a plan's budget, before and after the release."""
 
     limit: Fraction | None = None
     spent: Fraction | None = None
@@ -79,16 +79,16 @@ class _LedgerOutlook:
 
 
 def preview_draft(draft: PlanDraft, settings: Settings) -> PlanPreview:
-    """The draft seen through. No row is read, but the units are counted once where their number is public."""
+    """Preview a draft. No row is read, but the units are counted once where their number is public."""
     try:
         table = tables.table_schema(settings, plan_builder.draft_source(draft))
     except InputError as error:
         return _blank_preview(draft, [problem_from_plan_error(error, PLAN_FIELDS, "location")])
-    built = plan_builder.build_plan(draft, table, settings)
-    problems = list(built.problems)
-    checks = [_check_query_plan(k, plan, table, problems) for k, plan in enumerate(built.query_plans)]
+    built_plan = plan_builder.build_plan(draft, table, settings)
+    problems = list(built_plan.problems)
+    checks = [_check_query_plan(k, plan, table, problems) for k, plan in enumerate(built_plan.query_plans)]
     valid_checks = [check for check in checks if check is not None]
-    queries = [_query_preview(plan, check) for plan, check in zip(built.query_plans, checks, strict=True)]
+    queries = [_query_preview(plan, check) for plan, check in zip(built_plan.query_plans, checks, strict=True)]
     counting = any(problem.message == tables.COUNTING_MESSAGE for problem in problems)
     plan_preview = _blank_preview(draft, problems).model_copy(update={"queries": queries, "counting": counting})
     if valid_checks:
@@ -97,15 +97,15 @@ def preview_draft(draft: PlanDraft, settings: Settings) -> PlanPreview:
             update={"protects": _protection_sentence(setting), "units": setting.units}
         )
     plan_check = (
-        _combine_checks(built.plan, valid_checks)
-        if built.plan is not None and len(valid_checks) == len(checks)
+        _combine_checks(built_plan.plan, valid_checks)
+        if built_plan.plan is not None and len(valid_checks) == len(checks)
         else None
     )
-    return _add_costs(plan_preview, built.plan, plan_check, settings)
+    return _add_costs(plan_preview, built_plan.plan, plan_check, settings)
 
 
 def _combine_checks(plan: Plan, checks: list[PlanCheck]) -> PlanCheck:
-    """The plan as it was looked at, query by query."""
+    """The checks of single queries as one check of the plan."""
     planned_answers = tuple(check.planned_answers[0] for check in checks)
     return PlanCheck(
         replace(plan, queries=tuple(check.spec for check in planned_answers)), checks[0].setting, planned_answers
@@ -113,7 +113,7 @@ def _combine_checks(plan: Plan, checks: list[PlanCheck]) -> PlanCheck:
 
 
 def _blank_preview(draft: PlanDraft, problems: list[Problem]) -> PlanPreview:
-    """What is known before anything is."""
+    """The preview before anything is known."""
     return PlanPreview(
         plan=None,
         problems=problems,
@@ -158,7 +158,7 @@ def _query_preview(plan: Plan | None, check: PlanCheck | None) -> QueryPreview |
 def _add_costs(
     plan_preview: PlanPreview, plan: Plan | None, plan_check: PlanCheck | None, settings: Settings
 ) -> PlanPreview:
-    """The same with what its budget has left; and with the cost, if the plan is whole."""
+    """The same with what its budget has left; and with the cost, if the plan is complete."""
     problems = list(plan_preview.problems)
     outlook = (
         _ledger_outlook(plan_preview.budget, plan_check, settings, problems)

@@ -1,4 +1,4 @@
-"""Offers on disk: a plan at a cost under a key, whether it was begun, and what became of it.
+"""Offers on disk: a plan at a cost under a key, whether its run was started, and its outcome.
 
 An offer is a folder. `offer.json` says whose it is, the plan and the cost that was shown; `begun.json` is made, by one
 process and never again, before the ledger is charged; `outcome.json` names the release.
@@ -29,7 +29,7 @@ class Offer(BaseModel):
 
     key: str
     plan: str = Field(description="The plan as TOML")
-    cost: str = Field(description="What it tells by itself: ε, exactly")
+    cost: str = Field(description="ε of the plan by itself, exactly")
     takes: str = Field(
         description="What is taken from the budget: ε, exactly; 0 where the ledger remembers the release"
     )
@@ -51,7 +51,7 @@ class AcceptedOffer(BaseModel):
 
 
 class Outcome(BaseModel):
-    """What became of an offer.
+    """The outcome of an offer.
 
     `open`: nothing yet. `going`: its release is being made. `done`: here is its file. `lost`: the studio was stopped in
     the middle of it; if there is an `entry`, it was paid for.
@@ -114,12 +114,12 @@ class Offers:
         (self._folder / key / "begun.json").unlink()
 
     def save_outcome(self, outcome: Outcome) -> Outcome:
-        """Keep what became of an offer."""
+        """Save the outcome of an offer."""
         _write_json(self._folder / outcome.key / "outcome.json", outcome.model_dump())
         return outcome
 
     def find_outcome(self, key: str) -> Outcome | None:
-        """What became of an offer, if it has ended."""
+        """The outcome of an offer, if it has ended."""
         content = _read_json(self._folder / key / "outcome.json")
         return None if content is None else Outcome.model_validate(content)
 

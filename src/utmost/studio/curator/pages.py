@@ -32,8 +32,8 @@ pages = APIRouter(include_in_schema=False, prefix="/curator")
 
 @pages.get("")
 def overview_page(request: Request, settings: SettingsDep, spending: SpendingDep) -> HTMLResponse:
-    """What there is."""
-    return render_page(request, "curator/overview.html", twin="/api/curator", overview=api.overview(settings))
+    """Tables, plans, budgets and releases."""
+    return render_page(request, "curator/overview.html", json_address="/api/curator", overview=api.overview(settings))
 
 
 @pages.get("/source")
@@ -43,7 +43,7 @@ def source_page(
     """The columns of one table."""
     source = api.source(settings, location, table)
     return render_page(
-        request, "curator/source.html", twin=_add_page_query("/api/curator/source", request), source=source
+        request, "curator/source.html", json_address=_add_page_query("/api/curator/source", request), source=source
     )
 
 
@@ -97,7 +97,7 @@ def _plan_form_page(
         request,
         "curator/plan.html",
         status=422 if problems else 200,
-        twin=_add_page_query("/api/curator/draft", request) if request.method == "GET" else "",
+        json_address=_add_page_query("/api/curator/draft", request) if request.method == "GET" else "",
         draft=draft,
         preview=preview,
         source=tables.source_view(settings, draft.location, draft.table or None),
@@ -152,7 +152,7 @@ def confirm_page(request: Request, spending: SpendingDep, visitor: VisitorDep, k
     if outcome.state == "done":
         return _redirect_to_release(outcome.file or "")
     data: dict[str, Any] = {"offer": offer, "outcome": outcome}
-    return render_page(request, "curator/confirm.html", twin=f"/api/curator/offers/{key}", **data)
+    return render_page(request, "curator/confirm.html", json_address=f"/api/curator/offers/{key}", **data)
 
 
 @pages.post("/spend")
@@ -187,7 +187,9 @@ def offer_plan(spending: SpendingDep, visitor: VisitorDep, key: api.Key) -> Resp
 def release_page(request: Request, settings: SettingsDep, spending: SpendingDep, file: api.ReleaseName) -> HTMLResponse:
     """The answers of a release."""
     release = api.release(settings, spending, file)
-    return render_page(request, "curator/release.html", twin=f"/api/curator/releases/{release.file}", release=release)
+    return render_page(
+        request, "curator/release.html", json_address=f"/api/curator/releases/{release.file}", release=release
+    )
 
 
 @pages.get("/releases/{file}/download")
@@ -243,7 +245,7 @@ def _parse_new_budget(pairs: FormPairs) -> NewBudget:
 
 def _budgets_page(request: Request, settings: Settings, new_budget: NewBudget, problem: Problem | None) -> HTMLResponse:
     data: dict[str, Any] = {"budgets": budgets.budget_views(settings), "new_budget": new_budget}
-    return render_page(request, "curator/budgets.html", twin="/api/curator/budgets", problem=problem, **data)
+    return render_page(request, "curator/budgets.html", json_address="/api/curator/budgets", problem=problem, **data)
 
 
 @pages.get("/budget")
@@ -251,7 +253,7 @@ def budget_page(request: Request, settings: SettingsDep, name: api.Name) -> HTML
     """One budget and its history."""
     history = api.budget(settings, name)
     return render_page(
-        request, "curator/budget.html", twin=_add_page_query("/api/curator/budget", request), history=history
+        request, "curator/budget.html", json_address=_add_page_query("/api/curator/budget", request), history=history
     )
 
 

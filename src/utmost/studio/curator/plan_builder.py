@@ -1,4 +1,4 @@
-"""From the form to a plan. What is wrong is said beside the field it is about, all of it at once.
+"""Build a plan from the form. All errors are reported at once, each beside its field.
 
 The studio decides where a plan's charge goes and where its release is written: a plan that says otherwise is refused.
 """
@@ -75,7 +75,7 @@ def accept_plan(text: str, settings: Settings) -> Plan:
 
 @contextmanager
 def errors_for_plan() -> Iterator[None]:
-    """What is refused inside is refused for the plan's sake; but a budget that is short stays that."""
+    """Report input errors raised inside as errors of the plan; a budget that is short stays a BudgetError."""
     try:
         yield
     except BudgetError:
@@ -226,6 +226,6 @@ def _keep_used_columns(plan: Plan, table: Table) -> Plan:
         return plan
     used: set[str] = set()
     for query_spec in plan.queries:
-        used |= set(table.used(query_spec.query, plan.unit, plan.part))
+        used |= set(table.used_columns(query_spec.query, plan.unit, plan.part))
     columns = {name: kind for name, kind in plan.source.columns.items() if name in used}
     return replace(plan, source=replace(plan.source, columns=columns))

@@ -85,7 +85,7 @@ def release_view(settings: Settings, file: str, plan: str | None) -> ReleaseView
 
 
 def answer_chart(settings: Settings, file: str, number: int) -> Chart:
-    """The picture of the answer at a place of a release."""
+    """The chart of the answer at this index of a release."""
     release = release_file.read_release(data_folder.release_path(settings, file))
     chart = _answer_chart(release.answers[number]) if number < len(release) else None
     if chart is None:

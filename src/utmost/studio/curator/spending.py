@@ -81,7 +81,7 @@ class SpendingService:
         return self._offers.find(owner, key)
 
     def outcome(self, owner: str, key: str) -> Outcome:
-        """What became of an offer of this owner's."""
+        """The outcome of one of this owner's offers."""
         return self._find_outcome(self.find(owner, key)) or Outcome(state="open", key=key)
 
     def accept(self, owner: str, confirmation: AcceptedOffer) -> Outcome:
@@ -186,7 +186,7 @@ class SpendingService:
         return next((charge.number for charge in charges if charge.plan == run.digest), None)
 
     def _find_outcome(self, offer: Offer) -> Outcome | None:
-        """What became of an offer, as far as anybody knows; None if it was never begun."""
+        """The outcome of an offer as far as it is known; None if its run was never started."""
         outcome = self._offers.find_outcome(offer.key)
         if outcome is not None:
             return outcome

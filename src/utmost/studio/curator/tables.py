@@ -188,7 +188,7 @@ def _wait_for_count(future: Future[int]) -> int:
 
 @contextmanager
 def _errors_for_location() -> Iterator[None]:
-    """A table that cannot be opened is the fault of its location."""
+    """Report a table that cannot be opened as an error of its location."""
     try:
         yield
     except FieldError:

@@ -7,8 +7,7 @@ from fastapi import APIRouter
 from utmost.exact import number
 from utmost.studio.charts import Chart
 from utmost.studio.designer import charts
-from utmost.studio.designer.best_mechanism import BestMechanism
-from utmost.studio.designer.best_mechanism import best_mechanism as designed
+from utmost.studio.designer.best_mechanism import BestMechanism, best_mechanism
 from utmost.studio.designer.comparison import UsualMechanism, trade_off_curve, usual_mechanisms
 from utmost.studio.designer.forms import DesignForm, require_quick
 from utmost.studio.designer.pages import JobId
@@ -22,7 +21,7 @@ api = APIRouter(prefix="/api/designer", tags=["designer"])
 def best(question: DesignForm) -> BestMechanism:
     """The best mechanism for a question that is small enough to be answered at once, certified."""
     require_quick(question)
-    return designed(question)
+    return best_mechanism(question)
 
 
 @api.get("/rivals", name="compared")

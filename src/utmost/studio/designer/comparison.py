@@ -1,4 +1,4 @@
-"""The best mechanism beside the ones people take: geometric, Laplace, randomised response; and the curve over ε."""
+"""Compare the best mechanism with the usual ones: geometric, Laplace, randomised response; the least loss over ε."""
 
 from __future__ import annotations
 

@@ -59,7 +59,11 @@ def design_page(
     except InputError as error:
         context["problem"] = problem_from_error(error, QUESTION_FIELDS)
     return render_page(
-        request, "designer/design.html", twin=f"/api/designer/best?{_query_string(question)}", job=job, **context
+        request,
+        "designer/design.html",
+        json_address=f"/api/designer/best?{_query_string(question)}",
+        job=job,
+        **context,
     )
 
 
@@ -96,7 +100,7 @@ def best_job(
     prior: Annotated[str, Body(max_length=8000)] = "uniform",
     loss: Annotated[str, Body(max_length=200)] = "absolute",
 ) -> Job:
-    """Look for the best mechanism of a larger question: the job tells the bounds so far."""
+    """Look for the best mechanism of a larger question: the job reports the bounds so far."""
     return _begin_best_job(design_question(space, alpha, epsilon, prior, loss), state, visitor)
 
 
@@ -130,7 +134,7 @@ def type_page(
     except InputError as error:
         context["problem"] = problem_from_error(error, QUESTION_FIELDS)
     return render_page(
-        request, "designer/type.html", twin=f"/api/designer/capacity?{_query_string(question)}", **context
+        request, "designer/type.html", json_address=f"/api/designer/capacity?{_query_string(question)}", **context
     )
 
 
@@ -173,7 +177,7 @@ def _begin_members_job(question: DesignQuestion, state: AppState, visitor: Visit
 
 @api.get("/capacity", name="capacity_found")
 def capacity(question: DesignForm) -> TypeCapacity:
-    """The most that any mechanism of a type can tell, certified."""
+    """The capacities of a type: the largest leakage of any of its mechanisms, certified."""
     return type_capacity(question)
 
 
@@ -200,8 +204,8 @@ def refine_page(
         )
     except InputError as error:
         context["problem"] = problem_from_error(error, ("first", "second"))
-    twin = f"/api/designer/refine?{urlencode({'first': first, 'second': second})}"
-    return render_page(request, "designer/refine.html", twin=twin, **context)
+    json_address = f"/api/designer/refine?{urlencode({'first': first, 'second': second})}"
+    return render_page(request, "designer/refine.html", json_address=json_address, **context)
 
 
 @pages.post("/refine")

@@ -28,7 +28,7 @@ class Bound(BaseModel):
 
 
 class TypeCapacity(BaseModel):
-    """The most that any mechanism of a type can tell anybody."""
+    """The capacities of a type: the largest leakage of any of its mechanisms."""
 
     space: str
     secrets: int

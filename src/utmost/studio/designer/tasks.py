@@ -1,4 +1,4 @@
-"""The designer's jobs: a program, an enumeration, a refinement; each tells how far it is."""
+"""The designer's jobs: a program, an enumeration, a refinement; each reports its progress."""
 
 from __future__ import annotations
 

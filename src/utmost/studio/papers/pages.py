@@ -46,14 +46,16 @@ class Overview(BaseModel):
 @pages.get("")
 def overview_page(request: Request, settings: SettingsDep) -> HTMLResponse:
     """The list of papers."""
-    return render_page(request, "papers/overview.html", twin="/api/papers", overview=overview(settings))
+    return render_page(request, "papers/overview.html", json_address="/api/papers", overview=overview(settings))
 
 
 @pages.get("/{key}")
 def paper_page(request: Request, key: Key, settings: SettingsDep) -> HTMLResponse:
     """One paper: its report, or the button that computes it."""
     report = report_cache.read_report(report_cache.report_path(settings.state_folder, key))
-    return render_page(request, "papers/paper.html", twin=f"/api/papers/{key}", key=key, name=KEYS[key], report=report)
+    return render_page(
+        request, "papers/paper.html", json_address=f"/api/papers/{key}", key=key, name=KEYS[key], report=report
+    )
 
 
 @pages.post("/{key}/compute")
@@ -79,7 +81,7 @@ def paper(key: Key, settings: SettingsDep) -> report_cache.Report:
 
 @api.post("/{key}/compute")
 def compute(key: Key, state: StateDep, visitor: VisitorDep) -> Job:
-    """Begin to compute a paper again; the job tells when it is done."""
+    """Begin to compute a paper again; the job reports when it is done."""
     return _begin_job(key, state, visitor)
 
 

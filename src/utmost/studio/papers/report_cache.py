@@ -62,8 +62,8 @@ class Report(BaseModel):
     @property
     def score(self) -> tuple[int, int]:
         """How many of the items with published values agree, and how many there are."""
-        compared = [item for item in self.items if item.agrees is not None]
-        return sum(bool(item.agrees) for item in compared), len(compared)
+        compared_items = [item for item in self.items if item.agrees is not None]
+        return sum(bool(item.agrees) for item in compared_items), len(compared_items)
 
 
 def report_path(state_folder: Path, key: str) -> Path:

@@ -1,4 +1,4 @@
-"""What a visitor asks of a number format, and what is found: ε′ over the rounding step, and two supports."""
+"""The precision form and its results: ε′ over the rounding step, and two supports."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class PrecisionAnswer(BaseModel):
 
 
 class Leak(BaseModel):
-    """How often a result tells which of two secrets it came from, on a small machine, enumerated."""
+    """How often a result reveals which of two secrets it came from, on a small machine, enumerated."""
 
     raw: FormattedNumber = Field(description="As the machine adds secret and noise")
     rounded: FormattedNumber = Field(description="After rounding to the step")
@@ -85,8 +85,10 @@ def precision_page(
         context = {"certificate": found(question), "leak": leak(question, bits, first, second)}
     except InputError as error:
         context["problem"] = problem_from_error(error, FIELDS)
-    twin = f"/api/precision?{request.url.query}".rstrip("?")
-    return render_page(request, "precision/overview.html", twin=twin, formats=FORMATS, question=typed_values, **context)
+    json_address = f"/api/precision?{request.url.query}".rstrip("?")
+    return render_page(
+        request, "precision/overview.html", json_address=json_address, formats=FORMATS, question=typed_values, **context
+    )
 
 
 @api.get("")

@@ -258,7 +258,7 @@ const studioConsumer = (() => {
 
   function updateAddresses(form, query) {
     history.replaceState(null, "", `${form.dataset.base}?${query}`);
-    for (const link of document.querySelectorAll('link[rel="alternate"], .bottom a')) link.href = `${form.dataset.twin}?${query}`;
+    for (const link of document.querySelectorAll('link[rel="alternate"], .bottom a')) link.href = `${form.dataset.jsonAddress}?${query}`;
     const weightsForm = document.getElementById("weights-form");
     if (weightsForm) weightsForm.action = `${weightsForm.dataset.base}?${query}`;
     const tailorLink = form.querySelector("[data-tailor-link]");
