@@ -39,10 +39,10 @@ TWELFTH_POWER_LEVEL = alpha(Fraction(7, 8) ** 12)  # α^(k/12) is a fraction
 @given(INTERVALS, st.integers(1, 4), st.integers(1, 7), LEVELS)
 def test_lemma_11_r_is_a_channel_that_makes_laplace_cells_of_geometric_answers(inputs, count, cells, level):
     grid = pixel_grid(inputs, count)
-    post = post_processing(grid, cells, level)
-    assert all(row.sum() == 1 for row in post.rows)
-    assert all(value >= 0 for value in post.rows.flat)
-    assert grid_geometric(grid, level).then(post) == cell_laplace(grid, cells, level)
+    post_matrix = post_processing(grid, cells, level)
+    assert all(row.sum() == 1 for row in post_matrix.rows)
+    assert all(value >= 0 for value in post_matrix.rows.flat)
+    assert grid_geometric(grid, level).then(post_matrix) == cell_laplace(grid, cells, level)
 
 
 @pytest.mark.parametrize(("count", "cells"), [(1, 1), (2, 3), (3, 2), (3, 4), (4, 3), (4, 12), (6, 4)])
@@ -113,11 +113,11 @@ def test_neighbouring_posteriors_are_their_means_apart_and_within_tanh(data, inp
 
 def post_processing_with_separate_atoms(grid, cells: int, level: Level):
     """R to Laplace answers told by their cell, the two atoms apart from their cells."""
-    post, end_atom = post_processing(grid, cells, level), (1 + level.power(grid.step)) / 2
-    rows = [[Fraction(0), *row, Fraction(0)] for row in post.rows]
+    post_matrix, end_atom = post_processing(grid, cells, level), (1 + level.power(grid.step)) / 2
+    rows = [[Fraction(0), *row, Fraction(0)] for row in post_matrix.rows]
     for k, atom, cell in ((0, 0, 1), (-1, -1, -2)):
         rows[k][atom], rows[k][cell] = end_atom, rows[k][cell] - end_atom
-    return channel(rows, post.inputs)
+    return channel(rows, post_matrix.inputs)
 
 
 @settings(max_examples=40, deadline=None)
@@ -130,9 +130,9 @@ def test_r_s_earth_move_costs_no_more_than_its_bound_for_any_prior(data, count, 
         prior, source, post_processing_with_separate_atoms(grid, count * cells_per_step, level), grid.points
     )
     assert separate.cost <= move_margin(grid, level) < printed_margin(grid, level)
-    joined = refining_move(prior, source, post_processing(grid, count * cells_per_step, level), grid.points)
+    move = refining_move(prior, source, post_processing(grid, count * cells_per_step, level), grid.points)
     step = grid.level(level).alpha
-    assert joined.cost <= (1 - step) / (1 + step) / 2
+    assert move.cost <= (1 - step) / (1 + step) / 2
 
 
 def test_the_bound_of_the_earth_move_is_attained_by_two_points_told_apart_by_nothing():

@@ -60,14 +60,18 @@ def test_a_legal_loss_depends_on_the_distance_alone_and_does_not_fall(
     assert loss.of_gap(smaller_gap) <= loss.of_gap(larger_gap)
     assert loss.of_gap(-smaller_gap) <= loss.of_gap(-larger_gap)
     assert loss.of_gap(Fraction(0)) == 0
-    witness = loss.illegal(inputs)
+    witness = loss.legality_violation(inputs)
     assert (witness is None) == loss.legal
     if witness is None:
         assert loss.of_gap(smaller_gap) == loss.of_gap(-smaller_gap)
     else:
-        assert {witness.near, witness.far, witness.truth} <= {inputs.low, inputs.high, (inputs.low + inputs.high) / 2}
-        assert abs(witness.near - witness.truth) <= abs(witness.far - witness.truth)
-        assert loss.exact(witness.near, witness.truth) > loss.exact(witness.far, witness.truth)
+        assert {witness.nearer, witness.farther, witness.truth} <= {
+            inputs.low,
+            inputs.high,
+            (inputs.low + inputs.high) / 2,
+        }
+        assert abs(witness.nearer - witness.truth) <= abs(witness.farther - witness.truth)
+        assert loss.exact(witness.nearer, witness.truth) > loss.exact(witness.farther, witness.truth)
 
 
 @given(losses(), intervals(), small_fractions(0, 6), st.data())
@@ -75,7 +79,7 @@ def test_a_legal_loss_depends_on_the_distance_alone_and_does_not_fall(
 def test_lipschitz_is_decided_with_a_witness(
     loss: ContinuousLoss, inputs: Interval, kappa: Fraction, data: st.DataObject
 ) -> None:
-    witness, constant = loss.steep(inputs, kappa), loss.lipschitz(inputs)
+    witness, constant = loss.lipschitz_violation(inputs, kappa), loss.lipschitz(inputs)
     assert (witness is None) == (constant is not None and constant <= kappa)
     if witness is not None:
         assert all(x in inputs for x in (witness.reading, witness.x, witness.other))
@@ -164,7 +168,7 @@ def test_what_is_no_loss_is_refused_in_one_line(text: str) -> None:
 
 def test_a_negative_kappa_is_refused() -> None:
     with pytest.raises(InputError, match="kappa must be >= 0"):
-        absolute.steep(UNIT, -1)
+        absolute.lipschitz_violation(UNIT, -1)
 
 
 def clipped(gap: Fraction) -> Fraction:
@@ -174,20 +178,20 @@ def clipped(gap: Fraction) -> Fraction:
 def test_a_declared_loss_is_believed_where_it_was_not_refuted() -> None:
     loss = declared(clipped, UNIT, kappa=1, name="clipped")
     assert loss.legal
-    assert loss.illegal(UNIT) is None
+    assert loss.legality_violation(UNIT) is None
     assert loss.lipschitz(UNIT) == 1
-    assert loss.steep(UNIT, 1) is None
-    witness = loss.steep(UNIT, "1/2")
+    assert loss.lipschitz_violation(UNIT, 1) is None
+    witness = loss.lipschitz_violation(UNIT, "1/2")
     assert witness is not None
     rise = loss.exact(witness.reading, witness.other) - loss.exact(witness.reading, witness.x)
     assert abs(rise) > Fraction(1, 2) * abs(witness.x - witness.other)
     assert loss.array(np.array([[0.5, 0.125]]), 0.0).tolist() == [[0.25, 0.125]]
     tilted = declared(lambda gap: gap if gap > 0 else -2 * gap, UNIT, kappa=2, legal=False, convex=True)
-    violation = tilted.illegal(UNIT)
+    violation = tilted.legality_violation(UNIT)
     assert violation is not None
-    assert tilted.exact(violation.near, violation.truth) > tilted.exact(violation.far, violation.truth)
+    assert tilted.exact(violation.nearer, violation.truth) > tilted.exact(violation.farther, violation.truth)
     with pytest.raises(UndecidedError):
-        declared(clipped, UNIT).steep(UNIT, 7)
+        declared(clipped, UNIT).lipschitz_violation(UNIT, 7)
 
 
 @pytest.mark.parametrize(

@@ -115,12 +115,12 @@ def _loss_properties(loss: ContinuousLoss, interval: Interval) -> dict[str, Any]
     """Is the loss legal, and what is its Lipschitz constant: with a witness where one of them fails."""
     from utmost.cli.output import json_value
 
-    kappa, illegal = loss.lipschitz(interval), loss.illegal(interval)
-    properties: dict[str, Any] = {"legal": illegal is None, "lipschitz": None if kappa is None else json_value(kappa)}
-    if illegal is not None:
-        witness = {"truth": illegal.truth, "near": illegal.near, "far": illegal.far}
+    kappa, violation = loss.lipschitz(interval), loss.legality_violation(interval)
+    properties: dict[str, Any] = {"legal": violation is None, "lipschitz": None if kappa is None else json_value(kappa)}
+    if violation is not None:
+        witness = {"truth": violation.truth, "near": violation.nearer, "far": violation.farther}
         return properties | {"witness": {name: str(value) for name, value in witness.items()}}
-    steep = loss.steep(interval, STEEP_SLOPE) if kappa is None else None
+    steep = loss.lipschitz_violation(interval, STEEP_SLOPE) if kappa is None else None
     if steep is None:
         return properties
     witness = {"reading": steep.reading, "truth": steep.x, "other": steep.other}
@@ -250,7 +250,7 @@ def _print_text(cost: MechanismCost, question: LossQuestion) -> None:
     output.print_text(
         f"Privacy on the interval: ε = {_epsilon_text(guarantee.epsilon)} a unit of distance, "
         f"{_epsilon_text(guarantee.any_two)} "
-        f"for any two inputs ({guarantee.words})."
+        f"for any two inputs ({guarantee.remark})."
     )
     if cost.mechanism.name == "laplace":
         output.print_text(_theorem_sentence(question.content))

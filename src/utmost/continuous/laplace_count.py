@@ -89,7 +89,7 @@ def laplace_loss(costs: Exacts, level: Level) -> LaplaceLoss:
     """
     matrix = _check_costs(costs)
     if not level.alpha:
-        return _total(_sum(min(row) for row in matrix), [], level)
+        return _loss_from_crossings(_exact_sum(min(row) for row in matrix), [], level)
     below, above, values = _weighted_costs(matrix, level)
     exact_part: Number = (min(values[0]) + min(values[-1])) * HALF
     crossings: list[_Crossing] = []
@@ -102,14 +102,16 @@ def laplace_loss(costs: Exacts, level: Level) -> LaplaceLoss:
             _Crossing(matrix[:, new] - matrix[:, old], a[new] - a[old], b[old] - b[new])
             for old, new in pairwise(readings)
         ]
-    return _total(exact_part, crossings, level)
+    return _loss_from_crossings(exact_part, crossings, level)
 
 
 def geometric_loss(costs: Exacts, level: Level) -> Number:
     """The least expected loss from the truncated geometric mechanism, Σ_y κ_y·min_w Σ_i c_iw α^|i−y|; exact."""
     matrix = _check_costs(costs)
     _, _, values = _weighted_costs(matrix, level)
-    return _sum(min(row) * kappa for row, kappa in zip(values, column_weights(len(matrix) - 1, level), strict=True))
+    return _exact_sum(
+        min(row) * kappa for row, kappa in zip(values, column_weights(len(matrix) - 1, level), strict=True)
+    )
 
 
 def laplace_factor(level: Level) -> Number:
@@ -241,10 +243,10 @@ def _is_less(p: Number, q: Number, r: Number, s: Number) -> bool:
     return sign(p * q - r * s) < 0
 
 
-def _total(exact_part: Number, crossings: Sequence[_Crossing], level: Level) -> LaplaceLoss:
+def _loss_from_crossings(exact_part: Number, crossings: Sequence[_Crossing], level: Level) -> LaplaceLoss:
     """The sum exact_part + Σ √(rise·fall), exact if all the roots are."""
     try:
-        exact: Number | None = exact_part + _sum(crossing.root(level) for crossing in crossings)
+        exact: Number | None = exact_part + _exact_sum(crossing.root(level) for crossing in crossings)
     except InputError:
         exact = None
     if isinstance(exact, Fraction):
@@ -286,5 +288,5 @@ def _square_root(value: Number) -> Number:
     return exponential(exponent / 2)
 
 
-def _sum(terms: Iterable[Number]) -> Number:
+def _exact_sum(terms: Iterable[Number]) -> Number:
     return sum(terms, Fraction(0))

@@ -28,11 +28,11 @@ LOSS_FORMS = "absolute, squared, huber:0.1, power:1.5, asymmetric:2,1 (under, ov
 
 @dataclass(frozen=True, slots=True)
 class LegalityViolation:
-    """|near − truth| ≤ |far − truth| but ℓ(near, truth) > ℓ(far, truth): a loss that is not legal."""
+    """|nearer − truth| ≤ |farther − truth| but ℓ(nearer, truth) > ℓ(farther, truth): a loss that is not legal."""
 
     truth: Fraction
-    near: Fraction
-    far: Fraction
+    nearer: Fraction
+    farther: Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +91,21 @@ class ContinuousLoss:
         """ℓ(w, x), exact."""
         return self.of_gap(w - x)
 
-    def illegal(self, interval: Interval) -> LegalityViolation | None:
+    def legality_violation(self, interval: Interval) -> LegalityViolation | None:
         """A witness within the interval that it is not legal, or None where it is."""
         readings, middle = (interval.low, interval.high), (interval.low + interval.high) / 2
-        near, far = readings if self.exact(readings[0], middle) > self.exact(readings[1], middle) else readings[::-1]
-        return None if self.legal else LegalityViolation(middle, near, far)
+        nearer, farther = (
+            readings if self.exact(readings[0], middle) > self.exact(readings[1], middle) else readings[::-1]
+        )
+        return None if self.legal else LegalityViolation(middle, nearer, farther)
 
-    def steep(self, interval: Interval, kappa: object) -> LipschitzViolation | None:
+    def lipschitz_violation(self, interval: Interval, kappa: object) -> LipschitzViolation | None:
         """A witness within the interval that it is not Lipschitz with this κ, or None where it is. Decided.
 
         >>> unit = Interval(Fraction(0), Fraction(1))
-        >>> str(squared.lipschitz(unit)), squared.steep(unit, 2)
+        >>> str(squared.lipschitz(unit)), squared.lipschitz_violation(unit, 2)
         ('2', None)
-        >>> step("1/4").steep(unit, 3)
+        >>> step("1/4").lipschitz_violation(unit, 3)
         LipschitzViolation(reading=Fraction(1, 1), x=Fraction(3, 4), other=Fraction(9, 16))
         """
         bound, constant = rational(kappa, "kappa"), self.lipschitz(interval)
@@ -302,8 +304,8 @@ def huber(k: object) -> Huber:
 def asymmetric(under: object, over: object) -> Linear:
     """`under` a unit for readings below the truth, `over` a unit above; not both zero.
 
-    >>> asymmetric(2, 1).illegal(Interval(Fraction(0), Fraction(1)))
-    LegalityViolation(truth=Fraction(1, 2), near=Fraction(0, 1), far=Fraction(1, 1))
+    >>> asymmetric(2, 1).legality_violation(Interval(Fraction(0), Fraction(1)))
+    LegalityViolation(truth=Fraction(1, 2), nearer=Fraction(0, 1), farther=Fraction(1, 1))
     """
     low, high = rational(under, "under"), rational(over, "over")
     if low < 0 or high < 0 or not (low or high):

@@ -46,7 +46,7 @@ class Guarantee:
 
     epsilon: Number | float | None
     any_two: Number | float | None
-    words: str
+    remark: str
 
 
 class Mechanism(Protocol):
@@ -239,12 +239,12 @@ class SteppedMechanism:
     def guarantee(self) -> Guarantee:
         """None by distance, unless all its rows are the same; for any two inputs what its rows have, recomputed."""
         channel = self.channel if self.nearest else self.channel.restrict(self.channel.inputs[:-1])
-        leak = pairwise_privacy_loss(channel)
-        any_two = leak.exponent if leak.exponent is not None else leak.epsilon
-        if leak.ratio is None:
+        privacy_loss = pairwise_privacy_loss(channel)
+        any_two = privacy_loss.exponent if privacy_loss.exponent is not None else privacy_loss.epsilon
+        if privacy_loss.ratio is None:
             return Guarantee(None, None, "an answer rules an input out")
         step = decimal(self.interval.length / self.steps)
-        return Guarantee(Fraction(0) if leak.ratio == 1 else None, any_two, f"its law jumps every {step}")
+        return Guarantee(Fraction(0) if privacy_loss.ratio == 1 else None, any_two, f"its law jumps every {step}")
 
     def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
         """Finite sums: one column an output."""

@@ -43,7 +43,7 @@ class Declared(ContinuousLoss):
         """The constant that was declared."""
         return self.kappa
 
-    def steep(self, interval: Interval, kappa: object) -> LipschitzViolation | None:
+    def lipschitz_violation(self, interval: Interval, kappa: object) -> LipschitzViolation | None:
         """A witness against this κ at the gaps tried; None if the κ declared is no larger; else it stays undecided."""
         bound = rational(kappa, "kappa")
         for reading, side in ((interval.low, -1), (interval.high, 1)):

@@ -60,7 +60,7 @@ def test_the_answers_of_the_upper_columns_are_certain(cells, level, position):
         exponentials = exponential_weights(density, grid, epsilon(level), 1, 160)
         stage = TwoSided(exponentials, exponentials, grid, epsilon(level), 160).stage(atoms=True)
         edge = int(position * cells)
-        masses = [w * column.upto(edge)[0] for w, column in zip(stage.upper, stage.columns, strict=True)]
+        masses = [w * column.moments_up_to(edge)[0] for w, column in zip(stage.upper, stage.columns, strict=True)]
         total = sum(masses, arb(0))
         assert total.contains(ball(Fraction(edge, cells), 300).mid())
         assert float(total.rad()) < 1e-30
@@ -242,7 +242,7 @@ def test_the_reading_of_the_lower_end_has_its_closed_form(rate):
     level, grid = epsilon(rate), Grid(tuple(UNIT.grid(2000)))
     with ctx.workprec(128):
         exponentials = exponential_weights(uniform_density(UNIT), grid, level, 1, 128)
-        column = TwoSided(exponentials, exponentials, grid, level, 128).node(0)
+        column = TwoSided(exponentials, exponentials, grid, level, 128).node_column(0)
         reading = reader_of(losses.absolute, grid, MECHANISM, masses_only=False).read(column, 0)
     assert float(reading.lower) - 1e-13 <= closed <= float(reading.upper) + 1e-13
     assert float(reading.upper - reading.lower) < 1e-6
@@ -266,6 +266,6 @@ def test_exact_exponentials_agree_with_the_columns():
     grid, level = Grid(tuple(UNIT.grid(4))), epsilon(3)
     with ctx.workprec(128):
         exponentials = exponential_weights(uniform_density(UNIT), grid, level, 1, 128)
-        column = TwoSided(exponentials, exponentials, grid, level, 128).node(1)
+        column = TwoSided(exponentials, exponentials, grid, level, 128).node_column(1)
         exact = (2 - exponential(Fraction(-3, 4)) - exponential(Fraction(-9, 4))) / 3
         assert column.total[0].overlaps(ball(exact, 200))

@@ -8,7 +8,7 @@ nothing (read the prior).
 The best reading is the *smallest* minimiser of the expected loss, as on the exact path. Where doubles cannot tell two
 readings apart, an exact level and an exact prior settle it exactly, up to 4096 counts. Above, or with a float ε or a
 float prior, the reading found in doubles stands: a competitor can be better by the rounding of the sums only, at most
-8n(1 + max|ln π| + ε)·2⁻⁵² of the loss (`PosteriorSums.doubt`), and for a searched loss by 2⁻⁴⁰ more.
+8n(1 + max|ln π| + ε)·2⁻⁵² of the loss (`PosteriorSums.relative_error_bound`), and for a searched loss by 2⁻⁴⁰ more.
 """
 
 from __future__ import annotations
@@ -163,7 +163,12 @@ def _best_remap(
         return remap, _sharpen(sums, loss, remap, closed_form.binary_losses(sums, remap))
     search = ReadingSearch(sums, loss, effort)
     remap, losses = search.best()
-    _settle_ties(remap, tie_breaker, search.rivals(losses, sums.doubt, requested) if tie_breaker else {}, requested)
+    _settle_ties(
+        remap,
+        tie_breaker,
+        search.rivals(losses, sums.relative_error_bound, requested) if tie_breaker else {},
+        requested,
+    )
     return remap, losses
 
 

@@ -61,9 +61,9 @@ class ReadingSearch:
             if requested is not None and requested.isdisjoint(answers.tolist()):
                 continue
             values = self._block(answers).expected_losses(self.costs, start, stop)
-            close = values <= min_losses[answers, None] * (1 + 2 * relative_error)
-            for k in np.flatnonzero(close.sum(axis=1) > 1).tolist():
-                near_ties[int(answers[k])] = (start + np.flatnonzero(close[k])).tolist()
+            is_near_tie = values <= min_losses[answers, None] * (1 + 2 * relative_error)
+            for k in np.flatnonzero(is_near_tie.sum(axis=1) > 1).tolist():
+                near_ties[int(answers[k])] = (start + np.flatnonzero(is_near_tie[k])).tolist()
         return near_ties
 
     def _block(self, answers: Ints) -> AnswerBlock:
@@ -83,7 +83,7 @@ class ReadingSearch:
         while True:
             start, stop = max(int(centre.min()) - reach, low), min(int(centre.max()) + reach, high) + 1
             readings, min_losses = self._minimum_within(block, start, stop)
-            ceiling = min_losses * (1 + 4 * self.sums.doubt)
+            ceiling = min_losses * (1 + 4 * self.sums.relative_error_bound)
             left_excluded = start == low or (block.partial_losses(self.costs, start, start, high) > ceiling).all()
             if left_excluded and (
                 stop > high or (block.partial_losses(self.costs, stop - 1, low, stop - 1) >= ceiling).all()

@@ -131,7 +131,7 @@ class PosteriorSums:
         return np.asarray(drift / self.total)
 
     @property
-    def doubt(self) -> float:
+    def relative_error_bound(self) -> float:
         """A bound on the relative error of every mass: 8n units in the last place for each power of e involved."""
         return rounding_error(self.logs[np.isfinite(self.logs)], self.size, self.epsilon)
 

@@ -140,7 +140,7 @@ def linear_rivals(sums: PosteriorSums, loss: Linear, remap: Ints) -> dict[int, l
     """
     if not (loss.under and loss.over):
         return {}
-    theta, relative_error = float(loss.under) / (float(loss.under) + float(loss.over)), sums.doubt
+    theta, relative_error = float(loss.under) / (float(loss.under) + float(loss.over)), sums.relative_error_bound
     support = np.flatnonzero(np.isfinite(sums.logs))
     answers, position = np.arange(sums.size), np.searchsorted(support, remap)
     low, high = position.copy(), position.copy()
@@ -162,7 +162,7 @@ def squared_rivals(sums: PosteriorSums) -> dict[int, list[int]]:
     """For the answers whose mean is within the rounding error of a half: the counts on both sides of it."""
     mean_distance = (sums.left.mass * sums.left.mean + sums.right.mass * sums.right.mean) / sums.total
     lower = np.rint(sums.offset - 0.5)
-    unsure = np.abs(sums.offset - 0.5 - lower) <= 4 * sums.doubt * (1 + mean_distance)
+    unsure = np.abs(sums.offset - 0.5 - lower) <= 4 * sums.relative_error_bound * (1 + mean_distance)
     first = np.arange(sums.size) + lower.astype(np.int64)
     in_range = unsure & (first >= 0) & (first + 1 < sums.size)
     return {int(y): [int(first[y]), int(first[y]) + 1] for y in np.flatnonzero(in_range)}
@@ -174,7 +174,7 @@ def exact_modes(sums: PosteriorSums, tie_breaker: TieBreaker) -> Ints:
     Two counts below y keep their order as y grows, so the best count up to y is the better of y and the best up to
     y − 1; likewise above. That makes 3n comparisons, of which those within the rounding error are decided exactly.
     """
-    size, relative_error = sums.size, sums.doubt
+    size, relative_error = sums.size, sums.relative_error_bound
 
     def better(y: int, first: int, second: int) -> int:
         if first < 0 or second < 0 or first == second:

@@ -125,7 +125,7 @@ class Column:
             self._bases.append(tuple(a + b for a, b in pairs))
 
     @property
-    def blurred(self) -> bool:
+    def is_uncertain(self) -> bool:
         """Is it known within stated bounds only."""
         return any(isinstance(weight, UncertainWeight) for run in self.runs for weight in run.weights)
 
@@ -134,7 +134,7 @@ class Column:
         """∫ (x−low)^k g π over the whole interval."""
         return self._bases[-1]
 
-    def upto(self, edge: int) -> Moments:
+    def moments_up_to(self, edge: int) -> Moments:
         """∫ (x−low)^k g π from the lower end to edge number `edge`."""
         i = max(bisect_right(self.starts, edge) - 1, 0)
         run = self.runs[i]
@@ -144,7 +144,7 @@ class Column:
     def hats(self) -> SplitMasses:
         """The column's mass split to the edges, cell by cell, as doubles on either side of the truth."""
         terms = [([w.hats.part(run.start, run.stop) for w in run.weights], run.factors) for run in self.runs]
-        return SplitMasses.joined([SplitMasses.combined(*term) for term in terms])
+        return SplitMasses.concatenate([SplitMasses.combine(*term) for term in terms])
 
     def masses(self) -> FloatIntervals:
         """The column's mass in each cell, as doubles on either side of the truth."""

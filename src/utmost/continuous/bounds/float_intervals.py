@@ -85,14 +85,14 @@ class SplitMasses:
         return join_intervals([self.left, zero]).plus(join_intervals([zero, self.right]))
 
     @staticmethod
-    def joined(pieces: Sequence[SplitMasses]) -> SplitMasses:
+    def concatenate(pieces: Sequence[SplitMasses]) -> SplitMasses:
         """All cells, one list after the other."""
         return SplitMasses(
             join_intervals([piece.left for piece in pieces]), join_intervals([piece.right for piece in pieces])
         )
 
     @staticmethod
-    def combined(terms: Sequence[SplitMasses], factors: Sequence[arb]) -> SplitMasses:
+    def combine(terms: Sequence[SplitMasses], factors: Sequence[arb]) -> SplitMasses:
         """Σ factor·term, ≥ 0 as a whole; factors < 0 are subtracted."""
         return SplitMasses(
             combine_intervals([term.left for term in terms], factors),

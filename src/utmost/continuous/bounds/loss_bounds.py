@@ -219,7 +219,7 @@ def _gaps_by_cell(stage: Stage, readings: Sequence[ReadingBounds], grid: Grid) -
     input_gaps, answer_gaps = [0.0] * grid.cells, [0.0] * grid.cells
     for low, high, reading in zip(stage.lower, stage.upper, readings, strict=True):
         input_gaps[reading.cell] += max(float(low), float(high)) * float(reading.upper - reading.lower)
-    if stage.columns[0].blurred:
+    if stage.columns[0].is_uncertain:
         input_gaps = [sum(input_gaps) / grid.cells] * grid.cells
     for group in stage.groups:
         lower_sum = sum(w * readings[k].upper for k, w in group.lower)

@@ -101,11 +101,11 @@ class Linear:
         return ReadingBounds(lower if lower > 0 else upper * 0, upper, column.edges[edge], cell)
 
     def _slope(self, column: Column, edge: int) -> arb:
-        left = column.upto(edge)[0]
+        left = column.moments_up_to(edge)[0]
         return (self.over * left - self.under * (column.total[0] - left)).mid()
 
     def _tangent(self, column: Column, edge: int) -> Tangent:
-        left, total = column.upto(edge), column.total
+        left, total = column.moments_up_to(edge), column.total
         right = [a - b for a, b in zip(total, left, strict=True)]
         point = ball(column.edges[edge] - column.edges[0], 256)
         value = self.over * (point * left[0] - left[1]) + self.under * (right[1] - point * right[0])

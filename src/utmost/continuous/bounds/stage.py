@@ -117,13 +117,13 @@ class TwoSided:
         share_by_width = {h: (self.rate * ball(h, bits) / 2).tanh() / 2 for h in set(widths)}
         self.shares = [share_by_width[h] for h in widths]
 
-    def node(self, k: int) -> Column:
+    def node_column(self, k: int) -> Column:
         """e^{−ε|x−y|} at the k-th node."""
         edge, growth = self.nodes[k], self.growth[k]
         _, left, right = self.below
         return Column([Run(0, edge, (1 / growth,), (left,)), Run(edge, self.last, (growth,), (right,))])
 
-    def merged(self, k: int) -> Column:
+    def cell_column(self, k: int) -> Column:
         """∫ (ε/2)·e^{−ε|x−y|} dy over the k-th cell of answers.
 
         ½(e^{−εy₀} − e^{−εy₁})e^{εx} to its left, ½(e^{εy₁} − e^{εy₀})e^{−εx} to its right, and within it
@@ -144,7 +144,7 @@ class TwoSided:
         count, zero = len(self.nodes), self.rate * 0
         half = (zero + 1) / 2 if atoms else zero
         edges = [self.grid.edges[i] for i in self.nodes]
-        columns = [*map(self.node, range(count)), *map(self.merged, range(count - 1))]
+        columns = [*map(self.node_column, range(count)), *map(self.cell_column, range(count - 1))]
         lower = [a + b for a, b in zip([half, *self.shares], [*self.shares, half], strict=True)]
         upper = [half, *[zero] * (count - 2), half, *[zero + 1] * (count - 1)]
         groups = [
