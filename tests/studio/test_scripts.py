@@ -115,12 +115,12 @@ def begin_job(page: Any, address: str, work: str, file: Path) -> str:
 
 
 def test_a_job_leads_to_its_result(address, page, tmp_path):
-    page.goto(f"{address}/jobs/{begin_job(page, address, 'double', tmp_path / 'last_write')}")
+    page.goto(f"{address}/jobs/{begin_job(page, address, 'double', tmp_path / 'beat')}")
     page.wait_for_url("**/papers?job=*")
 
 
 def test_a_job_shows_its_bounds_survives_a_reload_and_is_cancelled_by_a_click(address, page, tmp_path):
-    page.goto(f"{address}/jobs/{begin_job(page, address, 'endless', tmp_path / 'last_write')}")
+    page.goto(f"{address}/jobs/{begin_job(page, address, 'endless', tmp_path / 'beat')}")
     wait_until(lambda: page.locator("[data-job-words]").text_content() == "going on")
     page.reload()
     wait_until(lambda: int(page.locator("[data-job-lower]").text_content().replace("–", "0")) > 10)
