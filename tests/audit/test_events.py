@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.audit.events import MAX_THRESHOLDS, Interval, Members, choose_events, thresholds
-from utmost.audit.features import (
+from utmost.audit.output_features import (
     grid_step,
     lowest_bit,
     make_features,

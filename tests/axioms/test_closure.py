@@ -20,9 +20,9 @@ from utmost.axioms import (
     variation,
 )
 from utmost.axioms.closure import _region_closure
+from utmost.axioms.pair_rules import AllowedPairs, permits
 from utmost.axioms.predicate import AllOf, Predicate, from_curve
 from utmost.axioms.regions import region
-from utmost.axioms.rules import AllowedPairs, permits
 from utmost.exact import alpha
 
 ZERO = Fraction(0)

@@ -20,10 +20,10 @@ from utmost.axioms import (
     relation_from_space,
     soundness,
 )
-from utmost.axioms.convexity import bound, convexity_gap
 from utmost.axioms.definition import bound_fault
+from utmost.axioms.pair_rules import AllowedPairs, permits
+from utmost.axioms.region_convexity import bound, convexity_gap
 from utmost.axioms.regions import region
-from utmost.axioms.rules import AllowedPairs, permits
 from utmost.channel import channel
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon

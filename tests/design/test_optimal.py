@@ -23,9 +23,9 @@ from utmost import lp
 from utmost.channel import Channel, is_private, least_epsilon
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import by_program, derivation, optimal
+from utmost.design.certified_design import simple_design
 from utmost.design.cost_matrix import cost_bounds
 from utmost.design.count_mechanism import exchanges, remapped_channel, remapped_geometric, surplus
-from utmost.design.design import simple_design
 from utmost.design.optimal import find_design
 from utmost.design.privacy_program import privacy_program
 from utmost.errors import InputError, SolverError

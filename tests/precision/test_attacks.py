@@ -22,7 +22,7 @@ from utmost.precision.attacks import (
     is_sum,
     load_sampler,
 )
-from utmost.precision.float_samplers import (
+from utmost.precision.unsafe_samplers import (
     largest_ratio,
     last_digits,
     lattice_laplace,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeAlias
 
 from utmost import user_functions
-from utmost.audit.features import to_comparable
+from utmost.audit.output_features import to_comparable
 from utmost.errors import InputError
 
 BlackBox: TypeAlias = Callable[[Sequence[Any], float], Sequence[Any]]  # (secrets, seconds left) → a value for each

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from utmost.audit.confidence_bounds import wilson_score
-from utmost.audit.features import Feature, Numbers, Sample, make_features
+from utmost.audit.output_features import Feature, Numbers, Sample, make_features
 
 MAX_THRESHOLDS = 64  # of one feature
 MAX_ATOMS = 8  # of them: values that come often

@@ -12,7 +12,7 @@ import numpy as np
 from utmost.audit.black_boxes import BlackBox
 from utmost.audit.confidence_bounds import log_ratio
 from utmost.audit.events import CandidateEvent, choose_events
-from utmost.audit.features import Sample, make_sample, number_positions
+from utmost.audit.output_features import Sample, make_sample, number_positions
 from utmost.audit.sampling import MIN_DRAWS, Progress, SampleHalves, draw_samples
 from utmost.channel import Channel, Mechanism, PrivacyLoss, channel_of, least_epsilon
 from utmost.errors import InputError

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from utmost.audit.black_boxes import BlackBox, TimeOver
-from utmost.audit.features import to_comparable
+from utmost.audit.output_features import to_comparable
 from utmost.errors import InputError
 
 Values: TypeAlias = list[Hashable]

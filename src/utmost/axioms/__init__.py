@@ -3,7 +3,6 @@
 from utmost.axioms.closure import Closure, closure
 from utmost.axioms.composition import compose_profiles, compose_repeated
 from utmost.axioms.constraint_graphs import PrivacyConstraints, RowGraph, privacy_constraints, row_graph, row_graphs
-from utmost.axioms.convexity import ConvexityGap
 from utmost.axioms.counterexamples import Mixture, Processing, allowed_range
 from utmost.axioms.curves import (
     ConcavityGap,
@@ -51,6 +50,7 @@ from utmost.axioms.posterior_odds import Odds
 from utmost.axioms.predicate import Predicate
 from utmost.axioms.predicate_parser import parse_privacy_predicate as predicate
 from utmost.axioms.profile import Profile, profile, profiles
+from utmost.axioms.region_convexity import ConvexityGap
 from utmost.axioms.relation import Relation, relation_from_pairs, relation_from_space
 from utmost.axioms.relation import parse_relation as relation_of
 from utmost.axioms.sampled_predicate import SampledPredicate

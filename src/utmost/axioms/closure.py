@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from utmost.axioms.curves import Curve, Point, curve_from_points, pointwise_minimum
+from utmost.axioms.pair_rules import DIAGONAL, TRIVIAL_BOUND, AllowedPairs, Rule
 from utmost.axioms.regions import Column, Region
-from utmost.axioms.rules import DIAGONAL, TRIVIAL_BOUND, AllowedPairs, Rule
 from utmost.exact import Number
 
 ZERO, ONE = Fraction(0), Fraction(1)

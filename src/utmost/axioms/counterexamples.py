@@ -29,8 +29,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias, TypeVar
 
-from utmost.axioms.convexity import ConvexityGap
 from utmost.axioms.curves import Point
+from utmost.axioms.region_convexity import ConvexityGap
 from utmost.channel import Channel, channel
 from utmost.errors import InputError
 from utmost.exact import Number, sign

@@ -21,9 +21,9 @@ from typing import Any
 from utmost.axioms.closure import closure
 from utmost.axioms.curves import Curve
 from utmost.axioms.definition import DEFINITION_FORMS, TWO_SECRETS, Definition, check_bound, is_bound_text, parse_bound
+from utmost.axioms.pair_rules import AllowedPairs, Rule
 from utmost.axioms.predicate_parser import EXAMPLE_PREDICATE, parse_privacy_predicate
 from utmost.axioms.relation import Relation, check_printable, label_position, parse_relation, relation_from_pairs
-from utmost.axioms.rules import AllowedPairs, Rule
 from utmost.axioms.sampled_predicate import SampledPredicate
 from utmost.axioms.soundness import Candidate, soundness
 from utmost.consumer.files import read_text

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.axioms.curves import Curve, Point
-from utmost.axioms.rational_laws import Unit, over_common_denominator, pairwise_sum
+from utmost.axioms.laws_in_powers_of_e import Unit, over_common_denominator, pairwise_sum
 from utmost.exact import Number, Real, ball, refine_double, sign
 
 Positions: TypeAlias = npt.NDArray[np.int64]

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from utmost.axioms.curves import Curve, Point
-from utmost.axioms.rational_laws import lowest_terms
+from utmost.axioms.laws_in_powers_of_e import lowest_terms
 from utmost.errors import InputError
 from utmost.exact import Level, Number, sign
 

@@ -17,8 +17,8 @@ from fractions import Fraction
 
 from utmost.axioms import divergence
 from utmost.axioms.curves import Curve
+from utmost.axioms.laws_in_powers_of_e import common_unit
 from utmost.axioms.likelihood_ratio import PreparedLaw, group_by_ratio, prepare_law, profile_curve
-from utmost.axioms.rational_laws import common_unit
 from utmost.channel import Channel, Matrix, Mechanism, channel_of
 from utmost.channel.channel import Label
 from utmost.errors import InputError

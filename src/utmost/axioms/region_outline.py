@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from utmost.axioms.curves import Curve, Point
+from utmost.axioms.pair_rules import AllowedPairs
 from utmost.axioms.regions import Column, End, Region
-from utmost.axioms.rules import AllowedPairs
 from utmost.exact import Number
 
 Side: TypeAlias = tuple[Number, Number, Number]  # an argument, the lower and the upper height there

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
-from utmost.axioms.convexity import ConvexityGap
 from utmost.axioms.curves import Curve, Point, curve_from_points
+from utmost.axioms.region_convexity import ConvexityGap
 from utmost.errors import InputError, UtmostError
 from utmost.exact import Number
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from utmost.axioms.curves import ZERO, Curve, Line
 from utmost.axioms.definition import Definition
 from utmost.axioms.divergence import MIN_PRECISE_DOUBLE, RELATIVE_ERROR, farthest_breakpoint, nearest_double
+from utmost.axioms.laws_in_powers_of_e import lowest_terms
 from utmost.axioms.profile import Profile, profiles
-from utmost.axioms.rational_laws import lowest_terms
 from utmost.axioms.relation import Relation
 from utmost.channel import Channel, Mechanism, channel_of
 from utmost.channel.channel import Label

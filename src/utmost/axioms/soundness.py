@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from utmost.axioms.convexity import ConvexityGap
 from utmost.axioms.counterexamples import (
     Mixture,
     Processing,
@@ -29,8 +28,9 @@ from utmost.axioms.counterexamples import (
 )
 from utmost.axioms.curves import Curve
 from utmost.axioms.definition import TWO_SECRETS, Definition
+from utmost.axioms.pair_rules import AllowedPairs, Rule
+from utmost.axioms.region_convexity import ConvexityGap
 from utmost.axioms.relation import Relation
-from utmost.axioms.rules import AllowedPairs, Rule
 from utmost.channel import Channel
 from utmost.errors import InputError
 from utmost.spaces.space import Pair

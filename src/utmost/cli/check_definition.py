@@ -106,7 +106,7 @@ def _load_definition(text: str, space: Space, source: Channel) -> Definition:
 
 def _pair_bound(definition: Definition, pair: tuple[Label, Label]) -> Curve | None:
     """M of a pair, and what the reversed pair's adds to it; None if the definition does not relate it."""
-    from utmost.axioms.rules import AllowedPairs
+    from utmost.axioms.pair_rules import AllowedPairs
 
     position_by_label, related_pairs = (
         {str(label): k for k, label in enumerate(definition.relation.labels)},

@@ -13,10 +13,10 @@ from utmost.cli.options import CHART_ENDINGS, JsonOption, PlotOption, check_endi
 
 if TYPE_CHECKING:
     from utmost.axioms import Candidate, Closure, Curve, Verdict
-    from utmost.axioms.convexity import ConvexityGap
     from utmost.axioms.counterexamples import Mixture, Processing
     from utmost.axioms.curves import Point
-    from utmost.axioms.rules import AllowedPairs
+    from utmost.axioms.pair_rules import AllowedPairs
+    from utmost.axioms.region_convexity import ConvexityGap
     from utmost.channel import Channel
     from utmost.exact import Number
     from utmost.spaces.space import Pair

@@ -148,7 +148,7 @@ def attack_command(
     from utmost.exact import rational
     from utmost.precision import run_attack
     from utmost.precision.attacks import SUPPORT_TESTS, is_lattice_point
-    from utmost.precision.float_samplers import lattice_laplace
+    from utmost.precision.unsafe_samplers import lattice_laplace
 
     check_ending(plot, CHART_ENDINGS, "--plot")
     first, second = (_to_double(end, "--secrets") for end in _parse_pair(secrets, "--secrets"))
@@ -202,9 +202,9 @@ def _implemented_sensitivity(
 
 
 def _load_sampler(name: str) -> Any:
-    from utmost.precision import attacks, float_samplers
+    from utmost.precision import attacks, unsafe_samplers
 
-    built_in = {"textbook": float_samplers.textbook_laplace, "utmost": float_samplers.lattice_laplace}
+    built_in = {"textbook": unsafe_samplers.textbook_laplace, "utmost": unsafe_samplers.lattice_laplace}
     if name in built_in:
         return lambda secret, scale, count: list(built_in[name](secret, scale, count))
     if ":" not in name:

@@ -238,6 +238,7 @@ def _power(gap: int, p: Fraction) -> Number:
 
 
 ByError: TypeAlias = Power | PiecewiseLoss  # of j − i alone, without a closed form of its best reading
+Drawn = PiecewiseLoss  # its public name in ut.losses
 
 absolute = Linear(Fraction(1), Fraction(1))
 squared = Squared()

@@ -11,9 +11,7 @@ import numpy as np
 
 from utmost.channel import Matrix
 from utmost.consumer import Consumer
-from utmost.design.cost_matrix import check_problem, cost_bounds, has_irrational_costs, round_costs
-from utmost.design.count_mechanism import remapped_channel, remapped_geometric
-from utmost.design.design import (
+from utmost.design.certified_design import (
     Certificate,
     Design,
     DesignAttempt,
@@ -24,6 +22,8 @@ from utmost.design.design import (
     rescale_design,
     simple_design,
 )
+from utmost.design.cost_matrix import check_problem, cost_bounds, has_irrational_costs, round_costs
+from utmost.design.count_mechanism import remapped_channel, remapped_geometric
 from utmost.design.interior_point import Progress, interior_point_search
 from utmost.design.privacy_program import Rate, privacy_program
 from utmost.errors import SolverError

@@ -18,7 +18,7 @@ from utmost.channel.channel import trusted_channel
 from utmost.exact import Level, Number, Real
 from utmost.polytopes.alpha_polynomials import PolynomialColumns, polynomial_columns
 from utmost.polytopes.distance_lattice import IntArray, distance_lattice
-from utmost.polytopes.kernel_weights import WeightScale, averaging_weights, exact_sum
+from utmost.polytopes.kernel_mechanism_weights import WeightScale, averaging_weights, exact_sum
 from utmost.polytopes.positive_circuits import Step, count_circuits, positive_circuits
 from utmost.polytopes.vertex_columns import Column, integer_column, vertex_columns
 from utmost.polytopes.vertices import Progress, lattice_vertices

@@ -4,9 +4,9 @@
 
 with the infimum over readings w, for each answer y on its own. The interval is cut into cells; a stage of the mechanism
 turns these into finitely many columns whose infima bound the loss from below and from above (`stage`), a reader
-encloses each infimum (`prefix_readers`, `table_readers`), and cells are split where the bounds are apart until they are
-as close as asked. Every bound is a ball's end or a double rounded outwards; plain doubles only choose readings and
-cells.
+encloses each infimum (`best_reading_by_prefix_sums`, `best_reading_by_table`), and cells are split where the bounds are
+apart until they are as close as asked. Every bound is a ball's end or a double rounded outwards; plain doubles only
+choose readings and cells.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from utmost.continuous import losses
-from utmost.continuous.bounds.prefix_readers import Linear, Reader, ReadingBounds, Squared
+from utmost.continuous.bounds.best_reading_by_prefix_sums import Linear, Reader, ReadingBounds, Squared
+from utmost.continuous.bounds.best_reading_by_table import convex_reader, step_reader, unimodal_reader
 from utmost.continuous.bounds.stage import Answer, Grid, Stage
-from utmost.continuous.bounds.table_readers import convex_reader, step_reader, unimodal_reader
 from utmost.continuous.densities.density import Density, UserDensity
 from utmost.continuous.losses import ContinuousLoss
 from utmost.continuous.mechanisms import Mechanism

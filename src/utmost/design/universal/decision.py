@@ -19,7 +19,7 @@ import numpy as np
 from utmost.channel import Channel, Mechanism
 from utmost.channel.channel import trusted_channel
 from utmost.consumer.loss_operations import LossLike
-from utmost.design.design import reading_names
+from utmost.design.certified_design import reading_names
 from utmost.design.universal.cell_corners import cell_corners
 from utmost.design.universal.optimality_question import (
     OptimalityQuestion,

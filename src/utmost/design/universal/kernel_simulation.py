@@ -26,7 +26,7 @@ import numpy as np
 from utmost.channel import Channel, Matrix, Mechanism, align_exact_inputs
 from utmost.channel.channel import matrix_product, trusted_channel
 from utmost.consumer.loss_operations import Exacts, LossLike, loss_rows
-from utmost.design.design import reading_names
+from utmost.design.certified_design import reading_names
 from utmost.design.universal.optimality_question import (
     OptimalityQuestion,
     Progress,

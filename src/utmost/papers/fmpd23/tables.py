@@ -70,7 +70,7 @@ def table6a() -> Item:
     """Grids: what the paper calls 1×1, 2×2, 3×3 are 2×2, 3×3, 4×4 places."""
     note = (
         "statement: 3×3 places have 4346 vertices (utmost type grid:3x3 --alpha 1/2 --vertices --count), exact in the"
-        " square roots, and the same by placing one point after another (geometry.vertices_by_growth). Where 4798 "
+        " square roots, and the same by placing one point after another (polytopes.vertices_by_growth). Where 4798 "
         "comes from we do not know: √8 rounded to less than 2√2 makes 4746. All capacities are right"
     )
     item = table_item(
@@ -103,7 +103,7 @@ def table7a() -> Item:
     """Hamming cubes."""
     note = (
         "statement: 3 bits have 29213 kernel mechanisms (utmost type hamming:3 --alpha 1/2 --kernels --count), in "
-        "whole numbers, and the same sets by another method, double description (geometry.kernels_by_description). "
+        "whole numbers, and the same sets by another method, double description (polytopes.kernels_by_description). "
         "Why 29275 is printed we do not know; rounding could do it: all independent sets of eight vertices, solved in "
         "doubles, make 29213 if weights below 1e-14 count as 0, and 29291 if only those below 1e-15 do. All "
         "capacities are right"

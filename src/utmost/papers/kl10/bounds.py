@@ -9,9 +9,9 @@ from typing import Any
 
 from utmost.axioms import parse_bound, predicate, profile, satisfaction, subsampling
 from utmost.axioms.definition import definition_of
+from utmost.axioms.pair_rules import permits
 from utmost.axioms.regions import region
 from utmost.axioms.relation import parse_relation
-from utmost.axioms.rules import permits
 from utmost.channel import Channel, channel, identity
 from utmost.exact import Number, alpha
 from utmost.mechanisms import geometric, response

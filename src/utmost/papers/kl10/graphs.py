@@ -120,7 +120,7 @@ def theorem333() -> Item:
         "maximally general exactly when every row graph is connected",
         Grid("mechanism", columns, list(examples()), rows),
         all(row[0] == row[1] != row[2] for row in rows),
-        "for connected R. Where a more general one was made, a consumer tells the two apart (flow.refinement)",
+        "for connected R. Where a more general one was made, a consumer tells the two apart (qif.refinement)",
     )
 
 

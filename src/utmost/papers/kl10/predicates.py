@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from utmost.axioms import allowed_range, parse_bound, predicate, soundness
+from utmost.axioms.pair_rules import permits
 from utmost.axioms.predicate import Predicate
 from utmost.axioms.regions import Region, region
-from utmost.axioms.rules import permits
 from utmost.channel import Channel, channel
 from utmost.exact import Number
 from utmost.papers.items import Claim, Grid, Item, Value, claims_item, statement_item

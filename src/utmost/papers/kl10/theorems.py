@@ -10,9 +10,9 @@ from typing import Any
 
 from utmost.axioms import Candidate, Curve, closure, parse_bound, predicate, relation_from_pairs, soundness
 from utmost.axioms.counterexamples import Mixture, Processing
+from utmost.axioms.pair_rules import AllowedPairs, permits
 from utmost.axioms.predicate import Predicate
 from utmost.axioms.regions import region
-from utmost.axioms.rules import AllowedPairs, permits
 from utmost.channel import Channel, channel, mix
 from utmost.exact import Number
 from utmost.papers.items import Claim, Grid, Item, Value, claims_item, computed_item, statement_item

@@ -15,7 +15,7 @@ from utmost.axioms import (
     rename_counterexample,
     soundness,
 )
-from utmost.axioms.rules import permits
+from utmost.axioms.pair_rules import permits
 from utmost.axioms.utility_measures import (
     Refutation,
     check_measure,
@@ -236,7 +236,7 @@ def example323() -> Item:
         "μ_Dob(A M) ≤ μ_Dob(M)",
         Grid("mechanism", columns, [*square_mechanisms(), "GRS12 Figure 5(a)"], rows),
         all(row[3] == 0 for row in rows) and trial.refutation is None,
-        f"and on {trial.tried} more pairs of small mechanisms and maps (axioms.tried)",
+        f"and on {trial.tried} more pairs of small mechanisms and maps (axioms.check_measure)",
     )
 
 

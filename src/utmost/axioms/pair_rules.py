@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from utmost.axioms import convexity
-from utmost.axioms.convexity import ConvexityGap
+from utmost.axioms import region_convexity
 from utmost.axioms.curves import Curve, curve_from_points, pointwise_minimum
 from utmost.axioms.definition import bound_fault
 from utmost.axioms.predicate import Predicate
+from utmost.axioms.region_convexity import ConvexityGap
 from utmost.axioms.regions import Region, region
 from utmost.axioms.sampled_predicate import PredicateGrid, SampledPredicate
 from utmost.exact import Number
@@ -92,7 +92,7 @@ class AllowedPairs:
             return None
         if isinstance(self.rule, Curve) and self.reverse_rule is None:
             return _curve_gap(self.rule)
-        return convexity.convexity_gap(self.region)
+        return region_convexity.convexity_gap(self.region)
 
 
 def _curve_gap(curve: Curve) -> ConvexityGap | None:

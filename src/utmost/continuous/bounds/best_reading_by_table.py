@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from utmost.continuous.bounds.best_reading_by_prefix_sums import ReadingBounds
 from utmost.continuous.bounds.columns import Column
 from utmost.continuous.bounds.float_intervals import (
     UNIT_IN_LAST_PLACE,
@@ -33,7 +34,6 @@ from utmost.continuous.bounds.float_intervals import (
     float_intervals,
     upper_double,
 )
-from utmost.continuous.bounds.prefix_readers import ReadingBounds
 from utmost.continuous.losses import ContinuousLoss
 from utmost.exact import ball
 from utmost.exact.working_precision import working_precision
