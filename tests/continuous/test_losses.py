@@ -23,7 +23,7 @@ from utmost.continuous.losses import (
     squared,
     step,
 )
-from utmost.continuous.user_losses import declared
+from utmost.continuous.user_losses import user_loss
 from utmost.errors import InputError, UndecidedError
 from utmost.exact import sign
 
@@ -176,7 +176,7 @@ def clipped(gap: Fraction) -> Fraction:
 
 
 def test_a_declared_loss_is_believed_where_it_was_not_refuted() -> None:
-    loss = declared(clipped, UNIT, kappa=1, name="clipped")
+    loss = user_loss(clipped, UNIT, kappa=1, name="clipped")
     assert loss.legal
     assert loss.legality_violation(UNIT) is None
     assert loss.lipschitz(UNIT) == 1
@@ -186,12 +186,12 @@ def test_a_declared_loss_is_believed_where_it_was_not_refuted() -> None:
     rise = loss.exact(witness.reading, witness.other) - loss.exact(witness.reading, witness.x)
     assert abs(rise) > Fraction(1, 2) * abs(witness.x - witness.other)
     assert loss.array(np.array([[0.5, 0.125]]), 0.0).tolist() == [[0.25, 0.125]]
-    tilted = declared(lambda gap: gap if gap > 0 else -2 * gap, UNIT, kappa=2, legal=False, convex=True)
+    tilted = user_loss(lambda gap: gap if gap > 0 else -2 * gap, UNIT, kappa=2, legal=False, convex=True)
     violation = tilted.legality_violation(UNIT)
     assert violation is not None
     assert tilted.exact(violation.nearer, violation.truth) > tilted.exact(violation.farther, violation.truth)
     with pytest.raises(UndecidedError):
-        declared(clipped, UNIT).lipschitz_violation(UNIT, 7)
+        user_loss(clipped, UNIT).lipschitz_violation(UNIT, 7)
 
 
 @pytest.mark.parametrize(
@@ -209,4 +209,4 @@ def test_a_declaration_that_fails_is_refused(
     function: Callable[[Fraction], object], options: dict[str, object], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        declared(function, UNIT, **options)  # type: ignore[arg-type]
+        user_loss(function, UNIT, **options)  # type: ignore[arg-type]

@@ -57,7 +57,7 @@ class Declared(ContinuousLoss):
         return None
 
 
-def declared(
+def user_loss(
     function: Callable[[Fraction], object],
     interval: Interval,
     kappa: object = None,
@@ -71,7 +71,7 @@ def declared(
     not negative and does not fall as the gap leaves 0 in either direction: bounds on losses rest on that.
 
     >>> from utmost.continuous.interval import interval
-    >>> clipped = declared(lambda gap: min(abs(gap), Fraction(1, 4)), interval(0, 1), kappa=1)
+    >>> clipped = user_loss(lambda gap: min(abs(gap), Fraction(1, 4)), interval(0, 1), kappa=1)
     >>> clipped.lipschitz(interval(0, 1)), clipped.exact(Fraction(1), Fraction(0))
     (Fraction(1, 1), Fraction(1, 4))
     """

@@ -26,7 +26,7 @@ from utmost.continuous.densities.density import (
 from utmost.continuous.interval import Interval, interval
 from utmost.continuous.laplace_count import geometric_loss, laplace_loss
 from utmost.continuous.user_kernels import Kernel, kernel
-from utmost.continuous.user_losses import declared
+from utmost.continuous.user_losses import user_loss
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon, exponential
 from utmost.mechanisms import geometric
@@ -352,7 +352,7 @@ def test_a_steep_mechanism_on_a_long_interval_keeps_its_digits():
 
 
 def test_a_declared_loss_is_bounded_as_its_named_twin():
-    twin = declared(lambda gap: min(abs(gap), Fraction(1, 4)), UNIT, kappa=1, name="clipped")
+    twin = user_loss(lambda gap: min(abs(gap), Fraction(1, 4)), UNIT, kappa=1, name="clipped")
     mechanism = mechanisms.mechanism_by_name("laplace", UNIT, epsilon(2))
     bounds = bound_expected_loss(uniform_density(UNIT), mechanism, twin, "1/50")
     assert contains(bounds, riemann(mechanism, uniform_density(UNIT), twin), 5e-3)

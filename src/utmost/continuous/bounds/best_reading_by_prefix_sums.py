@@ -64,7 +64,7 @@ class Squared:
         low = column.edges[0]
         if not mass > 0:
             return ReadingBounds(mass * 0, second.upper(), low, 0)
-        mean = rounded(first / mass)
+        mean = dyadic_midpoint(first / mass)
         w = ball(mean, 2 * READING_BITS)
         upper = (second - 2 * w * first + w * w * mass).upper()
         lower = (second - first * first / mass).lower()
@@ -152,6 +152,6 @@ def _find_crossing(before: Callable[[int], bool], hint: int, last: int) -> int:
     return min(low, last - 1)
 
 
-def rounded(value: arb) -> Fraction:
+def dyadic_midpoint(value: arb) -> Fraction:
     """A dyadic fraction near the middle of a ball."""
     return Fraction(round(midpoint(value) * (1 << READING_BITS)), 1 << READING_BITS)

@@ -158,11 +158,11 @@ def weight(density: Density, edges: Sequence[Fraction], rate: Rate, degree: int,
         raw = density.moments(list(edges), rate, degree, bits)
         low = ball(density.interval.low, bits)
         scale = (-rate_ball(rate, bits) * low).exp()
-        cells = [shifted([scale * value for value in cell], low) for cell in raw]
+        cells = [recenter_moments([scale * value for value in cell], low) for cell in raw]
         return make_weight(cells, edges, falling=bool(rate_ball(rate, bits) < 0))
 
 
-def shifted(moments: Sequence[arb], low: arb) -> Moments:
+def recenter_moments(moments: Sequence[arb], low: arb) -> Moments:
     """The moments about `low` from those about 0: in the k-th row of the triangle stand ∫ x^j (x−low)^k, j = 0, 1, …"""
     if low == 0:
         return tuple(moments)
