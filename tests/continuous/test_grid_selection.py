@@ -29,7 +29,7 @@ from utmost.continuous.losses import parse_continuous_loss as loss_of
 from utmost.continuous.mechanisms import GridGeometric, Laplace
 from utmost.data.queries import Grid, Mean, NeighbourRelation, PrivacyUnit, Sum
 from utmost.errors import InputError
-from utmost.exact import alpha, epsilon
+from utmost.exact import alpha, decimal_above, epsilon
 from utmost.mechanisms.geometric import geometric
 from utmost.publish.mechanism_selection import PrivacySetting, select_mechanism
 
@@ -255,11 +255,11 @@ def test_a_release_of_a_mean_states_what_rounding_its_rows_may_cost_and_one_with
     )
     extra = rows_promise(question("18,91", "73/944", "0.1"), Fraction(1)).extra
     assert public.optimal.startswith("metric: ")
-    assert f"at most {grids.decimal_above(extra)} above the best" in public.optimal
+    assert f"at most {decimal_above(extra, 4)} above the best" in public.optimal
     summed = select_mechanism(
         Sum("age", grid, stand_in), Fraction(1, 10), PrivacySetting(NeighbourRelation.REPLACE, PrivacyUnit(), None, 944)
     )
-    assert f"at most {grids.decimal_above(944 * extra)} above the best" in summed.optimal
+    assert f"at most {decimal_above(944 * extra, 4)} above the best" in summed.optimal
     hidden = select_mechanism(
         Sum("age", grid, stand_in),
         Fraction(1, 10),

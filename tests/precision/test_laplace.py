@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import InputError
-from utmost.exact import alpha, epsilon
+from utmost.exact import alpha, decimal_above, epsilon
 from utmost.precision import (
     BINARY16,
     BINARY32,
@@ -23,7 +23,7 @@ from utmost.precision import (
     uniform_generator,
 )
 from utmost.precision.advice import laplace_advice
-from utmost.precision.bound_text import decimal_above, epsilon_text, extra_epsilon_text
+from utmost.precision.bound_text import epsilon_text, extra_epsilon_text
 from utmost.precision.certificate import Implementation
 from utmost.precision.closeness import (
     BALL_BITS,

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.channel import channel, least_epsilon
-from utmost.continuous.grid_selection import GridQuestion, common_step, decimal_above, rows_promise
+from utmost.continuous.grid_selection import GridQuestion, common_step, rows_promise
 from utmost.continuous.interval import interval
 from utmost.continuous.losses import absolute
 from utmost.data.queries import Count, Grid, Histogram, Mean, NeighbourRelation, PrivacyUnit, Quantile, Query, Sum
 from utmost.data.table import Moments
 from utmost.errors import InputError
-from utmost.exact import epsilon
+from utmost.exact import decimal_above, epsilon
 from utmost.mechanisms.exponential import exponential
 from utmost.publish import mechanism_selection, noisy_answers
 from utmost.publish.mechanism_selection import PrivacySetting, select_mechanism
@@ -262,7 +262,7 @@ def test_an_accepted_extra_loss_leads_to_the_coarsest_step_that_keeps_it(
     verdicts = [None if step is None else rows_promise(question, rows * step).meets(extra) for step in steps]
     assert verdicts in ([True, False], [True, None])
     claim = select_mechanism(refined, rate, setting).optimal
-    assert f"at most {decimal_above(rows_promise(question, rows * refined.grid.step).extra)} above" in claim
+    assert f"at most {decimal_above(rows_promise(question, rows * refined.grid.step).extra, 4)} above" in claim
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ EXAMPLES = (
     'utmost audit --command "python box.py" --secrets 0,1;  utmost audit channel.csv --epsilon 0.1'
 )
 PROGRESS_INTERVAL_SECONDS = 1.0  # between two lines of progress
+BOUND_DIGITS = 5  # of a lower bound in a sentence
 MAX_SECRET_CHARS = 60  # of a secret in a sentence
 
 OptionalText = str | None
@@ -193,28 +194,14 @@ def _progress_reporter() -> Callable[[int, int], None]:
     return report
 
 
-def json_lower_bound(value: float) -> float:
-    """A lower bound as a document has it: 12 digits that, as written, are not above it.
-
-    >>> json_lower_bound(2 / 3), json_lower_bound(0.5), json_lower_bound(0.0)
-    (0.666666666666, 0.5, 0.0)
-    """
-    from decimal import ROUND_FLOOR, Context
-
-    from utmost.exact.number_text import JSON_FLOAT_DIGITS
-
-    return float(Context(prec=JSON_FLOAT_DIGITS, rounding=ROUND_FLOOR).create_decimal_from_float(value))
-
-
 def _print_json(result: AuditResult) -> None:
     from utmost.cli import output
+    from utmost.exact import json_below
 
     privacy_loss, claim = result.privacy_loss, result.claimed
     output.print_json(
         {
-            "lower": json_lower_bound(result.lower)
-            if privacy_loss is None
-            else _exact_lower_bound(privacy_loss, claim),
+            "lower": json_below(result.lower) if privacy_loss is None else _exact_lower_bound(privacy_loss, claim),
             "confidence": str(result.confidence),
             "event": result.event,
             "samples": result.samples,
@@ -231,9 +218,10 @@ def _exact_lower_bound(privacy_loss: PrivacyLoss, level: Level | None) -> str | 
     from math import nextafter
 
     from utmost.cli import output
+    from utmost.exact import json_below
 
     value = output.json_epsilon(privacy_loss, level)
-    return value if isinstance(value, str) else json_lower_bound(nextafter(privacy_loss.epsilon, 0.0))
+    return value if isinstance(value, str) else json_below(nextafter(privacy_loss.epsilon, 0.0))
 
 
 def _epsilon_text(level: Level) -> str:
@@ -284,33 +272,25 @@ def _print_text(result: AuditResult) -> None:
 
 def _print_draws(result: AuditResult) -> None:
     from utmost.cli import output
+    from utmost.exact import decimal_below
 
     if result.event is None or result.counts is None:
         output.print_text(f"ε ≥ 0: no event told the secrets apart in {result.samples} draws of each.")
         return
     half = result.samples // 2
+    bound = decimal_below(result.lower, BOUND_DIGITS)
     output.print_text(
-        f"ε ≥ {_round_down(result.lower)}, with {_confidence_percent(result)} confidence, from {result.samples} "
-        "draws of each secret."
+        f"ε ≥ {bound}, with {_confidence_percent(result)} confidence, from {result.samples} draws of each secret."
     )
     output.print_text(f"Event: {result.event}.")
     high, low = (_secret_text(secret) for secret in (result.high, result.low))
     output.print_text(f"It came {result.counts[0]} times in {half} under {high}, {result.counts[1]} times under {low}.")
 
 
-def _round_down(value: float) -> str:
-    """Four decimals, rounded down.
-
-    >>> _round_down(0.6299999999999999), _round_down(6.5)
-    ('0.6299', '6.5000')
-    """
-    from decimal import ROUND_FLOOR, Decimal
-
-    return str(Decimal(value).quantize(Decimal("0.0001"), ROUND_FLOOR))
-
-
 def _confidence_percent(result: AuditResult) -> str:
-    return f"{float(100 * result.confidence):.10g} %"
+    from utmost.exact import decimal_below
+
+    return f"{decimal_below(100 * result.confidence, 14)} %"
 
 
 def _secret_text(secret: object) -> str:

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from utmost.design.capacities import Capacities, Capacity
-    from utmost.exact import Level, Number
+    from utmost.exact import Level
     from utmost.spaces import Space
 
 MAX_CAPACITY_CHARS = 200  # characters of an exact capacity
 MAX_WRITTEN_POINTS = 128  # points of a space up to which a document has the mechanism and the weights
-BOUND_DIGITS = 12
+GAP_DIGITS = 3  # of a gap in a document
 
 
 def find_capacities(points: Space, level: Level) -> Capacities:
     """Both capacities; the bounds so far are on stderr during the search."""
     from utmost.cli.progress import progress_line
     from utmost.design import capacity
-    from utmost.exact import decimal
+    from utmost.exact import decimal_above, decimal_below
 
     with progress_line(f"capacities of {points.name}") as report:
-        return capacity(points, level, lambda lower, upper: report(f"between {decimal(lower)} and {decimal(upper)}"))
+        return capacity(
+            points,
+            level,
+            lambda lower, upper: report(f"between {decimal_below(lower)} and {decimal_above(upper)}"),
+        )
 
 
 def capacity_document(capacities: Capacities) -> dict[str, Any]:
@@ -36,9 +39,11 @@ def capacity_document(capacities: Capacities) -> dict[str, Any]:
 
 
 def _json_capacity(capacity: Capacity) -> str | float:
-    """Exact as text where it is short, else a float."""
+    """Exact as text where it is short, else a double that is not below it."""
+    from utmost.exact import json_above
+
     text = _exact_text(capacity)
-    return text if text is not None else float(f"{float(capacity.value):.{BOUND_DIGITS}g}")
+    return text if text is not None else json_above(capacity.upper)
 
 
 def _exact_text(capacity: Capacity) -> str | None:
@@ -52,12 +57,13 @@ def _exact_text(capacity: Capacity) -> str | None:
 def _certificate_document(capacity: Capacity) -> dict[str, Any]:
     """The bounds, the method, and up to 128 points the mechanism and the weights that prove them."""
     from utmost.cli.output import channel_document
+    from utmost.exact import json_above, json_below
 
     is_small = capacity.channel is not None and len(capacity.channel.inputs) <= MAX_WRITTEN_POINTS
     return {
-        "lower": round_outward(capacity.lower, up=False),
-        "upper": round_outward(capacity.upper, up=True),
-        "gap": "0" if capacity.exact else float(f"{float(capacity.gap) * 1.01:.3g}"),
+        "lower": json_below(capacity.lower),
+        "upper": json_above(capacity.upper),
+        "gap": "0" if capacity.exact else json_above(capacity.gap, GAP_DIGITS),
         "how": capacity.how,
         "columns": None if capacity.channel is None else len(capacity.channel.outputs),
         "channel": channel_document(capacity.channel) if is_small and capacity.channel is not None else None,
@@ -65,26 +71,10 @@ def _certificate_document(capacity: Capacity) -> dict[str, Any]:
     }
 
 
-def round_outward(value: Number, *, up: bool) -> float:
-    """A double of some 12 digits that is not above the value, or not below it.
-
-    >>> round_outward(1 - Fraction(1, 10**30), up=False), round_outward(Fraction(1, 3), up=True)
-    (0.99999999999, 0.333333333334)
-    >>> round_outward(Fraction(5, 2), up=True)
-    2.5
-    """
-    from utmost.exact import enclosure
-
-    bound = enclosure(value, 128)[up]
-    if not float(bound):
-        return math.ulp(0.0) if up and bound else 0.0
-    unit = Fraction(10) ** (math.floor(math.log10(abs(bound))) + 1 - BOUND_DIGITS)
-    return float((math.ceil if up else math.floor)(bound / unit) * unit)
-
-
 def print_capacities(capacities: Capacities) -> None:
     """In words: what each says of a consumer, and what proves it."""
     from utmost.cli.output import print_text
+    from utmost.exact import decimal_above
 
     print_text(
         f"Multiplicative capacity {_capacity_text(capacities.multiplicative)}: whatever a consumer believes and "
@@ -97,7 +87,7 @@ def print_capacities(capacities: Capacities) -> None:
         "believes, an answer adds at most this to it."
     )
     for name, capacity in (("Multiplicative", capacities.multiplicative), ("Additive", capacities.additive)):
-        gap = "0" if capacity.exact else f"below {float(capacity.gap) * 1.01:.1g}"
+        gap = "0" if capacity.exact else f"at most {decimal_above(capacity.gap, 2)}"
         print_text(f"{name}: {capacity.how}{_attainment_clause(capacity)}; gap {gap}.")
 
 
@@ -109,11 +99,13 @@ def _attainment_clause(capacity: Capacity) -> str:
 
 
 def _capacity_text(capacity: Capacity) -> str:
-    from utmost.exact import decimal
+    """The exact capacity with a decimal beside it, or a decimal that is not below it."""
+    from utmost.exact import decimal, decimal_above, decimal_below
 
-    exact_text, decimal_text = _exact_text(capacity), decimal(capacity.value)
-    if decimal_text == "1" and capacity.value != 1:
-        return f"1 − {decimal(1 - capacity.value)}"
+    exact_text, decimal_text = _exact_text(capacity), decimal_above(capacity.upper)
+    if decimal_text == "1" and capacity.upper < 1:
+        return f"1 − {decimal_below(1 - capacity.upper)}"
     if exact_text is None or len(exact_text) > 40 or exact_text == decimal_text:
         return decimal_text
-    return f"{exact_text} {'=' if Fraction(decimal_text) == capacity.value else '≈'} {decimal_text}"
+    sign = "=" if Fraction(decimal_text) == capacity.value else "≈"
+    return f"{exact_text} {sign} {decimal(capacity.value)}"

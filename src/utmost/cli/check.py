@@ -316,12 +316,12 @@ def _print_membership(report: Report, vertex: MembershipVerdict, kernel: Members
 
 def _print_capacity(capacity: Capacity) -> None:
     from utmost.cli import output
-    from utmost.exact import decimal
+    from utmost.exact import decimal_above
 
     texts = []
     for value in (capacity.multiplicative.value, capacity.additive.value):
         text = str(value)
-        texts.append(text if len(text) <= 2 * output.MAX_FRACTION_CHARS else decimal(value))
+        texts.append(text if len(text) <= 2 * output.MAX_FRACTION_CHARS else decimal_above(value))
     output.print_text(
         f"An answer multiplies what anybody can gain by at most {texts[0]}, and adds at most {texts[1]} of 1 to it."
     )

@@ -19,6 +19,7 @@ EXAMPLES = (
     "utmost continuous grid --interval 18,91 --rows 944 --epsilon 0.1 --extra-loss 0.1;  "
     "utmost continuous grid --interval 0,100 --sensitivity 0.1 --epsilon 1 --step 0.03 --json"
 )
+BOUND_DIGITS = 4
 MAX_ROWS = 10**12
 LOSS_HELP = "absolute, squared, huber:0.1, power:1.5, asymmetric:2,1 or step:0.1."
 
@@ -126,23 +127,22 @@ def _terms_document(question: GridQuestion, promise: GridPromise) -> dict[str, A
     }
 
 
-def _json_upper_bound(value: Fraction | None) -> float | None:
+def _json_upper_bound(value: Fraction | None) -> float | str | None:
     """A double of 12 digits that is not below the bound."""
-    from utmost.continuous.grid_selection import decimal_above
+    from utmost.exact import json_above
 
-    return None if value is None else float(decimal_above(value, 12))
+    return None if value is None else json_above(value)
 
 
 def _guarantee_sentence(question: GridQuestion, promise: GridPromise) -> str:
-    from utmost.continuous.grid_selection import decimal_above
-    from utmost.exact import decimal
+    from utmost.exact import decimal, decimal_above
 
     private = f"the release is private at ε = {question.epsilon}"
     if promise.extra is None:
         return f"{private}; nothing is known of what {question.loss.name} loses on so coarse a grid"
     return (
         f"{private}; whatever her prior, a reader with loss {question.loss.name} loses at most "
-        f"{decimal_above(promise.extra)} "
+        f"{decimal_above(promise.extra, BOUND_DIGITS)} "
         f"more than with the best mechanism that protects each distance d with ε·d/{decimal(question.sensitivity)}"
     )
 
@@ -186,6 +186,6 @@ def _coarser_rows(advice: GridAdvice) -> list[tuple[str, str]]:
 
 
 def _bound_text(value: Fraction | None) -> str:
-    from utmost.continuous.grid_selection import decimal_above
+    from utmost.exact import decimal_above
 
-    return "unknown" if value is None else decimal_above(value)
+    return "unknown" if value is None else decimal_above(value, BOUND_DIGITS)

@@ -184,6 +184,7 @@ def _print_losses(estimate: Estimate) -> None:
 
 def _print_cells(estimate: Estimate) -> None:
     from utmost.cli import output
+    from utmost.exact import decimal_above
 
     assert estimate.reader is not None
     coverage = f"{_format_number(100 * estimate.reader.coverage)} %"
@@ -201,9 +202,9 @@ def _print_cells(estimate: Estimate) -> None:
         output.print_text(f"The first {MAX_SHOWN_CELLS} of {len(estimate.cells)} cells; --json has them all.")
     if estimate.total is not None:
         value, error = estimate.total
+        error_text = decimal_above(error)
         output.print_text(
-            f"Total of all cells {_format_number(value)}, unbiased; its standard error is at most "
-            f"{_format_number(error)}."
+            f"Total of all cells {_format_number(value)}, unbiased; its standard error is at most {error_text}."
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
@@ -161,6 +160,7 @@ def _bound_cost(mechanism: Mechanism, question: LossQuestion) -> MechanismCost:
     """The cost of a mechanism; the bounds so far are on stderr during the search."""
     from utmost.cli.progress import progress_line
     from utmost.continuous.bounds.loss_bounds import bound_expected_loss
+    from utmost.exact import decimal_above, decimal_below
 
     with progress_line(f"the loss of {mechanism.name}") as report:
         bounds = bound_expected_loss(
@@ -168,7 +168,9 @@ def _bound_cost(mechanism: Mechanism, question: LossQuestion) -> MechanismCost:
             mechanism,
             question.loss,
             question.width,
-            lambda cells, lower, upper: report(f"between {lower:.9g} and {upper:.9g} with {cells} cells"),
+            lambda cells, lower, upper: report(
+                f"between {decimal_below(lower, 9)} and {decimal_above(upper, 9)} with {cells} cells"
+            ),
         )
     return MechanismCost(mechanism, bounds, mechanism.guarantee())
 
@@ -191,15 +193,16 @@ def _compare(question: LossQuestion, steps: int, plot: str | None, json: bool) -
 
 
 def _cost_row(cost: MechanismCost) -> list[str]:
-    lower, upper = _round_outward(cost.bounds, 6)
+    lower, upper = _bound_texts(cost.bounds, 6)
     epsilons = (_epsilon_text(value) for value in (cost.guarantee.epsilon, cost.guarantee.any_two))
-    return [cost.mechanism.name, f"{lower:.6g}", f"{upper:.6g}", str(cost.bounds.cells), *epsilons]
+    return [cost.mechanism.name, lower, upper, str(cost.bounds.cells), *epsilons]
 
 
 def _epsilon_text(value: Number | float | None) -> str:
-    from utmost.exact import decimal
+    """The ε of a guarantee, rounded up."""
+    from utmost.exact import decimal_above
 
-    return "∞" if value is None else decimal(value)
+    return "∞" if value is None else decimal_above(value)
 
 
 def _question_text(question: LossQuestion) -> str:
@@ -210,18 +213,24 @@ def _question_text(question: LossQuestion) -> str:
 
 def _cost_document(cost: MechanismCost) -> dict[str, Any]:
     """One mechanism as a document has it; the bounds are rounded outwards."""
-    from utmost.cli.output import json_value
+    from utmost.exact import json_above, json_below
 
-    lower, upper = _round_outward(cost.bounds, BOUND_DIGITS)
     return {
         "mechanism": cost.mechanism.name,
-        "lower": lower,
-        "upper": upper,
-        "width": json_value(float(cost.bounds.width)),
+        "lower": json_below(cost.bounds.lower, BOUND_DIGITS),
+        "upper": json_above(cost.bounds.upper, BOUND_DIGITS),
+        "width": json_above(cost.bounds.width),
         "N": cost.bounds.cells,
-        "guarantee": "inf" if cost.guarantee.epsilon is None else json_value(cost.guarantee.epsilon),
-        "any_two": "inf" if cost.guarantee.any_two is None else json_value(cost.guarantee.any_two),
+        "guarantee": _json_epsilon(cost.guarantee.epsilon),
+        "any_two": _json_epsilon(cost.guarantee.any_two),
     }
+
+
+def _json_epsilon(value: Number | float | None) -> str | float | None:
+    """The ε of a guarantee: exact as text, a float rounded up, "inf" if there is none."""
+    from utmost.exact import json_above, json_number
+
+    return json_above(value) if value is None or isinstance(value, float) else json_number(value)
 
 
 def _print_json(cost: MechanismCost, question: LossQuestion) -> None:
@@ -238,13 +247,13 @@ def _print_json(cost: MechanismCost, question: LossQuestion) -> None:
 
 def _print_text(cost: MechanismCost, question: LossQuestion) -> None:
     from utmost.cli import output
-    from utmost.exact import decimal
+    from utmost.exact import decimal, decimal_above
 
-    lower, upper = _round_outward(cost.bounds, 9)
+    lower, upper = _bound_texts(cost.bounds, 9)
     guarantee = cost.guarantee
     output.print_text(f"{cost.mechanism.name}. {_question_text(question)}.")
     output.print_text(
-        f"Expected loss between {lower:.9g} and {upper:.9g}: {decimal(cost.bounds.width, 2)} apart, "
+        f"Expected loss between {lower} and {upper}: at most {decimal_above(cost.bounds.width, 2)} apart, "
         f"with N = {cost.bounds.cells} cells, certified."
     )
     output.print_text(
@@ -270,24 +279,11 @@ def _sample_readings(remap: Remap, interval: Interval) -> list[tuple[str, Fracti
     return [(str(y), remap(y)) for y in interval.grid(SHOWN_INTERVAL_PARTS)]
 
 
-def _round_outward(bounds: LossBounds, digits: int) -> tuple[float, float]:
-    """Doubles of so many digits with lower ≤ loss ≤ upper, as decimals and as doubles."""
-    return -_ceiling(-bounds.lower, digits), _ceiling(bounds.upper, digits)
+def _bound_texts(bounds: LossBounds, digits: int) -> tuple[str, str]:
+    """Decimals of so many digits with lower ≤ loss ≤ upper."""
+    from utmost.exact import decimal_above, decimal_below
 
-
-def _ceiling(value: Fraction, digits: int) -> float:
-    """The least decimal of so many digits that is not below the value, nor is its double.
-
-    >>> _ceiling(Fraction(1, 3), 3), _ceiling(Fraction(-1, 3), 3), _ceiling(Fraction(0), 3)
-    (0.334, -0.333, 0.0)
-    """
-    if not value:
-        return 0.0
-    unit = Fraction(10) ** (math.floor(math.log10(abs(value))) + 1 - digits)
-    count = math.ceil(value / unit)
-    while Fraction(float(count * unit)) < value:
-        count += 1
-    return float(count * unit)
+    return decimal_below(bounds.lower, digits), decimal_above(bounds.upper, digits)
 
 
 def _draw_remap(cost: MechanismCost, question: LossQuestion, plot: str | None) -> None:
@@ -304,11 +300,8 @@ def _draw_remap(cost: MechanismCost, question: LossQuestion, plot: str | None) -
     pieces = [
         RemapPiece(float(a.low), float(a.high), float(w)) for a, w in zip(remap.answers, remap.readings, strict=True)
     ]
-    lower, upper = _round_outward(cost.bounds, 6)
-    claim = (
-        f"{_question_text(question)}. Read so, it costs at most {upper:.6g}; no way of reading costs less than "
-        f"{lower:.6g}."
-    )
+    lower, upper = _bound_texts(cost.bounds, 6)
+    claim = f"{_question_text(question)}. Read so, it costs at most {upper}; no way of reading costs less than {lower}."
     charts.save_chart(remap_chart(pieces, f"How each answer of {cost.mechanism.name} is read", claim), plot)
     print_remark(f"drew {plot}")
 
@@ -317,18 +310,19 @@ def _draw_costs(costs: list[MechanismCost], question: LossQuestion, steps: int, 
     from utmost import charts
     from utmost.charts.remap import CostBar, cost_chart
     from utmost.cli.output import print_remark
-    from utmost.exact import decimal
+    from utmost.exact import decimal_above
 
     if plot is None:
         return
     rows = []
     for cost in costs:
-        lower, upper = _round_outward(cost.bounds, 6)
+        lower, upper = (float(text) for text in _bound_texts(cost.bounds, 6))
         unit, any_two = (_epsilon_text(value) for value in (cost.guarantee.epsilon, cost.guarantee.any_two))
-        rows.append(CostBar(cost.mechanism.name, lower, upper, f"{upper:.4g}  (ε {unit} a unit, {any_two} any two)"))
+        label = f"{decimal_above(cost.bounds.upper, 4)}  (ε {unit} a unit, {any_two} any two)"
+        rows.append(CostBar(cost.mechanism.name, lower, upper, label))
     claim = (
         f"{_question_text(question)}; grids of {steps} steps. Bars between certified bounds at most "
-        f"{decimal(question.width)} apart."
+        f"{decimal_above(question.width)} apart."
     )
     charts.save_chart(cost_chart(rows, "What each mechanism costs, and the privacy it really gives", claim), plot)
     print_remark(f"drew {plot}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,6 +36,7 @@ EXAMPLES = (
     "utmost optimal line:6 --alpha 1/2 --prior 1/4,0,1/4,0,1/4,1/4 --loss power:1.5 --json"
 )
 MAX_MATRIX_POINTS = 600  # of a space other than a line
+GAP_DIGITS = 3
 MAX_REPEATED_CHARS = 40  # of a prior or loss that are repeated
 SPACE_HELP = (
     "line:6, discrete:5, grid:3x4, grid:3x4:manhattan, hamming:3, cycle:5, matrix:FILE, graph:FILE, A+B (both), "
@@ -114,17 +114,21 @@ def _solve(space: Space, level: Level, reader: Consumer) -> Design:
     """The design; the bounds so far are on stderr during the search."""
     from utmost import design
     from utmost.cli.progress import progress_line
+    from utmost.exact import decimal_above, decimal_below
 
     with progress_line(f"the best mechanism on {space.name}") as report:
         return design.optimal(
-            space, level, reader, lambda lower, upper: report(f"loss between {lower:.9g} and {upper:.9g}")
+            space,
+            level,
+            reader,
+            lambda lower, upper: report(f"loss between {decimal_below(lower, 9)} and {decimal_above(upper, 9)}"),
         )
 
 
 def _bounds_text(certificate: Certificate) -> str:
-    from utmost.exact import decimal
+    from utmost.exact import decimal_above, decimal_below
 
-    return f"between {decimal(certificate.lower)} and {decimal(certificate.upper)}"
+    return f"between {decimal_below(certificate.lower)} and {decimal_above(certificate.upper)}"
 
 
 def _signature(solution: Design, space: Space, level: Level) -> tuple[str, ...] | None:
@@ -149,12 +153,27 @@ def _print_json(solution: Design, signs: tuple[str, ...] | None, level: Level, r
 
     content: dict[str, Any] = request | output.channel_document(solution.channel)
     content["signature"] = None if signs is None else list(signs)
-    content["loss"], content["loss_decimal"] = str(solution.loss), output.json_value(float(solution.loss))
+    content |= _loss_document(solution)
     content["remap"] = solution.remap
     content["certificate"] = _certificate_document(solution.certificate, level)
     if solution.stopped:
         content["stopped"] = True
     output.print_json(content)
+
+
+def _loss_document(solution: Design) -> dict[str, Any]:
+    """The expected loss as text, what kind of number that is, and decimals that it lies between."""
+    from utmost.cli import output
+    from utmost.exact import json_above, json_below
+
+    certificate = solution.certificate
+    return {
+        "loss": str(solution.loss),
+        "loss_is": "upper bound" if certificate.gap else "exact",
+        "loss_lower": json_below(certificate.lower),
+        "loss_upper": json_above(certificate.upper),
+        "loss_decimal": output.json_value(float(solution.loss)),
+    }
 
 
 def _certificate_document(certificate: Certificate, level: Level) -> dict[str, Any]:
@@ -172,13 +191,9 @@ def _certificate_document(certificate: Certificate, level: Level) -> dict[str, A
 
 def _json_gap(gap: Number) -> str | float:
     """The text 0, or a float of few digits that is not below the gap."""
-    from utmost.exact import enclosure
+    from utmost.exact import json_above
 
-    if not gap:
-        return "0"
-    above = enclosure(gap, 64)[1]
-    digits = 2 - math.floor(math.log10(above))
-    return float(Fraction(math.ceil(above * Fraction(10) ** digits)) / Fraction(10) ** digits)
+    return json_above(gap, GAP_DIGITS) if gap else "0"
 
 
 def _print_text(
@@ -191,14 +206,24 @@ def _print_text(
     _print_used_answers(solution.channel)
     if signs is not None and len(solution.channel.outputs) <= output.MAX_TABLE_ROWS:
         _print_signature(solution, signs)
-    text, decimal_text = str(solution.loss), decimal(solution.loss)
-    sign = "=" if isinstance(solution.loss, Fraction) and Fraction(decimal_text) == solution.loss else "≈"
-    loss_text = f"{f'{text} {sign} ' if len(text) <= 60 and text != decimal_text else ''}{decimal_text}"
-    output.print_text(f"Expected loss {loss_text}. Without any answer it would be {decimal(uninformed_loss)}.")
+    output.print_text(
+        f"Expected loss {_loss_text(solution)}. Without any answer it would be {decimal(uninformed_loss)}."
+    )
     if solution.remap is not None:
         output.print_text(_remap_sentence(solution.remap))
     output.print_text(_proof_sentence(solution, level))
     output.print_text(output.privacy_loss_sentence(solution.certificate.privacy_loss, level))
+
+
+def _loss_text(solution: Design) -> str:
+    """The exact loss with a decimal beside it; where bounds do not meet, the upper one."""
+    from utmost.exact import decimal, decimal_above
+
+    if solution.certificate.gap:
+        return f"at most {decimal_above(solution.loss)}"
+    text, decimal_text = str(solution.loss), decimal(solution.loss)
+    sign = "=" if isinstance(solution.loss, Fraction) and Fraction(decimal_text) == solution.loss else "≈"
+    return f"{f'{text} {sign} ' if len(text) <= 60 and text != decimal_text else ''}{decimal_text}"
 
 
 def _print_used_answers(channel: Channel) -> None:
@@ -265,12 +290,13 @@ def _save_plot(solution: Design, space: Space, level: Level, consumer_text: str,
     """Draw a heat map; on a grid, a map for each true point."""
     from utmost import charts
     from utmost.cli.output import print_remark
-    from utmost.exact import decimal
+    from utmost.exact import decimal_below
 
     if plot is None:
         return
     title = f"{'The best mechanism so far' if solution.stopped else 'The best mechanism'} for {consumer_text}"
-    claim = f"No mechanism private at {level} gives her an expected loss below {decimal(solution.certificate.lower)}."
+    least_loss = decimal_below(solution.certificate.lower)
+    claim = f"No mechanism private at {level} gives her an expected loss below {least_loss}."
     shape = charts.rows_and_columns(space)
     if shape is not None and set(solution.channel.outputs) <= set(solution.channel.inputs):
         charts.save_chart(charts.location_maps(solution.channel, shape, title, claim.rstrip(".")), plot)

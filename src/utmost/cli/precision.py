@@ -229,12 +229,9 @@ def json_upper_bound(value: Fraction | None) -> float | str | None:
     >>> json_upper_bound(Fraction(1, 3)), json_upper_bound(None), json_upper_bound(Fraction(10) ** 400)
     (0.333333333334, 'inf', '1e+400')
     """
-    from utmost.precision.bound_text import FLOATS, decimal_above
+    from utmost.exact import json_above
 
-    if value is None:
-        return "inf"
-    text = decimal_above(value, 12)
-    return float(text) if not value or FLOATS[0] < abs(value) < FLOATS[1] else text
+    return json_above(value)
 
 
 def _json_number(value: Fraction) -> float | str | None:
@@ -304,7 +301,7 @@ def _print_certificate(
 
 def _request_facts(request: _Request, setting: LaplaceSetting | PlanarSetting) -> list[tuple[str, str]]:
     """The options as given, and the sensitivity and range used for them."""
-    from utmost.precision.bound_text import decimal_above
+    from utmost.exact import decimal_above
 
     level, sensitivity_text = setting.level, decimal_above(setting.sensitivity)
     facts = [("ε", f"{level.epsilon if level.exponent is None else level.exponent} at distance {sensitivity_text}")]
@@ -352,6 +349,6 @@ def _bound_facts(
 
 
 def _format_bound(value: Fraction | None) -> str:
-    from utmost.precision.bound_text import decimal_above
+    from utmost.exact import decimal_above
 
     return "∞ (none)" if value is None else decimal_above(value, 9)

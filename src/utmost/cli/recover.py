@@ -86,7 +86,7 @@ def _recover_frequencies(metadata: TableMetadata, table: str, confidence: str, p
         output.print_json(_frequency_document(metadata, frequencies))
         return
     rows = [
-        [value, str(count), f"{share:.4f}", f"{error:.4f}", f"{low:.4f} to {high:.4f}", f"{likeliest_share:.4f}"]
+        [value, str(count), f"{share:.4f}", f"{error:.4f}", _interval_text(low, high), f"{likeliest_share:.4f}"]
         for value, count, share, error, (low, high), likeliest_share in zip(
             frequencies.values,
             frequencies.counts,
@@ -179,6 +179,7 @@ def _place_document(mechanism: LocationMechanism, reading: LocationReading, loss
 
 def _print_places(mechanism: LocationMechanism, reading: LocationReading, loss: str) -> None:
     from utmost.cli import output
+    from utmost.exact import decimal_above
 
     order = (-reading.weights).argsort()[:MAX_SHOWN_PLACES]
     rows = [
@@ -191,9 +192,10 @@ def _print_places(mechanism: LocationMechanism, reading: LocationReading, loss: 
         "binary": "misses",
     }
     if reading.estimated:
+        gap = decimal_above(reading.gap, 2)
         output.print_text(
             f"The {len(rows)} largest of {len(reading.weights)} cells, estimated from {len(reading.guesses)} rows in "
-            f"{reading.rounds} rounds of EM; other shares have a log-likelihood larger by at most {reading.gap:.2g} "
+            f"{reading.rounds} rounds of EM; other shares have a log-likelihood larger by at most {gap} "
             "a row."
         )
     else:
@@ -201,6 +203,17 @@ def _print_places(mechanism: LocationMechanism, reading: LocationReading, loss: 
     output.print_text(
         f"The best guess for a row is off by {reading.loss:.4g} {kind[loss]} on average, by these beliefs."
     )
+
+
+def _interval_text(low: float, high: float) -> str:
+    """An interval rounded outward.
+
+    >>> _interval_text(0.12345, 0.23451)
+    '0.1234 to 0.2346'
+    """
+    from utmost.exact import decimal_above, decimal_below
+
+    return f"{decimal_below(low, 4)} to {decimal_above(high, 4)}"
 
 
 def _save_table(columns: dict[str, Any], path: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,7 @@ def _error_cells(error: ErrorLaw, kind: str) -> tuple[str, str]:
     from utmost.publish.preview import error_suffix
 
     suffix = error_suffix(error, kind)
-    return f"{format_number(error.expected, 4)}{suffix}", f"{format_number(error.half_width, 4)}{suffix}"
+    return f"{format_number(error.expected, 4)}{suffix}", f"{format_above(error.half_width, 4)}{suffix}"
 
 
 def format_number(value: Fraction | float, digits: int) -> str:
@@ -68,6 +69,17 @@ def format_number(value: Fraction | float, digits: int) -> str:
     from utmost.exact import decimal
 
     return str(round(value)) if 10**digits <= abs(float(value)) < 10**16 else decimal(value, digits)
+
+
+def format_above(value: Fraction | float, digits: int) -> str:
+    """`format_number` for an upper bound: never below the value.
+
+    >>> format_above(0.123456, 4), format_above(35632000.4, 4), format_above(Fraction(5, 2), 4)
+    ('0.1235', '35632001', '2.5')
+    """
+    from utmost.exact import decimal_above
+
+    return str(math.ceil(value)) if 10**digits <= value < 10**16 else decimal_above(value, digits)
 
 
 def print_release(release: Release) -> None:

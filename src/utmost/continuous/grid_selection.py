@@ -46,7 +46,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -54,7 +53,7 @@ from typing import TYPE_CHECKING
 from utmost.continuous.interval import Interval
 from utmost.continuous.losses import ContinuousLoss, Linear
 from utmost.errors import InputError
-from utmost.exact import Number, ball, ball_endpoints, decimal
+from utmost.exact import Number, ball, ball_endpoints, decimal, decimal_above
 from utmost.exact.working_precision import working_precision
 
 if TYPE_CHECKING:
@@ -259,7 +258,7 @@ def _coarsest_step(
         low, high = high, min(2 * high, last)
     promise = promise_for(question, unit / high)
     if not promise.meets(extra):
-        attainable = "unknown" if promise.extra is None else decimal(promise.extra)
+        attainable = "unknown" if promise.extra is None else decimal_above(promise.extra)
         raise InputError(
             f"extra loss must be one that 10^12 steps can guarantee, got {decimal(extra)}: with them it is {attainable}"
         )
@@ -312,16 +311,6 @@ def _mean_by_cells(loss: ContinuousLoss, length: Fraction, rate: Fraction) -> Fr
 
 def _symmetric_loss(loss: ContinuousLoss, gap: Fraction) -> arb:
     return (ball(loss.of_gap(gap), BALL_BITS) + ball(loss.of_gap(-gap), BALL_BITS)) / 2
-
-
-def decimal_above(value: Fraction, digits: int = 4) -> str:
-    """A decimal of so many digits that is not below the number.
-
-    >>> decimal_above(Fraction(1, 3)), decimal_above(Fraction(5, 2)), decimal_above(Fraction(2, 3 * 10**9), 2)
-    ('0.3334', '2.5', '6.7e-10')
-    """
-    with localcontext(prec=digits, rounding=ROUND_CEILING):
-        return decimal(Fraction(Decimal(value.numerator) / Decimal(value.denominator)), digits)
 
 
 def _exp_above(exponent: Fraction) -> Fraction:

@@ -2,7 +2,18 @@
 
 from utmost.exact.balls import ball, ball_endpoints, enclosure
 from utmost.exact.levels import Level, alpha, epsilon
-from utmost.exact.number_text import decimal, integer, is_exact, json_number, number, rational
+from utmost.exact.number_text import (
+    decimal,
+    decimal_above,
+    decimal_below,
+    integer,
+    is_exact,
+    json_above,
+    json_below,
+    json_number,
+    number,
+    rational,
+)
 from utmost.exact.reals import Number, Real, exponential, nearest_double, power, refine_double, sign
 
 __all__ = [
@@ -13,11 +24,15 @@ __all__ = [
     "ball",
     "ball_endpoints",
     "decimal",
+    "decimal_above",
+    "decimal_below",
     "enclosure",
     "epsilon",
     "exponential",
     "integer",
     "is_exact",
+    "json_above",
+    "json_below",
     "json_number",
     "nearest_double",
     "number",

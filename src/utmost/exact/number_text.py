@@ -9,13 +9,18 @@ from __future__ import annotations
 import math
 import operator
 import re
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from utmost.errors import InputError
-from utmost.exact.balls import enclosure
+from utmost.exact.balls import ball_endpoints, enclosure
 from utmost.exact.reals import Number, Real, exponential, power
 
+if TYPE_CHECKING:
+    from flint import arb
+
+BOUND_BITS = 192  # of the ball around an irrational number that is rounded outward
 JSON_FLOAT_DIGITS = 12  # of a float in a document
 MAX_NUMBER_CHARS = 100_000  # characters of one number
 MAX_NUMBER_TOKENS = 1000  # numbers and signs in one number
@@ -88,6 +93,73 @@ def decimal(value: Number | float, digits: int = 6) -> str:
         return _scientific_text(value, digits)
     text = f"{float(value):.{digits}g}"
     return "0" if text == "-0" else text
+
+
+def decimal_above(value: Number | int | float | arb, digits: int = 6) -> str:
+    """An upper bound as text: a decimal of at most `digits` significant digits that is not below the value.
+
+    A float is read as the fraction that it is, a ball by its upper end.
+    Every upper bound that is shown is written by it.
+
+    >>> decimal_above(Fraction(1, 3)), decimal_above(Fraction("223.04"), 3), decimal_above(2.12e-15, 1)
+    ('0.333334', '224', '3e-15')
+    >>> decimal_above(Fraction(2, 3 * 10**401), 3), decimal_above(power(2, Fraction(1, 2)), 3), decimal_above(math.inf)
+    ('6.67e-402', '1.42', 'inf')
+    """
+    return _outward_text(value, digits, ROUND_CEILING)
+
+
+def decimal_below(value: Number | int | float | arb, digits: int = 6) -> str:
+    """A lower bound as text: a decimal of at most `digits` significant digits that is not above the value.
+
+    >>> decimal_below(Fraction(2, 3)), decimal_below(Fraction(-1, 3), 2), decimal_below(1 - Fraction(1, 10**30), 3)
+    ('0.666666', '-0.34', '0.999')
+    """
+    return _outward_text(value, digits, ROUND_FLOOR)
+
+
+def json_above(value: Number | int | float | arb | None, digits: int = JSON_FLOAT_DIGITS) -> float | str:
+    """An upper bound in a JSON document: not below the value as it is written; text beyond the doubles; None is "inf".
+
+    >>> json_above(Fraction(1, 3)), json_above(Fraction(0)), json_above(Fraction(10) ** 400), json_above(None)
+    (0.333333333334, 0.0, '1e+400', 'inf')
+    """
+    return _json_bound("inf" if value is None else decimal_above(value, digits))
+
+
+def json_below(value: Number | int | float | arb | None, digits: int = JSON_FLOAT_DIGITS) -> float | str:
+    """A lower bound in a JSON document: not above the value as it is written; text beyond the doubles.
+
+    >>> json_below(2 / 3), json_below(0.5), json_below(1 - Fraction(1, 10**30))
+    (0.666666666666, 0.5, 0.999999999999)
+    """
+    return _json_bound("inf" if value is None else decimal_below(value, digits))
+
+
+def _json_bound(text: str) -> float | str:
+    """The double whose shortest text is this one, if there is one."""
+    double = float(text)
+    is_faithful = math.isfinite(double) and Fraction(repr(double)) == Fraction(text)
+    return double if is_faithful else text
+
+
+def _outward_text(value: Number | int | float | arb, digits: int, rounding: str) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    bound = _ends(value)[rounding == ROUND_CEILING]
+    context = Context(prec=digits, rounding=rounding, Emin=-(10**9), Emax=10**9)
+    quotient = context.divide(Decimal(bound.numerator), Decimal(bound.denominator)).normalize(context)
+    if -5 < quotient.adjusted() < digits:
+        return f"{quotient:f}"
+    mantissa, _, exponent = f"{quotient:e}".partition("e")
+    return f"{mantissa}e{int(exponent):+03d}"
+
+
+def _ends(value: Number | int | float | arb) -> tuple[Fraction, Fraction]:
+    """Fractions below and above the value: equal unless it is irrational, or a ball."""
+    if isinstance(value, Real | int | Fraction):
+        return enclosure(value, BOUND_BITS)
+    return ball_endpoints(value) if hasattr(value, "rad") else (Fraction(value),) * 2  # type: ignore[arg-type]
 
 
 def close_fraction(value: Number) -> Fraction:

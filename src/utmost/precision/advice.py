@@ -6,9 +6,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from utmost.exact import Level, decimal
+from utmost.exact import Level, decimal, decimal_above, decimal_below
 from utmost.precision import laplace, planar
-from utmost.precision.bound_text import decimal_above, epsilon_text, extra_epsilon_text
+from utmost.precision.bound_text import epsilon_text, extra_epsilon_text
 from utmost.precision.certificate import Certificate, Implementation
 from utmost.precision.closeness import round_down
 
@@ -101,7 +101,7 @@ def _narrower_range_text(
     generator = f"noise made of {_count_text(implementation.generator.count)} uniform values is too coarse"
     if width is None:
         return f"No finite ε′: {generator} for this rounding, however narrow the {shape_name}; {EXACT_DRAWS_TEXT}."
-    width_text = decimal(round_down(width, 10), 4)
+    width_text = decimal_below(round_down(width, 10), 4)
     ends_text = ", whether what is outside is told as ∞ or as the nearer end" if shape_name == "range" else ""
     return (
         f"No finite ε′: {generator} that far out; the {shape_name} must be at most {width_text} wide "

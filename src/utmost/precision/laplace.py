@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from utmost.errors import InputError
-from utmost.exact import Level, decimal, epsilon, rational
+from utmost.exact import Level, decimal, decimal_below, epsilon, rational
 from utmost.exact.working_precision import working_precision
 from utmost.precision.certificate import (
     Certificate,
@@ -286,7 +286,7 @@ def _refusal_text(setting: LaplaceSetting, implementation: Implementation, targe
             limit = _largest_fitting(fits, width / 2**halvings, width / 2 ** (halvings - 1))
             return (
                 f"range must be narrower for this epsilon-prime on {implementation.format.name}, got {decimal(width)}: "
-                f"{decimal(limit)} will do, or draw exactly with utmost mechanism"
+                f"{decimal_below(limit)} will do, or draw exactly with utmost mechanism"
             )
     return (
         f"epsilon-prime cannot be kept on {implementation.format.name} with any range: "

@@ -32,7 +32,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from utmost.continuous.grid_selection import GridQuestion, coarsest_mean_rounding, decimal_above, rows_promise
+from utmost.continuous.grid_selection import GridQuestion, coarsest_mean_rounding, rows_promise
 from utmost.continuous.interval import Interval
 from utmost.continuous.losses import absolute
 from utmost.data.partitions import Partition
@@ -48,6 +48,7 @@ from utmost.data.queries import (
     Sum,
 )
 from utmost.errors import InputError
+from utmost.exact import decimal_above
 from utmost.publish.release_model import ChoiceMechanism, LatticeMechanism, Mechanism, RatioMechanism
 
 UNIVERSAL_CLAIM = (
@@ -183,7 +184,7 @@ def _metric_claim(query: Sum | Mean, epsilon: Fraction, setting: PrivacySetting)
     """METRIC_CLAIM on the grid, and what may be said between its steps."""
     question, rounded_rows = _grid_question(query, epsilon, setting)
     extra = rows_promise(question, rounded_rows * query.grid.step).extra
-    return METRIC_CLAIM if extra is None else f"{METRIC_CLAIM}; {ROUNDING_CLAIM.format(decimal_above(extra))}"
+    return METRIC_CLAIM if extra is None else f"{METRIC_CLAIM}; {ROUNDING_CLAIM.format(decimal_above(extra, 4))}"
 
 
 def _grid_question(query: Sum | Mean, epsilon: Fraction, setting: PrivacySetting) -> tuple[GridQuestion, int]:

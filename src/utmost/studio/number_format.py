@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from fractions import Fraction
 
 from markupsafe import Markup, escape
 from pydantic import BaseModel, Field
 
-from utmost.exact import Number, decimal
+from utmost.exact import Number, decimal, decimal_above, decimal_below
 
 DEFAULT_DIGITS = 4
 MAX_EXACT_CHARS = 120  # characters of an exact value that is shown
@@ -39,8 +40,36 @@ def format_rounded(value: Number | int | float, digits: int = DEFAULT_DIGITS) ->
     ('1 234 567', '−0.1235', '1e+20')
     """
     exact = Fraction(value) if isinstance(value, int) else value
-    is_large = 10**digits <= exact < 10**15 or -(10**15) < exact <= -(10**digits)
-    text = f"{float(exact):.0f}" if is_large else decimal(exact, digits)
+    return _typeset(f"{float(exact):.0f}" if _is_large(exact, digits) else decimal(exact, digits))
+
+
+def format_above(value: Number | int | float, digits: int = DEFAULT_DIGITS) -> FormattedNumber:
+    """An upper bound: the text is not below the value.
+
+    >>> format_above(Fraction(1, 3)).text, format_above(12345.2).text.replace(chr(0x202F), " ")
+    ('0.3334', '12 346')
+    """
+    text = str(math.ceil(value)) if _is_large(value, digits) else decimal_above(value, digits)
+    return FormattedNumber(text=_typeset(text), exact=str(value))
+
+
+def format_below(value: Number | int | float, digits: int = DEFAULT_DIGITS) -> FormattedNumber:
+    """A lower bound: the text is not above the value.
+
+    >>> format_below(Fraction(2, 3)).text
+    '0.6666'
+    """
+    text = str(math.floor(value)) if _is_large(value, digits) else decimal_below(value, digits)
+    return FormattedNumber(text=_typeset(text), exact=str(value))
+
+
+def _is_large(value: Number | int | float, digits: int) -> bool:
+    """Is it a number whose digits before the point are all shown."""
+    return bool(10**digits <= value < 10**15 or -(10**15) < value <= -(10**digits))
+
+
+def _typeset(text: str) -> str:
+    """A decimal with a minus sign and thin groups of three."""
     if "e" in text:
         return text.replace("-", "−")
     integer_part, point, decimals = text.removeprefix("-").partition(".")

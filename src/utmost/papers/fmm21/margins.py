@@ -21,7 +21,7 @@ from utmost.continuous.laplace_from_geometric import (
 )
 from utmost.continuous.pixelation import PixelGrid, grid_geometric
 from utmost.design import optimal
-from utmost.exact import Level, Number, alpha, decimal, epsilon
+from utmost.exact import Level, Number, alpha, decimal, decimal_above, epsilon
 from utmost.papers.fmm21.matrices import unit_grid
 from utmost.papers.fmm21.pixelation import distance_loss
 from utmost.papers.items import (
@@ -139,7 +139,7 @@ def _margin_values(row: Margin) -> tuple[Number | None, ...]:
 
 
 def _decimal_text(value: Number | None) -> str:
-    return UNKNOWN_TEXT if value is None else decimal(value, 4)
+    return UNKNOWN_TEXT if value is None else decimal_above(value, 4)
 
 
 def _margin_series(table: Sequence[Margin]) -> tuple[Series, ...]:
@@ -313,5 +313,10 @@ def compare_with_best(consumer: Consumer, grid: PixelGrid, level: Level) -> tupl
     is_certified = not design.certificate.gap and min_loss == geometric_loss(consumer.costs(), step)
     laplace, factor = laplace_loss(consumer.costs(), step), laplace_factor(step)
     ratio = laplace.upper / min_loss
-    row: list[Value] = [decimal(min_loss), decimal(laplace.upper), decimal(ratio, 8), decimal(factor, 8)]
+    row: list[Value] = [
+        decimal(min_loss),
+        decimal_above(laplace.upper),
+        decimal_above(ratio, 8),
+        decimal_above(factor, 8),
+    ]
     return row, is_certified and bool(laplace.lower >= min_loss) and bool(laplace.lower <= factor * min_loss)

@@ -20,7 +20,7 @@ from utmost.continuous.pixelation import (
     pixelate,
 )
 from utmost.design import by_program
-from utmost.exact import Number, alpha, decimal, epsilon
+from utmost.exact import Number, alpha, decimal, decimal_above, decimal_below, epsilon
 from utmost.mechanisms.randomised_response import response
 from utmost.papers.fmm21.matrices import paper_level, unit_grid
 from utmost.papers.items import Claim, Grid, Item, Value, claims_item, require_exact, statement_item
@@ -114,7 +114,9 @@ def lemma9() -> Item:
     """The sandwich, closing as N grows."""
     counts = (2, 4, 8)
     bounds = [lemma9_bounds(count, 4, "2") for count in counts]
-    rows: list[list[Value]] = [[decimal(value) for value in triple] for triple in bounds]
+    rows: list[list[Value]] = [
+        [decimal_below(low), decimal(middle), decimal_above(high)] for low, middle, high in bounds
+    ]
     columns = ("e^(−ε/N)·$(π_N, K_N, ℓ)", "$(π, K, ℓ)", "e^(ε/N)·$(π_N, K_N, ℓ)")
     return statement_item(
         "Lemma 9",

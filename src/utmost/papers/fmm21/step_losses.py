@@ -8,7 +8,7 @@ from utmost.consumer import Consumer, losses
 from utmost.consumer.losses import Table
 from utmost.continuous.optimality import Band
 from utmost.continuous.pixelation import PixelGrid
-from utmost.exact import decimal
+from utmost.exact import decimal, decimal_above
 from utmost.papers.fmm21.margins import COMPARISON_COLUMNS, compare_with_best, level_with_32nd_roots, trial_priors
 from utmost.papers.fmm21.matrices import unit_grid
 from utmost.papers.items import Grid, Item, Value, statement_item
@@ -26,7 +26,7 @@ def section8_band() -> Item:
     bands = [Band(Fraction(rate)) for rate in RATES]
     loss_bounds = [(band.best(), *band.laplace()) for band in bands]
     rows: list[list[Value]] = [
-        [decimal(best), decimal(upper), f"{float(upper / best) - 1:.1%}"] for best, _, upper in loss_bounds
+        [decimal(best), decimal_above(upper), f"{float(upper / best) - 1:.1%}"] for best, _, upper in loss_bounds
     ]
     return statement_item(
         "Section VIII, step functions",

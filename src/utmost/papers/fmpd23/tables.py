@@ -9,7 +9,7 @@ from typing import Any
 
 from utmost.design import Capacity, capacity
 from utmost.errors import SolverError
-from utmost.exact import Level, Number, alpha, decimal
+from utmost.exact import Level, Number, alpha, decimal, decimal_above
 from utmost.papers.fmpd23.channels import half
 from utmost.papers.items import Grid, Item, Value, computed_item, rounds_to
 from utmost.polytopes import count_kernels, count_vertices
@@ -94,7 +94,7 @@ def _capacity_maps() -> Any:
     best = capacity(grid(3, 3), half()).multiplicative
     if best.channel is None:
         raise SolverError("the capacity of nine places must come with its mechanism")
-    title = f"A guess among 3 × 3 places becomes {decimal(best.value, 4)} times likelier, and no more"
+    title = f"A guess among 3 × 3 places becomes {decimal_above(best.upper, 4)} times likelier, and no more"
     subtitle = "FMPD23 Table 6a, ε = ln 2 per unit of Euclidean distance: the mechanism that attains it"
     return charts.location_maps(best.channel, (3, 3), title, subtitle)
 

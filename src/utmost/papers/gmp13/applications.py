@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-from utmost.exact import Number, decimal, epsilon, power
+from utmost.exact import Number, decimal, decimal_above, epsilon, power
 from utmost.exact.working_precision import working_precision
 from utmost.papers.items import Claim, Grid, Item, Series, Value, claims_item, computed_item
 from utmost.precision import laplace, planar
@@ -49,25 +49,26 @@ def section5() -> Item:
     ) or Fraction(0)
     columns = ("k", "δ_n", "δ_t", "R", "ε′ − ε", "sharper")  # ε′ is that of the theorem
     grid = Grid("range", columns, WIDTHS, [_certificate_row(c) for c in certificates])
-    note = (
-        f"2^53 values of the generator reach no further than a range of {decimal(widest, 5)}: beyond it ε′ is infinite"
-    )
+    reach = decimal_above(widest, 5)
+    note = f"2^53 values of the generator reach no further than a range of {reach}: beyond it ε′ is infinite"
     lines = _price_series(WIDTHS, certificates, "width of the range", widest)
     item = computed_item("Section 5", "binary64, ε = 1, Δ = 1, L = 1/1024", grid, note, lines)
-    return replace(item, claim=f"A range wider than {decimal(widest, 4)} has no ε′; below it the price is exponential")
+    return replace(
+        item, claim=f"A range wider than {decimal_above(widest, 4)} has no ε′; below it the price is exponential"
+    )
 
 
 def _certificate_row(certificate: Certificate) -> list[Value]:
     closeness = certificate.closeness
     if closeness is None:
         return ["-", "-", "∞", "∞", "∞", "∞"]
-    sharper = "-" if certificate.sharp is None else decimal(certificate.sharp - certificate.epsilon, 4)
-    price = "∞" if certificate.theorem is None else decimal(certificate.theorem - certificate.epsilon, 4)
-    ratio = "∞" if certificate.robustness is None else decimal(certificate.robustness, 4)
+    sharper = "-" if certificate.sharp is None else decimal_above(certificate.sharp - certificate.epsilon, 4)
+    price = "∞" if certificate.theorem is None else decimal_above(certificate.theorem - certificate.epsilon, 4)
+    ratio = "∞" if certificate.robustness is None else decimal_above(certificate.robustness, 4)
     return [
-        decimal(closeness.k, 4),
-        decimal(closeness.delta_n, 4),
-        decimal(closeness.delta_t, 4),
+        decimal_above(closeness.k, 4),
+        decimal_above(closeness.delta_n, 4),
+        decimal_above(closeness.delta_t, 4),
         ratio,
         price,
         sharper,
@@ -80,7 +81,7 @@ def _price_series(
     """log₁₀(ε′ − ε) of the theorem over the width, and a wall where it stops being finite."""
     pairs = [(w, c.theorem - c.epsilon) for w, c in zip(widths, certificates, strict=True) if c.theorem]
     x, y = tuple(float(w) for w, _ in pairs), tuple(math.log10(price) for _, price in pairs)
-    axis, wall = "log₁₀(ε′ − ε)", f"beyond {decimal(widest, 4)}: ε′ = ∞"
+    axis, wall = "log₁₀(ε′ − ε)", f"beyond {decimal_above(widest, 4)}: ε′ = ∞"
     return Series("ε′ − ε", name, axis, x, y), Series(wall, name, axis, (float(widest),) * 2, (min(y), max(y)))
 
 
@@ -110,7 +111,7 @@ def section6_centre() -> Item:
         radius_shift = planar.radius_error(setting, Fraction(1, 2**bits), Fraction(1)) or Fraction(0)
         with working_precision(BALL_BITS):
             printed_shift = rational_ball(Fraction(1)).exp() / 3 * rational_ball(Fraction(1, 2**bits))
-        rows.append([decimal(Fraction(str(float(printed_shift))), 4), decimal(radius_shift, 4)])
+        rows.append([decimal(Fraction(str(float(printed_shift))), 4), decimal_above(radius_shift, 4)])
     grid = Grid("δ₀", ("K_C·δ₀ as published", "modulus of C⁻¹"), [f"2^-{bits}" for bits in exponents], rows)
     note = "C′(0) = 0, so C⁻¹ moves by about √(2δ₀)/ε: K_C = e^{εD}/(2ε + rε²) is no Lipschitz constant (ε = D = r = 1)"
     return computed_item("Section 6, K_C", "how far the radius can be off near 0", grid, note)
@@ -127,7 +128,11 @@ def section6() -> Item:
     ) or Fraction(0)
     columns = ("k", "δ_n", "δ_t", "R", "ε′ − ε")
     grid = Grid("side", columns, SIDES, [_certificate_row(c)[:5] for c in certificates])
-    note = f"up to a side of about 15 the centre decides: δ_t ≈ √(2δ₀)/ε = 1.5e-8; no ε′ beyond {decimal(widest, 5)}"
+    note = (
+        f"up to a side of about 15 the centre decides: δ_t ≈ √(2δ₀)/ε = 1.5e-8; no ε′ beyond {decimal_above(widest, 5)}"
+    )
     lines = _price_series(SIDES, certificates, "side of the square", widest)
     item = computed_item("Section 6", "binary64, ε = 1, Δ = 1, L = 1/64", grid, note, lines)
-    return replace(item, claim=f"No ε′ for squares wider than {decimal(widest, 4)}; up to 15 the centre sets the price")
+    return replace(
+        item, claim=f"No ε′ for squares wider than {decimal_above(widest, 4)}; up to 15 the centre sets the price"
+    )

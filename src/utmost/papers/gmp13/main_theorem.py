@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from utmost.exact import ball, decimal, epsilon, nearest_double
+from utmost.exact import ball, decimal, decimal_above, epsilon, nearest_double
 from utmost.papers.items import Claim, Grid, Item, Value, claims_item, computed_item, statement_item
 from utmost.precision import laplace
 from utmost.precision.certificate import Certificate, Implementation
@@ -38,7 +38,7 @@ def items() -> tuple[Item, ...]:
 def remark1() -> Item:
     """δ_f of a sum of a million terms in [0, 1]: what it adds to the sensitivity."""
     rows = [
-        [decimal(2 * sum_error(BINARY64, terms, 1, method), 3) for method in SUM_METHODS]
+        [decimal_above(2 * sum_error(BINARY64, terms, 1, method), 3) for method in SUM_METHODS]
         for terms in (10**3, 10**6, 10**9)
     ]
     grid = Grid("terms", SUM_METHODS, ("10^3", "10^6", "10^9"), rows)
@@ -92,7 +92,7 @@ def theorem45() -> Item:
 
 def _violation_row(b: BoundViolation) -> list[Value]:
     actual = nearest_double(ball(b.actual, 96).log())
-    return [decimal(actual), decimal(b.printed), decimal(b.certified), not b.is_violated]
+    return [decimal(actual), decimal_above(b.printed), decimal_above(b.certified), not b.is_violated]
 
 
 def enumerated_machines() -> Item:
@@ -129,7 +129,8 @@ def _compare_with_certificate(
         and clamped.is_at_most(certificate.sharp)
         and certificate.sharp <= certificate.theorem
     )
-    epsilons = (cut_off.epsilon, clamped.epsilon, certificate.theorem, certificate.sharp)
-    gaps = (decimal(distance, 3), decimal(certificate.closeness.delta_t, 3))
+    exact = [decimal(value, 5) for value in (cut_off.epsilon, clamped.epsilon)]
+    bounds = [decimal_above(value, 5) for value in (certificate.theorem, certificate.sharp)]
+    gaps = [decimal(distance, 3), decimal_above(certificate.closeness.delta_t, 3)]
     holds = holds and distance <= certificate.closeness.delta_t and not math.isinf(cut_off.epsilon)
-    return [*(decimal(value, 5) for value in epsilons), *gaps], holds
+    return [*exact, *bounds, *gaps], holds

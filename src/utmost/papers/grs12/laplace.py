@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from utmost.consumer import Consumer, losses, priors
 from utmost.continuous import LaplacePrice, laplace_factor, laplace_loss, laplace_price, rounded_laplace
-from utmost.exact import Level, Number, alpha, decimal, epsilon, power
+from utmost.exact import Level, Number, alpha, decimal, decimal_above, epsilon, power
 from utmost.mechanisms.geometric import geometric, untruncated_law
 from utmost.papers.items import (
     Claim,
@@ -114,7 +114,7 @@ def price_table() -> Item:
     kinds = ("geometric", "Laplace", "ratio")
     columns = (*(f"coin, {kind}" for kind in kinds), *(f"count, {kind}" for kind in kinds), "factor")
     rows = [
-        [decimal(v) for v in (*_price_values(coin_price), *_price_values(count_price), float(coin_price.bound))]
+        [*map(decimal, (*_price_values(coin_price), *_price_values(count_price))), decimal_above(coin_price.bound)]
         for coin_price, count_price in pairs
     ]
     return computed_item(

@@ -17,10 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.errors import InputError
-from utmost.exact import Level, Number, enclosure, power
+from utmost.exact import Level, Number, decimal_above, power
 from utmost.mechanisms.planar import PlanarLaplace, planar
 from utmost.noise.entropy import EntropySource
-from utmost.precision.bound_text import decimal_above
 from utmost.publish.local.coordinates import (
     Axis,
     CoordinateSystem,
@@ -148,7 +147,7 @@ class LocationMechanism:
         return facts | {"words": " ".join([*self._promise_text(), *self._projection_text(), self._missing_text()])}
 
     def _promise_text(self) -> list[str]:
-        bound = decimal_above(enclosure(self.rounding, 64)[1])
+        bound = decimal_above(self.rounding)
         level = self.spent
         plane = "in the projected plane, " if isinstance(self.frame, DegreeCoordinates) else ""
         return [

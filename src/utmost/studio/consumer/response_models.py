@@ -22,7 +22,7 @@ from utmost.studio.consumer import charts, editors
 from utmost.studio.consumer.editors import LossPoints, PriorBars
 from utmost.studio.consumer.forms import ReadingForm
 from utmost.studio.form_errors import FieldError
-from utmost.studio.number_format import FormattedNumber, format_number, format_rounded
+from utmost.studio.number_format import FormattedNumber, format_above, format_number, format_rounded
 
 MAX_READER_POINTS = 1_000_001  # points of a reader
 MAX_CELLS_AT_ONCE = 2000  # that are read at once
@@ -154,8 +154,8 @@ def _number_fields(answer_estimate: Estimate) -> dict[str, Any]:
         ],
         "more": max(len(answer_estimate.readings) - MAX_LISTED_CELLS, 0),
         "total": None if total is None else format_exact(total),
-        "total_error": None if error is None else format_rounded(error),
-        "rank": None if answer_estimate.rank is None else format_exact(answer_estimate.rank),
+        "total_error": None if error is None else format_above(error).text,
+        "rank": None if answer_estimate.rank is None else _format_rank(answer_estimate.rank),
         "before": _loss_view(answer_estimate.before),
     }
 
@@ -265,6 +265,11 @@ def _loss_view(expected_losses: ExpectedLosses | None) -> LossView | None:
         face_value=format_exact(expected_losses.face_value),
         gain=format_exact(float(expected_losses.gain)),
     )
+
+
+def _format_rank(rank: float) -> FormattedNumber:
+    """An upper bound on the rows on the wrong side."""
+    return FormattedNumber(text=format_above(rank).text, exact=format_exact(rank).exact)
 
 
 def format_exact(value: Number | int | float | None) -> FormattedNumber:

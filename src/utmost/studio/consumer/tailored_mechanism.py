@@ -23,7 +23,7 @@ from utmost.studio.charts import Chart
 from utmost.studio.consumer.forms import ReadingForm
 from utmost.studio.consumer.response_models import MAX_TAILORED_VALUES, can_tailor, format_exact, make_reader
 from utmost.studio.form_errors import FieldError
-from utmost.studio.number_format import FormattedNumber, format_rounded
+from utmost.studio.number_format import FormattedNumber, format_above
 
 MAX_DRAWN_VALUES = 24  # values whose mechanism is drawn
 
@@ -73,7 +73,7 @@ def compare_with_geometric(answer: Answer, epsilon: Fraction, prior: Prior, loss
         geometric=format_exact(geometric_loss),
         face_value=format_exact(face_value_loss),
         tailored=format_exact(design.loss),
-        gap=format_exact(design.certificate.gap),
+        gap=_format_gap(design.certificate.gap),
         equal=is_equal,
         words=_verdict(is_equal, design.loss, design.certificate.gap),
         remap=remap,
@@ -90,14 +90,18 @@ def _geometric_losses(consumer: Consumer, level: Level, size: int) -> tuple[Numb
     return readings.expected_loss, readings.face_value_loss, readings.remap.tolist()
 
 
+def _format_gap(gap: Number) -> FormattedNumber:
+    return FormattedNumber(text=format_above(gap).text, exact=format_exact(gap).exact)
+
+
 def _verdict(is_equal: bool | None, loss: Number, gap: Number) -> str:
     if is_equal:
         return "The same, decided exactly: no mechanism with this ε serves this reader better than the released one."
     if is_equal is None:
         return (
-            f"The same within {format_rounded(gap)}: at so many values a loss with irrational α is "
+            f"The same within {format_above(gap).text}: at so many values a loss with irrational α is "
             "certified between two "
-            f"fractions that far apart, {format_rounded(loss, 12)} at most."
+            f"fractions that far apart, {format_above(loss, 12).text} at most."
         )
     return "Not the same: this would contradict the theorem, and is a bug in utmost. Please report it."
 

@@ -11,14 +11,15 @@ from pydantic import BaseModel, Field
 from utmost import design
 from utmost.channel import Channel
 from utmost.design.optimal import is_line
-from utmost.exact import Number, Real, decimal
+from utmost.exact import Number, Real, decimal_above
 from utmost.studio.designer.forms import DesignQuestion
-from utmost.studio.number_format import FormattedNumber, format_number
+from utmost.studio.number_format import FormattedNumber, format_above, format_below, format_number
 
 if TYPE_CHECKING:
     from utmost.design import Design
 
 Progress = Callable[[float, float], None]
+LOSS_DIGITS = 6
 
 
 class ChannelMatrix(BaseModel):
@@ -45,10 +46,12 @@ class BestMechanism(BaseModel):
     """The best mechanism for a consumer, and what proves it."""
 
     mechanism: ChannelMatrix
-    loss: FormattedNumber = Field(description="The consumer's expected loss with it")
+    loss: FormattedNumber = Field(
+        description="Its expected loss; an upper bound where there is a gap"
+    )
     silent: FormattedNumber = Field(description="and without any answer")
     lower: FormattedNumber = Field(description="No private mechanism has a smaller expected loss than this")
-    gap: str = Field(description="How much less than the loss that is")
+    gap: str = Field(description="How much less than the loss that is, at most")
     epsilon: float = Field(description="The ε of the mechanism, recomputed from its entries")
     private: bool
     remap: list[int] | None = Field(description="How the geometric mechanism's answers are read to give it")
@@ -67,9 +70,9 @@ def best_mechanism(question: DesignQuestion, progress: Progress | None = None) -
     silent_loss = min(consumer.costs().sum(axis=0))
     return BestMechanism(
         mechanism=ChannelMatrix.of(optimum.channel),
-        loss=_format_loss(optimum.loss),
+        loss=_format_loss(optimum.loss) if not certificate.gap else format_above(optimum.loss, LOSS_DIGITS),
         silent=_format_loss(silent_loss),
-        lower=_format_loss(certificate.lower),
+        lower=format_below(certificate.lower, LOSS_DIGITS),
         gap=_gap_text(certificate.gap),
         epsilon=certificate.privacy_loss.epsilon,
         private=certificate.private,
@@ -81,11 +84,11 @@ def best_mechanism(question: DesignQuestion, progress: Progress | None = None) -
 
 
 def _format_loss(value: Number) -> FormattedNumber:
-    return format_number(value, 6)
+    return format_number(value, LOSS_DIGITS)
 
 
 def _gap_text(gap: Number) -> str:
-    return "0" if not gap else decimal(gap, 2)
+    return "0" if not gap else decimal_above(gap, 2)
 
 
 def _remap_sentence(remap: list[int] | None) -> str:

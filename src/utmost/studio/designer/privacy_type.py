@@ -7,19 +7,19 @@ from fractions import Fraction
 from pydantic import BaseModel, Field
 
 from utmost import design
-from utmost.exact import decimal
+from utmost.exact import decimal_above
 from utmost.studio import input_parser
 from utmost.studio.designer.best_mechanism import ChannelMatrix
 from utmost.studio.designer.forms import DesignQuestion
 from utmost.studio.form_errors import FieldError
-from utmost.studio.number_format import FormattedNumber, format_number
+from utmost.studio.number_format import FormattedNumber, format_above
 
 MAX_PROGRAM_POINTS = 100  # points of a space whose capacities are found by a program, at once
 MAX_CAPACITY_DIGITS = 400  # digits of an exact capacity
 
 
 class Bound(BaseModel):
-    """A capacity: its value, and how it is proved."""
+    """A capacity: its value, rounded up, and how it is proved."""
 
     value: FormattedNumber
     exact: bool
@@ -65,8 +65,8 @@ def type_capacity(question: DesignQuestion) -> TypeCapacity:
 
 
 def _capacity_bound(capacity: design.capacities.Capacity) -> Bound:
-    value = capacity.value
+    value = capacity.upper
     if isinstance(value, Fraction) and value.denominator.bit_length() > 3 * MAX_CAPACITY_DIGITS:
-        value = Fraction(decimal(value, 12))
-    gap = "0" if capacity.exact else decimal(capacity.gap, 2)
-    return Bound(value=format_number(value, 6), exact=capacity.exact, gap=gap, how=capacity.how)
+        value = Fraction(decimal_above(value, 12))
+    gap = "0" if capacity.exact else decimal_above(capacity.gap, 2)
+    return Bound(value=format_above(value, 6), exact=capacity.exact, gap=gap, how=capacity.how)

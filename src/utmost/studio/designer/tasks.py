@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from utmost import polytopes
+from utmost.exact import decimal_above, decimal_below
 from utmost.studio.designer.best_mechanism import ChannelMatrix, best_mechanism
 from utmost.studio.designer.forms import DesignQuestion
 from utmost.studio.designer.refinement import compare_mechanisms
@@ -19,7 +20,7 @@ def best(arguments: dict[str, Any], report: ProgressReport) -> dict[str, Any]:
     report("looking for the best mechanism")
 
     def report_bounds(low: float, high: float) -> None:
-        report("closing the gap", lower=f"{low:.9g}", upper=f"{high:.9g}")
+        report("closing the gap", lower=decimal_below(low, 9), upper=decimal_above(high, 9))
 
     return best_mechanism(DesignQuestion(**arguments), report_bounds).model_dump()
 

@@ -10,7 +10,8 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 
 from utmost.errors import InputError
-from utmost.precision.bound_text import decimal_above, epsilon_text
+from utmost.exact import decimal_above
+from utmost.precision.bound_text import epsilon_text
 from utmost.precision.supports import disclosure_probability
 from utmost.studio.charts import Chart
 from utmost.studio.form_errors import problem_from_error
