@@ -22,8 +22,9 @@ from utmost.consumer.counts import (
     read,
     reading_search,
     readings,
+    recurrences,
 )
-from utmost.consumer.counts.recurrences import Floats, scan
+from utmost.consumer.counts.recurrences import Floats, posterior_sums, scan
 from utmost.consumer.counts.tie_breaking import sign_of_polynomial
 from utmost.consumer.losses import Loss
 from utmost.consumer.priors import Prior
@@ -404,3 +405,22 @@ def test_losses_keep_their_relative_accuracy_at_large_epsilon(rate: int, loss: L
 def test_what_is_no_level_is_refused_at_the_door(level: object) -> None:
     with pytest.raises(InputError, match="level must be"):
         readings(priors.uniform(3), level, losses.absolute)  # type: ignore[arg-type]
+
+
+def test_what_the_sums_derive_over_all_counts_is_worked_out_once() -> None:
+    """A loop over a million answers asks for them: worked out anew each time they would make it quadratic."""
+    sums = posterior_sums(priors.binomial(300, "0.3").logs(), 0.1)
+    names = [name for name in dir(sums) if not name.startswith("_") and not callable(getattr(sums, name))]
+    assert {"total", "offset", "relative_error_bound"} <= set(names)
+    for name in names:
+        assert isinstance(getattr(sums, name), int) or getattr(sums, name) is getattr(sums, name), name
+
+
+def test_a_search_makes_one_pass_over_all_counts_for_all_groups_of_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+    rounding_error = recurrences.rounding_error
+    monkeypatch.setattr(
+        recurrences, "rounding_error", lambda logs, *rest: sizes.append(len(logs)) or rounding_error(logs, *rest)
+    )
+    readings(priors.uniform(10_001), 0.5, losses.power("3/2"))
+    assert sizes == [10_001]

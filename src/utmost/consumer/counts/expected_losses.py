@@ -7,6 +7,7 @@ each side costs one weighted sum. Only the truths between take a matrix, and tha
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -24,20 +25,33 @@ class LossLookup:
         self.loss, self.origin = loss, size - 1
         self.gaps = loss.array(0, np.arange(1 - size, size)) if isinstance(loss, ByError) else None
         self.monotone = isinstance(loss, ByError) and loss.monotone
+        self._windows = lru_cache(maxsize=16)(self._error_windows)
 
     def table(self, truths: Ints, start: int, stop: int) -> Floats:
         """A row for each truth and a column for each reading start..stop−1."""
         if self.gaps is None:
             return self.loss.array(truths[:, None], np.arange(start, stop)[None, :])
         if _is_consecutive(truths):
-            return np.asarray(sliding_window_view(self._error_slice(truths, start, stop), stop - start)[::-1])
+            first = self.origin + start - int(truths[-1])
+            return np.asarray(self._windows(stop - start)[first : first + len(truths)][::-1])
         return np.asarray(self.gaps[self.origin + np.arange(start, stop)[None, :] - truths[:, None]])
+
+    def column(self, truths: Ints, reading: int) -> Floats:
+        """ℓ(x, w) of each truth for one reading."""
+        if self.gaps is None or not _is_consecutive(truths):
+            return self.loss.array(truths, reading)
+        return self._error_slice(truths, reading, reading + 1)[::-1]
 
     def weighted_sum(self, weights: Floats, truths: Ints, start: int, stop: int) -> Floats:
         """Σ_x weights_x ℓ(x, w) for each reading w; for a loss of the error and a run of truths by a convolution."""
         if self.gaps is not None and _is_consecutive(truths):
             return np.convolve(self._error_slice(truths, start, stop), weights, mode="valid")
         return np.asarray(np.einsum("x,xw->w", weights, self.table(truths, start, stop)))
+
+    def _error_windows(self, width: int) -> Floats:
+        """A view: for each error the losses of so many from it on. One serves all groups of answers."""
+        assert self.gaps is not None
+        return np.asarray(sliding_window_view(self.gaps, width))
 
     def _error_slice(self, truths: Ints, start: int, stop: int) -> Floats:
         """ℓ by w − x, from its least to its greatest value."""
@@ -75,14 +89,16 @@ class AnswerBlock:
         result = _blockwise_product(self.matrix, costs.table(self.middle, start, stop))
         for (scale, weights), truths in ((self.below_factors, self.below), (self.above_factors, self.above)):
             if len(truths):
-                result += np.outer(scale, costs.weighted_sum(weights, truths, start, stop))
+                result += scale[:, None] * costs.weighted_sum(weights, truths, start, stop)
         return result
 
     def partial_losses(self, costs: LossLookup, reading: int, first: int, last: int) -> Floats:
         """Σ P(x | y) ℓ(x, w) over the truths x from `first` to `last`, for each answer and one reading w."""
-        result = self.matrix @ _losses_between(costs, self.middle, reading, first, last)
+        chosen = _slice_between(self.middle, first, last)
+        result = self.matrix[:, chosen] @ costs.column(self.middle[chosen], reading)
         for (scale, weights), truths in ((self.below_factors, self.below), (self.above_factors, self.above)):
-            result += scale * float(weights @ _losses_between(costs, truths, reading, first, last))
+            chosen = _slice_between(truths, first, last)
+            result += scale * float(weights[chosen] @ costs.column(truths[chosen], reading))
         return np.asarray(result)
 
 
@@ -106,9 +122,10 @@ def _scale_and_weights(logs: Floats, scale: Floats) -> tuple[Floats, Floats]:
     return (np.exp(scale + top), np.exp(logs - top)) if len(logs) else (np.zeros(len(scale)), np.zeros(0))
 
 
-def _losses_between(costs: LossLookup, truths: Ints, reading: int, first: int, last: int) -> Floats:
-    """ℓ(x, w) for one reading, 0 outside the truths from `first` to `last`."""
-    return np.where((truths >= first) & (truths <= last), costs.loss.array(truths, reading), 0.0)
+def _slice_between(truths: Ints, first: int, last: int) -> slice:
+    """Where the truths from `first` to `last` lie among these."""
+    begin, end = truths.searchsorted((first, last + 1)).tolist()
+    return slice(begin, end)
 
 
 def _blockwise_product(matrix: Floats, table: Floats) -> Floats:

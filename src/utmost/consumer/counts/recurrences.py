@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -98,12 +99,13 @@ class Side:
     variance: Floats
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PosteriorSums:
     """Everything about the posteriors of all answers that the closed forms need.
 
     `left` is over x ≤ y, `right` over x > y; `weight` is π_y and `total` the normaliser, both in units of 2^{e_y};
-    `mode` is the smallest x with the largest π_x α^|x−y|.
+    `mode` is the smallest x with the largest π_x α^|x−y|. What is derived over all counts is worked out once, so that a
+    loop over answers may ask for it.
     """
 
     logs: Floats
@@ -119,18 +121,18 @@ class PosteriorSums:
         """The number of counts."""
         return len(self.logs)
 
-    @property
+    @cached_property
     def total(self) -> Floats:
         """The normaliser Σ_x π_x α^|x−y| in units of 2^{e_y}."""
         return self.left.mass + self.right.mass
 
-    @property
+    @cached_property
     def offset(self) -> Floats:
         """The posterior mean minus y."""
         drift = self.right.mass * self.right.mean - self.left.mass * self.left.mean
         return np.asarray(drift / self.total)
 
-    @property
+    @cached_property
     def relative_error_bound(self) -> float:
         """A bound on the relative error of every mass: 8n units in the last place for each power of e involved."""
         return rounding_error(self.logs[np.isfinite(self.logs)], self.size, self.epsilon)
