@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from utmost.data.queries import Mean, Quantile, Query
-from utmost.exact import Level, decimal
+from utmost.exact import Level, decimal, decimal_above
 from utmost.exact import epsilon as level_of
 from utmost.mechanisms.geometric import tail_probability
 from utmost.publish.release_model import ChoiceMechanism, ErrorLaw, LatticeMechanism, Mechanism, RatioMechanism
@@ -69,7 +69,7 @@ def _lattice_error(mechanism: LatticeMechanism) -> ErrorLaw:
     level = level_of(mechanism.epsilon)
     expected, half = round_to_12_digits(float(mechanism.unit) * noise_spread(level)), mechanism.unit * half_width(level)
     return ErrorLaw(
-        expected, half, f"noise: {decimal(expected, 4)} on average, within ±{decimal(half, 4)} in 95 % of cases"
+        expected, half, f"noise: {decimal(expected, 4)} on average, within ±{decimal_above(half, 4)} in 95 % of cases"
     )
 
 
@@ -84,7 +84,8 @@ def _quantile_error(mechanism: ChoiceMechanism, loss_per_row: int) -> ErrorLaw:
         round_to_12_digits((log_candidates + math.log(float(1 / MISS_PROBABILITY))) / rate),
     )
     sentence = (
-        f"noise: at most {decimal(expected, 4)} rows of rank on average, within {decimal(half, 4)} in 95 % of cases"
+        f"noise: at most {decimal_above(expected, 4)} rows of rank on average, "
+        f"within {decimal_above(half, 4)} in 95 % of cases"
     )
     return ErrorLaw(expected, half, sentence)
 
@@ -102,7 +103,8 @@ def _ratio_error(mechanism: RatioMechanism, steps: int) -> ErrorLaw:
         expected, half = _combined_noise_error(total, steps, rows)
     expected, width = round_to_12_digits(float(mechanism.total.unit) * expected), mechanism.total.unit * half
     sentence = (
-        f"noise: at most {decimal(expected, 4)}/rows on average, within ±{decimal(width, 4)}/rows in 95 % of cases"
+        f"noise: at most {decimal_above(expected, 4)}/rows on average, "
+        f"within ±{decimal_above(width, 4)}/rows in 95 % of cases"
     )
     return ErrorLaw(expected, width, sentence, over_rows=True)
 

@@ -19,7 +19,7 @@ from utmost.consumer.piecewise_losses import PiecewiseLoss
 from utmost.consumer.priors import Prior
 from utmost.data.queries import Grid
 from utmost.errors import InputError
-from utmost.exact import decimal, integer, rational
+from utmost.exact import decimal, decimal_above, integer, rational
 from utmost.publish.reading import lattice_reading, point_selection, prior_axis, ratio_reading
 from utmost.publish.reading.estimates import Belief, Estimate, ExpectedLosses, Reading
 from utmost.publish.reading.point_selection import PointChoice
@@ -274,7 +274,7 @@ def _read_quantile(answer: Answer, mechanism: ChoiceMechanism, coverage: float) 
     assert not isinstance(answer.value, tuple)
     loss_per_row = rational(answer.query_content["probability"], "probability").denominator
     rank = (math.log(mechanism.candidates) - math.log1p(-coverage)) / (float(mechanism.rate) * loss_per_row)
-    remark = QUANTILE_REMARK.format(decimal(100 * coverage, 4), decimal(rank, 4))
+    remark = QUANTILE_REMARK.format(decimal(100 * coverage, 4), decimal_above(rank, 4))
     return Estimate(answer, None, (Reading(answer.value, answer.value),), None, answer.optimal, remark, rank=rank)
 
 

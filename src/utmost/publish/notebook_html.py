@@ -6,7 +6,7 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING
 
-from utmost.exact import decimal
+from utmost.exact import decimal, decimal_above
 
 if TYPE_CHECKING:
     from utmost.publish.reading.estimates import Estimate, Reading
@@ -51,7 +51,7 @@ def _format_number(value: int | Fraction | float) -> str:
 
 
 def _answer_row(answer: Answer) -> str:
-    half_width = f"{decimal(answer.error.half_width, 4)}{'/rows' if answer.error.over_rows else ''}"
+    half_width = f"{decimal_above(answer.error.half_width, 4)}{'/rows' if answer.error.over_rows else ''}"
     cells = (answer.name, _format_value(answer), half_width, str(answer.epsilon), answer.optimal.partition(":")[0])
     return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
 

@@ -17,7 +17,7 @@ from utmost.publish.plans import QuerySpec
 from utmost.publish.preview import error_suffix
 from utmost.studio import charts
 from utmost.studio.charts import Chart, VegaSpec
-from utmost.studio.number_format import format_rounded
+from utmost.studio.number_format import format_above, format_rounded
 
 EPSILONS = (*(Fraction(digit, 1000) * 10**power for power in range(4) for digit in (1, 2, 5)), Fraction(10))
 CHART_HEIGHT = 120
@@ -37,7 +37,7 @@ def error_chart(query_spec: QuerySpec, answer: PlannedAnswer, kind: str, setting
     caption = (
         f"At ε = {format_rounded(answer.spec.epsilon)} the noise is "
         f"{format_rounded(answer.error.expected)}{suffix} on average (line), and "
-        f"within ±{format_rounded(answer.error.half_width)}{suffix} in 95 % of cases (dashes)."
+        f"within ±{format_above(answer.error.half_width).text}{suffix} in 95 % of cases (dashes)."
     )
     if suffix == "/r":
         caption += " Here r is the number of rows in the mean, which is not public."

@@ -19,7 +19,7 @@ from utmost.studio.curator import charts, plan_builder, tables
 from utmost.studio.curator.forms import PlanDraft
 from utmost.studio.curator.plan_builder import PLAN_FIELDS, problem_from_plan_error
 from utmost.studio.form_errors import Problem, one_line
-from utmost.studio.number_format import FormattedNumber, format_number, format_rounded
+from utmost.studio.number_format import FormattedNumber, format_above, format_number, format_rounded
 from utmost.studio.settings import Settings
 
 
@@ -107,9 +107,8 @@ def preview_draft(draft: PlanDraft, settings: Settings) -> PlanPreview:
 def _combine_checks(plan: Plan, checks: list[PlanCheck]) -> PlanCheck:
     """The checks of single queries as one check of the plan."""
     planned_answers = tuple(check.planned_answers[0] for check in checks)
-    return PlanCheck(
-        replace(plan, queries=tuple(check.spec for check in planned_answers)), checks[0].setting, planned_answers
-    )
+    whole_plan = replace(plan, queries=tuple(check.spec for check in planned_answers))
+    return replace(checks[0], plan=whole_plan, planned_answers=planned_answers)
 
 
 def _blank_preview(draft: PlanDraft, problems: list[Problem]) -> PlanPreview:
@@ -147,7 +146,7 @@ def _query_preview(plan: Plan | None, check: PlanCheck | None) -> QueryPreview |
         epsilon=format_number(answer.spec.epsilon),
         sensitivity=answer.law.sensitivity,
         expected=format_number(answer.error.expected),
-        half_width=format_number(answer.error.half_width),
+        half_width=format_above(answer.error.half_width),
         behind=preview.error_suffix(answer.error, kind),
         optimal=answer.law.optimal,
         step=preview.grid_step(answer),
@@ -180,7 +179,10 @@ def _add_costs(
     )
     if plan is None or plan_check is None:
         return plan_preview
-    remarks = list(preview.error_remarks(plan_check.planned_answers, plan_check.setting, {}))
+    remarks = [
+        *preview.error_remarks(plan_check.planned_answers, plan_check.setting, {}),
+        *preview.part_remarks(plan_check.part_adds_up),
+    ]
     cost_sentence = _cost_sentence(plan_check.plan.epsilon, outlook, plan_preview.budget)
     return plan_preview.model_copy(
         update={"plan": plan_writer.write_plan(plan), "words": cost_sentence, "remarks": remarks}

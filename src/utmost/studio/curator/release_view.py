@@ -16,7 +16,7 @@ from utmost.publish.release_model import Answer, LatticeMechanism, Release
 from utmost.studio import charts, data_folder
 from utmost.studio.charts import Chart, VegaSpec
 from utmost.studio.form_errors import FieldError
-from utmost.studio.number_format import format_rounded
+from utmost.studio.number_format import format_above, format_rounded
 from utmost.studio.settings import Settings
 
 MAX_BARS = 60
@@ -133,7 +133,7 @@ def _histogram_chart(answer: Answer) -> Chart | None:
         for keys, value in zip(cell_names(answer), answer.value, strict=True)
     ]
     caption = (
-        f"Each of these noisy numbers is within ±{format_rounded(answer.error.half_width)} of the true "
+        f"Each of these noisy numbers is within ±{format_above(answer.error.half_width).text} of the true "
         "one in 95 % of cases."
     )
     return charts.make_chart(_histogram_spec(), caption, cells=rows)
@@ -165,7 +165,7 @@ def _noise_chart(answer: Answer, mechanism: LatticeMechanism) -> Chart:
         for x in points
     ]
     interval = [{"value": value, "low": value - half_width, "high": value + half_width}]
-    value_text, half_width_text = format_rounded(Fraction(answer.value)), format_rounded(answer.error.half_width)
+    value_text, half_width_text = format_rounded(Fraction(answer.value)), format_above(answer.error.half_width).text
     caption = (
         f"The answer {value_text} is within ±{half_width_text} of the true one in 95 % of cases; "
         "the height is how well a truth fits."
