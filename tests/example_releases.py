@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from utmost.data.queries import Count, Grid, Histogram, Mean, NeighbourRelation, PrivacyUnit, Quantile, Query, Sum
-from utmost.publish import accuracy, mechanism_selection, plans, release_file
+from utmost.publish import mechanism_selection, plans, release_file
+from utmost.publish.answer_error import answer_error
 from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, Release
 
 AGES = Grid(Fraction(18), Fraction(91), Fraction(1))
@@ -41,7 +42,7 @@ def answer(
         sensitivity=selection.sensitivity,
         mechanism=selection.mechanism,
         optimal=selection.optimal,
-        error=accuracy.error_law(selection.mechanism, query),
+        error=answer_error(selection.mechanism, query, privacy_setting.unit),
         query_content=plans.query_content(query),
         **results,
     )
@@ -82,6 +83,7 @@ AGE = Fraction(18) + Fraction(27533, 944)
 
 def release(answers: list[Answer], privacy_setting: mechanism_selection.PrivacySetting = CLOSED) -> Release:
     """A release of these answers."""
+    epsilon = sum((a.epsilon for a in answers), Fraction(0))
     return Release(
         title="Survey 1996",
         library="utmost 0.1.0",
@@ -89,9 +91,9 @@ def release(answers: list[Answer], privacy_setting: mechanism_selection.PrivacyS
         unit=privacy_setting.unit,
         neighbours=privacy_setting.neighbours,
         units=privacy_setting.units,
-        part=None,
-        epsilon=sum((a.epsilon for a in answers), Fraction(0)),
-        guarantee="words",
+        part=privacy_setting.part,
+        epsilon=epsilon,
+        guarantee=mechanism_selection.guarantee_sentence(epsilon, privacy_setting),
         entry=LedgerEntry("survey", 3, Fraction(7, 10), Fraction(3, 10)),
         answers=tuple(answers),
     )

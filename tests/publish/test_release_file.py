@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from utmost.data.partitions import Partition
 from utmost.data.queries import Count, Grid, Histogram, Mean, NeighbourRelation, PrivacyUnit, Quantile, Query, Sum
 from utmost.errors import InputError
-from utmost.publish import accuracy, mechanism_selection, noisy_answers, plans, release_file
+from utmost.publish import mechanism_selection, noisy_answers, plans, release_file
+from utmost.publish.answer_error import answer_error
 from utmost.publish.release_encoder import release_content
 from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, Release
 
@@ -49,10 +50,10 @@ def answer(
         sensitivity=selection.sensitivity,
         mechanism=selection.mechanism,
         optimal=selection.optimal,
-        error=accuracy.error_law(selection.mechanism, query),
+        error=answer_error(selection.mechanism, query, setting.unit),
         query_content=plans.query_content(query),
-        **noisy_answers.draw_answer(
-            query, truth if len(truth) != 1 or not _is_ratio(selection) else [*truth, 5], selection
+        **noisy_answers.prepare_draw(query, selection)(
+            truth if len(truth) != 1 or not _is_ratio(selection) else [*truth, 5]
         ),
     )
 
@@ -70,7 +71,7 @@ def small_release() -> Release:
         9,
         None,
         Fraction(1),
-        "",
+        mechanism_selection.guarantee_sentence(Fraction(1), setting),
         LedgerEntry("b", 1, Fraction(1), Fraction(0)),
         (count_answer,),
     )
@@ -84,8 +85,9 @@ def _is_ratio(selection: mechanism_selection.SelectedMechanism) -> bool:
 def releases(draw: st.DrawFn) -> Release:
     relation = draw(st.sampled_from(NeighbourRelation))
     unit = draw(st.sampled_from([PrivacyUnit(), PrivacyUnit("p", rows=2)]))
+    part = draw(st.sampled_from([None, Partition("region", "north"), Partition("day", date(2020, 1, 31))]))
     setting = mechanism_selection.PrivacySetting(
-        relation, unit, None, 9 if relation is NeighbourRelation.REPLACE else None
+        relation, unit, part, 9 if relation is NeighbourRelation.REPLACE else None
     )
     queries = draw(st.lists(st.sampled_from(QUERIES), min_size=1, max_size=4))
     rate = draw(st.fractions("1/50", 5, max_denominator=50))
@@ -97,9 +99,9 @@ def releases(draw: st.DrawFn) -> Release:
         unit=unit,
         neighbours=relation,
         units=setting.units,
-        part=draw(st.sampled_from([None, Partition("region", "north"), Partition("day", date(2020, 1, 31))])),
+        part=part,
         epsilon=rate * len(answers),
-        guarantee=mechanism_selection.guarantee_sentence(rate, setting),
+        guarantee=mechanism_selection.guarantee_sentence(rate * len(answers), setting),
         entry=LedgerEntry("survey", 3, rate, Fraction(1, 7)),
         answers=answers,
     )

@@ -295,16 +295,9 @@ def test_script_in_a_release_is_text(release_studio):
     histogram_answer = example_releases.answer(
         Histogram({SCRIPT: (SCRIPT, "b")}), "0.2", example_releases.CLOSED, "cells", value=(3, 4)
     )
-    release = replace(
-        example_releases.release(
-            [
-                example_releases.answer(Count(SCRIPT), "0.1", example_releases.CLOSED, SCRIPT, value=404),
-                histogram_answer,
-            ]
-        ),
-        title=SCRIPT,
-        guarantee=SCRIPT,
-    )
+    count_answer = example_releases.answer(Count(SCRIPT), "0.1", example_releases.CLOSED, SCRIPT, value=404)
+    plain_release = example_releases.release([count_answer, histogram_answer])
+    release = replace(plain_release, title=SCRIPT, guarantee=f"{plain_release.guarantee} {SCRIPT}")
     (release_studio.settings.releases / "evil.release.json").write_text(release_file.release_to_json(release))
     upload_id = release_studio.post(
         "/api/consumer/uploads", json={"text": release_file.release_to_json(release)}

@@ -17,7 +17,8 @@ from utmost import __version__, ledger
 from utmost.data import sources
 from utmost.data.queries import Mean, Query, Sum
 from utmost.errors import InputError, UndecidedError
-from utmost.publish import accuracy, mechanism_selection, noisy_answers, plan_writer, plans, release_file
+from utmost.publish import mechanism_selection, noisy_answers, plan_writer, plans, release_file
+from utmost.publish.answer_error import answer_error
 from utmost.publish.noisy_answers import ExactAnswer
 from utmost.publish.plans import Plan, QuerySpec
 from utmost.publish.release_model import Answer, DataOrigin, ErrorLaw, LedgerEntry, Release
@@ -211,7 +212,7 @@ def plan_answer(query_spec: QuerySpec, setting: mechanism_selection.PrivacySetti
             query = mechanism_selection.refine_grid(query, query_spec.epsilon, query_spec.extra_loss, setting)
         selection = mechanism_selection.select_mechanism(query, query_spec.epsilon, setting)
         return PlannedAnswer(
-            replace(query_spec, query=query), selection, accuracy.error_law(selection.mechanism, query)
+            replace(query_spec, query=query), selection, answer_error(selection.mechanism, query, setting.unit)
         )
 
 

@@ -195,7 +195,7 @@ def _parse_query(fields: Fields) -> QuerySpec:
         raise InputError(
             f'{query_fields.label}: kind must be one of {", ".join(_QUERY_PARSERS)}, got "{_shorten(kind)}"'
         )
-    epsilon = _parse_epsilon(query_fields)
+    epsilon = parse_epsilon(query_fields)
     with name_query_in_errors(name):
         query = _QUERY_PARSERS[kind](query_fields)
     extra = (
@@ -214,7 +214,8 @@ def _positive_number(fields: Fields, key: str) -> Fraction:
     return value
 
 
-def _parse_epsilon(fields: Fields) -> Fraction:
+def parse_epsilon(fields: Fields) -> Fraction:
+    """The ε of a query: a number > 0 that a ledger can hold."""
     value = _positive_number(fields, "epsilon")
     if max(value.numerator, value.denominator) >= 10**MAX_AMOUNT_DIGITS:
         raise InputError(f"{fields.label}: epsilon must be a number of at most {MAX_AMOUNT_DIGITS} digits: round it")
@@ -287,6 +288,15 @@ _QUERY_PARSERS: dict[str, Callable[[Fields], Query]] = {
     "mean": _parse_mean,
     "quantile": _parse_quantile,
 }
+
+
+def parse_total(kind: str, fields: Fields) -> Sum | Mean | Quantile:
+    """The sum, mean or quantile in a table of a plan or a release."""
+    query = _QUERY_PARSERS[kind](fields)
+    assert isinstance(query, Sum | Mean | Quantile)
+    return query
+
+
 QUERY_KINDS: dict[type, str] = {Count: "count", Histogram: "histogram", Sum: "sum", Mean: "mean", Quantile: "quantile"}
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import date
 from fractions import Fraction
+from typing import Any
 
 from utmost.data.partitions import Partition
-from utmost.data.queries import Key, NeighbourRelation, PrivacyUnit
+from utmost.data.queries import Count, Histogram, Key, NeighbourRelation, PrivacyUnit, Query
 from utmost.errors import InputError
+from utmost.publish import plans, release_consistency
 from utmost.publish.field_reader import Fields
+from utmost.publish.mechanism_selection import PrivacySetting
+from utmost.publish.release_consistency import ALTERED, Statement
 from utmost.publish.release_model import (
     Answer,
     ChoiceMechanism,
     DataOrigin,
-    ErrorLaw,
     LatticeMechanism,
     LedgerEntry,
     Mechanism,
@@ -26,33 +28,49 @@ MAX_ERROR = 10**300
 
 
 def decode_release(top: Fields) -> Release:
-    """The release in the fields of a document, whose schema is known to be ours."""
+    """The release in the fields of a document, whose schema is known to be ours.
+
+    What follows from the queries and the setting is computed, not read: mechanisms and sensitivities must be those that
+    the queries have, and claims, errors and the guarantee are worked out anew (`release_consistency`).
+    """
     top.text("schema")
-    unit, part, entry, source = (top.table(key, None) for key in ("unit", "part", "ledger", "source"))
-    guarantee = top.table("guarantee")
-    if unit is None or entry is None or source is None:
-        raise InputError("release: unit, ledger and source must be tables")
+    entry, source, guarantee = top.table("ledger"), top.table("source"), top.table("guarantee")
+    setting = _read_setting(top)
     release = Release(
         title=_optional_text(top, "title"),
         library=top.text("library"),
         source=DataOrigin(source.text("engine"), source.text("name"), _optional_text(source, "fingerprint")),
-        unit=PrivacyUnit(
-            _optional_text(unit, "column"), _optional_integer(unit, "rows"), _optional_integer(unit, "groups")
-        ),
-        neighbours=_parse_neighbours(top.text("neighbours")),
-        units=_optional_integer(top, "units"),
-        part=None if part is None else Partition(part.text("column"), parse_key(part.value("equals"))),
+        unit=setting.unit,
+        neighbours=setting.neighbours,
+        units=setting.units,
+        part=setting.part,
         epsilon=guarantee.number("epsilon"),
         guarantee=guarantee.text("words"),
         entry=LedgerEntry(entry.text("budget"), entry.integer("entry"), entry.number("spent"), entry.number("left")),
-        answers=tuple(_read_answer(fields) for fields in top.tables("queries")),
+        answers=tuple(_read_answer(fields, setting) for fields in top.tables("queries")),
     )
-    unit.text("words")
-    for fields in (top, source, unit, entry, guarantee, *([] if part is None else [part])):
+    for fields in (top, source, entry, guarantee):
         fields.finish()
     if not release.answers or len({answer.name for answer in release}) < len(release):
         raise InputError("release: queries must be at least one, each of its own name")
-    return release
+    return release_consistency.with_computed_guarantee(release, setting)
+
+
+def _read_setting(top: Fields) -> PrivacySetting:
+    """Neighbours, unit, part and the number of units: what the sensitivities rest on."""
+    fields, part_fields = top.table("unit"), top.table("part", None)
+    unit = PrivacyUnit(
+        _optional_text(fields, "column"), _optional_integer(fields, "rows"), _optional_integer(fields, "groups")
+    )
+    fields.text("words")
+    fields.finish()
+    part = None
+    if part_fields is not None:
+        part = Partition(part_fields.text("column"), parse_key(part_fields.value("equals")))
+        part_fields.finish()
+    setting = PrivacySetting(_parse_neighbours(top.text("neighbours")), unit, part, _optional_integer(top, "units"))
+    release_consistency.check_units(setting)
+    return setting
 
 
 def _parse_neighbours(word: str) -> NeighbourRelation:
@@ -70,40 +88,54 @@ def _optional_integer(fields: Fields, key: str) -> int | None:
     return None if fields.raw(key, None) is None else int(fields.integer(key))
 
 
-def _read_answer(fields: Fields) -> Answer:
-    kind = fields.text("kind")
-    if kind not in QUERY_KEYS:
-        raise InputError(f"release: kind must be one of {', '.join(QUERY_KEYS)}")
-    query_content = {key: fields.raw(key) for key in QUERY_KEYS[kind]}
-    mechanism = _read_mechanism(fields.table("mechanism"))
-    parts = fields.table("parts", None)
-    answer = Answer(
-        name=fields.text("name"),
-        kind=kind,
-        where=_optional_text(fields, "where"),
-        epsilon=fields.number("epsilon"),
-        sensitivity=fields.integer("sensitivity"),
-        mechanism=mechanism,
-        optimal=fields.text("optimal"),
-        error=_read_error(fields.table("error")),
-        value=_read_value(fields, kind),
-        query_content=query_content,
-        parts=None if parts is None else (parts.integer("total"), parts.integer("rows")),
-        position=_optional_integer(fields, "position"),
+def _read_answer(fields: Fields, setting: PrivacySetting) -> Answer:
+    name = fields.text("name")
+    labelled_fields = fields.with_label(f'release: query "{name[:60]}"')
+    kind = labelled_fields.text("kind")
+    if kind not in KINDS:
+        raise InputError(f"{labelled_fields.label}: kind must be one of {', '.join(KINDS)}")
+    _check_error(labelled_fields.table("error"))
+    labelled_fields.text("optimal")
+    query = _read_query(kind, labelled_fields)
+    statement = Statement(
+        query,
+        plans.parse_epsilon(labelled_fields),
+        labelled_fields.integer("sensitivity"),
+        _read_mechanism(labelled_fields.table("mechanism")),
     )
-    for section in (fields, *([] if parts is None else [parts])):
-        section.finish()
-    _check_answer(answer)
+    answer = release_consistency.computed_answer(name, statement, setting, **_read_results(labelled_fields, kind))
+    labelled_fields.finish()
     return answer
 
 
-QUERY_KEYS: Mapping[str, tuple[str, ...]] = {
-    "count": (),
-    "histogram": ("keys", "cells"),
-    "sum": ("column", "low", "high", "step", "nulls"),
-    "mean": ("column", "low", "high", "step", "nulls"),
-    "quantile": ("column", "low", "high", "step", "nulls", "probability"),
-}
+def _read_results(fields: Fields, kind: str) -> dict[str, Any]:
+    """What was drawn: the value, and the parts or the position that it comes from."""
+    parts = fields.table("parts", None)
+    results = {
+        "value": _read_value(fields, kind),
+        "parts": None if parts is None else (parts.integer("total"), parts.integer("rows")),
+        "position": _optional_integer(fields, "position"),
+    }
+    if parts is not None:
+        parts.finish()
+    return results
+
+
+def _read_query(kind: str, fields: Fields) -> Query:
+    where = _optional_text(fields, "where")
+    if kind == "count":
+        return Count(where)
+    if kind != "histogram":
+        return plans.parse_total(kind, fields)
+    key_fields = fields.table("keys")
+    keys = {column: tuple(map(parse_key, key_fields.items(column))) for column in key_fields.columns()}
+    histogram = Histogram(keys, where)
+    if fields.items("cells") != plans.query_content(histogram)["cells"]:
+        raise InputError(f"{fields.label}: cells must be the combinations of its keys, got others: {ALTERED}")
+    return histogram
+
+
+KINDS = tuple(plans.QUERY_KINDS.values())
 
 
 def _read_value(fields: Fields, kind: str) -> int | Fraction | tuple[int, ...]:
@@ -117,7 +149,8 @@ def _read_value(fields: Fields, kind: str) -> int | Fraction | tuple[int, ...]:
     return tuple(cells)
 
 
-def _read_error(fields: Fields) -> ErrorLaw:
+def _check_error(fields: Fields) -> None:
+    """Refuse an error that is none; what is shown is computed from the mechanism."""
     expected, half = fields.raw("expected"), fields.raw("half_width_95")
     if isinstance(expected, bool) or not isinstance(expected, int | float) or not abs(expected) <= MAX_ERROR:
         raise InputError("release: expected must be a number, and one that a double holds")
@@ -125,9 +158,9 @@ def _read_error(fields: Fields) -> ErrorLaw:
         half = fields.number("half_width_95")
     if not abs(half) <= MAX_ERROR:
         raise InputError("release: half_width_95 must be a number that a double holds")
-    error = ErrorLaw(float(expected), half, fields.text("words"), fields.truth("over_rows"))
+    fields.text("words")
+    fields.truth("over_rows")
     fields.finish()
-    return error
 
 
 def _read_mechanism(fields: Fields) -> Mechanism:
@@ -148,62 +181,7 @@ def _read_lattice(fields: Fields) -> LatticeMechanism:
     bounds = _optional_integer(fields, "low"), _optional_integer(fields, "high")
     mechanism = LatticeMechanism(fields.number("epsilon"), *bounds, fields.number("origin"), fields.number("unit"))
     fields.finish()
-    if (
-        mechanism.epsilon <= 0
-        or mechanism.unit <= 0
-        or (mechanism.low is not None and mechanism.high is not None and mechanism.low > mechanism.high)
-    ):
-        raise InputError("release: a geometric mechanism must have epsilon > 0, unit > 0 and low <= high")
     return mechanism
-
-
-_MECHANISM_TYPES = {
-    "count": (LatticeMechanism,),
-    "histogram": (LatticeMechanism,),
-    "sum": (LatticeMechanism,),
-    "mean": (LatticeMechanism, RatioMechanism),
-    "quantile": (ChoiceMechanism,),
-}
-
-
-def _check_answer(answer: Answer) -> None:
-    """Refuse an answer whose fields are inconsistent."""
-    label = f'release: query "{answer.name[:60]}"'
-    if not isinstance(answer.mechanism, _MECHANISM_TYPES[answer.kind]):
-        raise InputError(f"{label} must have a mechanism of its kind")
-    if answer.epsilon <= 0 or answer.sensitivity < 1:
-        raise InputError(f"{label} must have epsilon > 0 and sensitivity >= 1")
-    if isinstance(answer.value, tuple):
-        _check_cells(answer, label)
-    elif isinstance(answer.mechanism, LatticeMechanism):
-        _check_on_lattice(answer.mechanism, Fraction(answer.value), label)
-    if isinstance(answer.mechanism, RatioMechanism) and answer.parts is None:
-        raise InputError(f"{label} must have its parts, total and rows")
-    for name in ("low", "high", "step"):
-        if name in answer.query_content:
-            Fields(answer.query_content, label).number(name)
-
-
-def _check_cells(answer: Answer, label: str) -> None:
-    cells, mechanism = answer.query_content["cells"], answer.mechanism
-    if not isinstance(cells, list) or not isinstance(answer.value, tuple) or len(cells) != len(answer.value):
-        raise InputError(f"{label} must have as many values as cells")
-    for cell in cells:
-        if not isinstance(cell, list):
-            raise InputError(f"{label} must list each cell's keys")
-        for key in cell:
-            parse_key(key)
-    for value in answer.value:
-        assert isinstance(mechanism, LatticeMechanism)
-        _check_on_lattice(mechanism, Fraction(value), label)
-
-
-def _check_on_lattice(mechanism: LatticeMechanism, value: Fraction, label: str) -> None:
-    number = mechanism.number(value)
-    if (mechanism.low is not None and number < mechanism.low) or (
-        mechanism.high is not None and number > mechanism.high
-    ):
-        raise InputError(f"{label} must have a value within its mechanism's ends")
 
 
 def parse_key(value: object) -> Key:

@@ -74,13 +74,15 @@ class ErrorLaw:
     """How far off an answer will be, known before anything is drawn.
 
     `expected` absolute error and the `half_width` of a 95 % interval, in the value's unit (for a quantile: in rows of
-    rank). For a ratio both are to be divided by the number of rows (`over_rows`), which is not public.
+    rank). For a ratio both are to be divided by the number of rows (`over_rows`), which is not public. `target` is
+    what it is the distance from, in words: with contributions bounded or values clamped not the number in the table.
     """
 
     expected: float
     half_width: Fraction | float
     words: str
     over_rows: bool = False
+    target: str = "the true number"
 
 
 @dataclass(frozen=True, slots=True)
