@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from utmost.ledger import Budget, QueryCost, ReleaseCost, open_ledger
+from utmost.ledger import Budget, Part, QueryCost, ReleaseCost, open_ledger
 
 LEDGER = ("--ledger", "ledger.sqlite")
 
@@ -34,6 +34,7 @@ def test_a_budget_is_opened_shown_and_listed(utmost):
         "spent": "0",
         "left": "7/10",
         "charges": 0,
+        "chain": document["chain"],
     }
     assert utmost("budget", "show", "survey", *LEDGER, "--json").document == document
     utmost("budget", "open", "people", "--epsilon", "1", "--unit", "person", "--no-remember", *LEDGER)
@@ -65,7 +66,7 @@ def test_spent_and_left_are_shown_exactly(utmost):
 
 def test_history_has_every_charge_with_its_costs(utmost):
     utmost("budget", "open", "survey", "--epsilon", "1", *LEDGER)
-    charge(("votes", "1/10"), ("ages", "1/5"), part=("region", "north"))
+    charge(("votes", "1/10"), ("ages", "1/5"), part=Part("region", "north", "text", None, "x"))
     charge(("votes", "1/10"), fingerprint=None)
     document = utmost("budget", "history", "survey", *LEDGER, "--json").document
     first, second = document["charges"]
@@ -75,14 +76,17 @@ def test_history_has_every_charge_with_its_costs(utmost):
         "charged": first["charged"],
         "plan": "0123456789abcdef" * 4,
         "fingerprint": "f",
-        "part": {"column": "region", "equals": "north"},
+        "part": {**first["part"], "column": "region", "equals": "north", "kind": "text", "table": None},
         "epsilon": "3/10",
         "costs": [
             {"query": "votes", "epsilon": "1/10", "law": "geometric", "steps": 2},
             {"query": "ages", "epsilon": "1/5", "law": "geometric", "steps": 2},
         ],
         "kept": True,
+        "unit_kind": None,
+        "chain": first["chain"],
     }
+    assert document["chain"] == second["chain"] != first["chain"]
     assert (second["entry"], second["part"], second["kept"], second["fingerprint"]) == (2, None, False, None)
     text = utmost("budget", "history", "survey", *LEDGER).out
     assert "votes, ages" in " ".join(text.split())

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from utmost.channel import channel, least_epsilon
 from utmost.exact import alpha
-from utmost.ledger import Budget, QueryCost, ReleaseCost
+from utmost.ledger import Budget, Part, QueryCost, ReleaseCost
 from utmost.ledger.composition import ChargeGroup, ask_groups, composed_epsilon, pure
 from utmost.mechanisms import geometric
 from utmost.spaces import space
@@ -37,8 +37,12 @@ PARTS = st.one_of(
 CHARGES = st.lists(st.tuples(PARTS, st.integers(1, 4)), min_size=1, max_size=3)
 
 
+def part_of(column_and_value, kind="text", table=None, source="people.csv"):
+    return None if column_and_value is None else Part(*column_and_value, kind, table, source)
+
+
 def charge_groups(charges):
-    return [ChargeGroup(Fraction(bits), "geometric", 1, part) for part, bits in charges]
+    return [ChargeGroup(Fraction(bits), "geometric", 1, part_of(part)) for part, bits in charges]
 
 
 def rows_in_part(table, part):
@@ -128,7 +132,7 @@ def test_a_person_is_in_all_parts_so_they_add_up(neighbours, bits):
     ]
     distances = np.ones((len(persons), len(persons)), dtype=int) - np.eye(len(persons), dtype=int)
     claimed_bits = pure(
-        [ChargeGroup(Fraction(n), "any", 1, ("region", name)) for name, n in zip(REGIONS, bits, strict=True)],
+        [ChargeGroup(Fraction(n), "any", 1, part_of(("region", name))) for name, n in zip(REGIONS, bits, strict=True)],
         "p",
         neighbours,
     )
@@ -166,7 +170,7 @@ def test_the_claim_is_the_worst_row_that_enters_or_leaves(charges):
             (epsilon for (_, epsilon), affected in zip(charges, is_affected, strict=True) if affected), Fraction(0)
         )
 
-    groups = [ChargeGroup(epsilon, "any", 1, part) for part, epsilon in charges]
+    groups = [ChargeGroup(epsilon, "any", 1, part_of(part)) for part, epsilon in charges]
     assert pure(groups, "row", "add-remove") == max(epsilon_of_change(row) for row in rows)
     assert pure(groups, "row", "replace") == max(
         epsilon_of_change(old_row, new_row) for old_row, new_row in product(rows, rows)
@@ -179,26 +183,27 @@ def test_the_claim_is_the_worst_row_that_enters_or_leaves(charges):
     [("North", "north "), ("1", "1.0"), ("01", "1"), ("ﬁ", "FI"), ('"north "', '"North"'), (".5", "0.50")],
 )
 def test_values_that_an_engine_may_find_equal_are_one_part(first, second):
-    groups = [ChargeGroup(Fraction(1, 10), "any", 1, ("region", value)) for value in (first, second)]
+    groups = [ChargeGroup(Fraction(1, 10), "any", 1, part_of(("region", value))) for value in (first, second)]
     assert pure(groups, "row", "add-remove") == Fraction(1, 5)
 
 
 @given(times=st.integers(1, 50), epsilon=st.fractions(Fraction(1, 100), 3, max_denominator=100))
 def test_counting_charges_together_changes_nothing(times, epsilon):
-    group = ChargeGroup(epsilon, "any", 1, ("a", "b"))
+    group = ChargeGroup(epsilon, "any", 1, part_of(("a", "b")))
     assert pure([group] * times, "row", "replace") == pure(
-        [ChargeGroup(epsilon, "any", 1, ("a", "b"), times)], "row", "replace"
+        [ChargeGroup(epsilon, "any", 1, part_of(("a", "b")), times)], "row", "replace"
     )
 
 
 def test_a_release_spends_what_its_costs_are():
     costs = (QueryCost("a", Fraction(1, 3)), QueryCost("b", Fraction(1, 6), "geometric", 5))
-    ask = ReleaseCost("survey", "row", "replace", costs, ("region", "north"), "p")
-    assert ask_groups(ask) == [
-        ChargeGroup(Fraction(1, 3), "any", 1, ("region", "north")),
-        ChargeGroup(Fraction(1, 6), "geometric", 5, ("region", "north")),
+    north = part_of(("region", "north"))
+    ask = ReleaseCost("survey", "row", "replace", costs, north, "p")
+    assert ask_groups(ask, north) == [
+        ChargeGroup(Fraction(1, 3), "any", 1, north),
+        ChargeGroup(Fraction(1, 6), "geometric", 5, north),
     ]
-    assert composed_epsilon(Budget("survey", Fraction(1)), ask_groups(ask)) == Fraction(1, 2)
+    assert composed_epsilon(Budget("survey", Fraction(1)), ask_groups(ask, north)) == Fraction(1, 2)
     assert composed_epsilon(Budget("survey", Fraction(1)), []) == 0
 
 

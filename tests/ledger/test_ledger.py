@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 
 from utmost.errors import BudgetError, InputError, LedgerError
-from utmost.ledger import Budget, QueryCost, ReleaseCost, open_ledger
+from utmost.ledger import Budget, Part, QueryCost, ReleaseCost, open_ledger
 from utmost.ledger.ledger import _make_store
 
 TENTH = Fraction(1, 10)
@@ -20,8 +20,19 @@ AWKWARD = "ε 'quoted\"; DROP TABLE utmost_budgets; -- %s ? \\ 雪"
 def release_cost(budget="survey", epsilon=TENTH, part=None, plan="digest", fingerprint=None, **options):
     costs = options.pop("costs", (QueryCost("count", epsilon, "geometric", 1),))
     return ReleaseCost(
-        budget, options.get("unit", "row"), options.get("neighbours", "replace"), costs, part, plan, fingerprint
+        budget,
+        options.get("unit", "row"),
+        options.get("neighbours", "replace"),
+        costs,
+        part,
+        plan,
+        fingerprint,
+        options.get("unit_kind"),
     )
+
+
+def part_of(value, kind="text", column="region", table=None, source="people.csv"):
+    return Part(column, value, kind, table, source)
 
 
 def run_statements(location, *statements):
@@ -73,12 +84,14 @@ def test_a_charge_is_there_when_the_ledger_is_opened_again(location):
     costs = (QueryCost(AWKWARD, Fraction(1, 7), "geometric", 2**62), QueryCost("b", TENTH))
     with open_ledger(location) as ledger:
         ledger.open(Budget("survey", Fraction(1)))
-        entry = ledger.charge(release_cost(costs=costs, part=("region", AWKWARD), plan="p", fingerprint="f"))
+        entry = ledger.charge(
+            release_cost(costs=costs, part=Part("region", AWKWARD, AWKWARD, AWKWARD), plan="p", fingerprint="f")
+        )
     with open_ledger(location) as ledger:
         (charge,) = ledger.history("survey")
         assert ledger.state("survey").spent == entry.spent == Fraction(1, 7) + TENTH == charge.epsilon
     assert (charge.number, charge.plan, charge.fingerprint) == (entry.id, "p", "f")
-    assert (charge.part, charge.costs, charge.kept) == (("region", AWKWARD), costs, False)
+    assert (charge.part, charge.costs, charge.kept) == (Part("region", AWKWARD, AWKWARD, AWKWARD), costs, False)
     assert datetime.fromisoformat(charge.charged).tzinfo is not None
 
 
@@ -128,7 +141,7 @@ def test_the_largest_parts_count_and_the_cost_of_a_part_is_what_it_adds(ledger):
     ledger.open(Budget("survey", Fraction(1), neighbours="add-remove"))
 
     def part_cost(value, epsilon):
-        return release_cost(epsilon=epsilon, part=("region", value), neighbours="add-remove")
+        return release_cost(epsilon=epsilon, part=part_of(value), neighbours="add-remove")
 
     assert ledger.charge(part_cost("north", Fraction(1, 2))).spent == Fraction(1, 2)
     assert ledger.charge(part_cost("south", Fraction(1, 2))).spent == Fraction(1, 2)
@@ -241,13 +254,13 @@ def test_a_ledger_that_is_not_there_says_how_to_make_one(ledger):
 
 def test_a_ledger_of_a_later_version_is_refused_by_everything(location, ledger):
     ledger.open(Budget("survey", Fraction(1)))
-    run_statements(location, "UPDATE utmost_ledger SET version = 2")
+    run_statements(location, "UPDATE utmost_ledger SET version = 3")
     for method in (
         ledger.budgets,
         lambda: ledger.charge(release_cost()),
         lambda: ledger.open(Budget("b", Fraction(1))),
     ):
-        with pytest.raises(LedgerError, match=r"made by a later utmost \(tables 2, known 1\): upgrade utmost"):
+        with pytest.raises(LedgerError, match=r"made by a later utmost \(tables 3, known 2\): upgrade utmost"):
             method()
 
 
@@ -283,7 +296,7 @@ def test_a_pld_budget_spends_less_than_the_sum_and_refuses_what_is_more(ledger):
     assert ledger.budget("panel") == panel
     fifty = tuple(QueryCost("count", Fraction(1, 50), "geometric", 1) for _ in range(50))
     first = ledger.charge(release_cost("panel", costs=fifty))
-    second = ledger.charge(release_cost("panel", costs=fifty, part=("region", "north")))
+    second = ledger.charge(release_cost("panel", costs=fifty, part=part_of("north")))
     assert Fraction(1, 2) < first.spent < second.spent < 1  # the sums are 1 and 2
     assert ledger.state("panel").spent == second.spent
     with pytest.raises(BudgetError, match=r"budget 'panel' has ε 0\.\d+ left"):

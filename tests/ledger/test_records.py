@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import BudgetError, InputError
-from utmost.ledger import Budget, QueryCost, ReleaseCost
+from utmost.ledger import Budget, Part, QueryCost, ReleaseCost
 from utmost.ledger.records import budget_error, format_amounts
 
 COST = QueryCost("count", Fraction(1, 10))
@@ -88,14 +88,30 @@ def test_an_invalid_cost_is_refused(change, message):
         ({"unit": ""}, "unit must be"),
         ({"fingerprint": ""}, "fingerprint must be text of 1"),
         ({"plan": "\ud800"}, "plan must be text without"),
-        ({"part": ("", "north")}, "column of a part must be"),
-        ({"part": ("region", "a\0")}, "value of a part must be"),
+        ({"unit_kind": ""}, "unit_kind must be"),
     ],
     ids=ascii,
 )
 def test_an_invalid_release_cost_is_refused(change, message):
     with pytest.raises(InputError) as refusal:
         ReleaseCost(**{"budget": "survey", "unit": "row", "neighbours": "replace", "costs": (COST,), **change})
+    assert message in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (("", "north"), "column of a part must be"),
+        (("region", "a\0"), "value of a part must be"),
+        (("region", "north", ""), "kind of a part must be"),
+        (("region", "north", "text", "\ud800"), "table of a part must be"),
+        (("region", "north", "text", None, "x" * 1001), "source of a part must be"),
+    ],
+    ids=ascii,
+)
+def test_an_invalid_part_is_refused(part, message):
+    with pytest.raises(InputError) as refusal:
+        Part(*part)
     assert message in str(refusal.value)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -24,13 +24,20 @@ from hypothesis.stateful import (
 
 from postgres import database, server
 from utmost.errors import BudgetError, InputError
-from utmost.ledger import Budget, Charge, Ledger, QueryCost, ReleaseCost, open_ledger
+from utmost.ledger import Budget, Charge, Ledger, Part, QueryCost, ReleaseCost, open_ledger
 
 NAMES = ("a", "b", "ε 'c'")
 UNITS, RELATIONS = ("row", "person"), ("replace", "add-remove")
 VALUES = {"region": ("n", "s", "w"), "sex": ("f", "m")}
 
-PARTS = st.none() | st.sampled_from([(column, value) for column, values in VALUES.items() for value in values])
+PARTS = st.none() | st.sampled_from(
+    [
+        Part(column, value, "text", None, source)
+        for column, values in VALUES.items()
+        for value in values
+        for source in ("people.csv", None)
+    ]
+)
 COSTS = st.lists(
     st.builds(
         QueryCost,
@@ -50,10 +57,11 @@ class Model:
 
     budget: Budget
     charges: list[Charge] = field(default_factory=list)
+    parts: dict[int, Part | None] = field(default_factory=dict)
     releases: dict[tuple[str, str], dict] = field(default_factory=dict)
 
     def spent(self, release_cost: ReleaseCost | None = None) -> Fraction:
-        charges = [(charge.part, charge.epsilon) for charge in self.charges]
+        charges = [(self.parts[charge.number], charge.epsilon) for charge in self.charges]
         if release_cost is not None:
             charges.append((release_cost.part, sum((cost.epsilon for cost in release_cost.costs), Fraction(0))))
         return max(self._affected_epsilon(charges, changed_rows) for changed_rows in self._changes())
@@ -69,7 +77,9 @@ class Model:
 
     def _affected_epsilon(self, charges, changed_rows) -> Fraction:
         affected = [
-            epsilon for part, epsilon in charges if part is None or any(row[part[0]] == part[1] for row in changed_rows)
+            epsilon
+            for part, epsilon in charges
+            if part is None or part.source is None or any(row[part.column] == part.value for row in changed_rows)
         ]
         return sum(affected, Fraction(0))
 
@@ -137,8 +147,12 @@ class Walk(RuleBasedStateMachine):
             == (after, model.budget.epsilon - after)
         )
         assert entry.id not in self.entries
-        charge_time = self.ledger.history(model.budget.name)[-1].charged
-        model.charges.append(Charge(entry.id, charge_time, plan, fingerprint, part, tuple(costs), False))
+        last = self.ledger.history(model.budget.name)[-1]
+        stored_part = None if part is None else replace(part, source=last.part.source)
+        assert (part is None or part.source is None) == (last.part is None or last.part.source is None)
+        charge = Charge(entry.id, last.charged, plan, fingerprint, stored_part, tuple(costs), False)
+        model.charges.append(replace(charge, chain=entry.chain))
+        model.parts[entry.id] = part
         self.entries[entry.id] = model
 
     @precondition(lambda self: self.models)
@@ -164,7 +178,7 @@ class Walk(RuleBasedStateMachine):
             return
         self.ledger.store_release(number, json.dumps(content))
         if model.budget.remember and charge.fingerprint is not None:
-            model.charges[index] = Charge(*(getattr(charge, name) for name in charge.__slots__[:-1]), True)
+            model.charges[index] = replace(charge, kept=True)
             model.releases.setdefault((charge.plan, charge.fingerprint), content)
 
     @rule(number=st.integers(10**6, 10**7))

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from utmost.errors import InputError, LedgerError, UtmostError
-from utmost.ledger import Budget, QueryCost, ReleaseCost, open_ledger, sqlite
+from utmost.ledger import Budget, QueryCost, ReleaseCost, chain, open_ledger, sqlite
 from utmost.ledger.postgres import PostgresStore, url_without_password
 from utmost.ledger.sqlite import SqliteStore
 
@@ -328,8 +328,12 @@ def test_a_charge_waits_for_the_one_before_it_and_sees_it(store, postgres_url):
         waiting.start()
         waiting.join(0.5)
         assert waiting.is_alive()
-        number = session.add("INSERT INTO utmost_charges (budget, charged, plan) VALUES (1, '', ?)", "first")
+        ((opening_hash,),) = session.rows("SELECT opening_hash FROM utmost_budgets")
+        entry_hash = chain.charge_hash(opening_hash, ["", "first", *[None] * 7], [["q", "1/2", "any", 1]])
+        insert = "INSERT INTO utmost_charges (budget, charged, plan, entry_hash) VALUES (1, '', ?, ?)"
+        number = session.add(insert, "first", entry_hash)
         session.add_all("INSERT INTO utmost_costs VALUES (?, 0, 'q', '1/2', 'any', 1)", [(number,)])
+        session.run("UPDATE utmost_budgets SET head_hash = ?", entry_hash)
     waiting.join(30)
     assert [entry.spent for entry in entries] == [Fraction(6, 10)]
 

@@ -98,7 +98,7 @@ def history_command(name: NameArgument, ledger: LedgerOption = DEFAULT_LEDGER, j
     with ledgers.open_ledger(ledger) as opened_ledger:
         charges, state = opened_ledger.history(name), opened_ledger.state(name)
     if json:
-        amounts = {"spent": str(state.spent), "left": str(state.left)}
+        amounts = {"spent": str(state.spent), "left": str(state.left), "chain": state.chain}
         output.print_json(
             {"name": name, **amounts, "charges": [json_output.charge_content(charge) for charge in charges]}
         )
@@ -157,7 +157,7 @@ def _budget_row(budget: Budget, state: BudgetState) -> list[str]:
 
 def _charge_row(charge: Charge) -> list[str]:
     queries = ", ".join(cost.query for cost in charge.costs)
-    part = "" if charge.part is None else " = ".join(charge.part)
+    part = "" if charge.part is None else f"{charge.part.column} = {charge.part.value}"
     return [
         str(charge.number),
         charge.charged,

@@ -17,7 +17,7 @@ MAX_SHOWN_CELLS = 12  # of a histogram in the terminal
 
 def print_preview(preview: Preview) -> None:
     """Print what the plan costs and how far off its answers will be."""
-    from utmost.publish.preview import cost_sentence, error_remarks
+    from utmost.publish.preview import cost_sentence, error_remarks, part_remarks
 
     setting = preview.setting
     public = "not public" if setting.units is None else f"{setting.units}, public"
@@ -31,6 +31,8 @@ def print_preview(preview: Preview) -> None:
         2,
     )
     for line in error_remarks(preview.planned_answers, setting, preview.guesses):
+        print_text(line)
+    for line in part_remarks(preview.part_adds_up):
         print_text(line)
     print_text()
 

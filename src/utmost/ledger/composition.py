@@ -19,6 +19,8 @@ from utmost.ledger.records import ROW, Budget, Part, ReleaseCost
 STRIPPED_CHARACTERS = " \t\r\n\"'"
 PLAIN_NUMBER_PATTERN = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})")
 
+PartedColumn = tuple[str, str | None, str, str]  # source, table, column and kind of parts that share no row
+
 
 @dataclass(frozen=True, slots=True)
 class ChargeGroup:
@@ -31,9 +33,9 @@ class ChargeGroup:
     times: int = 1
 
 
-def ask_groups(release_cost: ReleaseCost) -> list[ChargeGroup]:
-    """The charges that a release would make, each a group of one."""
-    return [ChargeGroup(cost.epsilon, cost.law, cost.steps, release_cost.part) for cost in release_cost.costs]
+def ask_groups(release_cost: ReleaseCost, part: Part | None) -> list[ChargeGroup]:
+    """The charges that a release would make on a part as the ledger stores it, each a group of one."""
+    return [ChargeGroup(cost.epsilon, cost.law, cost.steps, part) for cost in release_cost.costs]
 
 
 def composed_epsilon(budget: Budget, charge_groups: Iterable[ChargeGroup]) -> Fraction:
@@ -47,7 +49,7 @@ def composed_epsilon(budget: Budget, charge_groups: Iterable[ChargeGroup]) -> Fr
 
 
 def pure(groups: Iterable[ChargeGroup], unit: str, neighbours: str) -> Fraction:
-    """Σ of the charges on the whole table + for each column, Σ over the largest of its parts.
+    """Σ of the charges on the whole table + for each column of a source, Σ over the largest of its parts.
 
     Let each charge be ε_i-private for neighbouring whole tables, and one on a part depend on that part's rows alone.
     Fix neighbours T, T′. Given all earlier answers, answer i is at most e^(ε_i) times as likely under T as under T′,
@@ -59,20 +61,25 @@ def pure(groups: Iterable[ChargeGroup], unit: str, neighbours: str) -> Fraction:
     - rows, replace: a row with value v becomes a row with value w. The parts v and w differ: the two largest are.
     - persons: a person may have rows in every part, so all parts count.
 
-    For counts by geometric noise this is attained. Values that might be the same to an engine (letter case, spaces
-    at the ends, 1 and 1.0) are taken for one part, which can only raise the sum.
+    Parts share no row only if that is certain: the same rows (source and table), the same column, read as values of
+    the same kind, and values that differ. "yes" as a text and true as a truth may be one row, and so may two files'
+    rows be one person: such charges add up, and a part whose source is not known counts as the whole table. Values
+    that might be the same to an engine (letter case, spaces at the ends, 1 and 1.0) are taken for one part. All this
+    can only raise the sum. For counts of one source by geometric noise it is attained.
 
-    >>> north, south = (ChargeGroup(Fraction(1, 10), "any", 1, ("region", name)) for name in ("north", "south"))
-    >>> [str(pure([north, south], unit, to)) for unit, to in (("row", "add-remove"), ("row", "replace"))]
+    >>> north, south = (Part("region", name, "text", None, "people.csv") for name in ("north", "south"))
+    >>> groups = [ChargeGroup(Fraction(1, 10), "any", 1, part) for part in (north, south)]
+    >>> [str(pure(groups, unit, to)) for unit, to in (("row", "add-remove"), ("row", "replace"))]
     ['1/10', '1/5']
     """
-    table_epsilon, part_epsilons = Fraction(0), defaultdict[str, dict[str, Fraction]](dict)
+    table_epsilon, part_epsilons = Fraction(0), defaultdict[PartedColumn, dict[str, Fraction]](dict)
     for group in groups:
-        amount = group.epsilon * group.times
-        if group.part is None or unit != ROW:
+        amount, part = group.epsilon * group.times, group.part
+        if part is None or part.source is None or part.kind is None or unit != ROW:
             table_epsilon += amount
         else:
-            epsilons, value = part_epsilons[group.part[0]], _normalise_value(group.part[1])
+            epsilons = part_epsilons[part.source, part.table, part.column, part.kind]
+            value = _normalise_value(part.value)
             epsilons[value] = epsilons.get(value, Fraction(0)) + amount
     changed_parts = 1 if neighbours == "add-remove" else 2
     largest_sums = (sum(sorted(epsilons.values())[-changed_parts:]) for epsilons in part_epsilons.values())

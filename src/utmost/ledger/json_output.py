@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from utmost.ledger.records import ROW, Budget, BudgetState, Charge
+from utmost.ledger.records import CHAIN_CHARS, ROW, Budget, BudgetState, Charge, Part
 
 
 def budget_content(budget: Budget, state: BudgetState) -> dict[str, Any]:
@@ -21,6 +21,7 @@ def budget_content(budget: Budget, state: BudgetState) -> dict[str, Any]:
         "spent": str(state.spent),
         "left": str(state.left),
         "charges": state.charges,
+        "chain": state.chain,
     }
 
 
@@ -35,11 +36,19 @@ def charge_content(charge: Charge) -> dict[str, Any]:
         "charged": charge.charged,
         "plan": charge.plan,
         "fingerprint": charge.fingerprint,
-        "part": None if charge.part is None else {"column": charge.part[0], "equals": charge.part[1]},
+        "part": None if charge.part is None else _part_content(charge.part),
         "epsilon": str(charge.epsilon),
         "costs": costs,
         "kept": charge.kept,
+        "unit_kind": charge.unit_kind,
+        "chain": charge.chain,
     }
+
+
+def _part_content(part: Part) -> dict[str, str | None]:
+    """A part; `source` is None where it is not known, and then the part adds up with every other."""
+    source = None if part.source is None else part.source[:CHAIN_CHARS]
+    return {"column": part.column, "equals": part.value, "kind": part.kind, "table": part.table, "source": source}
 
 
 def protection_sentence(budget: Budget) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from itertools import groupby
@@ -13,44 +13,45 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import InputError
-from utmost.ledger import composition, loss_distributions
+from utmost.ledger import chain, composition, loss_distributions, statements
 from utmost.ledger.composition import ChargeGroup
 from utmost.ledger.postgres import PostgresStore
 from utmost.ledger.records import (
+    CHAIN_CHARS,
     ROW,
     Budget,
     BudgetState,
     Charge,
     ChargeReceipt,
+    Part,
     QueryCost,
     ReleaseCost,
     budget_error,
     check_name,
 )
 from utmost.ledger.sqlite import SqliteStore
-from utmost.ledger.store import Row, Session, Store, check_schema, damage_error, make_tables
+from utmost.ledger.store import (
+    TABLES_VERSION,
+    Row,
+    Session,
+    Store,
+    Version1Session,
+    damage_error,
+    make_tables,
+    tables_version,
+)
 
-SELECT_BUDGET = "SELECT id, name, epsilon, delta, composition, unit, neighbours, remember, opened FROM utmost_budgets"
-INSERT_BUDGET = """INSERT INTO utmost_budgets (name, epsilon, delta, composition, unit, neighbours, remember, opened)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
-SELECT_CHARGE_GROUPS = """SELECT min(q.query), q.epsilon, q.law, q.steps, c.part_column, c.part_value, count(*)
-    FROM utmost_charges c JOIN utmost_costs q ON q.charge = c.id WHERE c.budget = ?
-    GROUP BY q.epsilon, q.law, q.steps, c.part_column, c.part_value"""
-COUNT_CHARGES = "SELECT count(*) FROM utmost_charges WHERE budget = ?"
-INSERT_CHARGE = """INSERT INTO utmost_charges (budget, charged, plan, fingerprint, part_column, part_value)
-    VALUES (?, ?, ?, ?, ?, ?)"""
-INSERT_COST = "INSERT INTO utmost_costs (charge, place, query, epsilon, law, steps) VALUES (?, ?, ?, ?, ?, ?)"
-SELECT_HISTORY = """SELECT c.id, c.charged, c.plan, c.fingerprint, c.part_column, c.part_value, r.id,
-    q.query, q.epsilon, q.law, q.steps
-    FROM utmost_charges c JOIN utmost_costs q ON q.charge = c.id LEFT JOIN utmost_releases r ON r.charge = c.id
-    WHERE c.budget = ? ORDER BY c.id, q.place"""
-SELECT_CHARGED_BUDGET = """\
-SELECT b.id, b.remember, c.fingerprint FROM utmost_charges c JOIN utmost_budgets b ON b.id = c.budget
-    WHERE c.id = ?"""
-SELECT_RELEASE = """SELECT r.document FROM utmost_charges c JOIN utmost_releases r ON r.charge = c.id
-    WHERE c.budget = ? AND c.plan = ? AND c.fingerprint = ? ORDER BY r.id LIMIT 1"""
 MAX_DENOMINATOR_BITS = 3000  # of what a budget has spent, so that it can be written down anywhere
-INSERT_RELEASE = "INSERT INTO utmost_releases (charge, kept, document) VALUES (?, ?, ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBudget:
+    """A budget, its key in the tables, and the ends of its chain of charges."""
+
+    key: int
+    opening_hash: str
+    head_hash: str
+    budget: Budget
 
 
 class Ledger:
@@ -61,6 +62,7 @@ class Ledger:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._verified: dict[int, chain.ChainEnd] = {}  # how far the chain of each budget was checked
 
     def __repr__(self) -> str:
         return f"<Ledger: {self._store.name}>"
@@ -70,20 +72,20 @@ class Ledger:
         if budget.composition == "pld":
             loss_distributions.require_dp_accounting()
         opened_budget = replace(budget, opened=_utc_now())
-        with self._store.making() as session:
-            make_tables(session, self._store)
-            if session.rows(f"{SELECT_BUDGET} WHERE name = ?", budget.name):
+        with self._making() as session:
+            if session.rows(f"{statements.SELECT_BUDGET} WHERE name = ?", budget.name):
                 raise InputError(f"budget '{budget.name}' must have a new name, got one that is taken: choose another")
             rules = (budget.composition, budget.unit, budget.neighbours, int(budget.remember))
-            session.add(
-                INSERT_BUDGET, budget.name, str(budget.epsilon), str(budget.delta), *rules, opened_budget.opened
-            )
+            terms = (budget.name, str(budget.epsilon), str(budget.delta), *rules, opened_budget.opened)
+            last = session.rows(statements.SELECT_LAST_OPENING)
+            opening_hash = chain.link_hash(last[0][0] if last else self._ledger_id(session), "budget", *terms)
+            session.add(statements.INSERT_BUDGET, *terms, opening_hash, opening_hash)
         return opened_budget
 
     def budget(self, name: str) -> Budget:
         """The budget of this name."""
         with self._reading() as session:
-            return self._find_budget(session, name)[1]
+            return self._find_budget(session, name).budget
 
     def has_budget(self, name: str) -> bool:
         """Is there a ledger, and such a budget in it."""
@@ -95,29 +97,29 @@ class Ledger:
     def budgets(self) -> list[Budget]:
         """All budgets, in the order they were opened."""
         with self._reading() as session:
-            return [self._parse_budget(row) for row in session.rows(f"{SELECT_BUDGET} ORDER BY id")]
+            return [self._parse_budget(row).budget for row in session.rows(f"{statements.SELECT_BUDGET} ORDER BY id")]
 
     def state(self, name: str) -> BudgetState:
         """What the charges to a budget have spent together."""
         with self._reading() as session:
-            key, budget = self._find_budget(session, name)
-            groups, charges = self._charge_groups(session, key), session.rows(COUNT_CHARGES, key)[0][0]
-        return _budget_state(budget, groups, charges)
+            stored_budget = self._find_budget(session, name)
+            return self._budget_state(session, stored_budget, self._charge_groups(session, stored_budget.key))
 
     def history(self, name: str) -> list[Charge]:
         """The charges to a budget, in the order they were made."""
         with self._reading() as session:
-            key, _ = self._find_budget(session, name)
-            rows = session.rows(SELECT_HISTORY, key)
+            rows = session.rows(statements.SELECT_HISTORY, self._find_budget(session, name).key)
         return [self._parse_charge(list(group)) for _, group in groupby(rows, key=lambda row: row[0])]
 
     def find_release(self, release_cost: ReleaseCost) -> dict[str, Any] | None:
         """The first release stored for the same plan and fingerprint, if the budget remembers releases and has one."""
         with self._reading() as session:
-            key, budget = self._matching_budget(session, release_cost)
-            if not budget.remember or release_cost.fingerprint is None:
+            stored_budget = self._matching_budget(session, release_cost)
+            if not stored_budget.budget.remember or release_cost.fingerprint is None:
                 return None
-            rows = session.rows(SELECT_RELEASE, key, release_cost.plan, release_cost.fingerprint)
+            rows = session.rows(
+                statements.SELECT_RELEASE, stored_budget.key, release_cost.plan, release_cost.fingerprint
+            )
         if not rows:
             return None
         document = _parse_document(rows[0][0])
@@ -135,9 +137,11 @@ class Ledger:
         `BudgetError` if the budget is short. Changes nothing.
         """
         with self._reading() as session:
-            key, budget = self._matching_budget(session, release_cost)
-            groups, charges = self._charge_groups(session, key), session.rows(COUNT_CHARGES, key)[0][0]
-        return _budget_state(budget, groups, charges), _state_after(budget, groups, release_cost, charges)
+            stored_budget = self._matching_budget(session, release_cost)
+            groups = self._charge_groups(session, stored_budget.key)
+            now = self._budget_state(session, stored_budget, groups)
+            asked_groups = composition.ask_groups(release_cost, self._stored_part(session, release_cost.part))
+        return now, _state_after(stored_budget.budget, groups, asked_groups, now.charges)
 
     def charge(self, release_cost: ReleaseCost) -> ChargeReceipt:
         """Charge a budget: durable when it returns. `BudgetError` if the budget is short, and then nothing is charged.
@@ -145,20 +149,21 @@ class Ledger:
         No two charges to a budget overlap, so the one that is checked second sees the first.
         """
         with self._reading() as session:
-            _, budget = self._matching_budget(session, release_cost)
+            budget = self._matching_budget(session, release_cost).budget
+            is_old = tables_version(session, self._store) < TABLES_VERSION
         if budget.composition == "pld":
             loss_distributions.require_dp_accounting()  # not while others wait
+        if is_old:
+            with self._making():
+                pass  # adds the columns that are missing
         with self._writing() as session:
-            key, budget = self._matching_budget(session, release_cost, self._store.locked)
-            state = _state_after(budget, self._charge_groups(session, key), release_cost, 0)
-            request = (release_cost.plan, release_cost.fingerprint, *(release_cost.part or (None, None)))
-            number = session.add(INSERT_CHARGE, key, _utc_now(), *request)
-            costs = [
-                (number, index, cost.query, str(cost.epsilon), cost.law, cost.steps)
-                for index, cost in enumerate(release_cost.costs)
-            ]
-            session.add_all(INSERT_COST, costs)
-        return ChargeReceipt(number, state.spent, state.left)
+            stored_budget = self._matching_budget(session, release_cost, self._store.locked)
+            self._verify_charges(session, stored_budget)
+            part = self._stored_part(session, release_cost.part)
+            groups = self._charge_groups(session, stored_budget.key)
+            state = _state_after(stored_budget.budget, groups, composition.ask_groups(release_cost, part), 0)
+            number, entry_hash = _add_charge(session, stored_budget, release_cost, part)
+        return ChargeReceipt(number, state.spent, state.left, entry_hash[:CHAIN_CHARS])
 
     def store_release(self, entry: int, document: str) -> None:
         """Store the release of a charge, once.
@@ -169,7 +174,7 @@ class Ledger:
         if _parse_document(document) is None:
             raise InputError("document must be the JSON of a release, got something else")
         with self._writing() as session:
-            rows = session.rows(SELECT_CHARGED_BUDGET, entry) if 0 < entry < 2**63 else []
+            rows = session.rows(statements.SELECT_CHARGED_BUDGET, entry) if 0 < entry < 2**63 else []
             if not rows:
                 raise InputError(f"entry must be the number of a charge in the ledger, got {entry}")
             key, remember, fingerprint = rows[0]
@@ -177,52 +182,110 @@ class Ledger:
             if session.rows("SELECT id FROM utmost_releases WHERE charge = ?", entry):
                 raise InputError(f"entry must be without a release, got {entry}, which has one: a release is kept once")
             if remember and fingerprint is not None:
-                session.add(INSERT_RELEASE, entry, _utc_now(), document)
+                session.add(statements.INSERT_RELEASE, entry, _utc_now(), document)
 
     @contextmanager
     def _reading(self) -> Iterator[Session]:
+        """A transaction that has checked the hashes of all entries."""
         with self._store.reading() as session:
-            check_schema(session, self._store)
+            if tables_version(session, self._store) < TABLES_VERSION:
+                yield Version1Session(session)
+                return
+            with self._damage_if_broken():
+                chain.verify_chains(session, self._ledger_id(session), self._verified)
             yield session
 
     @contextmanager
     def _writing(self) -> Iterator[Session]:
         with self._store.writing() as session:
-            check_schema(session, self._store)
+            tables_version(session, self._store)
             yield session
 
-    def _find_budget(self, session: Session, name: str, lock_clause: str = "") -> tuple[int, Budget]:
-        """A budget and its key, locked for the rest of the transaction if `lock_clause` says so."""
-        rows = session.rows(f"{SELECT_BUDGET} WHERE name = ?{lock_clause}", check_name(name))
+    @contextmanager
+    def _making(self) -> Iterator[Session]:
+        """A transaction after which there are tables of this version, and hashes of all that was in older ones."""
+        with self._store.making() as session:
+            if make_tables(session, self._store):
+                with self._damage_if_broken():
+                    chain.write_chains(session, self._ledger_id(session))
+            yield session
+
+    @contextmanager
+    def _damage_if_broken(self) -> Iterator[None]:
+        try:
+            yield
+        except chain.BrokenChainError:
+            raise damage_error(self._store) from None
+
+    def _verify_charges(self, session: Session, stored_budget: StoredBudget) -> None:
+        """Check the hashes of the charges to a budget that is locked."""
+        ends = (stored_budget.opening_hash, stored_budget.head_hash)
+        with self._damage_if_broken():
+            chain.verify_charges(session, stored_budget.key, *ends, self._verified)
+
+    def _ledger_id(self, session: Session) -> str:
+        return str(session.rows("SELECT l.id FROM utmost_ledger l")[0][0])
+
+    def _stored_part(self, session: Session, part: Part | None) -> Part | None:
+        """A part as it is stored: a hash with the ledger's id stands for its source, which may name a file."""
+        if part is None or part.source is None:
+            return part
+        return replace(part, source=chain.link_hash(self._ledger_id(session), "source", part.source))
+
+    def _find_budget(self, session: Session, name: str, lock_clause: str = "") -> StoredBudget:
+        """A budget, locked for the rest of the transaction if `lock_clause` says so."""
+        rows = session.rows(f"{statements.SELECT_BUDGET} WHERE name = ?{lock_clause}", check_name(name))
         if not rows:
             raise InputError(
                 f"budget '{name}' must be in the ledger, got one that is not: see utmost budget list, or open it"
             )
-        return int(rows[0][0]), self._parse_budget(rows[0])
+        return self._parse_budget(rows[0])
 
-    def _matching_budget(
-        self, session: Session, release_cost: ReleaseCost, lock_clause: str = ""
-    ) -> tuple[int, Budget]:
+    def _matching_budget(self, session: Session, release_cost: ReleaseCost, lock_clause: str = "") -> StoredBudget:
         """The budget of a release, if it protects the same units against the same neighbours."""
-        key, budget = self._find_budget(session, release_cost.budget, lock_clause)
+        stored_budget = self._find_budget(session, release_cost.budget, lock_clause)
+        budget = stored_budget.budget
         if (budget.unit, budget.neighbours) != (release_cost.unit, release_cost.neighbours):
             raise InputError(
                 f"budget '{budget.name}' protects {_describe_unit(budget.unit)} under {budget.neighbours}, this plan "
                 f"asks for {_describe_unit(release_cost.unit)} under {release_cost.neighbours}, and what they tell "
                 "does not add up: open another budget"
             )
-        return key, budget
+        self._check_unit_kind(session, stored_budget, release_cost.unit_kind)
+        return stored_budget
+
+    def _check_unit_kind(self, session: Session, stored_budget: StoredBudget, kind: str | None) -> None:
+        """Refuse another kind of the unit's column than the first charge had: 01 and 1 are two texts, one integer."""
+        rows = [] if kind is None else session.rows(statements.SELECT_UNIT_KIND, stored_budget.key)
+        if rows and rows[0][0] != kind:
+            budget = stored_budget.budget
+            raise InputError(
+                f"column {budget.unit} must be of kind {rows[0][0]}, as in the first charge to budget '{budget.name}', "
+                f"got {kind}: 01 and 1 are one person as integers and two as texts; declare the same kind"
+            )
+
+    def _budget_state(self, session: Session, stored_budget: StoredBudget, groups: list[ChargeGroup]) -> BudgetState:
+        state = _budget_state(
+            stored_budget.budget, groups, session.rows(statements.COUNT_CHARGES, stored_budget.key)[0][0]
+        )
+        return replace(state, chain=_short_hash(stored_budget.head_hash))
 
     def _charge_groups(self, session: Session, key: int) -> list[ChargeGroup]:
         """The charges to a budget, those of the same cost on the same part counted together."""
-        return [self._parse_group(row) for row in session.rows(SELECT_CHARGE_GROUPS, key)]
+        return [self._parse_group(row) for row in session.rows(statements.SELECT_CHARGE_GROUPS, key)]
 
     def _parse_group(self, row: Row) -> ChargeGroup:
-        query, epsilon, law, steps, column, value, times = row
-        if (column is None) != (value is None):
-            raise damage_error(self._store)
-        cost = self._parse_cost((query, epsilon, law, steps))
-        return ChargeGroup(cost.epsilon, law, steps, None if column is None else (column, value), times)
+        *cost_row, column, value, kind, table, source, times = row
+        cost, part = self._parse_cost(tuple(cost_row)), self._parse_part((column, value, kind, table, source))
+        return ChargeGroup(cost.epsilon, cost.law, cost.steps, part, times)
+
+    def _parse_part(self, row: Row) -> Part | None:
+        if row == (None,) * len(row):
+            return None
+        try:
+            return Part(*row)
+        except InputError:
+            raise damage_error(self._store) from None
 
     def _parse_cost(self, row: Row) -> QueryCost:
         try:
@@ -230,18 +293,19 @@ class Ledger:
         except InputError:
             raise damage_error(self._store) from None
 
-    def _parse_budget(self, row: Row) -> Budget:
-        _, name, epsilon, delta, composition_name, unit, neighbours, remember, opened = row
+    def _parse_budget(self, row: Row) -> StoredBudget:
+        key, opening_hash, head_hash, name, epsilon, delta, rule, unit, neighbours, remember, opened = row
         try:
-            return Budget(name, epsilon, delta, composition_name, unit, neighbours, bool(remember), opened)
+            budget = Budget(name, epsilon, delta, rule, unit, neighbours, bool(remember), opened)
         except InputError:
             raise damage_error(self._store) from None
+        return StoredBudget(int(key), opening_hash, head_hash, budget)
 
     def _parse_charge(self, rows: list[Row]) -> Charge:
-        number, charged, plan, fingerprint, column, value, release_id, *_ = rows[0]
+        number, charged, plan, fingerprint, *part_row, unit_kind, entry_hash, release_id = rows[0][:-4]
         costs = tuple(self._parse_cost(row[-4:]) for row in rows)
-        part = None if column is None else (column, value)
-        return Charge(int(number), charged, plan, fingerprint, part, costs, release_id is not None)
+        part, is_kept = self._parse_part(tuple(part_row)), release_id is not None
+        return Charge(int(number), charged, plan, fingerprint, part, costs, is_kept, unit_kind, _short_hash(entry_hash))
 
 
 @contextmanager
@@ -263,7 +327,7 @@ def _make_store(location: str, folder: Path | None) -> Store:
         return PostgresStore(location)
     if separator or not location.strip() or "\0" in location:
         raise InputError("ledger must be a file such as ledger.sqlite or a URL that starts with postgresql://")
-    return SqliteStore((folder or Path()).joinpath(location).absolute())
+    return SqliteStore((folder or Path()).joinpath(location))
 
 
 def _budget_state(budget: Budget, groups: list[ChargeGroup], charges: int) -> BudgetState:
@@ -271,9 +335,11 @@ def _budget_state(budget: Budget, groups: list[ChargeGroup], charges: int) -> Bu
     return BudgetState(spent, max(budget.epsilon - spent, Fraction(0)), charges)
 
 
-def _state_after(budget: Budget, groups: list[ChargeGroup], release_cost: ReleaseCost, charges: int) -> BudgetState:
+def _state_after(
+    budget: Budget, groups: list[ChargeGroup], asked_groups: list[ChargeGroup], charges: int
+) -> BudgetState:
     """The state with the release; refused if it costs more than is left."""
-    after = composition.composed_epsilon(budget, [*groups, *composition.ask_groups(release_cost)])
+    after = composition.composed_epsilon(budget, [*groups, *asked_groups])
     if after.denominator.bit_length() > MAX_DENOMINATOR_BITS:
         raise InputError(
             f"epsilons of budget '{budget.name}' must have denominators that stay short when they are added up, got "
@@ -283,6 +349,24 @@ def _state_after(budget: Budget, groups: list[ChargeGroup], release_cost: Releas
         before = _budget_state(budget, groups, charges)
         raise budget_error(budget, before.left, after - before.spent)
     return BudgetState(after, budget.epsilon - after, charges + 1)
+
+
+def _add_charge(
+    session: Session, stored_budget: StoredBudget, release_cost: ReleaseCost, part: Part | None
+) -> tuple[int, str]:
+    """Write a charge with its costs; its number and its hash, which is the new end of the budget's chain."""
+    part_row = (None,) * 5 if part is None else (part.column, part.value, part.kind, part.table, part.source)
+    fields = (_utc_now(), release_cost.plan, release_cost.fingerprint, *part_row, release_cost.unit_kind)
+    costs = [(cost.query, str(cost.epsilon), cost.law, cost.steps) for cost in release_cost.costs]
+    entry_hash = chain.charge_hash(stored_budget.head_hash, fields, costs)
+    number = session.add(statements.INSERT_CHARGE, stored_budget.key, entry_hash, *fields)
+    session.add_all(statements.INSERT_COST, [(number, place, *cost) for place, cost in enumerate(costs)])
+    session.run(statements.UPDATE_HEAD, entry_hash, stored_budget.key)
+    return number, entry_hash
+
+
+def _short_hash(entry_hash: str | None) -> str | None:
+    return None if entry_hash is None else entry_hash[:CHAIN_CHARS]
 
 
 def _parse_document(text: str) -> dict[str, Any] | None:

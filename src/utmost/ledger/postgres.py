@@ -4,6 +4,9 @@ A charge locks its budget's row first (SELECT … FOR UPDATE) and reads the char
 only under READ COMMITTED, where each statement sees what others have committed before it, so the transaction asks for
 that whatever the server's default is. synchronous_commit is on for each of them: a commit is on the disk when it
 returns, if the server's fsync is on. No message of the driver is passed on: it could quote the URL and its password.
+
+The connection's search path is asked once, for the schema of the ledger. Every table is then named with its schema, and
+the search path of each transaction is pg_catalog alone, so that no function or table of another user is found instead.
 """
 
 from __future__ import annotations
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 10  # to wait for the server
 CREATION_LOCK = 7_810_921_001  # the advisory lock of whoever makes the tables
+TABLE_PATTERN = re.compile(r"\butmost_(ledger|budgets|charges|costs|releases)\b")
+SCHEMA_PATTERN = re.compile(r"""[^"'\\%?\0]+""")  # that can be quoted anywhere
+FIND_SCHEMAS = b"""SELECT n.nspname FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
+    WHERE t.relname = 'utmost_ledger' AND n.nspname = ANY (pg_catalog.current_schemas(false))"""
 ADDRESS_PATTERN = re.compile(r"(\[[0-9A-Fa-f:.]*\]|[\w.-]*)(:[0-9]*)?(/[\w-]*)?", re.ASCII)
 
 PROBLEM_BY_SQLSTATE = {
@@ -34,40 +41,45 @@ PROBLEM_BY_SQLSTATE = {
 
 
 class PostgresSession:
-    """One transaction of a PostgreSQL database."""
+    """One transaction of a PostgreSQL database, on the tables of one schema."""
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self._connection = connection
+    def __init__(self, connection: psycopg.Connection[Any], schema: str) -> None:
+        self._connection, self._schema = connection, schema
 
     def rows(self, statement: str, *values: object) -> list[Row]:
         """All rows that a SELECT finds."""
-        return self._connection.execute(_encode_statement(statement), values).fetchall()
+        return self._connection.execute(self._encode(statement), values).fetchall()
 
     def add(self, statement: str, *values: object) -> int:
         """Insert one row; its id."""
-        ((number,),) = self._connection.execute(_encode_statement(f"{statement} RETURNING id"), values).fetchall()
+        ((number,),) = self._connection.execute(self._encode(f"{statement} RETURNING id"), values).fetchall()
         return int(number)
 
     def add_all(self, statement: str, rows: list[Row]) -> None:
         """Insert rows without an id."""
         with self._connection.cursor() as cursor:
-            cursor.executemany(_encode_statement(statement), rows)
+            cursor.executemany(self._encode(statement), rows)
 
-    def run(self, statement: str) -> None:
-        """Run a statement that has no values and no rows."""
-        self._connection.execute(_encode_statement(statement))
+    def run(self, statement: str, *values: object) -> None:
+        """Run a statement that finds no rows."""
+        self._connection.execute(self._encode(statement), values or None)
+
+    def _encode(self, statement: str) -> bytes:
+        """A statement as the driver wants it: %s for ?, and the ledger's tables with their schema."""
+        return TABLE_PATTERN.sub(rf'"{self._schema}".\g<0>', statement).replace("?", "%s").encode()
 
 
 class PostgresStore:
     """A database; one connection, made when it is first needed."""
 
-    exists = "SELECT count(to_regclass('utmost_ledger'))"
+    exists = "SELECT count(to_regclass('utmost_ledger'))"  # with its schema, like all tables
     locked = " FOR UPDATE"
 
     def __init__(self, url: str) -> None:
         self._url = url
         self.types = {"number": "BIGINT", "counter": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"}
         self._connection: psycopg.Connection[Any] | None = None
+        self._schema = ""
         self.name = f"ledger {url_without_password(url)}"
 
     @contextmanager
@@ -103,8 +115,8 @@ class PostgresStore:
         import psycopg
 
         try:
-            connection.execute(begin.encode())
-            yield PostgresSession(connection)
+            connection.execute(f"{begin}; SET LOCAL search_path TO pg_catalog".encode())
+            yield PostgresSession(connection, self._schema)
             connection.execute(b"COMMIT")
         except BaseException as problem:
             error = self._translate_error(problem) if isinstance(problem, psycopg.Error) else problem
@@ -123,11 +135,26 @@ class PostgresStore:
                 self._connection = psycopg.connect(
                     self._url, autocommit=True, connect_timeout=CONNECT_SECONDS, prepare_threshold=None
                 )
+                self._schema = self._find_schema(self._connection)
             except (psycopg.Error, UnicodeError, ValueError):
+                self.close()
                 raise LedgerError(
                     f"{self.name} cannot be reached: check host, port, database, user and password, and the server"
                 ) from None
         return self._connection
+
+    def _find_schema(self, connection: psycopg.Connection[Any]) -> str:
+        """The schema of the ledger: the one on the search path that has it, or where a new table would be made."""
+        schemas = [name for (name,) in connection.execute(FIND_SCHEMAS).fetchall()]
+        if not schemas:
+            schemas = [name for (name,) in connection.execute(b"SELECT pg_catalog.current_schema()").fetchall()]
+        if len(schemas) != 1 or SCHEMA_PATTERN.fullmatch(schemas[0] or "") is None:
+            self.close()
+            raise LedgerError(
+                f"{self.name} must be in one schema with a plain name, got none or several on the search path: "
+                "set search_path for the user or in the URL"
+            )
+        return str(schemas[0])
 
     def _translate_error(self, problem: psycopg.Error) -> LedgerError:
         """An error of the driver in our own words."""
@@ -159,8 +186,3 @@ def _undo(connection: psycopg.Connection[Any]) -> None:
         connection.execute(b"ROLLBACK")
     except psycopg.Error:
         connection.close()
-
-
-def _encode_statement(statement: str) -> bytes:
-    """A statement as the driver wants it: %s for ?."""
-    return statement.replace("?", "%s").encode()

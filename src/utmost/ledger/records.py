@@ -24,7 +24,30 @@ MAX_COSTS = 10_000  # of one charge
 MIN_PLD_DELTA = Fraction(1, 10**9)  # below it floating-point composition cannot be trusted
 MAX_DECIMALS = 12  # of an amount that is shown as a decimal
 
-Part = tuple[str, str]  # a column and the value that the rows of the part have there
+CHAIN_CHARS = 16  # of a hash of the chain that is shown
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The rows of a source's table where column = value, the column read as values of `kind`.
+
+    `source` is a text that is the same only where the rows are the same; None where that is not known. Two parts share
+    no row for certain only if they differ in `value` alone.
+    """
+
+    column: str
+    value: str
+    kind: str | None = None
+    table: str | None = None
+    source: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        _check_text(self.column, "column of a part")
+        _check_text(self.value, "value of a part", min_chars=0)
+        for name in ("kind", "table", "source"):
+            if getattr(self, name) is not None:
+                _check_text(getattr(self, name), f"{name} of a part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +102,10 @@ class QueryCost:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseCost:
-    """What a release would cost: its queries' costs, on the whole table or on the rows where column = value.
+    """What a release would cost: its queries' costs, on the whole table or on a part of it.
 
-    `plan` is a digest that stands for all that was asked, `fingerprint` the curator's name for the state of the data.
+    `plan` is a digest that stands for all that was asked, `fingerprint` the curator's name for the state of the data,
+    `unit_kind` the kind of the column that names persons.
     """
 
     budget: str
@@ -91,6 +115,7 @@ class ReleaseCost:
     part: Part | None = None
     plan: str = ""
     fingerprint: str | None = None
+    unit_kind: str | None = None
 
     def __post_init__(self) -> None:
         """Check every field."""
@@ -102,14 +127,16 @@ class ReleaseCost:
             raise InputError(f"costs must be from 1 to {MAX_COSTS}, got {len(self.costs)}")
         if self.fingerprint is not None:
             _check_text(self.fingerprint, "fingerprint")
-        if self.part is not None:
-            _check_text(self.part[0], "column of a part")
-            _check_text(self.part[1], "value of a part", min_chars=0)
+        if self.unit_kind is not None:
+            _check_text(self.unit_kind, "unit_kind")
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """What was charged: its number in the ledger, when (UTC), for what, and whether its release was kept."""
+    """What was charged: its number in the ledger, when (UTC), for what, and whether its release was kept.
+
+    `chain` is the start of the hash of this charge and all before it (`utmost.ledger.chain`).
+    """
 
     number: int
     charged: str
@@ -118,6 +145,8 @@ class Charge:
     part: Part | None
     costs: tuple[QueryCost, ...]
     kept: bool
+    unit_kind: str | None = None
+    chain: str | None = None
 
     @property
     def epsilon(self) -> Fraction:
@@ -127,20 +156,29 @@ class Charge:
 
 @dataclass(frozen=True, slots=True)
 class BudgetState:
-    """What the charges of a budget, `charges` in number, have spent together, and what is left."""
+    """What the charges of a budget, `charges` in number, have spent together, and what is left.
+
+    `chain` is the start of the hash of the last of them, or of the budget itself; None before that is known.
+    """
 
     spent: Fraction
     left: Fraction
     charges: int
+    chain: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ChargeReceipt:
-    """A charge just made: its number in the ledger, and what its budget has spent and left after it."""
+    """A charge just made: its number in the ledger, and what its budget has spent and left after it.
+
+    `chain` is the start of the hash of this charge and all before it. Two copies of a ledger that were both charged
+    have different ones for the same number.
+    """
 
     id: int
     spent: Fraction
     left: Fraction
+    chain: str = ""
 
 
 def budget_error(budget: Budget, left: Fraction, cost: Fraction) -> BudgetError:

@@ -7,13 +7,16 @@ readers read on, but needs memory that all processes share, and keeps the newest
 the ledger would miss. A charge is so small that readers hardly wait.
 
 A file is opened for each transaction: a ledger that was moved away or put back is seen at the next one.
+
+SQLite finds the journal of a crash by the file's name, so a file with two names (hard links) could be read without it:
+it is refused. A symbolic link is followed. A new file is for its owner alone.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,9 +45,9 @@ class SqliteSession:
         """Insert rows without an id."""
         self._connection.executemany(statement, rows)
 
-    def run(self, statement: str) -> None:
-        """Run a statement that has no values and no rows."""
-        self._connection.execute(statement)
+    def run(self, statement: str, *values: object) -> None:
+        """Run a statement that finds no rows."""
+        self._connection.execute(statement, values)
 
 
 class SqliteStore:
@@ -54,7 +57,7 @@ class SqliteStore:
     locked = ""  # BEGIN IMMEDIATE has locked the file
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path = Path(os.path.realpath(path))
         self.types = {"number": "INTEGER", "counter": "INTEGER PRIMARY KEY AUTOINCREMENT"}
         self.name = f"ledger {path.name}"
 
@@ -78,7 +81,9 @@ class SqliteStore:
         if not os.path.isdir(self._path.parent):
             raise InputError(f"{self.name} must be in a directory that exists, got one that does not: make it first")
         self._check_not_directory()
-        with self._transaction("BEGIN IMMEDIATE", "rwc") as session:
+        self._make_file()
+        self._check_single_name()
+        with self._transaction("BEGIN IMMEDIATE", "rw") as session:
             names = [name for (name,) in session.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
             if names and "utmost_ledger" not in names:
                 raise InputError(f"{self.name} must be a ledger, got an SQLite file of another kind: name another")
@@ -91,10 +96,29 @@ class SqliteStore:
         self._check_not_directory()
         if not os.path.exists(self._path):
             raise InputError(f"{self.name} must exist, got no such file: {HOW_TO_OPEN}")
+        self._check_single_name()
 
     def _check_not_directory(self) -> None:
         if os.path.isdir(self._path):
             raise InputError(f"{self.name} must be a file, got a directory: name a file in it")
+
+    def _check_single_name(self) -> None:
+        with suppress(OSError):  # that it cannot be opened is said by the transaction
+            if os.stat(self._path).st_nlink > 1:
+                raise InputError(
+                    f"{self.name} must have one name, got a file with several hard links, which do not share a "
+                    "journal: remove the others, or use a symbolic link"
+                )
+
+    def _make_file(self) -> None:
+        """An empty file that its owner alone can read and write, where there is none."""
+        try:
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            return
+        except OSError:
+            raise LedgerError(f"{self.name} {PROBLEM_BY_ERROR_NAME['SQLITE_CANTOPEN']}") from None
+        os.close(handle)
 
     @contextmanager
     def _transaction(self, begin: str, mode: str) -> Iterator[SqliteSession]:

@@ -11,12 +11,14 @@ from typing import Any, Protocol
 
 from utmost.errors import InputError, LedgerError
 
-TABLES_VERSION = 1
+TABLES_VERSION = 2
 LOCK_SECONDS = 60  # that a transaction waits for others
 HOW_TO_OPEN = "name another, or make one with utmost budget open"
 DAMAGED_MESSAGE = "is damaged: put a copy back that was made after the last release"
 
-TABLES = (
+ID_BYTES = 16  # of a ledger's random id
+
+TABLES = (  # version 1; a new ledger is upgraded like an old one
     "CREATE TABLE utmost_ledger (version INTEGER NOT NULL)",
     """CREATE TABLE utmost_budgets (
         id {counter}, name TEXT NOT NULL UNIQUE, epsilon TEXT NOT NULL, delta TEXT NOT NULL,
@@ -33,6 +35,21 @@ TABLES = (
         id {counter}, charge {number} NOT NULL UNIQUE REFERENCES utmost_charges, kept TEXT NOT NULL,
         document TEXT NOT NULL)""",
 )
+UPGRADE_TO_2 = (
+    "ALTER TABLE utmost_ledger ADD COLUMN id TEXT",
+    "ALTER TABLE utmost_budgets ADD COLUMN opening_hash TEXT",
+    "ALTER TABLE utmost_budgets ADD COLUMN head_hash TEXT",
+    "ALTER TABLE utmost_charges ADD COLUMN part_kind TEXT",
+    "ALTER TABLE utmost_charges ADD COLUMN part_table TEXT",
+    "ALTER TABLE utmost_charges ADD COLUMN part_source TEXT",
+    "ALTER TABLE utmost_charges ADD COLUMN unit_kind TEXT",
+    "ALTER TABLE utmost_charges ADD COLUMN entry_hash TEXT",
+)
+COLUMNS_SINCE_2 = {
+    "utmost_ledger l": ("id",),
+    "utmost_budgets b": ("opening_hash", "head_hash"),
+    "utmost_charges c": ("part_kind", "part_table", "part_source", "unit_kind", "entry_hash"),
+}
 
 Row = tuple[Any, ...]
 
@@ -49,8 +66,8 @@ class Session(Protocol):
     def add_all(self, statement: str, rows: list[Row]) -> None:
         """Insert rows without an id."""
 
-    def run(self, statement: str) -> None:
-        """Run a statement that has no values and no rows."""
+    def run(self, statement: str, *values: object) -> None:
+        """Run a statement that finds no rows."""
 
 
 class Store(Protocol):
@@ -74,26 +91,56 @@ class Store(Protocol):
         """Let go of the database."""
 
 
-def check_schema(session: Session, store: Store) -> None:
-    """Refuse a database that is no ledger, or that a later utmost has made."""
+class Version1Session:
+    """A transaction that reads tables of version 1 as if they were of version 2: the columns they lack are NULL."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.add, self.add_all, self.run = session.add, session.add_all, session.run
+
+    def rows(self, statement: str, *values: object) -> list[Row]:
+        """All rows that a SELECT finds."""
+        for name, columns in COLUMNS_SINCE_2.items():
+            table, alias = name.split()
+            nulls = ", ".join(f"CAST(NULL AS TEXT) AS {column}" for column in columns)
+            statement = statement.replace(name, f"(SELECT *, {nulls} FROM {table}) {alias}")
+        return self._session.rows(statement, *values)
+
+
+def tables_version(session: Session, store: Store) -> int:
+    """The version of a ledger's tables; refuses a database that is no ledger, or that a later utmost has made."""
     if not session.rows(store.exists)[0][0]:
         raise InputError(f"{store.name} must be a ledger, got a database without one: {HOW_TO_OPEN}")
     versions = session.rows("SELECT version FROM utmost_ledger")
     if len(versions) != 1:
         raise damage_error(store)
-    if versions[0][0] > TABLES_VERSION:
+    version = int(versions[0][0])
+    if version > TABLES_VERSION:
         raise LedgerError(
-            f"{store.name} was made by a later utmost (tables {versions[0][0]}, known {TABLES_VERSION}): upgrade utmost"
+            f"{store.name} was made by a later utmost (tables {version}, known {TABLES_VERSION}): upgrade utmost"
         )
+    return version
 
 
-def make_tables(session: Session, store: Store) -> None:
-    """Make the tables where there are none."""
+def make_tables(session: Session, store: Store) -> bool:
+    """Make the tables where there are none, and add what those of an earlier version lack. Was anything changed."""
     if not session.rows(store.exists)[0][0]:
         for statement in TABLES:
             session.run(statement.format(**store.types))
-        session.add_all("INSERT INTO utmost_ledger (version) VALUES (?)", [(TABLES_VERSION,)])
-    check_schema(session, store)
+        session.add_all("INSERT INTO utmost_ledger (version) VALUES (?)", [(1,)])
+    if tables_version(session, store) == TABLES_VERSION:
+        return False
+    for statement in UPGRADE_TO_2:
+        session.run(statement)
+    session.run("UPDATE utmost_ledger SET version = ?, id = ?", TABLES_VERSION, _random_id())
+    return True
+
+
+def _random_id() -> str:
+    """An id that no other ledger has, from the one source of entropy."""
+    from utmost.noise.entropy import system_source
+
+    return system_source().words(ID_BYTES // 8).tobytes().hex()
 
 
 def damage_error(store: Store) -> LedgerError:

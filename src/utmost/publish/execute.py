@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from utmost import __version__, ledger
 from utmost.data import sources
 from utmost.data.queries import Mean, Query, Sum
+from utmost.data.source_identity import SourceIdentity, check_unchanged, identify_source
 from utmost.errors import InputError, UndecidedError
 from utmost.publish import mechanism_selection, noisy_answers, plan_writer, plans, release_file
 from utmost.publish.answer_error import answer_error
@@ -50,6 +51,17 @@ class PlanCheck:
     plan: Plan
     setting: mechanism_selection.PrivacySetting
     planned_answers: tuple[PlannedAnswer, ...]
+    identity: SourceIdentity
+    part_kind: str | None = None
+    unit_kind: str | None = None
+
+    @property
+    def part_adds_up(self) -> str | None:
+        """Why the plan's part adds up with every other charge; None where there is none, or parts compose."""
+        if self.plan.part is None:
+            return None
+        persons = "a person may have rows in every part" if self.plan.unit.column is not None else ""
+        return persons or self.identity.problem or None
 
     @property
     def release_cost(self) -> ReleaseCost:
@@ -63,10 +75,15 @@ class PlanCheck:
             )
             for planned_answer in self.planned_answers
         )
-        plan, part = self.plan, self.plan.part
-        part_key = None if part is None else (part.column, plans.key_to_text(part.equals))
-        unit, digest = plan.unit.column or "row", plans.plan_digest(plan)
-        return ledger.ReleaseCost(plan.budget, unit, str(plan.neighbours), costs, part_key, digest, plan.fingerprint)
+        plan, unit, digest = self.plan, self.plan.unit.column or "row", plans.plan_digest(self.plan)
+        asked = (costs, self._ledger_part(), digest, plan.fingerprint, self.unit_kind)
+        return ledger.ReleaseCost(plan.budget, unit, str(plan.neighbours), *asked)
+
+    def _ledger_part(self) -> ledger.Part | None:
+        part, table = self.plan.part, self.plan.source.table
+        if part is None:
+            return None
+        return ledger.Part(part.column, plans.key_to_text(part.equals), self.part_kind, table, self.identity.digest)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -76,7 +93,8 @@ class Preview:
     `spent` and `left` are the budget's before the release, `after` is what will be left; None where the budget is not
     open yet. `free` says that the ledger has this very release stored. `cost` is the ε of the plan by itself; what it
     takes from the budget, left − after, can be less where parts or privacy-loss distributions compose. `guesses` are
-    columns of a CSV file whose kinds must be declared before anything is released.
+    columns of a CSV file whose kinds must be declared before anything is released. `part_adds_up` says why the plan's
+    part does not compose in parallel with other parts, where it does not.
     """
 
     plan: Plan
@@ -89,6 +107,7 @@ class Preview:
     after: Fraction | None
     free: bool
     guesses: Mapping[str, str]
+    part_adds_up: str | None = None
 
     def __repr__(self) -> str:
         """What it costs, and how far off each answer will be."""
@@ -104,6 +123,7 @@ class PreparedRelease:
     table: Table
     budget_ledger: Ledger
     release_cost: ReleaseCost
+    identity: SourceIdentity
 
     def spend(self, progress: Progress = lambda task, done, total: None) -> Release:
         """Charge, draw, store and write the release; a stored release is given again for free."""
@@ -125,6 +145,7 @@ class PreparedRelease:
         for k, planned_answer in enumerate(planned_answers):
             progress(f"counting {planned_answer.spec.name}", k, len(planned_answers))
             truths.append(noisy_answers.exact_answer(planned_answer.spec.query, self.table, setting))
+        self._check_source()
         entry = self.budget_ledger.charge(self.release_cost)
         answers = []
         for k, (planned_answer, truth) in enumerate(zip(planned_answers, truths, strict=True)):
@@ -136,6 +157,12 @@ class PreparedRelease:
         )
         self.budget_ledger.store_release(entry.id, release_file.release_to_json(release))
         return release
+
+    def _check_source(self) -> None:
+        """Refuse a source of a part that was written to since before its first row was read."""
+        plan = self.preview.plan
+        if plan.part is not None:
+            check_unchanged(self.identity, plan.source, plan.folder, plan.fingerprint)
 
     def _build_release(self, answers: tuple[Answer, ...], entry: LedgerEntry) -> Release:
         plan, setting = self.preview.plan, self.preview.setting
@@ -177,8 +204,9 @@ def prepare_release(plan_source: PlanSource, dry_run: bool = False) -> Iterator[
     if plan.output is not None:
         with release_file.ReservedFile(plan.output):
             pass  # it can be written
+    identity = _source_identity(plan)  # before its first row is read
     with sources.open_table(plan.source, plan.folder) as table:
-        plan_check = check_plan(plan, table)
+        plan_check = replace(check_plan(plan, table), identity=identity)
         plan, release_cost = plan_check.plan, plan_check.release_cost
         with ledger.open_ledger(plan.ledger, plan.folder) as budget_ledger:
             guesses = _guessed_kinds(plan, table, dry_run)
@@ -186,7 +214,8 @@ def prepare_release(plan_source: PlanSource, dry_run: bool = False) -> Iterator[
             plan_preview = Preview(
                 plan, table.engine, plan_check.setting, plan_check.planned_answers, plan.epsilon, *state, guesses
             )
-            yield PreparedRelease(plan_preview, table, budget_ledger, release_cost)
+            plan_preview = replace(plan_preview, part_adds_up=_part_adds_up(plan_check, budget_ledger))
+            yield PreparedRelease(plan_preview, table, budget_ledger, release_cost, identity)
 
 
 def check_plan(plan: Plan, table: Table) -> PlanCheck:
@@ -201,6 +230,9 @@ def check_plan(plan: Plan, table: Table) -> PlanCheck:
         replace(plan, queries=tuple(planned_answer.spec for planned_answer in planned_answers)),
         setting,
         planned_answers,
+        _source_identity(plan),
+        None if plan.part is None else str(table.kinds[plan.part.column]),
+        None if plan.unit.column is None else str(table.kinds[plan.unit.column]),
     )
 
 
@@ -214,6 +246,20 @@ def plan_answer(query_spec: QuerySpec, setting: mechanism_selection.PrivacySetti
         return PlannedAnswer(
             replace(query_spec, query=query), selection, answer_error(selection.mechanism, query, setting.unit)
         )
+
+
+def _source_identity(plan: Plan) -> SourceIdentity:
+    """What the rows of a plan with a part are recognised by; nobody asks where there is none."""
+    return SourceIdentity(None) if plan.part is None else identify_source(plan.source, plan.folder, plan.fingerprint)
+
+
+def _part_adds_up(plan_check: PlanCheck, budget_ledger: Ledger) -> str | None:
+    """Why the part of a plan adds up with every other charge to its budget."""
+    plan = plan_check.plan
+    if plan.part is None or not budget_ledger.has_budget(plan.budget):
+        return plan_check.part_adds_up
+    is_pure = budget_ledger.budget(plan.budget).composition == "pure"
+    return plan_check.part_adds_up if is_pure else "its budget composes privacy-loss distributions"
 
 
 Amount = Fraction | None

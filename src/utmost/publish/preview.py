@@ -27,6 +27,7 @@ def preview_content(preview: Preview) -> dict[str, Any]:
         "neighbours": str(setting.neighbours),
         "units": setting.units,
         "part": part_content(setting.part),
+        "part_adds_up": preview.part_adds_up,
         "cost": str(preview.cost),
         "free": preview.free,
         "guesses": dict(preview.guesses),
@@ -93,6 +94,12 @@ def error_remarks(
     limits += ["values within their bounds"] if kinds & {"sum", "mean", "quantile"} else []
     if limits:
         yield f"Errors are of the noise alone, around what is asked of {' and '.join(limits)}."
+
+
+def part_remarks(part_adds_up: str | None) -> Iterator[str]:
+    """Where a part costs as much as the whole table: why."""
+    if part_adds_up is not None:
+        yield f"The part adds up with every other charge to its budget: {part_adds_up}."
 
 
 def grid_step_sentence(planned_answer: PlannedAnswer) -> str:

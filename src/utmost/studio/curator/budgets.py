@@ -44,6 +44,7 @@ class BudgetView(BaseModel):
     spent: str
     left: str
     charges: int
+    chain: str | None
 
     @property
     def spent_share(self) -> float:
@@ -72,10 +73,12 @@ class ChargeView(BaseModel):
     charged: str
     plan: str
     fingerprint: str | None
-    part: dict[str, str] | None
+    part: dict[str, str | None] | None
     epsilon: str
     costs: list[CostView]
     kept: bool
+    unit_kind: str | None
+    chain: str | None
 
 
 class HistoryView(BaseModel):

@@ -70,7 +70,10 @@ class SpendingService:
             after=str(preview_result.after),
             free=preview_result.free,
             preview=preview.preview_content(preview_result),
-            remarks=list(preview.error_remarks(preview_result.planned_answers, preview_result.setting, {})),
+            remarks=[
+                *preview.error_remarks(preview_result.planned_answers, preview_result.setting, {}),
+                *preview.part_remarks(preview_result.part_adds_up),
+            ],
         )
         self._offers.add(owner, new_offer)
         self._offers.remove_old(self._running)

@@ -1,0 +1,122 @@
+"""Recognise the rows of a source: the same identity only where two plans read the same rows.
+
+A file is recognised by its place, its inode and the times of its last change, which the operating system keeps; a
+directory by those of everything in it. Its content is not looked at, for two reasons: a hash of it could be held
+against guesses of one row by whoever reads the ledger, and what a plan costs would depend on what is in the rows. A
+file that was written to is another source even if the same was written. The rows of a database cannot be recognised:
+there the curator's `fingerprint` says that they are the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+from utmost.data.sources import ENGINES_BY_KIND, SAMPLE_FILES, Source
+from utmost.errors import InputError
+
+CLOCK_TICK_NS = 20_000_000  # two changes of a file that are further apart have different times
+WHOLE_SECOND_NS = 10**9
+MAX_SOURCE_FILES = 10_000  # of a directory
+NO_FINGERPRINT = "the rows of a database cannot be recognised without a fingerprint"
+NO_EXACT_TIMES = "no exact times of the last change are kept where the file lies"
+CHANGED_MESSAGE = (
+    "source must stay as it is while it is read, got one that was written to; nothing was spent: run the plan again"
+)
+
+FileState = list[tuple[str, int, int, int]]  # name, inode and the times of the last change in nanoseconds
+
+
+@dataclass(frozen=True, slots=True)
+class SourceIdentity:
+    """A text that is the same only where the rows are; None where they cannot be recognised, and `problem` says why."""
+
+    digest: str | None
+    problem: str = ""
+
+
+def identify_source(source: Source, folder: Path, fingerprint: str | None) -> SourceIdentity:
+    """The identity of a source's rows, from what is known about them without reading any."""
+    engine = source.engine or ENGINES_BY_KIND[source.kind][0]
+    if source.kind in ("postgres", "catalogue"):
+        if fingerprint is None:
+            return SourceIdentity(None, NO_FINGERPRINT)
+        return _identity(engine, _database_address(source), fingerprint)
+    if source.location in SAMPLE_FILES:
+        with as_file(files("utmost.data").joinpath(SAMPLE_FILES[source.location])) as path:
+            return _file_identity(engine, path.resolve())
+    return _file_identity(engine, (folder / source.location).resolve())
+
+
+def check_unchanged(identity: SourceIdentity, source: Source, folder: Path, fingerprint: str | None) -> None:
+    """Refuse a source that was written to since it had this identity: the ledger would take other rows for its."""
+    if identity.digest is not None and identify_source(source, folder, fingerprint) != identity:
+        raise InputError(CHANGED_MESSAGE)
+
+
+def _identity(*content: object) -> SourceIdentity:
+    return SourceIdentity(hashlib.sha256(json.dumps(content).encode()).hexdigest())
+
+
+def _database_address(source: Source) -> list[object]:
+    """Host, port, database, user and options of a URL, without passwords."""
+    url = urlsplit(source.location)
+    options = [(name, value) for name, value in parse_qsl(url.query) if "pass" not in name.lower()]
+    return [source.name, url.username, sorted(options)]
+
+
+def _file_identity(engine: str, path: Path) -> SourceIdentity:
+    try:
+        state = _settled_state(path) if os.name == "posix" else None
+    except OSError:
+        state = None
+    return SourceIdentity(None, NO_EXACT_TIMES) if state is None else _identity(engine, str(path), state)
+
+
+def _settled_state(path: Path) -> FileState | None:
+    """The state of a file once any later change of it must show; None where times are too coarse for that."""
+    state = list(_file_states(path))
+    newest = max(changed for _, _, _, changed in state)
+    age = time.time_ns() - newest
+    is_exact = all(changed % WHOLE_SECOND_NS for _, _, _, changed in state)
+    if not is_exact or age < 0 or len(state) > MAX_SOURCE_FILES:
+        return None
+    if age < CLOCK_TICK_NS:
+        time.sleep((CLOCK_TICK_NS - age) / WHOLE_SECOND_NS)
+        return state if list(_file_states(path)) == state else None
+    return state
+
+
+def _file_states(path: Path) -> Iterator[tuple[str, int, int, int]]:
+    """The file and DuckDB's log beside it; or the directory and all that is in it."""
+    names = [str(path), f"{path}.wal"]
+    for folder, folders, file_names in os.walk(path, onerror=_raise) if path.is_dir() else ():
+        if any(os.path.islink(os.path.join(folder, name)) for name in folders):
+            raise OSError("what a link in a directory leads to is not walked through")
+        names += [os.path.join(folder, name) for name in sorted([*folders, *file_names])]
+        if len(names) > MAX_SOURCE_FILES:
+            raise OSError("too many files to recognise")
+    for name in names:
+        if name != f"{path}.wal" or os.path.exists(name):
+            yield _file_state(name)
+
+
+def _file_state(name: str) -> tuple[str, int, int, int]:
+    """Opened, not only looked at, so that a network file system asks its server."""
+    handle = os.open(name, os.O_RDONLY)
+    try:
+        status = os.fstat(handle)
+    finally:
+        os.close(handle)
+    return name, status.st_ino, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _raise(problem: OSError) -> None:
+    raise problem

@@ -1,0 +1,99 @@
+"""The hash chain of a ledger: each budget and each charge has a hash of itself and of what came before it.
+
+The ledger's random id, the first budget, the second … are one chain; from each budget its charges are another, whose
+last hash stands beside the budget. So a row that is changed, put in, taken out or moved to another place is found when
+the ledger is opened. It is a guard against accidents and careless statements, not against somebody who computes all
+hashes anew; but the hash that a release's receipt has (`ChargeReceipt.chain`) can be held against the ledger later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from utmost.ledger.statements import COUNT_ORPHANS, SELECT_BUDGET_CHAINS, SELECT_ENTRIES
+from utmost.ledger.store import Row, Session
+
+COST_FIELDS = 4
+
+_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=repr).encode
+
+ChainEnd = tuple[int, str]  # the number of the last charge, 0 where there is none, and the hash there
+
+
+class BrokenChainError(Exception):
+    """A row does not have the hash that follows from it and those before it."""
+
+
+def link_hash(previous: str, *content: object) -> str:
+    """The hash of an entry after the one with hash `previous`: SHA-256 of both as canonical JSON.
+
+    >>> link_hash("", "a", 1)[:16], link_hash("0", "a", 1)[:16]
+    ('aed3e7ed5a19cab9', 'a30a40e9ab6ab6d8')
+    """
+    return hashlib.sha256(_encode([previous, *content]).encode()).hexdigest()
+
+
+def charge_hash(previous: str, fields: Sequence[object], costs: Iterable[Sequence[object]]) -> str:
+    """The hash of a charge: `fields` from its time to the unit's kind, and its costs in their order."""
+    return link_hash(previous, "charge", list(fields), [list(cost) for cost in costs])
+
+
+def follow_charges(rows: Iterable[Row], end: ChainEnd) -> ChainEnd:
+    """The end of a chain of charges that starts at `end`, if each of them has its hash and at least one cost."""
+    for number, stored_hash, computed_hash in _compute_hashes(rows, end[1]):
+        if computed_hash != stored_hash:
+            raise BrokenChainError
+        end = number, computed_hash
+    return end
+
+
+def verify_chains(session: Session, ledger_id: str, verified: dict[int, ChainEnd]) -> None:
+    """Check all hashes of a ledger in one pass, and note in `verified` how far; what is noted is not read again."""
+    if not verified and session.rows(COUNT_ORPHANS)[0][0]:
+        raise BrokenChainError
+    previous = ledger_id
+    for key, opening_hash, head_hash, *terms in session.rows(SELECT_BUDGET_CHAINS):
+        if link_hash(previous, "budget", *terms) != opening_hash:
+            raise BrokenChainError
+        verify_charges(session, key, opening_hash, head_hash, verified)
+        previous = opening_hash
+
+
+def verify_charges(
+    session: Session, key: int, opening_hash: str, head_hash: str, verified: dict[int, ChainEnd]
+) -> None:
+    """Check the hashes of the charges to one budget, from where `verified` has them."""
+    start = (0, opening_hash)
+    try:
+        end = follow_charges(session.rows(SELECT_ENTRIES, key, verified.get(key, start)[0]), verified.get(key, start))
+    except BrokenChainError:
+        end = start
+    if end[1] != head_hash:  # another ledger may have been put in the place of this one
+        end = follow_charges(session.rows(SELECT_ENTRIES, key, 0), start)
+    if end[1] != head_hash:
+        raise BrokenChainError
+    verified[key] = end
+
+
+def write_chains(session: Session, ledger_id: str) -> None:
+    """Give hashes to the budgets and charges of a ledger that has none yet."""
+    previous = ledger_id
+    for key, _, _, *terms in session.rows(SELECT_BUDGET_CHAINS):
+        previous = head_hash = link_hash(previous, "budget", *terms)
+        for number, _, computed_hash in list(_compute_hashes(session.rows(SELECT_ENTRIES, key, 0), previous)):
+            session.run("UPDATE utmost_charges SET entry_hash = ? WHERE id = ?", computed_hash, number)
+            head_hash = computed_hash
+        session.run("UPDATE utmost_budgets SET opening_hash = ?, head_hash = ? WHERE id = ?", previous, head_hash, key)
+
+
+def _compute_hashes(rows: Iterable[Row], previous: str) -> Iterator[tuple[int, str, str]]:
+    """Number, stored hash and computed hash of each charge in turn."""
+    for (number, stored_hash, *fields), group in groupby(rows, key=lambda row: row[:-COST_FIELDS]):
+        costs = [row[-COST_FIELDS:] for row in group]
+        if costs[0][0] is None:  # a charge without costs
+            raise BrokenChainError
+        previous = charge_hash(previous, fields, costs)
+        yield number, stored_hash, previous

@@ -1,0 +1,158 @@
+"""Parts compose in parallel only where no row can be in both: every other pair of plans adds up."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import utmost
+from utmost import ledger
+from utmost.errors import BudgetError, InputError
+from utmost.publish import execute
+
+ROWS = "answer,code,day,place\n" + "yes,000001,2020-01-02,north\nno,2,2020-01-03,south\n" * 5
+KINDS = {"answer": "text", "code": "text", "day": "text", "place": "text"}
+HALF = Fraction(1, 2)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "people.csv").write_text(ROWS)
+    with ledger.open_ledger("ledger.sqlite", tmp_path) as budget_ledger:
+        budget_ledger.open(ledger.Budget("survey", Fraction(1), neighbours="add-remove"))
+    return tmp_path
+
+
+def plan(folder: Path, column: str, value: Any, location: str = "people.csv", **changes: Any) -> dict[str, Any]:
+    """A count of a part that costs half of the budget."""
+    source = {"location": location, "columns": {**KINDS, **changes.pop("kinds", {})}}
+    path = folder / "plan.toml"
+    path.touch()
+    return {
+        "ledger": str(folder / "ledger.sqlite"),
+        "budget": "survey",
+        "neighbours": "add-remove",
+        "source": {**source, "location": str(folder / location)},
+        "part": {"column": column, "equals": value},
+        "query": [{"name": "count", "kind": "count", "epsilon": "1/2"}],
+        **changes,
+    }
+
+
+def spent(folder: Path) -> Fraction:
+    with ledger.open_ledger("ledger.sqlite", folder) as budget_ledger:
+        return budget_ledger.state("survey").spent
+
+
+def test_two_values_of_one_column_of_one_file_compose_in_parallel(folder):
+    for value in ("north", "south", "west"):
+        utmost.release(plan(folder, "place", value))
+    assert spent(folder) == HALF
+    assert execute.preview(plan(folder, "place", "north")).part_adds_up is None
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "kind", "value"),
+    [
+        ("answer", "yes", "truth", True),
+        ("day", "2020-01-02", "date", "2020-01-02"),
+        ("code", "000001", "integer", 1),
+        ("code", "0" * 60 + "1", "integer", 1),
+    ],
+)
+def test_a_value_read_as_another_kind_may_be_the_same_rows_and_adds_up(folder, column, text, kind, value):
+    from datetime import date
+
+    other = plan(folder, column, date(2020, 1, 2) if kind == "date" else value, kinds={column: kind})
+    for k, asked in enumerate((plan(folder, column, text), other), 1):
+        utmost.release(asked)
+        assert spent(folder) == k * HALF
+    with pytest.raises(BudgetError):
+        utmost.release(other)
+
+
+def test_parts_of_two_files_may_be_the_same_people_and_add_up(folder):
+    shutil.copy(folder / "people.csv", folder / "copy.csv")
+    utmost.release(plan(folder, "place", "north"))
+    utmost.release(plan(folder, "place", "south", "copy.csv"))
+    assert spent(folder) == 1
+
+
+def test_a_file_that_was_written_to_is_another_source_though_size_and_time_are_the_same(folder):
+    path = folder / "people.csv"
+    utmost.release(plan(folder, "place", "north"))
+    before = path.stat()
+    path.write_text(ROWS.replace("north", "south"))  # in place: everybody moved
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    utmost.release(plan(folder, "place", "south"))
+    assert spent(folder) == 1
+
+
+def test_a_symbolic_link_to_a_file_is_that_file(folder):
+    (folder / "link.csv").symlink_to(folder / "people.csv")
+    utmost.release(plan(folder, "place", "north"))
+    utmost.release(plan(folder, "place", "south", "link.csv"))
+    assert spent(folder) == HALF
+
+
+@pytest.mark.parametrize("moment", ["opened", "answered"])
+def test_a_file_that_is_written_to_while_it_is_read_is_refused_before_the_charge(folder, monkeypatch, moment):
+    path = folder / "people.csv"
+
+    def write(*_: object) -> None:
+        path.write_text(ROWS.replace("north", "south"))
+
+    with execute.prepare_release(plan(folder, "place", "north")) as prepared_release:
+        if moment == "opened":
+            write()
+        progress = write if moment == "answered" else lambda *_: None
+        with pytest.raises(InputError, match="source must stay as it is while it is read"):
+            prepared_release.spend(progress)
+    assert spent(folder) == 0
+
+
+def test_the_ledger_holds_no_name_of_a_file_and_nothing_of_its_rows(folder):
+    utmost.release(plan(folder, "place", "north"))
+    content = (folder / "ledger.sqlite").read_bytes()
+    assert b"people.csv" not in content
+    path = folder / "people.csv"
+    with ledger.open_ledger("ledger.sqlite", folder) as budget_ledger:
+        first = budget_ledger.history("survey")[0].part
+    path.write_text(ROWS)  # the same rows: the identity is that of another state, so it is none of the rows
+    utmost.release(plan(folder, "place", "north"))
+    with ledger.open_ledger("ledger.sqlite", folder) as budget_ledger:
+        second = budget_ledger.history("survey")[1].part
+    assert first is not None
+    assert second is not None
+    assert first.source != second.source
+
+
+def test_a_dry_run_says_why_a_part_adds_up(folder, capsys):
+    from utmost.cli.release_output import print_preview
+
+    persons = plan(folder, "place", "north", unit={"column": "code", "rows": 1}, budget="persons")
+    preview = execute.preview(persons)
+    assert preview.part_adds_up == "a person may have rows in every part"
+    print_preview(preview)
+    assert "The part adds up with every other charge to its budget: a person may" in capsys.readouterr().out
+    assert execute.preview({**plan(folder, "place", "north"), "budget": "none"}).part_adds_up is None
+
+
+def test_a_unit_column_of_another_kind_is_refused(folder):
+    """As texts 01 and 1 are two persons, as integers one."""
+    with ledger.open_ledger("ledger.sqlite", folder) as budget_ledger:
+        budget_ledger.open(ledger.Budget("persons", Fraction(1), unit="code", neighbours="add-remove"))
+    unit = {"column": "code", "rows": 1}
+    persons = {"budget": "persons", "unit": unit, "query": [{"name": "n", "kind": "count", "epsilon": "1/10"}]}
+    utmost.release(plan(folder, "place", "north", **persons))
+    with pytest.raises(InputError, match="column code must be of kind text, as in the first charge to budget 'per"):
+        utmost.release(plan(folder, "place", "north", kinds={"code": "integer"}, **persons))
+    utmost.release(plan(folder, "place", "south", **persons))
+    with ledger.open_ledger("ledger.sqlite", folder) as budget_ledger:
+        assert budget_ledger.state("persons").spent == Fraction(2, 10)
