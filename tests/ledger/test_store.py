@@ -6,6 +6,8 @@ import os
 import shutil
 import socket
 import sqlite3
+import stat
+import subprocess
 import sys
 import tempfile
 import threading
@@ -98,6 +100,48 @@ def test_a_directory_is_no_ledger(tmp_path):
         for method in (ledger.budgets, lambda: ledger.open(Budget("survey", Fraction(1)))):
             with pytest.raises(InputError, match="must be a file, got a directory"):
                 method()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of files are those of Unix")
+def test_a_new_ledger_is_for_its_owner_alone_whatever_the_umask_leaves(tmp_path):
+    script = f"""
+import os
+from fractions import Fraction
+from utmost.ledger import Budget, open_ledger
+os.umask(0)
+with open_ledger({str(tmp_path / "ledger.sqlite")!r}) as ledger:
+    ledger.open(Budget("survey", Fraction(1)))
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
+    assert stat.S_IMODE((tmp_path / "ledger.sqlite").stat().st_mode) == 0o600
+
+
+def test_a_file_with_two_names_is_refused_and_left_as_it_is(path):
+    """SQLite finds a journal by the file's name: who comes by the other name would not see it."""
+    os.link(path, path.with_name("second.sqlite"))
+    content = path.read_bytes()
+    for name in (path, path.with_name("second.sqlite")):
+        with open_ledger(str(name)) as ledger:
+            for method in (
+                ledger.budgets,
+                lambda: ledger.charge(release_cost()),
+                lambda: ledger.open(Budget("b", Fraction(1))),
+            ):
+                with pytest.raises(InputError, match="must have one name, got a file with several hard links"):
+                    method()
+    assert path.read_bytes() == content
+
+
+def test_a_symbolic_link_leads_to_the_one_ledger(path, tmp_path):
+    (tmp_path / "folder").mkdir()
+    link = tmp_path / "folder" / "link.sqlite"
+    link.symlink_to(path)
+    for name in (link, path):
+        with open_ledger(str(name)) as ledger:
+            ledger.charge(release_cost())
+    with open_ledger(str(path)) as ledger:
+        assert ledger.state("survey").charges == 2
+    assert [file.name for file in link.parent.iterdir()] == ["link.sqlite"]
 
 
 def test_a_file_that_is_not_there_is_not_made_by_looking(tmp_path):
@@ -336,6 +380,42 @@ def test_a_charge_waits_for_the_one_before_it_and_sees_it(store, postgres_url):
         session.run("UPDATE utmost_budgets SET head_hash = ?", entry_hash)
     waiting.join(30)
     assert [entry.spent for entry in entries] == [Fraction(6, 10)]
+
+
+def test_names_are_those_of_the_ledgers_schema_and_of_the_built_in_functions(postgres_url):
+    """Functions and tables of the same names that come first on the search path are not used."""
+    import psycopg
+
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA books")
+        connection.execute("CREATE SCHEMA trap")
+    set_database_defaults(postgres_url, search_path="books")
+    with open_ledger(postgres_url) as ledger:
+        ledger.open(Budget("survey", Fraction(1)))
+        ledger.charge(release_cost())
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            tables = connection.execute("SELECT schemaname FROM pg_tables WHERE tablename LIKE 'utmost%'").fetchall()
+            assert tables == [("books",)] * 5
+            connection.execute("CREATE FUNCTION trap.count(bigint) RETURNS bigint LANGUAGE SQL AS 'SELECT 0::bigint'")
+            for name in ("budgets", "charges", "costs", "releases"):
+                connection.execute(f"CREATE TABLE trap.utmost_{name} (LIKE books.utmost_{name} INCLUDING ALL)")
+        set_database_defaults(postgres_url, search_path="trap, books, pg_catalog")
+    with open_ledger(postgres_url) as ledger:
+        assert ledger.charge(release_cost()).spent == Fraction(2, 10)
+        assert ledger._store._connection is not None
+        with ledger._store.reading() as session:
+            assert session.rows("SHOW search_path") == [("pg_catalog",)]
+
+
+def test_a_ledger_in_two_schemas_of_the_search_path_is_refused(store, postgres_url):
+    import psycopg
+
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA other")
+        connection.execute("CREATE TABLE other.utmost_ledger (LIKE public.utmost_ledger)")
+    set_database_defaults(postgres_url, search_path="other, public")
+    with open_ledger(postgres_url) as ledger, pytest.raises(LedgerError, match="must be in one schema"):
+        ledger.charge(release_cost())
 
 
 def test_who_waits_too_long_for_a_row_is_told_that_others_use_it(store, postgres_url, monkeypatch):

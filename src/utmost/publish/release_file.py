@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import threading
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 from utmost.errors import InputError
@@ -93,14 +95,12 @@ class ReservedFile:
         if self.path.is_symlink() or (self.path.exists() and not self.path.is_file()):
             raise InputError(f"output must be a file, got {self.path.name[:60]}, which is something else: name another")
         try:
-            handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=".utmost-", suffix=".part")
+            self._temporary_file = _make_temporary_file(self.path.parent)
         except OSError as problem:
             raise InputError(
                 f"output must be in a folder that can be written to, got {self.path.name[:60]}: "
                 f"{file_error_reason(problem)}"
             ) from None
-        os.close(handle)
-        self._temporary_file = Path(name)
         return self
 
     def fill(self, document: str) -> None:
@@ -110,7 +110,6 @@ class ReservedFile:
             stream.write(document)
             stream.flush()
             os.fsync(stream.fileno())
-        self._temporary_file.chmod(0o666 & ~_umask())
         self._temporary_file.replace(self.path)
 
     def __exit__(self, *_: object) -> None:
@@ -119,7 +118,13 @@ class ReservedFile:
             self._temporary_file.unlink(missing_ok=True)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _make_temporary_file(folder: Path) -> Path:
+    """A new empty file. It has the permissions that the user's umask gives, and that umask is not touched to learn it:
+    it belongs to all threads of the process.
+    """
+    for number in count():
+        path = folder / f".utmost-{os.getpid()}-{threading.get_ident()}-{number}.part"
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+            return path
+    raise AssertionError("there is always another number")

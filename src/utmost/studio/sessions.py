@@ -13,13 +13,17 @@ import hashlib
 import hmac
 import json
 import os
+import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from utmost.errors import InputError
 from utmost.studio.settings import private_folder
 
 KEY_FILE, ENDED_FOLDER = "key", "ended"
+KEY_BYTES = 32
 SESSION_HOURS = 12
 ANONYMOUS = "anonymous"
 
@@ -111,11 +115,42 @@ class Sessions:
 
 
 def _read_or_make_key(path: Path) -> bytes:
-    """The key in the file; made by whoever comes first."""
+    """The key in the file; made by whoever comes first. A key that is not whole would sign nothing: it is refused."""
+    if not path.exists():
+        _make_key(path)
+    key = path.read_bytes()
+    if len(key) != KEY_BYTES:
+        raise InputError(
+            f"key of the studio must have {KEY_BYTES} bytes, got {len(key)}: remove the file {path.name} from the "
+            "state folder, and everybody signs in again"
+        )
+    return key
+
+
+def _make_key(path: Path) -> None:
+    """A new key under its name at once, or not at all: nobody reads half of one, and none that is there is replaced."""
+    handle, temporary_name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")  # for its owner alone
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_bytes()
-    with os.fdopen(handle, "wb") as stream:
-        stream.write(random_bytes(32))
-    return path.read_bytes()
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(random_bytes(KEY_BYTES))
+            stream.flush()
+            os.fsync(stream.fileno())
+        with suppress(FileExistsError):
+            os.link(temporary_name, path)
+        _sync_folder(path.parent)
+    except OSError as problem:
+        raise InputError(
+            f"state folder must be on a disk with room and hard links, got {problem.strerror}: set XDG_STATE_HOME"
+        ) from None
+    finally:
+        os.unlink(temporary_name)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Write a folder's new names to the disk, where that is possible."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
