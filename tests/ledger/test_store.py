@@ -382,6 +382,13 @@ def test_a_charge_waits_for_the_one_before_it_and_sees_it(store, postgres_url):
     assert [entry.spent for entry in entries] == [Fraction(6, 10)]
 
 
+def set_search_path(url, *schemas):
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'ALTER DATABASE "{connection.info.dbname}" SET search_path TO {", ".join(schemas)}')
+
+
 def test_names_are_those_of_the_ledgers_schema_and_of_the_built_in_functions(postgres_url):
     """Functions and tables of the same names that come first on the search path are not used."""
     import psycopg
@@ -389,7 +396,7 @@ def test_names_are_those_of_the_ledgers_schema_and_of_the_built_in_functions(pos
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute("CREATE SCHEMA books")
         connection.execute("CREATE SCHEMA trap")
-    set_database_defaults(postgres_url, search_path="books")
+    set_search_path(postgres_url, "books")
     with open_ledger(postgres_url) as ledger:
         ledger.open(Budget("survey", Fraction(1)))
         ledger.charge(release_cost())
@@ -399,7 +406,7 @@ def test_names_are_those_of_the_ledgers_schema_and_of_the_built_in_functions(pos
             connection.execute("CREATE FUNCTION trap.count(bigint) RETURNS bigint LANGUAGE SQL AS 'SELECT 0::bigint'")
             for name in ("budgets", "charges", "costs", "releases"):
                 connection.execute(f"CREATE TABLE trap.utmost_{name} (LIKE books.utmost_{name} INCLUDING ALL)")
-        set_database_defaults(postgres_url, search_path="trap, books, pg_catalog")
+        set_search_path(postgres_url, "trap", "books", "pg_catalog")
     with open_ledger(postgres_url) as ledger:
         assert ledger.charge(release_cost()).spent == Fraction(2, 10)
         assert ledger._store._connection is not None
@@ -413,7 +420,7 @@ def test_a_ledger_in_two_schemas_of_the_search_path_is_refused(store, postgres_u
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute("CREATE SCHEMA other")
         connection.execute("CREATE TABLE other.utmost_ledger (LIKE public.utmost_ledger)")
-    set_database_defaults(postgres_url, search_path="other, public")
+    set_search_path(postgres_url, "other", "public")
     with open_ledger(postgres_url) as ledger, pytest.raises(LedgerError, match="must be in one schema"):
         ledger.charge(release_cost())
 
