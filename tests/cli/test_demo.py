@@ -19,7 +19,9 @@ def fix_answer(monkeypatch, count):
     """Makes `count` the answer of the count query; the other queries keep their noise."""
     add_noise = noisy_answers.add_noise
     monkeypatch.setattr(
-        noisy_answers, "add_noise", lambda numbers, law: [count] if law.epsilon * 10 == 1 else add_noise(numbers, law)
+        noisy_answers,
+        "add_noise",
+        lambda numbers, noise: [count] if noise.mechanism.epsilon * 10 == 1 else add_noise(numbers, noise),
     )
 
 

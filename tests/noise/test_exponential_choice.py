@@ -1,4 +1,4 @@
-"""One draw by e^(−rate·loss): every decided prefix is decided rightly, and what is undecided does not depend on ties."""
+"""One draw by e^(−rate·loss): a prefix that is decided is decided rightly, and no tie takes longer than none."""
 
 from __future__ import annotations
 

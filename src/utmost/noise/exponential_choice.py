@@ -24,11 +24,15 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from utmost.exact import ball
 from utmost.exact.working_precision import working_precision
 from utmost.noise.entropy import EntropySource
 from utmost.noise.table_sampling import WORD_BITS
+
+if TYPE_CHECKING:
+    from flint import arb
 
 FIRST_WORDS = 4  # words of U revealed at first
 GUARD_BITS = 32  # of a weight's ball beyond those asked for
@@ -84,4 +88,10 @@ def weight_bounds(distances: Sequence[int], rate: Fraction, bits: int) -> list[t
     with working_precision(bits + GUARD_BITS):
         exponent, scale = -ball(rate, bits + GUARD_BITS), arb(1 << bits)
         scaled = [(exponent * min(distance, farthest)).exp() * scale for distance in distances]
-        return [(int(x.lower().floor().unique_fmpz()), int(x.upper().ceil().unique_fmpz())) for x in scaled]
+        return [(_whole(x.lower().floor()), _whole(x.upper().ceil())) for x in scaled]
+
+
+def _whole(value: arb) -> int:
+    """The integer that a ball of radius 0 is."""
+    mantissa, exponent = value.man_exp()
+    return int(mantissa) << int(exponent)

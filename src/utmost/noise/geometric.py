@@ -36,9 +36,9 @@ from utmost.noise.table_sampling import (
     SLAB_DRAWS,
     Positions,
     SamplingTable,
-    draw_samples,
+    check_draw_count,
     fill_slab,
-    sample_array,
+    search_answers,
     slabs,
     table_from_thresholds,
     workspace,
@@ -90,11 +90,16 @@ def geometric_noise(level: Level, count: int, source: EntropySource | None = Non
     """
     if not check_level(level).is_inner:
         raise InputError("geometric noise needs 0 < alpha < 1, that is a finite epsilon > 0")
-    cells, stream = sample_array(count), entropy_source(source)
-    tables, draw_count = lattice(level), len(cells)
+    draw_count, stream = check_draw_count(count), entropy_source(source)
+    return draw_lattice_noise(lattice(level), draw_count, stream)
+
+
+def draw_lattice_noise(tables: Lattice, draw_count: int, stream: EntropySource) -> npt.NDArray[Any]:
+    """The same from tables that are at hand; `draw_count` is from 0 to 2^40. Nothing here can fail."""
+    cells = np.empty(draw_count, dtype=np.int64)
     result: npt.NDArray[Any] = cells if tables.dtype is np.int64 else np.empty(draw_count, dtype=object)
     tails: dict[int, int] = {}
-    scratch, digits = workspace(draw_count), sample_array(min(draw_count, SLAB_DRAWS))
+    scratch, digits = workspace(draw_count), np.empty(min(draw_count, SLAB_DRAWS), dtype=np.int64)
     for start, slab in zip(range(0, draw_count, SLAB_DRAWS), slabs(cells), strict=True):
         tails |= {start + k: tail for k, tail in _fill_cells(tables, slab, stream, scratch).items()}
         _append_digits(tables, slab, result[start : start + SLAB_DRAWS], stream, (scratch, digits[: len(slab)]))
@@ -116,7 +121,7 @@ def _draw_quotient(tables: Lattice, source: EntropySource) -> int:
     """A draw of q alone, unbounded."""
     quotient = 0
     while True:
-        cell = int(draw_samples(tables.cells, 1, source)[0])
+        cell = int(search_answers(tables.cells, source.words(1), source)[0])
         magnitude = max(cell, -1 - cell)
         quotient += min(magnitude, tables.reach)
         if magnitude < tables.reach:

@@ -115,19 +115,19 @@ def draw_samples(law: SamplingTable, count: int, source: EntropySource | None = 
     One word a draw, and more only for a draw whose first word is undecided, which has probability at most
     len(thresholds)·2^−64.
     """
-    result, stream = sample_array(count), entropy_source(source)
+    result, stream = np.empty(check_draw_count(count), dtype=np.int64), entropy_source(source)
     scratch = workspace(len(result))
     for slab in slabs(result):
         fill_slab(law, slab, stream, scratch)
     return result
 
 
-def sample_array(count: int) -> Positions:
-    """An array for `count` draws."""
+def check_draw_count(count: int) -> int:
+    """A number of draws, from 0 to 2^40."""
     size = integer(count, "count")
     if not 0 <= size <= MAX_DRAWS:
         raise InputError(f"count must be from 0 to 2^40, got {size if abs(size) < 10**30 else 'more'}")
-    return np.empty(size, dtype=np.int64)
+    return size
 
 
 def workspace(count: int) -> Words:

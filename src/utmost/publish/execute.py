@@ -1,12 +1,14 @@
 """Run a plan: check it, ask the ledger, answer exactly, charge, draw noise, write the release; in this order.
 
-Every error of the plan is raised before the charge; noise is drawn after it. The ledger keeps the release before the
-file is written, so a crash can lose budget but leaves no noise that was not charged.
+**After the charge nothing depends on the data but the values drawn**: whatever can fail fails before it. Mechanisms,
+their ε, the tables that noise is drawn from and everything else that is written are prepared first (`prepare_answer`),
+from public things; then the table is read, then the budget charged. After that integers are drawn, the ledger keeps the
+release, and the file that was reserved is filled. So a crash can lose budget but leaves no noise that was not charged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -20,7 +22,7 @@ from utmost.data.source_identity import SourceIdentity, check_unchanged, identif
 from utmost.errors import InputError, UndecidedError
 from utmost.publish import mechanism_selection, noisy_answers, plan_writer, plans, release_file
 from utmost.publish.answer_error import answer_error
-from utmost.publish.noisy_answers import ExactAnswer
+from utmost.publish.noisy_answers import AnswerDraw, ExactAnswer
 from utmost.publish.plans import Plan, QuerySpec
 from utmost.publish.release_model import Answer, DataOrigin, ErrorLaw, LedgerEntry, Release
 
@@ -39,6 +41,18 @@ class PlannedAnswer:
     spec: QuerySpec
     law: mechanism_selection.SelectedMechanism
     error: ErrorLaw
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedAnswer:
+    """An answer that only lacks its value, and the draw of it, which cannot fail (`noisy_answers.prepare_draw`)."""
+
+    frame: Answer
+    draw: AnswerDraw
+
+    def draw_answer(self, truth: ExactAnswer) -> Answer:
+        """The answer with its noisy value."""
+        return replace(self.frame, **self.draw(truth))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +155,8 @@ class PreparedRelease:
 
     def _charge_and_answer(self, progress: Progress) -> Release:
         planned_answers, setting = self.preview.planned_answers, self.preview.setting
+        prepared_answers = [prepare_answer(planned_answer, setting) for planned_answer in planned_answers]
+        frame = self._prepare_frame(prepared_answers)
         truths: list[ExactAnswer] = []
         for k, planned_answer in enumerate(planned_answers):
             progress(f"counting {planned_answer.spec.name}", k, len(planned_answers))
@@ -148,13 +164,12 @@ class PreparedRelease:
         self._check_source()
         entry = self.budget_ledger.charge(self.release_cost)
         answers = []
-        for k, (planned_answer, truth) in enumerate(zip(planned_answers, truths, strict=True)):
-            progress(f"drawing {planned_answer.spec.name}", k, len(planned_answers))
-            answers.append(_draw_noisy_answer(planned_answer, truth, setting))
+        for k, (prepared_answer, truth) in enumerate(zip(prepared_answers, truths, strict=True)):
+            progress(f"drawing {prepared_answer.frame.name}", k, len(planned_answers))
+            answers.append(prepared_answer.draw_answer(truth))
         progress("done", len(planned_answers), len(planned_answers))
-        release = self._build_release(
-            tuple(answers), LedgerEntry(self.release_cost.budget, entry.id, entry.spent, entry.left)
-        )
+        ledger_entry = LedgerEntry(self.release_cost.budget, entry.id, entry.spent, entry.left)
+        release = replace(frame, answers=tuple(answers), entry=ledger_entry)
         self.budget_ledger.store_release(entry.id, release_file.release_to_json(release))
         return release
 
@@ -164,10 +179,11 @@ class PreparedRelease:
         if plan.part is not None:
             check_unchanged(self.identity, plan.source, plan.folder, plan.fingerprint)
 
-    def _build_release(self, answers: tuple[Answer, ...], entry: LedgerEntry) -> Release:
+    def _prepare_frame(self, prepared_answers: Sequence[PreparedAnswer]) -> Release:
+        """The release but for its values and its entry. It is written out once, so that this cannot fail later."""
         plan, setting = self.preview.plan, self.preview.setting
-        total = sum((answer.epsilon for answer in answers), Fraction(0))
-        return Release(
+        total = sum((prepared_answer.frame.epsilon for prepared_answer in prepared_answers), Fraction(0))
+        frame = Release(
             title=plan.title,
             library=f"utmost {__version__}",
             source=DataOrigin(self.table.engine, plan.source.name, plan.fingerprint),
@@ -177,9 +193,11 @@ class PreparedRelease:
             part=setting.part,
             epsilon=total,
             guarantee=mechanism_selection.guarantee_sentence(total, setting),
-            entry=entry,
-            answers=answers,
+            entry=LedgerEntry(self.release_cost.budget, 0, Fraction(0), Fraction(0)),
+            answers=tuple(prepared_answer.frame for prepared_answer in prepared_answers),
         )
+        _check_writable(frame)
+        return frame
 
 
 def release(plan: PlanSource, progress: Progress | None = None) -> Release:
@@ -306,17 +324,15 @@ def _guessed_kinds(plan: Plan, table: Table, dry_run: bool) -> dict[str, str]:
     return guesses
 
 
-def _draw_noisy_answer(
-    planned_answer: PlannedAnswer, truth: ExactAnswer, setting: mechanism_selection.PrivacySetting
-) -> Answer:
-    """The noisy answer, with the ε that the mechanism which ran is found to have."""
+def prepare_answer(planned_answer: PlannedAnswer, setting: mechanism_selection.PrivacySetting) -> PreparedAnswer:
+    """All of an answer but the draw, with the ε that its mechanism is found to have: from public things alone."""
     query_spec, mechanism = planned_answer.spec, planned_answer.law.mechanism
     epsilon = mechanism_selection.actual_epsilon(mechanism, query_spec.query, setting, noisy_answers.step_epsilon)
     if epsilon > query_spec.epsilon:
         raise UndecidedError(
             f"query {query_spec.name} must not tell more than was paid for, and would: a bug in utmost"
         )
-    return Answer(
+    frame = Answer(
         name=query_spec.name,
         kind=plans.QUERY_KINDS[type(query_spec.query)],
         where=query_spec.query.where,
@@ -326,5 +342,16 @@ def _draw_noisy_answer(
         optimal=planned_answer.law.optimal,
         error=planned_answer.error,
         query_content=plans.query_content(query_spec.query),
-        **noisy_answers.draw_answer(query_spec.query, truth, planned_answer.law),
+        value=0,
     )
+    return PreparedAnswer(frame, noisy_answers.prepare_draw(query_spec.query, planned_answer.law))
+
+
+def _check_writable(frame: Release) -> None:
+    """Refuse names and texts that a release file cannot hold."""
+    try:
+        release_file.release_to_json(frame).encode("utf-8")
+    except ValueError:
+        raise InputError(
+            "plan must have texts of Unicode characters only, got one with another: leave it out"
+        ) from None

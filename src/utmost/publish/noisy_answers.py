@@ -1,19 +1,28 @@
-"""Exact answers and the noise on them. The noise is only drawn after the charge."""
+"""Exact answers and the noise on them. The noise is prepared before the charge and drawn after it.
+
+**What runs after the charge cannot fail, and takes the same steps whatever the answer is.** `prepare_draw` looks up
+mechanisms, builds tables and decides every question about real numbers before the charge. The function that it returns
+contains no `raise` and no `assert`, and calls none of our functions that does (tests/publish/test_outcomes.py traces
+it); it adds integers, which are never too large in Python, and divides by no number but one that was compared with 1.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from utmost.data.queries import Count, Grid, Histogram, Mean, Quantile, Query, Sum
 from utmost.errors import UndecidedError
 from utmost.exact import Real
 from utmost.exact import epsilon as level_of
-from utmost.mechanisms.exponential import MAX_SCORE_RANGE, exponential
-from utmost.mechanisms.geometric import UntruncatedGeometric, tail_probability
-from utmost.noise import EntropySource
+from utmost.mechanisms.geometric import tail_probability
+from utmost.noise import EntropySource, system_source
+from utmost.noise.exponential_choice import draw_exponential_choice
+from utmost.noise.geometric import Lattice, draw_lattice_noise, lattice
 from utmost.publish.mechanism_selection import PrivacySetting, SelectedMechanism, quantile_losses
 from utmost.publish.release_model import ChoiceMechanism, LatticeMechanism, RatioMechanism
 
@@ -21,6 +30,7 @@ if TYPE_CHECKING:
     from utmost.data.table import Table
 
 ExactAnswer = list[int]  # lattice numbers: one, one for each cell, a total and its rows, or a loss for each candidate
+AnswerDraw = Callable[[ExactAnswer], dict[str, Any]]
 
 
 def exact_answer(query: Query, table: Table, setting: PrivacySetting) -> ExactAnswer:
@@ -40,34 +50,47 @@ def exact_answer(query: Query, table: Table, setting: PrivacySetting) -> ExactAn
     return [2 * moments.positions - query.grid.size * moments.rows, moments.rows]
 
 
-def draw_answer(query: Query, truth: ExactAnswer, selection: SelectedMechanism) -> dict[str, Any]:
-    """What is published of an exact answer: its `value`, and what else belongs to the answer."""
+def prepare_draw(query: Query, selection: SelectedMechanism) -> AnswerDraw:
+    """The draw of an answer: everything that can fail is done here, from public things; what is returned cannot fail.
+
+    It maps an exact answer to what is published of it: its `value`, and what else belongs to the answer. It takes
+    random words and computes with whole numbers; how many of either does not depend on the answer.
+    """
     mechanism = selection.mechanism
-    if isinstance(query, Count) and isinstance(mechanism, LatticeMechanism):
-        return {"value": add_noise(truth, mechanism)[0]}
-    if isinstance(query, Histogram) and isinstance(mechanism, LatticeMechanism):
-        return {"value": tuple(add_noise(truth, mechanism))}
-    if isinstance(query, Quantile) and isinstance(mechanism, ChoiceMechanism):
-        position = choose_position(truth, mechanism, selection.sensitivity)
-        return {"value": query.grid.value(position), "position": position}
-    if isinstance(query, Mean) and isinstance(mechanism, RatioMechanism):
-        (total,), (rows,) = add_noise(truth[:1], mechanism.total), add_noise(truth[1:], mechanism.rows)
-        return {"value": mean_of(total, rows, mechanism, query.grid), "parts": (total, rows)}
-    assert isinstance(mechanism, LatticeMechanism)
-    return {"value": mechanism.value(add_noise(truth, mechanism)[0])}
+    if isinstance(mechanism, ChoiceMechanism):
+        assert isinstance(query, Quantile)
+        return partial(_draw_quantile, query.grid, mechanism.rate)
+    if isinstance(mechanism, RatioMechanism):
+        assert isinstance(query, Mean)
+        return partial(
+            _draw_ratio, query.grid, mechanism, prepare_noise(mechanism.total), prepare_noise(mechanism.rows)
+        )
+    noise = prepare_noise(mechanism)
+    if isinstance(query, Histogram):
+        return partial(_draw_cells, noise)
+    return partial(_draw_count, noise) if isinstance(query, Count) else partial(_draw_value, noise)
 
 
-def mean_of(total: int, rows: int, mechanism: RatioMechanism, grid: Grid) -> Fraction:
-    """The mean that a noisy total and number of rows stand for, within the grid; without rows, its middle."""
-    if rows < 1:
-        return mechanism.total.origin
-    return min(max(mechanism.total.value(0) + mechanism.total.unit * Fraction(total, rows), grid.low), grid.high)
+@dataclass(frozen=True, slots=True)
+class PreparedNoise:
+    """A lattice mechanism with the tables that its noise is drawn from."""
+
+    mechanism: LatticeMechanism
+    tables: Lattice
 
 
-def add_noise(numbers: Sequence[int], mechanism: LatticeMechanism, source: EntropySource | None = None) -> list[int]:
-    """Each number with its own geometric noise, brought back to an end that it passed."""
-    answers = UntruncatedGeometric(level_of(mechanism.epsilon)).draw(list(numbers), source).tolist()
-    return [_clip(int(answer), mechanism) for answer in answers]
+def prepare_noise(mechanism: LatticeMechanism) -> PreparedNoise:
+    """The tables of the mechanism's level."""
+    return PreparedNoise(mechanism, lattice(level_of(mechanism.epsilon)))
+
+
+def add_noise(numbers: Sequence[int], noise: PreparedNoise, source: EntropySource | None = None) -> list[int]:
+    """Each number with its own geometric noise, brought back to an end that it passed.
+
+    The noise is drawn before the numbers are read, and added in Python's integers: nothing wraps around.
+    """
+    noises = draw_lattice_noise(noise.tables, len(numbers), source or system_source()).tolist()
+    return [_clip(number + int(error), noise.mechanism) for number, error in zip(numbers, noises, strict=True)]
 
 
 def _clip(answer: int, mechanism: LatticeMechanism) -> int:
@@ -75,16 +98,35 @@ def _clip(answer: int, mechanism: LatticeMechanism) -> int:
     return answer if mechanism.high is None else min(answer, mechanism.high)
 
 
-def choose_position(
-    losses: Sequence[int], mechanism: ChoiceMechanism, sensitivity: int, source: EntropySource | None = None
-) -> int:
-    """A position drawn with Pr[j] ∝ e^(−rate·min(loss_j, cap)).
+def _draw_count(noise: PreparedNoise, truth: ExactAnswer) -> dict[str, Any]:
+    return {"value": add_noise(truth, noise)[0]}
 
-    The cap, 10⁶ sensitivities, moves no loss further from its neighbour's: min(·, cap) stretches no distance.
-    """
-    cap = MAX_SCORE_RANGE * sensitivity
-    scores = [-min(loss, cap) for loss in losses]
-    return int(exponential(scores, level_of(2 * sensitivity * mechanism.rate), sensitivity).draw([0], source)[0])
+
+def _draw_cells(noise: PreparedNoise, truth: ExactAnswer) -> dict[str, Any]:
+    return {"value": tuple(add_noise(truth, noise))}
+
+
+def _draw_value(noise: PreparedNoise, truth: ExactAnswer) -> dict[str, Any]:
+    return {"value": noise.mechanism.value(add_noise(truth, noise)[0])}
+
+
+def _draw_ratio(
+    grid: Grid, mechanism: RatioMechanism, total: PreparedNoise, rows: PreparedNoise, truth: ExactAnswer
+) -> dict[str, Any]:
+    (noisy_total,), (noisy_rows,) = add_noise(truth[:1], total), add_noise(truth[1:], rows)
+    return {"value": mean_of(noisy_total, noisy_rows, mechanism, grid), "parts": (noisy_total, noisy_rows)}
+
+
+def _draw_quantile(grid: Grid, rate: Fraction, truth: ExactAnswer) -> dict[str, Any]:
+    position = draw_exponential_choice(truth, rate, system_source())
+    return {"value": grid.value(position), "position": position}
+
+
+def mean_of(total: int, rows: int, mechanism: RatioMechanism, grid: Grid) -> Fraction:
+    """The mean that a noisy total and number of rows stand for, within the grid; without rows, its middle."""
+    if rows < 1:
+        return mechanism.total.origin
+    return min(max(mechanism.total.value(0) + mechanism.total.unit * Fraction(total, rows), grid.low), grid.high)
 
 
 def step_epsilon(mechanism: LatticeMechanism) -> Fraction:

@@ -1,0 +1,238 @@
+"""Nothing but the drawn values depends on the data: neighbouring tables have the same outcome, in about the same time.
+
+The outcome of a release is the shape of its document, or the error with its numbers masked. What runs after the charge
+is traced, and may not contain a `raise` or an `assert`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import utmost
+from utmost import ledger
+from utmost.errors import UtmostError
+from utmost.publish import release_file
+from utmost.publish.plans import plan_from_mapping
+from utmost.publish.release_encoder import release_content
+
+PACKAGE = str(Path(utmost.__file__).parent)
+TIME_FACTOR, TIME_SLACK = 4, 0.3  # CPU seconds
+BOUNDS = {"column": "x", "low": 0, "high": 9, "step": 1}
+COUNTS: list[dict[str, Any]] = [
+    {"kind": "count", "where": "x > 3"},
+    {"kind": "histogram", "keys": {"region": ["n", "s", "e"]}},
+]
+NUMBERS: list[dict[str, Any]] = [
+    {"kind": "sum", **BOUNDS, "nulls": "drop"},
+    {"kind": "sum", **BOUNDS, "low": -9, "nulls": 2, "where": "region = 'n'"},
+    {"kind": "mean", **BOUNDS, "nulls": "drop"},
+    {"kind": "mean", **BOUNDS, "nulls": 9},
+    {"kind": "quantile", **BOUNDS, "nulls": "drop", "probability": "1/2"},
+    {"kind": "quantile", **BOUNDS, "step": "1/4", "nulls": 0, "probability": "9/10", "where": "region = 'n'"},
+]
+UNITS = {"row": None, "rows = 2": {"column": "person", "rows": 2}, "groups = 2": {"column": "person", "groups": 2}}
+EPSILONS = st.sampled_from(["1/1000000", "1/3", "10", "125"])
+
+Row = tuple[int, float | None, str | None]
+ROWS = st.tuples(
+    st.just(0),
+    st.sampled_from([0.0, 9.0, 4.5, -0.0, 5e-324, 1e308, -1e308, 3.4e18])
+    | st.sampled_from([None, float("nan"), float("inf"), float("-inf")]),
+    st.sampled_from(["n", "s", None, "elsewhere"]),
+)
+UNIT_ROWS = st.lists(ROWS, min_size=1, max_size=4) | ROWS.map(lambda row: [row] * 5)
+
+
+def write_table(path: Path, query: str) -> None:
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
+
+
+def rows_query(rows: list[Row]) -> str:
+    """A query whose rows these are."""
+
+    def literal(value: object) -> str:
+        return "NULL" if value is None else f"'{value}'"
+
+    values = ", ".join(f"({person}, {literal(x)}, {literal(region)})" for person, x, region in rows)
+    columns = "SELECT p::BIGINT AS person, x::DOUBLE AS x, region::VARCHAR AS region FROM"
+    return f"{columns} (VALUES {values or '(0, 0, NULL)'}) AS t(p, x, region)" + ("" if rows else " LIMIT 0")
+
+
+def outcome(
+    folder: Path, query: str, queries: list[dict[str, Any]], relation: str, unit: dict[str, Any] | None, epsilon: str
+) -> tuple[Any, float]:
+    """What is seen of a whole release but its values, and the CPU seconds of it."""
+    for old in folder.iterdir():
+        old.unlink()
+    write_table(folder / "data.parquet", query)
+    with ledger.open_ledger("ledger.sqlite", folder) as new_ledger:
+        column = "row" if unit is None else unit["column"]
+        new_ledger.open(ledger.Budget("b", Fraction(1000), unit=column, neighbours=relation))
+    plan = {
+        "neighbours": relation,
+        "budget": "b",
+        "source": {"location": "data.parquet"},
+        "output": "out.json",
+        "query": [{"name": f"q{k}", "epsilon": epsilon, **entry} for k, entry in enumerate(queries)],
+        **({} if unit is None else {"unit": unit}),
+    }
+    start = time.process_time()
+    try:
+        release = utmost.release(plan_from_mapping(plan, folder))
+        seen: Any = shape(release_content(release))
+        assert release_file.read_release(folder / "out.json") == release
+    except UtmostError as error:
+        seen = type(error).__name__, re.sub(r"\d+", "#", str(error))
+    return seen, time.process_time() - start
+
+
+def shape(content: Any, key: str = "") -> Any:
+    """A document without the values drawn, and without the number of units, which is public."""
+    if key in ("value", "parts", "position", "units", "left", "spent"):
+        return type(content).__name__, len(content) if isinstance(content, list) else 0
+    if isinstance(content, dict):
+        return {name: shape(entry, name) for name, entry in content.items()}
+    return [shape(entry) for entry in content] if isinstance(content, list) else content
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(epsilon=EPSILONS, others=st.lists(UNIT_ROWS, max_size=3), pair=st.tuples(UNIT_ROWS, UNIT_ROWS))
+def test_neighbouring_tables_have_the_same_outcome_for_every_kind_of_query(
+    tmp_path: Path, relation: str, unit: dict[str, Any] | None, epsilon: str, others: Any, pair: Any
+) -> None:
+    """A unit is replaced, or removed; values are at both ends, beyond, missing, infinite and no numbers."""
+    if unit is None:
+        others, pair = [rows[:1] for rows in others], tuple(rows[:1] for rows in pair)
+    states = pair if relation == "replace" else (pair[0], [])
+    fixed = [(person, x, region) for person, rows in enumerate(others, 1) for _, x, region in rows]
+    queries = COUNTS if unit and "groups" in unit else COUNTS + NUMBERS
+    outcomes = [
+        outcome(tmp_path, rows_query([*fixed, *state]), queries, relation, unit, epsilon)[0] for state in states
+    ]
+    assert outcomes[0] == outcomes[1]
+    assert isinstance(outcomes[0], dict)
+
+
+MIRRORED = "CASE WHEN i < 13000 THEN (i * 7) % 3001 ELSE 6001 - ((i - 13000) * 7) % 3001 END"
+LONG_TABLES = {  # values of the row i, number of rows, highest value, ε
+    "all at the end": ("9", 400_001, 9, "10"),
+    "all at the end, large ε": ("9", 8_001, 9, "500"),
+    "half at either end": ("9 * (i % 2)", 400_000, 9, "10"),
+    "a tie of irrational weights": (MIRRORED, 26_000, 6001, "1"),
+    "a million rows at either end": ("9 * (i % 2)", 10**6, 9, "1000"),
+    "a million rows, small ε": ("9", 10**6, 9, "1/1000000"),
+}
+
+
+@pytest.mark.parametrize(("values", "rows", "high", "epsilon"), LONG_TABLES.values(), ids=LONG_TABLES)
+def test_a_quantile_of_a_long_table_does_not_tell_one_row_by_its_outcome_or_its_time(
+    tmp_path: Path, values: str, rows: int, high: int, epsilon: str
+) -> None:
+    queries = [{"kind": "quantile", **BOUNDS, "high": high, "nulls": "drop", "probability": "1/2"}]
+    tables = [
+        f"SELECT CASE WHEN i = 0 THEN {first} ELSE {values} END::BIGINT AS x FROM range({rows}) AS t(i)"
+        for first in (values, "0", str(high), "NULL")
+    ]
+    (first, seconds), *others = [outcome(tmp_path, table, queries, "replace", None, epsilon) for table in tables]
+    assert isinstance(first, dict), first
+    for other, other_seconds in others:
+        assert other == first
+        assert other_seconds < TIME_FACTOR * seconds + TIME_SLACK
+        assert seconds < TIME_FACTOR * other_seconds + TIME_SLACK
+
+
+@pytest.fixture
+def traced_codes(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[CodeType]]:
+    """The functions of the package that run between the charge and the writing of what was drawn."""
+    codes: set[CodeType] = set()
+    charge, store_release = ledger.Ledger.charge, ledger.Ledger.store_release
+
+    def trace(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
+            codes.add(frame.f_code)
+
+    def charge_and_trace(self: ledger.Ledger, cost: Any) -> Any:
+        receipt = charge(self, cost)
+        sys.setprofile(trace)
+        return receipt
+
+    def stop_and_store(self: ledger.Ledger, entry: int, document: str) -> None:
+        sys.setprofile(None)
+        store_release(self, entry, document)
+
+    monkeypatch.setattr(ledger.Ledger, "charge", charge_and_trace)
+    monkeypatch.setattr(ledger.Ledger, "store_release", stop_and_store)
+    yield codes
+    sys.setprofile(None)
+
+
+def raises_on_its_own(code: CodeType) -> bool:
+    """Does a function's own text contain a `raise` of a new error, or an `assert`."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
+    except (OSError, SyntaxError):
+        return False  # made by `dataclass`, or part of an expression
+    return any(isinstance(node, ast.Assert) or (isinstance(node, ast.Raise) and node.exc) for node in ast.walk(tree))
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_no_function_that_runs_after_the_charge_contains_a_raise_or_an_assert(
+    tmp_path: Path, relation: str, traced_codes: set[CodeType]
+) -> None:
+    queries = COUNTS + NUMBERS
+    seen, _ = outcome(tmp_path, rows_query([(1, 3.0, "n"), (2, None, "s")]), queries, relation, None, "1/100")
+    assert isinstance(seen, dict), seen
+    names = {code.co_name for code in traced_codes}
+    assert {"add_noise", "draw_exponential_choice", "draw_lattice_noise", "release_to_json"} <= names
+    assert not names & {"lattice", "step_epsilon", "actual_epsilon", "prepare_draw", "guarantee_sentence"}
+    assert [code.co_qualname for code in traced_codes if raises_on_its_own(code)] == []
+
+
+@pytest.mark.parametrize("broken", ["prepare_draw", "step_epsilon"])
+def test_what_can_fail_from_public_things_fails_before_the_charge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    from utmost.publish import noisy_answers
+
+    def fail(*_: Any) -> Callable[..., Any]:
+        raise utmost.errors.UndecidedError("stopped here")
+
+    monkeypatch.setattr(noisy_answers, broken, fail)
+    seen, _ = outcome(tmp_path, rows_query([(1, 3.0, "n")]), COUNTS, "replace", None, "1")
+    assert seen == ("UndecidedError", "stopped here")
+    with ledger.open_ledger("ledger.sqlite", tmp_path) as new_ledger:
+        assert new_ledger.history("b") == []
+
+
+def test_a_title_that_no_file_can_hold_is_refused_before_the_charge(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("x\n1\n")
+    with ledger.open_ledger("ledger.sqlite", tmp_path) as new_ledger:
+        new_ledger.open(ledger.Budget("b", Fraction(1)))
+        content = {
+            "title": "a \ud800 lone surrogate",
+            "neighbours": "replace",
+            "budget": "b",
+            "source": {"location": "data.csv", "columns": {"x": "integer"}},
+            "query": [{"name": "q", "kind": "count", "where": "x = 1", "epsilon": 1}],
+        }
+        with pytest.raises(UtmostError):
+            utmost.release(plan_from_mapping(content, tmp_path))
+        assert new_ledger.history("b") == []
