@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import import_module
@@ -17,6 +16,7 @@ from starlette.responses import Response
 from utmost import __version__
 from utmost.errors import UtmostError
 from utmost.studio import form_errors, rendering
+from utmost.studio.background import end_timer, start_timer
 from utmost.studio.form_errors import Problem, Refusal
 from utmost.studio.middleware import GuardMiddleware
 from utmost.studio.settings import Settings
@@ -68,14 +68,12 @@ def make_app(settings: Settings) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(state: AppState) -> AsyncIterator[None]:
     """From the first request to the last: helpers are begun before, and ended after."""
-    state.bundle.prepare()
-    timer = threading.Timer(WARM_UP_SECONDS, _import_chart_modules)
-    timer.start()
-    yield
-    timer.cancel()
-    timer.join()  # a thread that is cut off in the middle of an import takes the process with it
-    state.bundle.stop()
-    state.jobs.close()
+    with state.cleanup as cleanup:
+        cleanup.callback(state.jobs.close)
+        cleanup.callback(state.bundle.stop)
+        state.bundle.prepare()
+        cleanup.callback(end_timer, start_timer(WARM_UP_SECONDS, _import_chart_modules))
+        yield
 
 
 def _import_chart_modules() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 import threading
 from collections.abc import Callable
@@ -43,7 +44,9 @@ def serve(settings: Settings, on_ready: Callable[[str], None], *, any_port: bool
     )
     server = uvicorn.Server(config)
     threading.Thread(target=_announce, args=(server, on_ready, _address(settings.host, port)), daemon=True).start()
-    with suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
+    with suppress(KeyboardInterrupt):  # how it ends: uvicorn raises the signal again once all is closed
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
         server.run(sockets=[listener])
 
 

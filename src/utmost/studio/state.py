@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import Depends
@@ -19,7 +20,10 @@ from utmost.studio.vega_bundle import VegaBundle
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """Settings, sessions, tokens, rates, jobs, metrics and the Vega bundle of a studio."""
+    """Settings, sessions, tokens, rates, jobs, metrics and the Vega bundle of a studio.
+
+    `cleanup` holds how to end what was begun for this studio; it is closed after the last request, the latest first.
+    """
 
     settings: Settings
     sessions: Sessions
@@ -28,6 +32,7 @@ class AppState:
     jobs: Jobs
     metrics: Metrics
     bundle: VegaBundle
+    cleanup: ExitStack = field(default_factory=ExitStack)
 
 
 def build_state(settings: Settings) -> AppState:

@@ -10,6 +10,8 @@ from fastapi import Depends
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from utmost.studio.background import end_timer, start_timer
+from utmost.studio.curator import tables
 from utmost.studio.curator.spending import SpendingService
 from utmost.studio.form_errors import Refusal
 from utmost.studio.sessions import Visitor
@@ -27,14 +29,16 @@ def _spending_service(request: Request) -> SpendingService:
     with _CREATION_LOCK:
         if not hasattr(storage, "spending"):
             storage.spending = SpendingService(state.settings, state.metrics)
-            threading.Timer(WARM_UP_DELAY_SECONDS, _warm_up, (state.settings,)).start()
+            state.cleanup.callback(storage.spending.close)
+            state.cleanup.callback(tables.COUNT_THREADS.wait)
+            state.cleanup.callback(end_timer, start_timer(WARM_UP_DELAY_SECONDS, _warm_up, state.settings))
     spending: SpendingService = storage.spending
     return spending
 
 
 def _warm_up(settings: Settings) -> None:
     """Load the engine and the charts before somebody waits for them."""
-    from utmost.studio.curator import draft_preview, tables
+    from utmost.studio.curator import draft_preview
     from utmost.studio.curator.forms import blank_draft
 
     with suppress(Exception):

@@ -57,6 +57,10 @@ class SpendingService:
         self._running: dict[str, Future[Outcome]] = {}
         self._progress: dict[str, str] = {}
 
+    def close(self) -> None:
+        """Wait for the releases that are being made: what was charged is written down."""
+        self._threads.shutdown(wait=True)
+
     def offer(self, owner: str, plan: Plan) -> Offer:
         """Offer a plan at what it costs now. All that the plan can be refused for is refused here."""
         with execute.prepare_release(replace(plan, ledger=self._settings.ledger)) as prepared_release:

@@ -6,7 +6,6 @@ units it has; both are asked for again when the file has changed. Of a CSV file 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from utmost.data.sources import SAMPLE_FILES, Source, list_tables, open_table
 from utmost.data.table_schema import TableSchema, declared_types
 from utmost.errors import UtmostError
 from utmost.studio import data_folder
+from utmost.studio.background import ThreadGroup
 from utmost.studio.curator.forms import MAX_COLUMNS
 from utmost.studio.form_errors import FieldError, errors_for_field
 from utmost.studio.settings import Settings
@@ -30,6 +30,7 @@ from utmost.studio.settings import Settings
 CACHED_TABLES = 64  # tables whose columns are remembered
 COUNT_SECONDS = 0.8  # seconds that a page waits for units to be counted
 COUNTING_MESSAGE = "the units are being counted, once, since their number is public: the numbers come in a moment"
+COUNT_THREADS = ThreadGroup("count units")  # a studio that ends waits for them
 FileStamp = tuple[int, int]
 
 
@@ -161,7 +162,7 @@ def _unit_count_future(
     """The number of units, once it is known: they are counted in a thread, since a large file takes its time."""
     future: Future[int] = Future()
     source = Source(location, table, None, dict(kinds))
-    threading.Thread(target=_count_units, args=(future, source, folder, column)).start()
+    COUNT_THREADS.start(_count_units, future, source, folder, column)
     return future
 
 
@@ -171,7 +172,7 @@ def _count_units(future: Future[int], source: Source, folder: Path, column: str 
         with open_table(source, folder) as table:
             future.set_result(table.units(PrivacyUnit() if column is None else PrivacyUnit(column, rows=1)))
     except Exception as error:
-        future.set_exception(error)
+        future.set_exception(error.with_traceback(None))  # its frames would hold the connection
 
 
 def _wait_for_count(future: Future[int]) -> int:
