@@ -389,7 +389,7 @@ def test_postgres_reads_one_state_and_cannot_write(postgres_url: str, tmp_path: 
             writer.execute("INSERT INTO people VALUES (2)")
             assert table.units(PrivacyUnit()) == 1
             with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
-                run(table, "INSERT INTO people VALUES (3)")
+                run(table, "INSERT INTO public.people VALUES (3)")
         for name, column in (("public.people", "a"), ("Old.people", "b"), ("seen", "c")):
             with open_table(Source(postgres_url, table=name), tmp_path) as table:
                 assert list(table.kinds) == [column]

@@ -1,7 +1,8 @@
 """DuckDB, inside this process: CSV and Parquet files, and DuckDB's own files.
 
 It may read the one file it was opened for and nothing else: no other file, no network, no extension. What does not fit
-in memory spills into a private directory that is removed at the end. A DuckDB file is opened read-only.
+in memory spills into a private directory that is removed at the end. A DuckDB file is attached read-only, beside the
+database in memory that queries run in: so the macros and types that it stores are on no search path.
 """
 
 from __future__ import annotations
@@ -15,9 +16,16 @@ from typing import Any
 from utmost.data.engines.csv_types import CsvLayout, typed_columns
 from utmost.data.engines.engine import Engine, Row, run_guarded
 from utmost.data.engines.table_names import find_table, listed_names
+from utmost.errors import DataError
 
 EXTENSION_SETTINGS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
-SELECT_TABLES = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = current_catalog()"
+MEMORY, SOURCE = "memory", "source"  # the database that queries run in, and the one that is attached
+SELECT_TABLES = f"SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = '{SOURCE}'"
+SELECT_VIEWS = f"SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = '{SOURCE}' AND NOT internal"
+SELECT_SHADOWS = f"""
+    SELECT function_name FROM duckdb_functions() WHERE database_name = '{SOURCE}' AND NOT internal
+        AND lower(function_name) IN (SELECT lower(function_name) FROM duckdb_functions() WHERE internal)
+"""
 WILDCARDS = "*?["
 
 
@@ -29,7 +37,7 @@ def open_parquet(path: Path) -> Iterator[tuple[Engine, Any]]:
     with _open_engine(path) as engine:
         read_parquet = engine.backend.con.read_parquet
         run_guarded(lambda: read_parquet(pattern, hive_partitioning=False).create_view("data"), message)
-        yield engine, run_guarded(lambda: _describe_table(engine, "main", "data"), message)
+        yield engine, run_guarded(lambda: _describe_table(engine, MEMORY, "main", "data"), message)
 
 
 @contextmanager
@@ -40,20 +48,28 @@ def open_csv(path: Path, layout: CsvLayout) -> Iterator[tuple[Engine, Any]]:
         execute = engine.backend.con.execute
         run_guarded(lambda: _load_csv(engine.backend.con, path, layout), message)
         typed_table = typed_columns(
-            run_guarded(lambda: _describe_table(engine, "main", "raw"), message), layout, engine
+            run_guarded(lambda: _describe_table(engine, MEMORY, "main", "raw"), message), layout, engine
         )
         run_guarded(lambda: execute(f"CREATE TABLE data AS {engine.sql(typed_table)}"), message)
         run_guarded(lambda: execute("DROP TABLE raw"), message)
-        yield engine, run_guarded(lambda: _describe_table(engine, "main", "data"), message)
+        yield engine, run_guarded(lambda: _describe_table(engine, MEMORY, "main", "data"), message)
 
 
 @contextmanager
 def open_database(path: Path, table: str | None) -> Iterator[tuple[Engine, Any]]:
-    """A table or view of a DuckDB file; `table` may name its schema, as in main.people."""
+    """A table or view of a DuckDB file; `table` may name its schema, as in main.people.
+
+    A view finds functions in its own file first. So it is refused where the file stores a macro under a built-in name.
+    """
     with _open_engine(path, is_database=True) as engine:
         schema, name = find_table(table, engine.fetch(SELECT_TABLES), "main")
+        if (schema, name) in engine.fetch(SELECT_VIEWS) and engine.fetch(SELECT_SHADOWS):
+            raise DataError(
+                "table must be stored in a file whose macros have names of their own, got the view "
+                f"{name!r} beside a macro with the name of a built-in function: drop it, or store the view as a table"
+            )
         message = f"table must be one that DuckDB can open alone, got {name!r}: a view on other files has to be stored"
-        yield engine, run_guarded(lambda: _describe_table(engine, schema, name), message)
+        yield engine, run_guarded(lambda: _describe_table(engine, SOURCE, schema, name), message)
 
 
 def list_tables(path: Path) -> list[str]:
@@ -83,17 +99,17 @@ def _open_engine(path: Path, is_database: bool = False) -> Iterator[Engine]:
 
 
 def _attach(connection: Any, path: Path) -> None:
-    """Make the file the connection's database. Connected to directly, it could not be opened twice at a time."""
+    """Attach the file. Were it connected to, its macros would be called, and it could not be opened twice at a time."""
     escaped_path = str(path).replace("'", "''")
-    connection.execute(f"ATTACH '{escaped_path}' AS source (TYPE duckdb, READ_ONLY)")
-    connection.execute("USE source")
+    connection.execute(f"ATTACH '{escaped_path}' AS {SOURCE} (TYPE duckdb, READ_ONLY)")
 
 
 def _restrict_to_path(connection: Any, path: Path) -> Engine:
     """The connection as an engine that may read one path, and cannot change that."""
     from ibis.backends.duckdb import Backend
 
-    backend = Backend.from_connection(connection)  # sets UTC, and that no Python variable is taken for a table
+    backend = Backend.from_connection(connection)  # sets that no Python variable is taken for a table
+    connection.execute("SET TimeZone = 'UTC'")
     setting = "allowed_directories" if path.is_dir() else "allowed_paths"
     connection.execute(f"SET {setting} = ?", [[str(path), _literal_pattern(path)]])
     connection.execute("SET enable_external_access = false")
@@ -106,12 +122,12 @@ def _restrict_to_path(connection: Any, path: Path) -> Engine:
     return Engine("duckdb", backend, fetch)
 
 
-def _describe_table(engine: Engine, schema: str, name: str) -> Any:
+def _describe_table(engine: Engine, database: str, schema: str, name: str) -> Any:
     """The table, with its columns' types as ibis has them."""
-    qualified_name = ".".join('"' + identifier.replace('"', '""') + '"' for identifier in (schema, name))
+    qualified_name = ".".join('"' + identifier.replace('"', '""') + '"' for identifier in (database, schema, name))
     relation = engine.backend.con.sql(f"SELECT * FROM {qualified_name}")
     columns = zip(relation.columns, (_ibis_type(str(kind)) for kind in relation.types), strict=True)
-    return engine.table(dict(columns), name, schema)
+    return engine.table(dict(columns), name, schema, database)
 
 
 def _ibis_type(kind: str) -> Any:

@@ -42,12 +42,14 @@ class Engine:
     backend: Any
     fetch: Callable[[str], list[Row]]
 
-    def table(self, columns: Mapping[str, Any], name: str, schema: str | None = None) -> Any:
-        """A table of the connection, whose columns have these ibis types."""
+    def table(
+        self, columns: Mapping[str, Any], name: str, schema: str | None = None, catalogue: str | None = None
+    ) -> Any:
+        """A table of the connection, qualified by its schema and catalogue; its columns have these ibis types."""
         import ibis
         from ibis.expr.operations import DatabaseTable, Namespace
 
-        namespace = Namespace(database=schema)
+        namespace = Namespace(catalog=catalogue, database=schema)
         return DatabaseTable(name, schema=ibis.schema(columns), source=self.backend, namespace=namespace).to_expr()
 
     def sql(self, query: Any) -> str:

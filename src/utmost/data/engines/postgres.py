@@ -1,6 +1,8 @@
 """PostgreSQL: a table or view of a database, read in one read-only transaction, so that every answer sees one state.
 
 The URL may hold the password; so may PostgreSQL's own environment and password file. No error repeats any of it.
+Tables are qualified by their schema, and functions, operators and types are those of pg_catalog alone: what other roles
+store is on no search path, so that a function of theirs with a built-in name is never called.
 """
 
 from __future__ import annotations
@@ -19,11 +21,22 @@ SELECT_TABLES = """
     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
       AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
 """
-ENUMERATION = "enum"
+DEFAULT_SCHEMA = "public"  # of a table whose plan names no schema
+SESSION_SETTINGS = {
+    "search_path": "pg_catalog, pg_temp",
+    "TimeZone": "'UTC'",
+    "standard_conforming_strings": "on",
+    "transform_null_equals": "off",
+}
+ENUMERATION, OTHER_TYPE = "enum", "other"
 SELECT_COLUMNS = """
-    SELECT a.attname, CASE t.typtype WHEN 'e' THEN 'enum' ELSE pg_catalog.format_type(a.atttypid, a.atttypmod) END
+    SELECT a.attname, CASE
+        WHEN s.nspname = 'pg_catalog' THEN pg_catalog.format_type(a.atttypid, a.atttypmod)
+        WHEN t.typtype = 'e' AND NOT EXISTS (SELECT FROM pg_catalog.pg_cast WHERE castsource = t.oid) THEN 'enum'
+        ELSE 'other' END
     FROM pg_catalog.pg_attribute a
     JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+    JOIN pg_catalog.pg_namespace s ON s.oid = t.typnamespace
     JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE a.attnum > 0 AND NOT a.attisdropped AND n.nspname = %s AND c.relname = %s
@@ -33,14 +46,12 @@ SELECT_COLUMNS = """
 
 @contextmanager
 def open_database(url: str, table: str | None) -> Iterator[tuple[Engine, Any]]:
-    """A table or view of a database; `table` may name its schema, as in public.people."""
+    """A table or view of a database; `table` may name its schema, as in old.people, and is else of public."""
     message = "location must be a PostgreSQL database whose catalogue can be read: check the user's rights"
     with _open_engine(url) as engine:
         execute = engine.backend.con.execute
-        (current,) = run_guarded(lambda: execute("SELECT current_schema()").fetchone(), message)
-        schema, name = find_table(
-            table, run_guarded(lambda: execute(SELECT_TABLES).fetchall(), message), current or "public"
-        )
+        tables = run_guarded(lambda: execute(SELECT_TABLES).fetchall(), message)
+        schema, name = find_table(table, tables, DEFAULT_SCHEMA)
         columns = run_guarded(lambda: execute(SELECT_COLUMNS, (schema, name)).fetchall(), message)
         yield engine, engine.table({column: _ibis_type(kind) for column, kind in columns}, name, schema)
 
@@ -58,15 +69,21 @@ def _open_engine(url: str) -> Iterator[Engine]:
     )
     try:
         connection.read_only, connection.isolation_level = True, psycopg.IsolationLevel.REPEATABLE_READ
-        message = "location must be a PostgreSQL database that takes backslashes in texts for what they are"
-        run_guarded(lambda: connection.execute("SET standard_conforming_strings = on"), message)
+        message = "location must be a PostgreSQL database that lets its session be set: update the server"
+        run_guarded(lambda: _apply_settings(connection), message)
         yield _wrap_connection(connection)
     finally:
         connection.close()
 
 
+def _apply_settings(connection: Any) -> None:
+    """Make names and texts mean what they mean here, whatever the role, the database or the URL sets."""
+    for name, value in SESSION_SETTINGS.items():
+        connection.execute(f"SET {name} = {value}")
+
+
 def _wrap_connection(connection: Any) -> Engine:
-    from ibis.backends.postgres import Backend  # sets the time zone to UTC
+    from ibis.backends.postgres import Backend
 
     def fetch(statement: str) -> list[Row]:
         fetched_rows: list[Row] = connection.execute(statement.encode()).fetchall()
@@ -76,12 +93,12 @@ def _wrap_connection(connection: Any) -> Engine:
 
 
 def _ibis_type(kind: str) -> Any:
-    """PostgreSQL's type as ibis has it. An enumeration is a text."""
+    """A type of pg_catalog as ibis has it. An enumeration is a text, unless somebody stored a cast of it."""
     import ibis.expr.datatypes as dt
     from ibis.backends.sql.datatypes import PostgresType
 
-    if kind == ENUMERATION:
-        return dt.string
+    if kind in (ENUMERATION, OTHER_TYPE):
+        return dt.string if kind == ENUMERATION else dt.unknown
     try:
         return PostgresType.from_string(kind)
     except Exception:

@@ -1,19 +1,22 @@
 """Spark: CSV and Parquet files, and tables of the session's catalogue.
 
-The session is the one that runs already, or else a new one, without its web page, which is stopped at the end. Spark
-logs what fails, rows included: in Java, where the session's log is switched off and stays so, and in Python, where
-three loggers are switched off while the table is open.
+The application is the one that runs already, or else a new one, without its web page, which is stopped at the end.
+Queries run in a session of their own: functions that the running session registers, which take the place of built-in
+ones, its settings and its variables are not in it. A table of the running session comes over as a global view.
+
+Spark logs what fails, rows included: in Java, where the log is switched off and stays so, and in Python, where three
+loggers are switched off while the table is open.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from utmost.data.engines.csv_types import CsvLayout, typed_columns
 from utmost.data.engines.engine import Engine, Row, run_guarded
@@ -45,14 +48,13 @@ CSV_OPTIONS = {
     "maxCharsPerColumn": -1,
 }
 WILDCARDS = "*?[]{}\\"
-_view_numbers = count()
 
 
 @contextmanager
 def open_parquet(path: Path) -> Iterator[tuple[Engine, Any]]:
     """A Parquet file, or a directory of them."""
     message = f"location must be a Parquet file that can be read, got {path.name!r}: write it again"
-    with _open_session() as session:
+    with _open_sessions() as (_, session):
         frame = run_guarded(
             lambda: session.read.option("recursiveFileLookup", True).parquet(_literal_pattern(path)), message
         )
@@ -65,7 +67,7 @@ def open_parquet(path: Path) -> Iterator[tuple[Engine, Any]]:
 def open_csv(path: Path, layout: CsvLayout) -> Iterator[tuple[Engine, Any]]:
     """A CSV file; the kinds of the columns are found where they are not declared."""
     message = f"location must be a CSV file that can be read, got {path.name!r}: see that it is text in UTF-8"
-    with _open_session() as session:
+    with _open_sessions() as (_, session):
         from pyspark.sql.types import StringType, StructField, StructType
 
         texts = StructType([StructField(name, StringType()) for name in layout.names])
@@ -80,18 +82,33 @@ def open_csv(path: Path, layout: CsvLayout) -> Iterator[tuple[Engine, Any]]:
 def open_catalogue(table: str | None) -> Iterator[tuple[Engine, Any]]:
     """A table or view of the session's current database; `table` may name another database, as in old.people."""
     message = "table must be one that Spark can open: read it outside utmost to see why it cannot"
-    with _open_session() as session:
-        current = session.catalog.currentDatabase()
-        table_names = [
-            (entry.namespace[-1] if entry.namespace else current, entry.name) for entry in _list_entries(session, table)
-        ]
-        schema, name = find_table(table, table_names, current)
-        is_temporary = any(entry.isTemporary for entry in session.catalog.listTables() if entry.name == name)
-        name_parts = [name] if is_temporary and schema == current else [schema, name]
-        qualified_name = ".".join(f"`{identifier.replace('`', '``')}`" for identifier in name_parts)
-        frame = run_guarded(lambda: session.table(qualified_name), message)
-        engine = _wrap_session(session)
-        yield engine, _describe_table(engine, frame, name, None if len(name_parts) == 1 else schema)
+    with _open_sessions() as (running_session, session):
+        qualified_name = _qualified_name(_find_identifiers(running_session, table))
+        frame = run_guarded(lambda: running_session.table(qualified_name), message)
+        with _global_view(running_session, frame) as (schema, name):
+            engine = _wrap_session(session)
+            yield engine, _describe_table(engine, frame, name, schema)
+
+
+def _find_identifiers(session: Any, table: str | None) -> list[str]:
+    """Catalogue, database and name of a table; or the name alone of a temporary view, which has no other."""
+    current = session.catalog.currentDatabase()
+    entries = _list_entries(session, table)
+    views = {entry.name for entry in entries if entry.isTemporary}
+    tables = {(entry.namespace[-1], entry.name): entry for entry in entries if not entry.isTemporary}
+    if table in views and (current, table) in tables:
+        raise InputError(
+            f"table must name one table, got {table!r}, which a temporary view has too: write {current}.{table}"
+        )
+    if table in views:
+        return [str(table)]
+    known_names = [*tables, *((current, name) for name in views if (current, name) not in tables)]
+    entry = tables[find_table(table, known_names, current)]
+    return [entry.catalog, *entry.namespace, entry.name]
+
+
+def _qualified_name(identifiers: Sequence[str]) -> str:
+    return ".".join(f"`{identifier.replace('`', '``')}`" for identifier in identifiers)
 
 
 def _list_entries(session: Any, table: str | None) -> list[Any]:
@@ -104,23 +121,24 @@ def _list_entries(session: Any, table: str | None) -> list[Any]:
 
 
 @contextmanager
-def _open_session() -> Iterator[Any]:
+def _open_sessions() -> Iterator[tuple[Any, Any]]:
+    """The session that runs, where tables are found, and a session of its own for the queries."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
         raise InputError("engine needs Spark: pip install 'utmost[spark]' and a Java runtime, 17 or later") from None
     active_session = SparkSession.getActiveSession()
-    session = active_session or _start_session(SparkSession.builder.appName("utmost"))
-    previous_settings = {name: str(session.conf.get(name)) for name in SESSION_SETTINGS}
+    running_session = active_session or _start_session(SparkSession.builder.appName("utmost"))
     try:
-        session.sparkContext.setLogLevel("OFF")
-        _apply_settings(session, SESSION_SETTINGS)
+        running_session.sparkContext.setLogLevel("OFF")
+        session = running_session.newSession()
+        for name, value in SESSION_SETTINGS.items():
+            session.conf.set(name, value)
         with _silence_loggers():
-            yield session
+            yield running_session, session
     finally:
-        _apply_settings(session, previous_settings)
         if active_session is None:
-            session.stop()
+            running_session.stop()
 
 
 @contextmanager
@@ -143,11 +161,6 @@ def _silence_loggers() -> Iterator[None]:
             logger.setLevel(level)
 
 
-def _apply_settings(session: Any, settings: Mapping[str, str]) -> None:
-    for name, value in settings.items():
-        session.conf.set(name, value)
-
-
 def _start_session(builder: Any) -> Any:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     for name, value in QUIET_SETTINGS.items():
@@ -158,9 +171,20 @@ def _start_session(builder: Any) -> Any:
 
 
 @contextmanager
+def _global_view(session: Any, frame: Any) -> Iterator[tuple[str, str]]:
+    """Database and name of the frame in every session of the application, while it is used."""
+    name = f"utmost_{uuid4().hex}"
+    frame.createGlobalTempView(name)
+    try:
+        yield session.conf.get("spark.sql.globalTempDatabase"), name
+    finally:
+        session.catalog.dropGlobalTempView(name)
+
+
+@contextmanager
 def _temporary_view(session: Any, frame: Any) -> Iterator[str]:
     """A name for the frame while it is used."""
-    name = f"utmost_{os.getpid()}_{next(_view_numbers)}"
+    name = "data"
     frame.createTempView(name)
     try:
         yield name
