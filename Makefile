@@ -9,12 +9,13 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 2
+PEERS := .venv/.oracles .venv/.engines .venv/.studio
 TESTS := -n $(WORKERS) --dist loadfile
 
-.PHONY: help demo test check static lint types layers doctests docs coverage studio bench kills oracles engines browser clean
+.PHONY: help demo test check static lint types layers doctests docs coverage studio bench bench-check kills oracles engines browser clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 demo: .venv/.run ## the main job, on the bundled data set
 	@$(BIN)/utmost demo
@@ -51,8 +52,11 @@ coverage: .venv/.check ## the tests, measured
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
-bench: .venv/.run .venv/.studio ## ratios against peers, in one run; PARTS="counts tables types intervals axioms studio" for some of it
+bench: $(PEERS) ## ratios against peers in one run of at most 30 minutes, written to bench/figures.json and the pages; PARTS="counts types" prints some
 	$(BIN)/python bench/run.py $(PARTS)
+
+bench-check: $(PEERS) ## the quick ratios against their ceilings, 3 minutes
+	$(BIN)/python bench/run.py --check $(PARTS)
 
 kills: .venv/.test ## kill 1000 releases at random points, and look for one without its charge
 	UTMOST_KILLS=1000 $(PYTEST) -s tests/publish/test_process_kill.py

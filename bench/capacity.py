@@ -1,19 +1,17 @@
 """Capacities of privacy types, certified, beside the program of FMPD23 Cor. 18 as printed, solved by HiGHS in doubles.
 
-Each measurement runs in a process of its own. `python bench/capacity.py` prints the table; with words such as
-`grid:7x7 7/10` it measures one space.
+`python bench/capacity.py` prints the table.
 """
 
 from __future__ import annotations
 
-import json
-import resource
-import subprocess
-import sys
 import time
 from typing import Any
 
-CASES = (
+import measuring
+from measuring import QUICK, Blocks, Measurement, Measurements, Section, ratio
+
+CASES = (("grid:2x2", "1/2"), ("grid:2x3", "7/10")) if QUICK else (
     ("hamming:20", "1/2"),
     ("cycle:100000", "1/2"),
     ("cycle:100000", "9/10"),
@@ -23,8 +21,9 @@ CASES = (
     ("grid:10x10", "9/10"),
     ("grid:10x10", "7/10"),
     ("grid:20x20", "1/2"),
-)
-PRINTED_PROGRAM_CASE = ("grid:7x7", "7/10")
+)  # fmt: skip
+PRINTED_PROGRAM_CASE = ("grid:2x3", "7/10") if QUICK else ("grid:7x7", "7/10")
+PRINTED_PROGRAM = "Cor. 18 as printed"
 
 
 def certified_capacities(name: str, level: str) -> dict[str, Any]:
@@ -72,61 +71,50 @@ def printed_program(name: str, level: str) -> dict[str, Any]:
     return {"seconds": seconds, "values": [-float(solution.fun)], "excess": float(np.nanmax(epsilons)) - epsilon}
 
 
-def run_child(method: str, name: str, level: str) -> None:
-    """What the process of one measurement does."""
-    measurement = {"certified": certified_capacities, "plain": printed_program}[method](name, level)
-    measurement["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps(measurement))
+def task_name(name: str, level: str) -> str:
+    """A task by what it measures."""
+    return f"{name}, α = {level}"
 
 
-def measure(method: str, name: str, level: str) -> dict[str, Any]:
-    """One measurement in its own process."""
-    process = subprocess.run(
-        [sys.executable, __file__, method, name, level], capture_output=True, text=True, check=True
-    )
-    measurement: dict[str, Any] = json.loads(process.stdout)
-    return measurement
+def table_row(name: str, level: str, measurement: Measurement) -> list[str]:
+    """A row of the table."""
+    values = " and ".join(f"{value:.6g}" for value in measurement["values"])
+    times = [measuring.seconds_text(measurement), measuring.memory_text(measurement)]
+    return [name, level, *times, values, f"{measurement['gap']:.0e}"]
 
 
-def table_rows(cases: tuple[tuple[str, str], ...]) -> list[list[str]]:
-    """Rows of the table."""
-    lines = []
-    for name, level in cases:
-        measurement = measure("certified", name, level)
-        values = " and ".join(f"{value:.6g}" for value in measurement["values"])
-        lines.append(
-            [
-                name,
-                level,
-                f"{measurement['seconds']:.2f} s",
-                f"{measurement['megabytes']:.0f} MB",
-                values,
-                f"{measurement['gap']:.0e}",
-            ]
-        )
-    return lines
-
-
-def report(cases: tuple[tuple[str, str], ...] = CASES) -> str:
-    """The Markdown table, and what the printed program took."""
-    header = ["space", "α", "both capacities", "peak memory", "ML× and ML+", "gap"]
-    lines = [header, ["---"] * len(header), *table_rows(cases)]
-    text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+def printed_program_lines(ours: Measurement, peer: Measurement) -> list[str]:
+    """What the printed program took."""
     space, level = PRINTED_PROGRAM_CASE
-    ours, peer = measure("certified", space, level), measure("plain", space, level)
-    return (
-        f"{text}\n\nCor. 18 alone on {space} at α = {level}, every pair, HiGHS's interior point method: "
-        f"{peer['seconds']:.2f} s, {peer['megabytes']:.0f} MB, ML× = {peer['values'][0]:.9f}, the true ε of its matrix "
+    return [
+        f"Cor. 18 alone on {space} at α = {level}, every pair, HiGHS's interior point method: "
+        f"{peer['seconds']:.2f} s, {peer['megabytes']:.0f} MB, ML× = {peer['values'][0]:.9f}, the true ε of its matrix",
         f"above the level by {peer['excess']:.0e}; both capacities certified: {ours['seconds']:.2f} s, "
-        f"{ours['megabytes']:.0f} MB, ML× = {ours['values'][0]:.9f} ({peer['seconds'] / ours['seconds']:.1f}× faster)."
-    )
+        f"{ours['megabytes']:.0f} MB, ML× = {ours['values'][0]:.9f} ({peer['seconds'] / ours['seconds']:.1f}× faster).",
+    ]
 
 
-def main() -> None:
-    """Measure and print."""
-    arguments = sys.argv[1:]
-    print(report(((arguments[0], arguments[1]),) if len(arguments) == 2 else CASES))
+def report(measurements: Measurements) -> Blocks:
+    """The table, and what the printed program took."""
+    header = ["space", "α", "both capacities", "peak memory", "ML× and ML+", "gap"]
+    rows = [table_row(*case, measurements[task_name(*case)]) for case in CASES]
+    return {
+        "capacities": measuring.markdown_table(header, rows),
+        "capacities-program": printed_program_lines(
+            measurements[task_name(*PRINTED_PROGRAM_CASE)], measurements[PRINTED_PROGRAM]
+        ),
+    }
 
+
+SECTION = Section(
+    "capacity",
+    {
+        **{task_name(*case): lambda _, case=case: certified_capacities(*case) for case in CASES},
+        PRINTED_PROGRAM: lambda _: printed_program(*PRINTED_PROGRAM_CASE),
+    },
+    [ratio("both capacities ÷ Cor. 18 by HiGHS", task_name(*PRINTED_PROGRAM_CASE), PRINTED_PROGRAM, 0.2)],
+    report,
+)
 
 if __name__ == "__main__":
-    run_child(*sys.argv[1:]) if len(sys.argv) == 4 else main()
+    measuring.print_section(SECTION)

@@ -1,18 +1,20 @@
-"""`python bench/continuous.py [FILE.svg]`: certified losses over a density: the time that a width takes, as a curve.
+"""Certified losses over a density: the time that a width takes, as a table and as a curve.
 
 ε = 1 on [0, 1], prior beta:2,5. Beside each time that of a Riemann sum in numpy, over as many points in x and y as it
-takes to come within the width of the measure_bounds value: it has no certificate, and would not know when to stop.
+takes to come within the width of the certified value: it has no certificate, and would not know when to stop.
+`python bench/continuous.py` prints the table, `python bench/continuous.py FILE.svg` saves the curve as well.
 """
 
 from __future__ import annotations
 
-import datetime
 import math
 import sys
 import time
-from typing import Any
+from pathlib import Path
 
+import measuring
 import numpy as np
+from measuring import QUICK, Blocks, Measurement, Measurements, Section
 
 from utmost.continuous import losses, mechanisms
 from utmost.continuous.bounds.loss_bounds import bound_expected_loss
@@ -23,30 +25,40 @@ from utmost.exact import epsilon
 UNIT = interval(0, 1)
 PRIOR = "beta:2,5"
 TARGET_SECONDS = 5.0  # seconds for width 1e-4, absolute loss
-WIDTHS = {
+WIDTHS = {"absolute": ("1e-2", "1e-4", "1e-5", "1e-6"), "squared": ("1e-4",)} if QUICK else {
     "absolute": ("1e-2", "1e-3", "1e-4", "1e-5", "1e-6", "1e-7", "1e-8"),
     "squared": ("1e-4", "1e-6", "1e-8"),
     "huber:0.1": ("1e-3", "1e-4", "1e-5"),
     "power:1.5": ("1e-3", "1e-4"),
     "step:0.1": ("1e-2", "1e-3"),
-}
-REPEATS = 3
+}  # fmt: skip
+ORDER_WIDTHS = ("1e-4", "1e-6") if QUICK else ("1e-4", "1e-7")  # between which the order of convergence is taken
 HEADER = ["loss", "width asked", "width", "cells", "time", "Riemann sums in numpy, no certificate", "asked"]
 
 
-def measure_bounds(loss: str, width: str, name: str = "laplace", repeats: int = REPEATS) -> dict[str, Any]:
-    """Least seconds of a few runs, and the bounds."""
-    seconds = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        density, mechanism = parse_density(PRIOR, UNIT), mechanisms.mechanism_by_name(name, UNIT, epsilon(1))
-        bounds = bound_expected_loss(density, mechanism, losses.parse_continuous_loss(loss), width)
-        seconds.append(time.perf_counter() - start)
+def task_name(loss: str, width: str) -> str:
+    """A task by what it measures."""
+    return f"{loss} to {width}"
+
+
+CASES = {task_name(loss, width): (loss, width) for loss, widths in WIDTHS.items() for width in widths}
+
+
+def measure_bounds(loss: str, width: str) -> Measurement:
+    """Least seconds of a few runs, the bounds, and the seconds of a Riemann sum."""
+
+    def task():
+        density, mechanism = parse_density(PRIOR, UNIT), mechanisms.mechanism_by_name("laplace", UNIT, epsilon(1))
+        return bound_expected_loss(density, mechanism, losses.parse_continuous_loss(loss), width)
+
+    seconds, bounds = measuring.best_time(task, 3)
+    middle = float(bounds.lower + bounds.upper) / 2
+    peer_seconds = [time_riemann_sum(loss, middle, float(width)) for _ in range(3)]
     return {
-        "seconds": min(seconds),
+        "seconds": seconds,
         "cells": bounds.cells,
         "width": float(bounds.width),
-        "middle": float(bounds.lower + bounds.upper) / 2,
+        "peer": None if None in peer_seconds else min(peer_seconds),
     }
 
 
@@ -67,69 +79,58 @@ def time_riemann_sum(loss: str, value: float, width: float) -> float | None:
     return None
 
 
-def measure_all() -> list[tuple[str, str, dict[str, Any]]]:
-    """Each loss with each of its widths."""
-    measurements = []
-    for loss, widths in WIDTHS.items():
-        for width in widths:
-            print(f"measuring {loss} to {width} …", file=sys.stderr, flush=True)
-            measurements.append((loss, width, measure_bounds(loss, width)))
-    return measurements
-
-
-def table_row(loss: str, width: str, measurement: dict[str, Any]) -> list[str]:
+def table_row(loss: str, width: str, measurement: Measurement) -> list[str]:
     """A line of the table, with a Riemann sum beside it."""
-    peer = time_riemann_sum(loss, measurement["middle"], float(width))
+    peer = measurement["peer"]
     limit = f"≤ {TARGET_SECONDS:.0f} s" if (loss, width) == ("absolute", "1e-4") else ""
     peer_text = "not with 1600 points" if peer is None else f"{peer * 1e3:.1f} ms"
-    return [
-        loss,
-        width,
-        f"{measurement['width']:.1e}",
-        str(measurement["cells"]),
-        f"{measurement['seconds']:.2f} s",
-        peer_text,
-        limit,
-    ]
+    bounds = [f"{measurement['width']:.1e}", str(measurement["cells"]), f"{measurement['seconds']:.2f} s"]
+    return [loss, width, *bounds, peer_text, limit]
 
 
-def save_curve(measurements: list[tuple[str, str, dict[str, Any]]], path: str) -> None:
+def save_curve(measurements: Measurements, path: Path) -> None:
     """Width against time, a line a loss."""
     from utmost import charts
 
     lines = []
-    for loss in WIDTHS:
-        points = [(math.log10(f["seconds"]), math.log10(f["width"])) for name, _, f in measurements if name == loss]
+    for loss, widths in WIDTHS.items():
+        chosen = [measurements[task_name(loss, width)] for width in widths]
+        points = [(math.log10(m["seconds"]), math.log10(m["width"])) for m in chosen]
         lines.append(charts.ChartLine(loss, *zip(*points, strict=True)))
     title = "Ten times the time brings the bounds a hundred times closer, ten times for a step loss"
     subtitle = (
         f"Truncated Laplace on [0, 1], ε = 1, prior {PRIOR}; asked for: absolute to 1e-4 in {TARGET_SECONDS:.0f} s"
     )
-    charts.save_chart(charts.line_chart(lines, title, subtitle, x="log₁₀ seconds", y="log₁₀ width"), path)
+    charts.save_chart(charts.line_chart(lines, title, subtitle, x="log₁₀ seconds", y="log₁₀ width"), str(path))
 
 
-def convergence_order(loss: str = "absolute", widths: tuple[str, str] = ("1e-4", "1e-7")) -> float:
-    """p in width ~ cells^−p, between two widths."""
-    wide, narrow = (measure_bounds(loss, width, repeats=1) for width in widths)
-    return float(np.log(wide["width"] / narrow["width"]) / np.log(narrow["cells"] / wide["cells"]))
+def convergence_order(measurements: Measurements) -> float:
+    """p in width ~ cells^−p, between two widths of the absolute loss."""
+    wide, narrow = (measurements[task_name("absolute", width)] for width in ORDER_WIDTHS)
+    return math.log(wide["width"] / narrow["width"]) / math.log(narrow["cells"] / wide["cells"])
 
 
-def report(path: str | None = None) -> str:
-    """A Markdown table and the order of convergence; and the curve, where a file for it is named."""
-    measurements = measure_all()
-    if path is not None:
-        save_curve(measurements, path)
-    lines = [HEADER, ["---"] * len(HEADER), *(table_row(*measurement) for measurement in measurements)]
-    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return f"{table}\n\nThe width falls as cells^−{convergence_order():.1f} (absolute)."
+def report(measurements: Measurements) -> Blocks:
+    """The table and the order of convergence."""
+    rows = [table_row(*case, measurements[name]) for name, case in CASES.items()]
+    order = f"The width falls as cells^−{convergence_order(measurements):.1f} (absolute)."
+    return {"intervals": [*measuring.markdown_table(HEADER, rows), "", order]}
 
 
-def main() -> None:
-    """Measure and print."""
-    print(f"{datetime.date.today()} · python bench/continuous.py\n")
-    print("Certified losses of truncated Laplace over [0, 1], ε = 1, prior beta:2,5\n")
-    print(report(*sys.argv[1:2]))
-
+SECTION = Section(
+    "intervals",
+    {name: lambda _, case=case: measure_bounds(*case) for name, case in CASES.items()},
+    [
+        measuring.inner_ratio(
+            f"absolute loss to {width} ÷ Riemann sums", task_name("absolute", width), "seconds", "peer", ceiling
+        )
+        for width, ceiling in (("1e-5", 6), ("1e-6", 1.5))
+    ],
+    report,
+)
 
 if __name__ == "__main__":
-    main()
+    measurements = SECTION.measure_all()
+    print("\n".join(report(measurements)["intervals"]))
+    for path in sys.argv[1:2]:
+        save_curve(measurements, Path(path))

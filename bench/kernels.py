@@ -1,35 +1,26 @@
-"""Vertices and kernel mechanisms beside pplpy: functions for bench/run.py, or run by itself.
+"""Vertices and kernel mechanisms beside pplpy.
 
 Both sides are given the same vertices as whole numbers and answer with all kernels: pplpy as the points of its
 generator system, utmost as arrays of sets and whole weights, as a number, and as `Kernel`s with their weights as
 fractions. pplpy's answer is not unpacked. `python bench/kernels.py` prints the tables; `python bench/kernels.py far`
-goes on to a type that takes minutes.
+counts those of a type that takes minutes.
 """
 
 from __future__ import annotations
 
-import json
-import resource
-import subprocess
 import sys
-import time
-from collections.abc import Callable
 from typing import Any
 
-COMPARED_TYPES = ("line:6", "discrete:6", "hamming:3")
-COUNTED_TYPES = ("line:7", "cycle:5", "cycle:6", "grid:2x2", "grid:2x3:manhattan", "discrete:6")
-SLOW_TYPES = ("grid:2x3",)
-HEADER = ["type, α = 1/2", "vertices", "kernels", "pplpy", "utmost", "ratio", "count alone", "as Kernel objects"]
+import measuring
+from measuring import QUICK, Blocks, Figure, Measurement, Measurements, Section, best_time
 
-
-def best_time(task: Callable[[], Any], repeats: int) -> tuple[float, Any]:
-    """(least seconds, last result) of a few runs."""
-    seconds, result = [], None
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = task()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds), result
+COMPARED_TYPES = ("line:3", "discrete:3", "hamming:2") if QUICK else ("line:6", "discrete:6", "hamming:3")
+COUNTED_TYPES = (
+    ("line:4",) if QUICK else ("line:7", "cycle:5", "cycle:6", "grid:2x2", "grid:2x3:manhattan", "discrete:6")
+)
+SLOW_TYPE = "grid:2x3"
+HEADER = ["type, α = 1/2", "vertices", "kernels", "pplpy", "utmost", "ratio", "count alone", "as `Kernel` objects"]
+COUNT_HEADER = ["type, α = 1/2", "vertices", "kernels", "counted in", "peak memory"]
 
 
 def pplpy_kernels(region: Any) -> tuple[float, int] | None:
@@ -79,70 +70,57 @@ def count_kernels_of(name: str) -> dict[str, Any]:
     return {"vertices": vertices, "corners": vertex_seconds, "kernels": kernel_count, "seconds": seconds}
 
 
-def measure(task: str, name: str) -> dict[str, Any]:
-    """One task in a process of its own, with its peak memory."""
-    process = subprocess.run([sys.executable, __file__, task, name], capture_output=True, text=True, check=True)
-    result: dict[str, Any] = json.loads(process.stdout)
-    return result
-
-
-def comparison_row(name: str) -> list[str]:
+def comparison_row(name: str, measurement: Measurement) -> list[str]:
     """One line of the table against pplpy."""
-    measurement = measure("against", name)
     peer, ratio = (
         ("not installed", "")
         if measurement["peer"] is None
         else (f"{measurement['peer']:.2f} s", f"{measurement['peer'] / measurement['arrays']:.0f}×")
     )
     kernels = str(measurement["kernels"]) if measurement["agree"] else f"{measurement['kernels']} DIFFERENT"
-    times = [
-        f"{measurement['arrays']:.3f} s",
-        ratio,
-        f"{measurement['count']:.3f} s",
-        f"{measurement['fractions']:.2f} s",
-    ]
-    return [name, str(measurement["vertices"]), kernels, peer, *times]
+    times = [f"{measurement['arrays']:.3f} s", ratio, f"{measurement['count']:.3f} s"]
+    return [name, str(measurement["vertices"]), kernels, peer, *times, f"{measurement['fractions']:.2f} s"]
 
 
-def count_rows(names: tuple[str, ...]) -> list[list[str]]:
-    """Lines of the table of types beyond the published ones."""
-    measurements = [(name, measure("counted", name)) for name in names]
-    return [
-        [
-            name,
-            str(measurement["vertices"]),
-            str(measurement["kernels"]),
-            f"{measurement['seconds']:.2f} s",
-            f"{measurement['megabytes']:.0f} MB",
-        ]
-        for name, measurement in measurements
-    ]
+def count_row(name: str, measurement: Measurement) -> list[str]:
+    """One line of the table of types beyond the published ones."""
+    numbers = [str(measurement["vertices"]), str(measurement["kernels"])]
+    return [name, *numbers, measuring.seconds_text(measurement), measuring.memory_text(measurement)]
 
 
-def markdown_table(header: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table."""
-    return "\n".join("| " + " | ".join(line) + " |" for line in [header, ["---"] * len(header), *rows])
-
-
-def report(names: tuple[str, ...] = COUNTED_TYPES) -> str:
+def report(measurements: Measurements) -> Blocks:
     """Both tables."""
-    first = markdown_table(HEADER, [comparison_row(name) for name in COMPARED_TYPES])
-    return (
-        first
-        + "\n\n"
-        + markdown_table(["type, α = 1/2", "vertices", "kernels", "counted in", "peak memory"], count_rows(names))
+    comparisons = [comparison_row(name, measurements[f"beside pplpy, {name}"]) for name in COMPARED_TYPES]
+    counts = [count_row(name, measurements[f"count, {name}"]) for name in COUNTED_TYPES]
+    return {
+        "kernels": measuring.markdown_table(HEADER, comparisons),
+        "kernels-counted": measuring.markdown_table(COUNT_HEADER, counts),
+    }
+
+
+def pplpy_ratio(name: str, ceiling: float, quick: bool) -> Figure:
+    """Ours as a ratio of pplpy's."""
+    return measuring.inner_ratio(
+        f"kernels of {name} ÷ pplpy", f"beside pplpy, {name}", "arrays", "peer", ceiling, quick
     )
 
 
-def run_child(task: str, name: str) -> None:
-    """What the process of one task does."""
-    result = {"against": compare_with_pplpy, "counted": count_kernels_of}[task](name)
-    result["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps(result))
-
+SECTION = Section(
+    "kernels",
+    {
+        **{f"beside pplpy, {name}": lambda _, name=name: compare_with_pplpy(name) for name in COMPARED_TYPES},
+        **{f"count, {name}": lambda _, name=name: count_kernels_of(name) for name in COUNTED_TYPES},
+    },
+    [
+        pplpy_ratio(COMPARED_TYPES[0], 0.13, True),
+        pplpy_ratio(COMPARED_TYPES[1], 0.03, False),
+        pplpy_ratio(COMPARED_TYPES[2], 0.2, True),
+    ],
+    report,
+)
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        run_child(*sys.argv[1:])
+    if sys.argv[1:] == ["far"]:
+        print(" | ".join(count_row(SLOW_TYPE, count_kernels_of(SLOW_TYPE))))
     else:
-        print(report(COUNTED_TYPES + SLOW_TYPES if sys.argv[1:] == ["far"] else COUNTED_TYPES))
+        measuring.print_section(SECTION)

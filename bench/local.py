@@ -1,28 +1,26 @@
 """`utmost obfuscate` beside reading and writing the same columns with pyarrow alone: rows a second, ratio, peak memory.
 
-Each measurement runs in a process of its own. `python bench/local.py` prints the table; `python bench/local.py 1000000`
-for that many rows only. Files lie in a temporary folder; about 700 MB of disk for five million rows.
+`python bench/local.py` prints the table. Files lie in a temporary folder; about 700 MB of disk for five million rows.
 """
 
 from __future__ import annotations
 
-import json
-import resource
-import subprocess
-import sys
-import time
-from collections.abc import Callable
+from itertools import product
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-SIZES = (10**6, 5 * 10**6)
+import measuring
+from measuring import QUICK, Blocks, Measurement, Measurements, Section, ratio
+
+SIZES = (10**4,) if QUICK else (10**6, 5 * 10**6)
 KINDS = ("csv", "parquet")
 COLUMNS = {"planar": ["east", "north"], "response": ["vote"]}
+METHODS = ("alone", "shuffled", "in order")
 BATCH_ROWS = 1 << 20
+HEADER = ["rows", "what", "time", "rows a second", "pyarrow alone", "ratio", "peak memory", "pyarrow's"]
 
 
-def prepare(folder: Path, rows: int) -> None:
+def write_people(folder: Path, rows: int) -> None:
     """A table of people: an id, a name, a place in kilometres to the metre, a vote; as CSV and as Parquet."""
     import numpy as np
     import pyarrow as pa
@@ -77,69 +75,70 @@ def run_obfuscation(source: Path, target: Path, law: str, in_order: bool) -> Non
     obfuscate(mechanism, source, target, in_order=in_order)
 
 
-def run_child(folder: str, kind: str, law: str, method: str) -> None:
-    """One measurement: the better of two runs, and the peak memory of the process."""
-    source, target = Path(folder) / f"in.{kind}", Path(folder) / f"out.{kind}"
-    tasks: dict[str, Callable[[], None]] = {
-        "alone": lambda: copy_columns(source, target, COLUMNS[law]),
-        "shuffled": lambda: run_obfuscation(source, target, law, False),
-        "in order": lambda: run_obfuscation(source, target, law, True),
-    }
-    seconds = []
-    for _ in range(2):
-        start = time.perf_counter()
-        tasks[method]()
-        seconds.append(time.perf_counter() - start)
-    print(json.dumps({"seconds": min(seconds), "megabytes": peak_megabytes()}))
+def task_name(size: int, law: str, kind: str, method: str) -> str:
+    """A task by what it measures."""
+    return f"{size}, {law}, {kind}, {method}"
 
 
-def peak_megabytes() -> float:
-    """The most memory this process had: Linux's own figure, since getrusage counts what a parent had before."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        return int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+CASES = {task_name(*case): case for case in product(SIZES, COLUMNS, KINDS, METHODS)}
 
 
-def measure(folder: str, kind: str, law: str, method: str) -> dict[str, float]:
-    """One measurement in its own process."""
-    command = [sys.executable, __file__, folder, kind, law, method]
-    process = subprocess.run(command, capture_output=True, text=True, check=True)
-    measurement: dict[str, float] = json.loads(process.stdout)
-    return measurement
+def prepare(folder: Path, names: list[str]) -> None:
+    """A folder for each number of rows."""
+    for size in {CASES[name][0] for name in names}:
+        (folder / str(size)).mkdir()
+        write_people(folder / str(size), size)
 
 
-def table_rows(size: int) -> list[list[str]]:
-    """Rows of the table for one number of rows."""
-    lines = []
-    with TemporaryDirectory() as folder:
-        prepare(Path(folder), size)
-        for law in COLUMNS:
-            for kind in KINDS:
-                baseline = measure(folder, kind, law, "alone")
-                for method in ("shuffled", "in order"):
-                    measurement = measure(folder, kind, law, method)
-                    lines.append([
-                        f"{size:.0e}".replace("e+0", "·10^"), f"{law}, {kind}, {method}",
-                        f"{measurement['seconds']:.2f} s",
-                        f"{size / measurement['seconds'] / 1e6:.2f} M/s", f"{baseline['seconds']:.2f} s",
-                        f"{measurement['seconds'] / baseline['seconds']:.1f}×", f"{measurement['megabytes']:.0f} MB",
-                        f"{baseline['megabytes']:.0f} MB",
-                    ])  # fmt: skip
-    return lines
+def run_task(folder: Path, size: int, law: str, kind: str, method: str) -> Measurement:
+    """The better of two runs."""
+    source, target = folder / str(size) / f"in.{kind}", folder / str(size) / f"{law} {method}.{kind}"
+
+    def task() -> None:
+        if method == "alone":
+            copy_columns(source, target, COLUMNS[law])
+        else:
+            run_obfuscation(source, target, law, method == "in order")
+
+    return {"seconds": measuring.best_time(task, 2)[0]}
 
 
-def report(sizes: tuple[int, ...] = SIZES) -> str:
-    """The Markdown table."""
-    header = ["rows", "what", "time", "rows a second", "pyarrow alone", "ratio", "peak memory", "pyarrow's"]
-    lines = [header, ["---"] * len(header), *(row for size in sizes for row in table_rows(size))]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+def table_row(size: int, law: str, kind: str, method: str, measurements: Measurements) -> list[str]:
+    """A row of the table."""
+    measurement = measurements[task_name(size, law, kind, method)]
+    baseline = measurements[task_name(size, law, kind, "alone")]
+    digits, zeros = f"{size:.0e}".split("e+0")
+    return [
+        f"{digits}·10^{zeros}", f"{law}, {kind}, {method}", f"{measurement['seconds']:.2f} s",
+        f"{size / measurement['seconds'] / 1e6:.2f} M/s", f"{baseline['seconds']:.2f} s",
+        measuring.ratio_text(measurement, baseline, 1), measuring.memory_text(measurement),
+        measuring.memory_text(baseline),
+    ]  # fmt: skip
 
 
-def main() -> None:
-    """Measure and print."""
-    print(report(tuple(map(int, sys.argv[1:])) or SIZES))
+def report(measurements: Measurements) -> Blocks:
+    """The table."""
+    rows = [table_row(*case, measurements) for case in CASES.values() if case[-1] != "alone"]
+    return {"local": measuring.markdown_table(HEADER, rows)}
 
+
+CEILINGS = {("planar", "csv"): 3, ("planar", "parquet"): 6, ("response", "csv"): 3.5, ("response", "parquet"): 12}
+
+SECTION = Section(
+    "local",
+    {name: lambda folder, case=case: run_task(folder, *case) for name, case in CASES.items()},
+    [
+        ratio(
+            f"obfuscate, {law}, {kind} ÷ pyarrow",
+            task_name(SIZES[0], law, kind, "shuffled"),
+            task_name(SIZES[0], law, kind, "alone"),
+            ceiling,
+        )
+        for (law, kind), ceiling in CEILINGS.items()
+    ],
+    report,
+    prepare,
+)
 
 if __name__ == "__main__":
-    run_child(*sys.argv[1:]) if len(sys.argv) == 5 else main()
+    measuring.print_section(SECTION)

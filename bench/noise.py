@@ -1,30 +1,38 @@
-"""Exact noise beside its own random bits and beside peers: functions for bench/run.py, or run by itself.
+"""Exact noise beside its own random bits and beside peers: `python bench/noise.py` prints the tables.
 
-Every time is in seconds, the best of a few repeats in this run. `python bench/noise.py` prints the tables.
+The limit of a row of rational weights is one exact division a weight, that of a row of irrational ones one ball of 192
+bits a weight: less cannot be known of the law that is drawn.
 """
 
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
-DRAWS = 10**6
-PEER_DRAWS = 10**4  # of the peer that takes microseconds a draw
+import measuring
+from measuring import QUICK, Blocks, Measurement, Measurements, Section, ratio
+
+DRAWS = 10**4 if QUICK else 10**6
+PEER_DRAWS = 10**2 if QUICK else 10**4  # of the peer that takes microseconds a draw
+ROW_WEIGHTS = 100 if QUICK else 10**4
+CHANNEL_SIZE = 20 if QUICK else 1000
+LEVELS = ("1", "0.1", "0.01", "0.001", "0.000001")
+UTMOST, AES, LAPLACE, OPENDP = (
+    "utmost, truncated geometric, exact",
+    "AES-256-CTR, 8 bytes a draw",
+    "numpy `Generator.laplace`, not private",
+    "OpenDP, vector Laplace on integers",
+)
 
 
-def best_time(task: Callable[[], Any], repeats: int = 9) -> float:
+def best_time(task: Any, repeats: int = 9) -> Measurement:
     """Least seconds of a few runs."""
-    seconds = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        task()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
+    return {"seconds": measuring.best_time(task, repeats)[0]}
 
 
-def counter_mode() -> float:
+def counter_mode(folder: Path) -> Measurement:
     """AES-256-CTR alone: 8 bytes a draw, into memory that is already there."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
@@ -33,7 +41,7 @@ def counter_mode() -> float:
     return best_time(lambda: cipher.update_into(zeros, buffer))
 
 
-def laplace() -> float:
+def laplace(folder: Path) -> Measurement:
     """numpy's Laplace noise in doubles, which is not private: its low bits identify the secret."""
     import numpy as np
 
@@ -41,19 +49,17 @@ def laplace() -> float:
     return best_time(lambda: generator.laplace(0.0, 10.0, DRAWS))
 
 
-def opendp() -> float | None:
-    """OpenDP's exact discrete Laplace on a vector, scaled to as many draws; None if it is not installed."""
-    try:
-        import opendp.prelude as dp
-    except ImportError:
-        return None
+def opendp(folder: Path) -> Measurement:
+    """OpenDP's exact discrete Laplace on a vector, scaled to as many draws."""
+    import opendp.prelude as dp
+
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
     measurement, counts = dp.m.make_laplace(*space, scale=10.0), [500_000] * PEER_DRAWS
-    return best_time(lambda: measurement(counts), 3) * DRAWS / PEER_DRAWS
+    return {"seconds": best_time(lambda: measurement(counts), 3)["seconds"] * DRAWS / PEER_DRAWS}
 
 
-def truncated(epsilon: str = "0.1") -> float:
+def truncated(epsilon: str) -> Measurement:
     """The truncated geometric mechanism: a million counts, each with noise of its own."""
     import numpy as np
 
@@ -64,70 +70,143 @@ def truncated(epsilon: str = "0.1") -> float:
     return best_time(lambda: mechanism.draw(counts))
 
 
-def draws() -> dict[str, Any]:
-    """Seconds for a million draws at ε = 0.1, beside the cipher and the peers."""
-    return {"seconds": truncated(), "counter mode": counter_mode(), "laplace": laplace(), "opendp": opendp()}
+def level_tables(folder: Path) -> Measurement:
+    """The tables of a level."""
+    import utmost as ut
+    from utmost.noise.geometric import lattice
+
+    return best_time(lambda: lattice.__wrapped__(ut.epsilon("0.1")), 3)
 
 
-def levels() -> dict[str, Any]:
-    """Seconds for a million draws by ε: small ones take a word for each digit more."""
-    return {value: truncated(value) for value in ("1", "0.1", "0.01", "0.001", "0.000001")}
+def row(kind: str) -> Measurement:
+    """A row of weights made ready for draws."""
+    import utmost as ut
+    from utmost.noise import row_sampler
+
+    weights: Any = [Fraction(1, ROW_WEIGHTS)] * ROW_WEIGHTS
+    if kind != "uniform":
+        level = ut.alpha("1/2") if kind == "α = 1/2" else ut.epsilon("0.1")
+        weights = ut.geometric(ROW_WEIGHTS - 1, level).law(ROW_WEIGHTS // 2)
+    return best_time(lambda: row_sampler(weights), 3)
 
 
-def setups() -> dict[str, Any]:
-    """Seconds to set up: the tables of a level, rows of 10^4 weights, a 1000 × 1000 channel and 10^5 draws from it."""
-    from fractions import Fraction
+def exact_divisions(count: int) -> Measurement:
+    """The limit for rational weights."""
+    weights = [Fraction(2 * (k % 1000 + 1), 1000 * 1001) for k in range(count)]
+    return best_time(lambda: [(weight.numerator << 64) // weight.denominator for weight in weights], 3)
 
+
+def ball_exponentials(folder: Path) -> Measurement:
+    """The limit for irrational weights."""
+    from flint import arb, ctx
+
+    with ctx.workprec(192):
+        return best_time(lambda: [(arb(-k) / 10).exp() for k in range(ROW_WEIGHTS)], 3)
+
+
+def channel_draws(folder: Path) -> Measurement:
+    """A whole channel made ready for draws, and 10^5 draws from it, each for another input."""
     import numpy as np
 
-    import utmost as ut
     from utmost.channel import Channel
-    from utmost.noise import channel_sampler, draw_channel, row_sampler
-    from utmost.noise.geometric import lattice
+    from utmost.noise import channel_sampler, draw_channel
+
+    size = CHANNEL_SIZE
+    weights = [Fraction(2 * (y + 1), size * (size + 1)) for y in range(size)]
+    entries = np.array([weights[x:] + weights[:x] for x in range(size)], dtype=object)
+    channel = Channel(tuple(range(size)), tuple(range(size)), entries)
+    seconds, laws = measuring.best_time(lambda: channel_sampler(channel), 1)
+    inputs = np.arange(DRAWS // 10) % size
+    return {"seconds": seconds, "draws": best_time(lambda: draw_channel(laws, inputs), 3)["seconds"]}
+
+
+def planar(folder: Path) -> Measurement:
+    """Planar noise at ε·step = 0.1."""
+    import utmost as ut
     from utmost.noise.planar import planar_noise
 
-    uniform, size = [Fraction(1, 10**4)] * 10**4, 1000
-    rational, irrational = (ut.geometric(10**4 - 1, level).law(5000) for level in (ut.alpha("1/2"), ut.epsilon("0.1")))
-    row = [Fraction(2 * (y + 1), size * (size + 1)) for y in range(size)]
-    entries = np.array([row[x:] + row[:x] for x in range(size)], dtype=object)
-    start = time.perf_counter()
-    laws = channel_sampler(Channel(tuple(range(size)), tuple(range(size)), entries))
-    channel, inputs = time.perf_counter() - start, np.arange(10**5) % size
-    return {
-        "level, ε = 0.1": best_time(lambda: lattice.__wrapped__(ut.epsilon("0.1")), 3),
-        "row, uniform": best_time(lambda: row_sampler(uniform), 3),
-        "row, α = 1/2": best_time(lambda: row_sampler(rational), 3),
-        "row, ε = 0.1": best_time(lambda: row_sampler(irrational), 3),
-        "channel 1000 × 1000": channel,
-        "10^5 draws from it": best_time(lambda: draw_channel(laws, inputs), 3),
-        "10^6 planar draws, ε·step = 0.1": best_time(lambda: planar_noise(ut.epsilon("0.1"), 1, DRAWS), 3),
-    }
+    return best_time(lambda: planar_noise(ut.epsilon("0.1"), 1, DRAWS), 3)
 
 
-def draw_rows(seconds_by_sampler: dict[str, Any]) -> list[list[str]]:
-    """Rows of a table: name, nanoseconds a draw, utmost's time as a ratio of it; from what `draws` returns."""
-    names = {
-        "seconds": "utmost, truncated geometric, exact",
-        "counter mode": "AES-256-CTR, 8 bytes a draw",
-        "laplace": "numpy Generator.laplace, not private",
-        "opendp": "OpenDP, vector Laplace on integers",
-    }
-    return [
-        [names[key], f"{seconds / DRAWS * 1e9:.2f} ns", f"{seconds_by_sampler['seconds'] / seconds:.4g}×"]
-        for key, seconds in seconds_by_sampler.items()
-        if seconds is not None
+def draw_rows(measurements: Measurements) -> list[list[str]]:
+    """Rows of a table: name, nanoseconds a draw, utmost's time as a ratio of it."""
+    rows = []
+    for name in (UTMOST, AES, LAPLACE, OPENDP):
+        measurement = measurements[name]
+        if "missing" in measurement:
+            rows.append([name, measurement["missing"], ""])
+            continue
+        ratio_text = f"{measurements[UTMOST]['seconds'] / measurement['seconds']:.2g}×"
+        rows.append([name, f"{measurement['seconds'] / DRAWS * 1e9:.2f} ns", ratio_text])
+    return rows
+
+
+def setup_rows(measurements: Measurements) -> list[list[str]]:
+    """Rows of the table of set-ups: what, time, limit, ratio, the most that was asked for."""
+    channel = measurements["channel"]
+    cases = [
+        ("tables of a level, ε = 0.1", measurements["level tables"], None, ""),
+        ("a row of 10⁴ weights, uniform", measurements["row, uniform"], "divisions, row", "≤ 0.5 s"),
+        ("a row of 10⁴ weights, α = 1/2", measurements["row, α = 1/2"], "divisions, row", "≤ 0.5 s"),
+        ("a row of 10⁴ weights, ε = 0.1", measurements["row, ε = 0.1"], "balls, row", "≤ 0.5 s"),
+        ("a 1000 × 1000 channel", channel, "divisions, channel", ""),
+        ("10⁵ draws from it, each for another input", {"seconds": channel["draws"]}, None, "≤ 0.5 s"),
+        ("10⁶ planar draws, ε·step = 0.1", measurements["planar"], LAPLACE, "≤ 3 s"),
     ]
+    limits = {None: "", "balls, row": "one ball a weight", LAPLACE: "numpy's Laplace, one axis"}
+    rows = []
+    for name, measurement, limit, target in cases:
+        times = ["", ""] if limit is None else [
+            f"{measurements[limit]['seconds']:.4f} s", measuring.ratio_text(measurement, measurements[limit], 1)
+        ]  # fmt: skip
+        limit_name = limits.get(limit, "one exact division a weight")
+        rows.append([name, f"{measurement['seconds']:.3f} s", limit_name, *times, target])
+    return rows
 
 
-def main() -> None:
-    """Measure and print."""
-    for line in draw_rows(draws()):
-        print(" | ".join(line))
-    for value, seconds in levels().items():
-        print(f"ε = {value} | {seconds / DRAWS * 1e9:.2f} ns")
-    for name, seconds in setups().items():
-        print(f"{name} | {seconds:.4f} s")
+def report(measurements: Measurements) -> Blocks:
+    """Draws, levels, set-ups."""
+    levels = [[value, f"{measurements[f'ε = {value}']['seconds'] / DRAWS * 1e9:.1f} ns"] for value in LEVELS]
+    return {
+        "noise": measuring.markdown_table(
+            ["what", "a draw", "utmost's time as a ratio of it"], draw_rows(measurements)
+        ),
+        "noise-levels": measuring.markdown_table(["ε", "a draw"], levels),
+        "noise-setups": measuring.markdown_table(
+            ["set-up or draw", "time", "limit", "its time", "ratio", "asked"], setup_rows(measurements)
+        ),
+    }
 
+
+SECTION = Section(
+    "noise",
+    {
+        UTMOST: lambda _: truncated("0.1"),
+        AES: counter_mode,
+        LAPLACE: laplace,
+        OPENDP: opendp,
+        **{f"ε = {value}": lambda _, value=value: truncated(value) for value in LEVELS},
+        "level tables": level_tables,
+        **{f"row, {kind}": lambda _, kind=kind: row(kind) for kind in ("uniform", "α = 1/2", "ε = 0.1")},
+        "divisions, row": lambda _: exact_divisions(ROW_WEIGHTS),
+        "balls, row": ball_exponentials,
+        "channel": channel_draws,
+        "divisions, channel": lambda _: exact_divisions(CHANNEL_SIZE**2),
+        "planar": planar,
+    },
+    [
+        ratio("geometric draws ÷ AES", UTMOST, AES, 8),
+        ratio("geometric draws ÷ numpy's Laplace", UTMOST, LAPLACE, 0.6),
+        ratio("geometric draws ÷ OpenDP", UTMOST, OPENDP, 0.002),
+        ratio("geometric draws, ε = 10⁻⁶ ÷ AES", "ε = 0.000001", AES, 30),
+        ratio("row, uniform ÷ divisions", "row, uniform", "divisions, row", 20),
+        ratio("row, α = 1/2 ÷ divisions", "row, α = 1/2", "divisions, row", 60),
+        ratio("row, ε = 0.1 ÷ balls", "row, ε = 0.1", "balls, row", 60),
+        ratio("channel ÷ divisions", "channel", "divisions, channel", 40, quick=False),
+        ratio("planar draws ÷ numpy's Laplace", "planar", LAPLACE, 14),
+    ],
+    report,
+)
 
 if __name__ == "__main__":
-    main()
+    measuring.print_section(SECTION)

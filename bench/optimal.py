@@ -1,25 +1,23 @@
 """Optimal mechanisms on Euclidean grids: ours with its certificate, beside plain HiGHS and qif on all pairs.
 
-Each measurement is a process of its own, with its peak memory. A peer that takes longer than `LIMIT` is stopped.
+`python bench/optimal.py` prints the table.
 """
 
 from __future__ import annotations
 
-import json
 import random
-import resource
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-COMPARED_SIDES = (7, 8)  # of the grids that peers are measured on
-MAX_SIDE = 10
+import measuring
+from measuring import QUICK, Blocks, Measurement, Measurements, Section, ratio
+
+COMPARED_SIDES = (2, 3) if QUICK else (7, 8)  # of the grids that peers are measured on
+MAX_SIDE = 4 if QUICK else 10
 PRIORS = ("uniform", "random")
-TIME_LIMIT_SECONDS = 120  # seconds
 HEADER = [
     "grid", "prior", "what", "time", "utmost's time as a ratio of it", "peak memory", "loss − lower bound, of the loss",
     "true ε ÷ asked",
@@ -128,76 +126,57 @@ SOLVERS: dict[str, Callable[[int, str], dict[str, Any]]] = {
 }
 
 
-def peak_megabytes() -> float:
-    """The most memory this process had: Linux's own figure, since getrusage counts what a parent had before."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        return int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+Case = tuple[str, int, str]
+COMPARED_CASES = [(solver, side, prior) for side in COMPARED_SIDES for prior in PRIORS for solver in SOLVERS]
+CASES: list[Case] = [*COMPARED_CASES, *(("utmost", MAX_SIDE, prior) for prior in PRIORS)]
 
 
-def measure(solver: str, side: int, prior: str) -> dict[str, Any] | str:
-    """One measurement in its own process, or why there is none."""
-    print(f"measuring {solver} on a grid of {side} x {side}, {prior} prior …", file=sys.stderr, flush=True)
-    command = [sys.executable, __file__, solver, str(side), prior]
-    try:
-        process = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT_SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        return f"stopped after {TIME_LIMIT_SECONDS} s"
-    if process.returncode:
-        errors = process.stderr.strip().splitlines()
-        return f"not measured: {errors[-1][:60] if errors else 'no answer'}"
-    measurement: dict[str, Any] = json.loads(process.stdout.splitlines()[-1])
-    return measurement
+def task_name(solver: str, side: int, prior: str) -> str:
+    """A task by what it measures."""
+    return f"{solver}, {side}×{side}, {prior}"
 
 
-def table_row(side: int, prior: str, solver: str, measurement: dict[str, Any] | str, ours: dict[str, Any]) -> list[str]:
+def run_task(folder: Path, solver: str, side: int, prior: str) -> Measurement:
+    """One solver on one grid."""
+    return SOLVERS[solver](side, prior)
+
+
+def table_row(case: Case, measurements: Measurements) -> list[str]:
     """A row of the table; a peer's loss is set against our lower bound, so that one below the optimum shows."""
-    labels = [f"{side}×{side}", prior, solver]
-    if isinstance(measurement, str):
-        return [*labels, measurement, "", "", "", ""]
-    seconds = measurement["seconds"]
+    solver, side, prior = case
+    measurement, ours = measurements[task_name(*case)], measurements[task_name("utmost", side, prior)]
+    labels = [f"{side}×{side}", prior, solver, measuring.seconds_text(measurement)]
+    if "missing" in measurement or "missing" in ours:
+        return [*labels, "", "", "", ""]
     epsilon = measurement["epsilon"]
     excess = ours["gap"] if solver == "utmost" else (measurement["loss"] - ours["lower"]) / ours["loss"]
     epsilon_text = "∞" if epsilon == float("inf") else f"1 {epsilon - 1:+.0e}".replace("-", "−")
-    ratio = f"{ours['seconds'] / seconds:.2f}×"
-    return [
-        *labels,
-        f"{seconds:.2f} s",
-        ratio,
-        f"{measurement['megabytes']:.0f} MB",
-        f"{excess:.0e}".replace("-", "−"),
-        epsilon_text,
-    ]
+    ratio_text = measuring.ratio_text(ours, measurement)
+    return [*labels, ratio_text, measuring.memory_text(measurement), f"{excess:.0e}".replace("-", "−"), epsilon_text]
 
 
-def table_rows(sides: tuple[int, ...] = COMPARED_SIDES, max_side: int = MAX_SIDE) -> list[list[str]]:
-    """All rows: peers beside ours on the smaller grids, ours alone on the largest."""
-    lines = []
-    for side in (*sides, max_side):
-        for prior in PRIORS:
-            ours = measure("utmost", side, prior)
-            if isinstance(ours, str):
-                lines.append(table_row(side, prior, "utmost", ours, {}))
-                continue
-            lines.append(table_row(side, prior, "utmost", ours, ours))
-            peers = [solver for solver in SOLVERS if solver != "utmost"] if side != max_side else []
-            lines += [table_row(side, prior, solver, measure(solver, side, prior), ours) for solver in peers]
-    return lines
+def report(measurements: Measurements) -> Blocks:
+    """The table."""
+    return {"optimal": measuring.markdown_table(HEADER, [table_row(case, measurements) for case in CASES])}
 
 
-def report() -> str:
-    """The Markdown table."""
-    lines = [HEADER, ["---"] * len(HEADER), *table_rows()]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+def grid_ratio(side: int, prior: str, ceiling: float, quick: bool) -> measuring.Figure:
+    """Ours as a ratio of HiGHS's."""
+    ours, peer = task_name("utmost", side, prior), task_name("HiGHS", side, prior)
+    return ratio(f"optimum on {side}×{side}, {prior} prior ÷ HiGHS", ours, peer, ceiling, quick)
 
 
-def run_child(solver: str, side: str, prior: str) -> None:
-    """What the process of one measurement does."""
-    measurement = SOLVERS[solver](int(side), prior)
-    measurement["megabytes"] = peak_megabytes()
-    print(json.dumps(measurement))
-
+SECTION = Section(
+    "optimal",
+    {task_name(*case): lambda folder, case=case: run_task(folder, *case) for case in CASES},
+    [
+        grid_ratio(COMPARED_SIDES[0], "uniform", 0.25, True),
+        grid_ratio(COMPARED_SIDES[0], "random", 0.5, True),
+        grid_ratio(COMPARED_SIDES[1], "uniform", 0.1, False),
+        grid_ratio(COMPARED_SIDES[1], "random", 0.2, False),
+    ],
+    report,
+)
 
 if __name__ == "__main__":
-    run_child(*sys.argv[1:]) if len(sys.argv) == 4 else print(report())
+    measuring.print_section(SECTION)

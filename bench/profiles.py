@@ -1,4 +1,4 @@
-"""Profiles of large exact channels, and their composition: functions for bench/run.py, or run by itself.
+"""Profiles of large exact channels, and their composition: `python bench/profiles.py` prints the tables.
 
 Beside exact profiles those of the same entries as doubles in numpy: sorted by ratio and summed, which can neither merge
 equal ratios nor say whether a bound is met. Beside exact composition dp-accounting's, an enclosure on a grid of losses.
@@ -7,14 +7,12 @@ equal ratios nor say whether a bound is met. Beside exact composition dp-account
 from __future__ import annotations
 
 import math
-import sys
-import time
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
+import measuring
 import numpy as np
+from measuring import QUICK, Blocks, Measurement, Measurements, Section, best_time
 
 import utmost as ut
 from utmost.axioms import composition, divergence
@@ -31,20 +29,31 @@ PROFILE_HEADER = [
 ]  # fmt: skip
 COMPOSITION_HEADER = ["releases", "times", "ratios", "exact", "δ at ε = 1", "dp-accounting", "its δ, low and high"]
 LOSS_GRID_STEP = 1e-4  # dp-accounting's own
-
-
-def time_call(task: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds and result."""
-    start = time.perf_counter()
-    result = task()
-    return time.perf_counter() - start, result
+LARGE, SMALL = (20, 10) if QUICK else (1000, 100)
+GEOMETRIC, DRAWN, IRRATIONAL = (
+    f"geometric, α = 1/2, {LARGE} × {LARGE}",
+    f"drawn fractions, {LARGE} × {LARGE}",
+    f"geometric, ε = 1/10, {SMALL} × {SMALL}",
+)
+CHANNELS = {  # name: the definition to decide, how long that may take
+    GEOMETRIC: ("alpha:1/2", "seconds"),
+    DRAWN: ("approximate:1,1e-6", "seconds"),
+    IRRATIONAL: ("pure:1/10", ""),
+}
+RESPONSE = [["10/19", "9/19"], ["9/19", "10/19"]]
+COMPOSITIONS = {
+    "randomised response, α = 9/10, 100 times": (RESPONSE, 10 if QUICK else 100),
+    "randomised response, α = 9/10, 1000 times": (RESPONSE, 20 if QUICK else 1000),
+    "three outputs, 40 times": ([["1/2", "1/3", "1/6"], ["2/5", "1/3", "4/15"]], 4 if QUICK else 40),
+    "four outputs, one told, 12 times": ([["1/2", "1/4", "1/4", "0"], ["9/20", "11/40", "1/4", "1/40"]], 12),
+}
 
 
 def random_channel(size: int) -> Channel:
     """A channel of fractions with hardly two ratios alike."""
     weights = np.random.default_rng(1).integers(1, 10**6, (size, size)).tolist()
     rows = np.empty((size, size), dtype=object)
-    rows[:] = [[Fraction(w, sum(channel_row)) for w in channel_row] for channel_row in weights]
+    rows[:] = [[Fraction(w, sum(row_weights)) for w in row_weights] for row_weights in weights]
     return trusted_channel(range(size), range(size), rows)
 
 
@@ -56,46 +65,44 @@ def profile_in_doubles(source: Channel) -> None:
         np.cumsum(first[order]), np.cumsum(second[order])
 
 
-def channel_row(name: str, source: Channel, definition_text: str, target: str) -> list[str]:
-    """One channel: all neighbouring pairs profiled, and a definition decided."""
+def channel_by_name(name: str) -> Channel:
+    """One of the measured channels."""
+    if name == DRAWN:
+        return random_channel(LARGE)
+    size, level = (LARGE, ut.alpha("1/2")) if name == GEOMETRIC else (SMALL, ut.epsilon("0.1"))
+    return ut.geometric(size - 1, level).channel()
+
+
+def measure_profiles(name: str) -> Measurement:
+    """All neighbouring pairs of a channel profiled, exactly and in doubles."""
+    source = channel_by_name(name)
     neighbours = list(pairwise(source.inputs))
-    seconds, breakpoints = time_call(lambda: sum(len(f.curve.points) for f in profiles(source, neighbours)))
-    double_seconds, _ = time_call(lambda: profile_in_doubles(source))
-    definition = definition_of(definition_text, parse_relation(f"line:{len(source.inputs)}"))
-    decision_seconds, verdict = time_call(lambda: satisfaction(source, definition))
-    verdict_text = f"{definition_text}: {'met' if verdict.holds else 'not met'}, {decision_seconds:.1f} s"
-    times = [f"{seconds:.1f} s", f"{double_seconds:.2f} s", f"{seconds / double_seconds:.0f}×", verdict_text, target]
-    return [name, str(len(neighbours)), str(breakpoints), *times]
+    seconds, breakpoints = best_time(lambda: sum(len(f.curve.points) for f in profiles(source, neighbours)), 1)
+    peer = best_time(lambda: profile_in_doubles(source), 3)[0]
+    return {"seconds": seconds, "peer": peer, "pairs": len(neighbours), "breakpoints": breakpoints}
 
 
-def channel_rows() -> list[list[str]]:
-    """Lines of the first table."""
-    return [
-        channel_row(
-            "geometric, α = 1/2, 1000 × 1000", ut.geometric(999, ut.alpha("1/2")).channel(), "alpha:1/2", "seconds"
-        ),
-        channel_row("drawn fractions, 1000 × 1000", random_channel(1000), "approximate:1,1e-6", "seconds"),
-        channel_row("geometric, ε = 1/10, 100 × 100", ut.geometric(99, ut.epsilon("0.1")).channel(), "pure:1/10", ""),
-    ]
+def measure_decision(name: str) -> Measurement:
+    """A definition decided for a channel."""
+    source = channel_by_name(name)
+    definition = definition_of(CHANNELS[name][0], parse_relation(f"line:{len(source.inputs)}"))
+    seconds, verdict = best_time(lambda: satisfaction(source, definition), 1)
+    return {"seconds": seconds, "holds": bool(verdict.holds)}
 
 
-def composition_row(name: str, rows: list[list[str]], times: int) -> list[str]:
-    """One law composed with itself, both ways."""
-    source = channel(rows)
-    curve = profile(source, (0, 1)).curve
-    seconds, composed_curve = time_call(lambda: composition.compose_repeated(curve, times))
+def measure_composition(rows: list[list[str]], times: int) -> Measurement:
+    """A law composed with itself, exactly."""
+    curve = profile(channel(rows), (0, 1)).curve
+    seconds, composed_curve = best_time(lambda: composition.compose_repeated(curve, times), 1 if times > 500 else 3)
     delta = float(divergence.delta_at_epsilon(composed_curve, ut.epsilon(1)))
-    start = [name, str(times), str(len(composed_curve.points) - 1), f"{seconds:.2f} s", f"{delta:.6g}"]
-    return start + dp_accounting_cells(source, times)
+    return {"seconds": seconds, "times": times, "ratios": len(composed_curve.points) - 1, "delta": delta}
 
 
-def dp_accounting_cells(source: Channel, times: int) -> list[str]:
+def measure_dp_accounting(rows: list[list[str]], times: int) -> Measurement:
     """The same by dp-accounting, from below and from above."""
-    try:
-        from dp_accounting.pld import privacy_loss_distribution as losses
-    except ImportError:
-        return ["not installed", ""]
-    laws = [{y: math.log(p) for y, p in enumerate(law.tolist()) if p} for law in source.floats()]
+    from dp_accounting.pld import privacy_loss_distribution as losses
+
+    laws = [{y: math.log(p) for y, p in enumerate(law.tolist()) if p} for law in channel(rows).floats()]
 
     def bound(pessimistic: bool) -> float:
         distribution = losses.from_two_probability_mass_functions(
@@ -103,31 +110,64 @@ def dp_accounting_cells(source: Channel, times: int) -> list[str]:
         )
         return float(distribution.self_compose(times).get_delta_for_epsilon(1.0))
 
-    seconds, (low, high) = time_call(lambda: (bound(False), bound(True)))
-    return [f"{seconds:.2f} s", f"{low:.6g} … {high:.6g}"]
+    seconds, (low, high) = best_time(lambda: (bound(False), bound(True)), 3)
+    return {"seconds": seconds, "low": low, "high": high}
 
 
-def composition_rows() -> list[list[str]]:
-    """Lines of the second table."""
-    return [
-        composition_row("randomised response, α = 9/10", [["10/19", "9/19"], ["9/19", "10/19"]], 100),
-        composition_row("randomised response, α = 9/10", [["10/19", "9/19"], ["9/19", "10/19"]], 1000),
-        composition_row("three outputs", [["1/2", "1/3", "1/6"], ["2/5", "1/3", "4/15"]], 40),
-        composition_row("four outputs, one told", [["1/2", "1/4", "1/4", "0"], ["9/20", "11/40", "1/4", "1/40"]], 12),
-    ]
+def channel_row(name: str, measurements: Measurements) -> list[str]:
+    """A line of the first table."""
+    measurement, decision = measurements[f"profiles, {name}"], measurements[f"decision, {name}"]
+    definition, target = CHANNELS[name]
+    seconds, peer = measurement["seconds"], measurement["peer"]
+    verdict = f"{definition}: {'met' if decision['holds'] else 'not met'}, {decision['seconds']:.1f} s"
+    times = [f"{seconds:.1f} s", f"{peer:.2f} s", f"{seconds / peer:.0f}×"]
+    return [name, str(measurement["pairs"]), str(measurement["breakpoints"]), *times, verdict, target]
 
 
-def markdown_table(header: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table."""
-    return "\n".join("| " + " | ".join(line) + " |" for line in [header, ["---"] * len(header), *rows])
+def composition_row(name: str, measurements: Measurements) -> list[str]:
+    """A line of the second table."""
+    ours, peer = measurements[name], measurements[f"dp-accounting, {name}"]
+    enclosure = "" if "missing" in peer else f"{peer['low']:.6g} … {peer['high']:.6g}"
+    start = [name.rpartition(", ")[0], str(ours["times"]), str(ours["ratios"]), measuring.seconds_text(ours)]
+    return [*start, f"{ours['delta']:.6g}", measuring.seconds_text(peer), enclosure]
 
 
-def report() -> str:
+def report(measurements: Measurements) -> Blocks:
     """Both tables."""
-    return (
-        markdown_table(PROFILE_HEADER, channel_rows()) + "\n\n" + markdown_table(COMPOSITION_HEADER, composition_rows())
-    )
+    channel_rows = [channel_row(name, measurements) for name in CHANNELS]
+    composition_rows = [composition_row(name, measurements) for name in COMPOSITIONS]
+    return {
+        "profiles": measuring.markdown_table(PROFILE_HEADER, channel_rows),
+        "compositions": measuring.markdown_table(COMPOSITION_HEADER, composition_rows),
+    }
 
+
+def composition_ratio(name: str, ceiling: float, quick: bool) -> measuring.Figure:
+    """Exact composition as a ratio of dp-accounting's."""
+    return measuring.ratio(f"{name} ÷ dp-accounting", name, f"dp-accounting, {name}", ceiling, quick)
+
+
+SECTION = Section(
+    "profiles",
+    {
+        **{f"profiles, {name}": lambda _, name=name: measure_profiles(name) for name in CHANNELS},
+        **{f"decision, {name}": lambda _, name=name: measure_decision(name) for name in CHANNELS},
+        **{name: lambda _, case=case: measure_composition(*case) for name, case in COMPOSITIONS.items()},
+        **{
+            f"dp-accounting, {name}": lambda _, case=case: measure_dp_accounting(*case)
+            for name, case in COMPOSITIONS.items()
+        },
+    },
+    [
+        *(
+            measuring.inner_ratio(f"profiles, {name} ÷ numpy", f"profiles, {name}", "seconds", "peer", ceiling)
+            for name, ceiling in ((GEOMETRIC, 10), (DRAWN, 25), (IRRATIONAL, 6))
+        ),
+        composition_ratio("three outputs, 40 times", 3, True),
+        composition_ratio("randomised response, α = 9/10, 1000 times", 90, False),
+    ],
+    report,
+)
 
 if __name__ == "__main__":
-    print(report(), file=sys.stdout)
+    measuring.print_section(SECTION)

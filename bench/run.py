@@ -1,24 +1,30 @@
-"""`make bench`: time and memory as ratios against a peer or a limit, measured in the same run.
+"""Measure time and memory as ratios against a peer or a limit of the same run.
 
-Each measurement runs in a process of its own, so that its peak memory is its own; times are the best of a few repeats.
+`make bench` measures everything, writes bench/figures.json and rewrites the pages from it; named parts are printed.
+`make bench-check` measures the quick figures and fails above a ceiling. `--quick` runs each part with small sizes, to
+see that it runs.
 """
 
 from __future__ import annotations
 
-import datetime
+import argparse
 import json
-import platform
-import resource
-import subprocess
+import os
 import sys
-import time
-from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+if "--quick" in sys.argv:
+    os.environ["UTMOST_BENCH_QUICK"] = "1"  # before the sections are loaded, which choose their sizes by it
+
 import capacity
+import counts
+import figures
 import kernels
 import local
+import measuring
 import optimal
+import pages
 import profiles
 import tables
 
@@ -26,212 +32,89 @@ import continuous
 import noise
 import studio
 
-REPEATS = 3
-
-
-def best_time(task: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
-    """(least seconds, last result) of a few runs."""
-    seconds, result = [], None
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = task()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds), result
-
-
-def measure_scan() -> dict[str, Any]:
-    """The limit for a kernel in log space: one running logaddexp over a million doubles."""
-    import numpy as np
-
-    values = np.linspace(-3.0, 3.0, 10**6 + 1)
-    return {"seconds": best_time(lambda: np.logaddexp.accumulate(values), 5)[0]}
-
-
-def measure_count(loss: str, belief: str) -> dict[str, Any]:
-    """Remap and expected loss of every answer for counts to a million at ε = 0.1."""
-    import utmost as ut
-
-    prior, level = ut.priors.parse(belief, 10**6 + 1), ut.epsilon("0.1")
-    seconds, answers = best_time(
-        lambda: ut.readings(prior, level, ut.losses.parse(loss)), REPEATS if loss == "absolute" else 1
-    )
-    return {"seconds": seconds, "loss": answers.expected_loss}
-
-
-def measure_dense() -> dict[str, Any]:
-    """The same for counts to 3000 by dense float matrices in numpy, beside the kernel."""
-    import numpy as np
-
-    import utmost as ut
-
-    n = 3000
-    prior, level = ut.priors.binomial(n + 1, "0.3"), ut.epsilon("0.1")
-    report_counts, alpha = np.arange(n + 1), float(level.alpha)
-
-    def matrices() -> float:
-        gaps = np.abs(report_counts[:, None] - report_counts[None, :])
-        rows = (1 - alpha) / (1 + alpha) * alpha**gaps
-        rows[:, 0], rows[:, -1] = alpha**report_counts / (1 + alpha), alpha ** (n - report_counts) / (1 + alpha)
-        return float(((np.exp(prior.logs())[:, None] * gaps).T @ rows).min(axis=0).sum())
-
-    dense_seconds, expected = best_time(matrices, 1)
-    seconds, answers = best_time(lambda: ut.readings(prior, level, ut.losses.absolute))
-    return {"seconds": seconds, "peer": dense_seconds, "agree": abs(answers.expected_loss - expected) < 1e-9}
-
-
-def measure_program(n: int) -> dict[str, Any]:
-    """The certified optimum against plain HiGHS on the program (3)–(7) as printed."""
-    import numpy as np
-
-    import utmost as ut
-    from utmost import lp
-    from utmost.design.privacy_program import privacy_program
-
-    level, space = ut.alpha("1/2"), ut.line(n + 1)
-    reader = ut.Consumer(ut.priors.uniform(n + 1), ut.losses.absolute)
-    exact = privacy_program(space, level, reader.costs())
-    printed_program = lp.LinearProgram(exact.cost, exact.rows, exact.columns, exact.values, exact.rhs, exact.equality)
-    peer_seconds, peer_solution = best_time(lambda: lp.solve(printed_program), 2)
-    seconds, design = best_time(lambda: ut.optimal(space, level, reader))
-    entries = np.asarray(peer_solution.x).reshape(n + 1, n + 1)
-    has_one_sided_zero = bool(np.any((entries[:-1] <= 0) != (entries[1:] <= 0)))
-    return {
-        "seconds": seconds,
-        "peer": peer_seconds,
-        "gap": str(design.certificate.gap),
-        "epsilon": round(design.certificate.privacy_loss.epsilon, 6),
-        "peer epsilon": "∞" if has_one_sided_zero else "finite",
-        "peer loss − optimum": f"{peer_solution.objective - float(design.loss):.1e}",
-    }
-
-
-TASKS: dict[str, Callable[[], dict[str, Any]]] = {
-    "scan": measure_scan,
-    "absolute": lambda: measure_count("absolute", "uniform"),
-    "absolute, binomial": lambda: measure_count("absolute", "binomial:0.3"),
-    "power": lambda: measure_count("power:1.5", "uniform"),
-    "power, binomial": lambda: measure_count("power:1.5", "binomial:0.3"),
-    "dense": measure_dense,
-    "program 40": lambda: measure_program(40),
-    "program 60": lambda: measure_program(60),
-    "program 100": lambda: measure_program(100),
-    "noise": noise.draws,
-    "noise levels": noise.levels,
-    "noise setups": noise.setups,
+PARTS: dict[str, list[measuring.Section]] = {
+    "counts": [counts.SECTION, noise.SECTION],
+    "tables": [tables.SECTION, local.SECTION],
+    "types": [optimal.SECTION, capacity.SECTION, kernels.SECTION],
+    "intervals": [continuous.SECTION],
+    "axioms": [profiles.SECTION],
+    "studio": [studio.SECTION],
 }
+SECTIONS = {section.name: section for sections in PARTS.values() for section in sections}
+CURVE = pages.ROOT / "docs" / "images" / "width.svg"
 
 
-def measure(name: str) -> dict[str, Any]:
-    """One task in its own process, with its peak memory."""
-    print(f"measuring {name} …", file=sys.stderr, flush=True)
-    process = subprocess.run([sys.executable, __file__, name], capture_output=True, text=True, check=True)
-    result: dict[str, Any] = json.loads(process.stdout)
-    return result
+def parse_arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART", help="parts to measure and print; by default all")
+    parser.add_argument("--quick", action="store_true", help="small sizes, nothing written")
+    parser.add_argument("--check", action="store_true", help="the quick figures against their ceilings")
+    parser.add_argument("--task", nargs=3, metavar=("SECTION", "TASK", "FOLDER"), help="one task, as JSON")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.parts) - set(PARTS):
+        parser.error(f"PART must be one of {', '.join(PARTS)}, got {min(unknown)}: name one of them, or none for all")
+    return arguments
 
 
-def run_child(name: str) -> None:
-    """What the process of one task does."""
-    result = TASKS[name]()
-    result["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps(result))
+def failures(measurements: measuring.Measurements, section: measuring.Section) -> list[str]:
+    """A line for each task that failed; a peer that is not there or too slow has not failed."""
+    reasons = {name: m.get("missing", "") for name, m in measurements.items()}
+    return [f"{section.name}: {name} {reason}" for name, reason in reasons.items() if reason.startswith("failed")]
 
 
-def markdown_table(header: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+def measure_sections(sections: list[measuring.Section]) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+    """All measurements by section, the file's content, and the failures; each block is printed when it is there."""
+    all_measurements, entries, blocks, problems = {}, [], {}, []
+    for section in sections:
+        measurements = all_measurements[section.name] = section.measure_all()
+        if section_failures := failures(measurements, section):
+            problems += section_failures
+            continue
+        entries += figures.entries(section, measurements)
+        section_blocks = section.report(measurements)
+        blocks |= section_blocks
+        print("\n\n".join("\n".join(lines) for lines in section_blocks.values()) + "\n", flush=True)
+    return all_measurements, figures.document(figures.run_description(), entries, blocks), problems
+
+
+def run_bench(parts: list[str], quick: bool) -> list[str]:
+    """Measure; a whole run without a failure is written to the file and to the pages."""
+    sections = [section for name in parts or PARTS for section in PARTS[name]]
+    all_measurements, content, problems = measure_sections(sections)
+    print("\n".join(content["blocks"]["figures"]), flush=True)
+    if quick:
+        return problems
+    if not parts and not problems:
+        figures.write(content)
+        continuous.save_curve(all_measurements["intervals"], CURVE)
+        pages.rewrite_pages()
+    return problems + figures.excess_lines(content["figures"])
+
+
+def run_check(parts: list[str]) -> list[str]:
+    """The quick figures: one line each, and the lines of those above their ceilings."""
+    problems = []
+    for section in (section for name in parts or PARTS for section in PARTS[name]):
+        entries = figures.check(section) if any(figure.quick for figure in section.figures) else []
+        for entry in entries:
+            value = "not measured" if entry["value"] is None else f"{entry['value']:g} {entry['unit']}"
+            print(f"{entry['name']}: {value}, ceiling {entry['ceiling']:g} {entry['unit']}", flush=True)
+        problems += figures.excess_lines(entries)
+    return problems
 
 
 def main() -> None:
-    """Measure everything and print the tables; `python bench/run.py types` measures what is named alone."""
-    print(f"{datetime.date.today()} · Python {platform.python_version()} · {platform.machine()} · make bench\n")
-    sections: dict[str, Callable[[], None]] = {
-        "counts": report_counts, "tables": report_tables, "types": report_types, "intervals": report_intervals,
-        "axioms": report_axioms, "studio": report_studio,
-    }  # fmt: skip
-    for name in sys.argv[1:] or sections:
-        sections[name]()
-
-
-def report_counts() -> None:
-    """Counts, their programs, their noise."""
-    results = {name: measure(name) for name in TASKS}
-    print_counts(results)
-    print_programs(results)
-    print_noise(results)
-
-
-def report_tables() -> None:
-    """Tables of rows, and the local model."""
-    print(f"\n{tables.ROWS:.0e} rows, {tables.PERSONS:.0e} persons, {tables.GROUPS} groups: a count of each group\n")
-    print(markdown_table(tables.HEADER, tables.table_rows()))
-    print(f"\nThe local model, beside pyarrow reading and writing the same columns\n\n{local.report()}")
-
-
-def report_types() -> None:
-    """Privacy types."""
-    print(f"\nOptimal mechanisms on Euclidean grids, α = 1/2 a step, the distance as loss\n\n{optimal.report()}")
-    print(f"\nCapacities of types, beside the plain program of FMPD23 Cor. 18\n\n{capacity.report()}")
-    print(f"\nKernel mechanisms, beside pplpy\n\n{kernels.report()}", flush=True)
-
-
-def report_intervals() -> None:
-    """Losses over densities."""
-    print(f"\nCertified losses over an interval\n\n{continuous.report()}")
-
-
-def report_axioms() -> None:
-    """Profiles, and their composition."""
-    print(f"\nProfiles of all neighbouring pairs, both directions, and their composition\n\n{profiles.report()}")
-
-
-def report_studio() -> None:
-    """The studio under load."""
-    print(f"\nA team at the studio for {studio.SECONDS:.0f} s, on loopback\n\n{studio.report()}", flush=True)
-
-
-def print_counts(results: dict[str, Any]) -> None:
-    """The matrix-free kernel."""
-    limit = results["scan"]["seconds"]
-    rows = [
-        [label, f"{r['seconds']:.2f} s", f"{r['seconds'] / limit:.0f}×", f"{r['megabytes']:.0f} MB", target]
-        for label, r, target in (
-            ("absolute, uniform prior", results["absolute"], "≤ 2 s, 1 GB"),
-            ("absolute, binomial prior", results["absolute, binomial"], "≤ 2 s, 1 GB"),
-            ("power:1.5 by search, uniform prior", results["power"], "≤ 20 s"),
-            ("power:1.5 by search, binomial prior", results["power, binomial"], "≤ 20 s"),
-        )
-    ]
-    print("Counts to 10⁶, ε = 0.1, all answers: remap and expected loss\n")
-    print(markdown_table(["what", "time", "against one logaddexp pass", "peak memory", "asked"], rows) + "\n")
-    d = results["dense"]
-    agreement = "same loss" if d["agree"] else "DIFFERENT LOSS"
-    print(f"Counts to 3000: {d['seconds']:.4f} s against {d['peer']:.2f} s for dense numpy matrices, ")
-    print(f"{d['peer'] / d['seconds']:.0f}× faster, {agreement}.\n")
-
-
-def print_programs(results: dict[str, Any]) -> None:
-    """The certified optimum."""
-    print("The certified optimum against plain HiGHS on the same program (α = 1/2, uniform prior, absolute loss)\n")
-    rows = [
-        [name.split()[1], f"{r['seconds']:.2f} s", f"{r['peer']:.2f} s", f"{r['seconds'] / r['peer']:.2f}×", r["gap"],
-         str(r["epsilon"]), r["peer epsilon"], r["peer loss − optimum"]]
-        for name, r in results.items() if name.startswith("program")
-    ]  # fmt: skip
-    header = ["n", "utmost", "HiGHS", "ratio", "gap", "ε", "HiGHS's true ε", "HiGHS's loss − optimum"]
-    print(markdown_table(header, rows))
-
-
-def print_noise(results: dict[str, Any]) -> None:
-    """Exact draws and their set-up."""
-    draws, levels, setups = (results[name] for name in ("noise", "noise levels", "noise setups"))
-    for measurements in (draws, levels, setups):
-        measurements.pop("megabytes")
-    print("\n10⁶ exact truncated-geometric draws at ε = 0.1, beside their random bits and peers\n")
-    print(markdown_table(["what", "a draw", "utmost's time as a ratio of it"], noise.draw_rows(draws)) + "\n")
-    print(markdown_table(["ε", "a draw"], [[k, f"{v / noise.DRAWS * 1e9:.1f} ns"] for k, v in levels.items()]) + "\n")
-    print(markdown_table(["set-up or draw", "time"], [[k, f"{v:.3f} s"] for k, v in setups.items()]))
+    """Do what the command line says; the exit code is 1 where something failed or is above its ceiling."""
+    arguments = parse_arguments()
+    if arguments.task:
+        section, name, folder = arguments.task
+        print(json.dumps(SECTIONS[section].run(name, Path(folder))))
+        return
+    problems = run_check(arguments.parts) if arguments.check else run_bench(arguments.parts, arguments.quick)
+    print("\n".join(problems), file=sys.stderr)
+    sys.exit(1 if problems else 0)
 
 
 if __name__ == "__main__":
-    run_child(sys.argv[1]) if sys.argv[1:2] and sys.argv[1] in TASKS else main()
+    main()

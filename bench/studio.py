@@ -18,15 +18,17 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-CONSUMERS, CURATORS = 200, 20
-SECONDS = float(os.environ.get("UTMOST_BENCH_SECONDS", "60"))
+from measuring import QUICK, Blocks, Figure, Measurement, Measurements, Section, markdown_table, print_section
+
+CONSUMERS, CURATORS = (4, 2) if QUICK else (200, 20)
+SECONDS = 3.0 if QUICK else 60.0
 THINK_SECONDS = 2.0  # of a visitor between a response and the next request
 BUDGET, COST = Fraction(1), Fraction(1, 15)
 HEADER = ["ledger", "who", "requests", "p50", "p95", "longest", "refused", "errors"]
@@ -223,8 +225,8 @@ def audit_ledger(ledger: str, folder: Path) -> str:
     return f"{summary}; {len(entries)} releases, each with a charge of its own"
 
 
-def measure(ledger: str, name: str, parent: Path) -> tuple[list[list[str]], str]:
-    """One run on a ledger: the rows of the table, and the audit."""
+def measure_load(ledger: str, parent: Path) -> Measurement:
+    """One run on a ledger: the rows of the table, the number of errors, the audit, and the server's memory."""
     from utmost import ledger as ledgers
     from utmost.studio import tokens
 
@@ -239,43 +241,73 @@ def measure(ledger: str, name: str, parent: Path) -> tuple[list[list[str]], str]
     for tally in (run.consumers, run.curators):
         for problem, times in Counter([*tally.errors, *tally.refused]).most_common(5):
             print(f"  {times} × {problem}", file=sys.stderr)
-    rows = [[name, *run.consumers.row(f"{CONSUMERS} consumers")], [name, *run.curators.row(f"{CURATORS} curators")]]
-    early, middle, late = (f"{run.memory[sample]:.0f} MB" for sample in (1, 5, -1))
+    return {
+        "rows": [run.consumers.row(f"{CONSUMERS} consumers"), run.curators.row(f"{CURATORS} curators")],
+        "errors": len(run.consumers.errors) + len(run.curators.errors),
+        "answers": len(run.consumers.times),
+        "memory": [run.memory[sample] for sample in (1, 5, -1)],
+        "audit": audit_ledger(ledger, folder),
+    }
+
+
+def measure_postgres() -> Measurement:
+    """The same on PostgreSQL, where it is installed."""
+    sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+    import postgres
+
+    server = postgres.server()
+    if isinstance(server, str):
+        return {"missing": server}
+    try:
+        with postgres.database() as url, tempfile.TemporaryDirectory() as folder:
+            return measure_load(url, Path(folder))
+    finally:
+        server.stop()
+
+
+def measure_sqlite() -> Measurement:
+    """A run on SQLite."""
+    with tempfile.TemporaryDirectory() as folder:
+        return measure_load("ledger.sqlite", Path(folder))
+
+
+def audit_line(name: str, measurement: Measurement) -> str:
+    """What a ledger holds after its run, and the server's memory."""
+    early, middle, late = (f"{megabytes:.0f} MB" for megabytes in measurement["memory"])
     memory = f"server's memory {early} after a sixth of the time, {middle} after half, {late} at the end"
-    return rows, f"{name}: {audit_ledger(ledger, folder)}; {memory}."
+    rate = f"{measurement['answers'] / SECONDS:.0f} answers a second to consumers"
+    return f"- {name}: {measurement['audit']}; {rate}; {memory}."
 
 
-@contextmanager
-def available_ledgers() -> Iterator[dict[str, str]]:
-    """SQLite, and PostgreSQL where it is installed: the URL of each by its name."""
-    with ExitStack() as stack:
-        urls = {"SQLite": "ledger.sqlite"}
-        sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-        import postgres
-
-        server = postgres.server()
-        if isinstance(server, str):
-            print(f"without PostgreSQL: {server}", file=sys.stderr)
-        else:
-            stack.callback(server.stop)
-            urls["PostgreSQL"] = stack.enter_context(postgres.database())
-        yield urls
-
-
-def report() -> str:
+def report(measurements: Measurements) -> Blocks:
     """The table, and the audit of each ledger."""
-    from run import markdown_table
+    rows, lines = [], []
+    for name, measurement in measurements.items():
+        if "missing" in measurement:
+            rows.append([name, measurement["missing"], *[""] * (len(HEADER) - 2)])
+            continue
+        rows += [[name, *row] for row in measurement["rows"]]
+        lines.append(audit_line(name, measurement))
+    return {"studio": [*markdown_table(HEADER, rows), "", *lines]}
 
-    rows, remarks = [], []
-    with available_ledgers() as ledgers:
-        for name, ledger in ledgers.items():
-            print(f"measuring the studio with {name} …", file=sys.stderr, flush=True)
-            with tempfile.TemporaryDirectory() as folder:
-                ledger_rows, remark = measure(ledger, name, Path(folder))
-            rows += ledger_rows
-            remarks.append(remark)
-    return "\n\n".join([markdown_table(HEADER, rows), *remarks])
 
+def ledger_figures(name: str) -> list[Figure]:
+    """No error, and no memory that grows."""
+
+    def growth(measurements: Measurements) -> float:
+        early, _, late = measurements[name]["memory"]
+        return late / early
+
+    errors = Figure(f"studio on {name}, errors", (name,), lambda m: float(m[name]["errors"]), 0, False, "errors")
+    return [errors, Figure(f"studio on {name}, memory at the end ÷ after a sixth", (name,), growth, 1.4, False)]
+
+
+SECTION = Section(
+    "studio",
+    {"SQLite": lambda _: measure_sqlite(), "PostgreSQL": lambda _: measure_postgres()},
+    [*ledger_figures("SQLite"), *ledger_figures("PostgreSQL")],
+    report,
+)
 
 if __name__ == "__main__":
-    print(report())
+    print_section(SECTION)

@@ -1,35 +1,31 @@
 """Answers about ten million rows beside what they cost without privacy and beside a peer, all on one file in one run.
 
-10^7 rows, 10^6 persons, 20 groups, in a Parquet file that DuckDB writes once into a temporary directory. Each
-measurement runs in a process of its own, so that its peak memory is its own. `python bench/tables.py` prints the table.
+10^7 rows, 10^6 persons, 20 groups, in a Parquet file that DuckDB writes once into a temporary directory.
+`python bench/tables.py` prints the table.
 """
 
 from __future__ import annotations
 
-import json
-import resource
-import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Callable
 from importlib.metadata import requires, version
 from pathlib import Path
 from typing import Any
 
-ROWS, PERSONS, GROUPS, BOUND = 10**7, 10**6, 20, 3
-REPEATS = 3
+import measuring
+from measuring import QUICK, Blocks, Measurement, Measurements, Section, ratio
+
+ROWS, PERSONS, GROUPS, BOUND = (10**4, 10**3, 20, 3) if QUICK else (10**7, 10**6, 20, 3)
+FILE = "rows.parquet"
 HEADER = ["what", "seconds", "ratio to the plain count", "ratio to bounding alone", "peak memory"]
+PLAIN, BOUNDING = "DuckDB, count of each group, not private", "bounding alone, 3 rows a person, written to a table"
+HISTOGRAM, COUNT = "utmost, histogram, 3 rows a person", "utmost, count, 3 rows a person"
+BY_GROUPS, SUM = "utmost, histogram, 3 groups a person", "utmost, sum, 3 rows a person"
+PEER, PEER_BY_GROUPS = "OpenDP, histogram, 3 rows a person", "OpenDP, histogram, first 3 groups a person"
 
 
-def best_time(task: Callable[[], Any], repeats: int = REPEATS) -> float:
-    """Least seconds of a few runs."""
-    seconds = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        task()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
+def best_seconds(task: Callable[[], Any]) -> float:
+    """Least seconds of three runs."""
+    return measuring.best_time(task, 3)[0]
 
 
 def write_rows(path: Path) -> None:
@@ -51,7 +47,7 @@ def count_without_privacy(path: Path) -> float:
 
     with duckdb.connect() as connection:
         query = f"SELECT \"group\", count(*) FROM read_parquet('{path}') GROUP BY 1"
-        return best_time(lambda: connection.execute(query).fetchall())
+        return best_seconds(lambda: connection.execute(query).fetchall())
 
 
 def bound_contributions(path: Path) -> float:
@@ -63,7 +59,7 @@ def bound_contributions(path: Path) -> float:
     with open_table(Source(path.name), path.parent) as table:
         rows = table._rows.select(p=table._rows["person"], v0=table._rows["group"])
         engine, unit = table._engine, PrivacyUnit("person", rows=BOUND)
-        return best_time(
+        return best_seconds(
             lambda: engine.fetch(
                 f"CREATE OR REPLACE TABLE kept AS {engine.sql(keep_rows(rows, ['v0'], unit, salt(None), engine.name))}"
             )
@@ -84,7 +80,7 @@ def exact_answer(path: Path, kind: str, **bound: int) -> float:
             "histogram": lambda: table.histogram(Histogram({"group": tuple(range(GROUPS))}), unit, None),
             "sum": lambda: table.moments(Sum("amount", grid, None), unit, None),
         }
-        return best_time(answers[kind])
+        return best_seconds(answers[kind])
 
 
 def opendp_release(path: Path, is_by_groups: bool) -> float:
@@ -112,18 +108,18 @@ def opendp_release(path: Path, is_by_groups: bool) -> float:
             query = query.truncate_per_group(BOUND)
         return query.group_by("group").agg(dp.len()).with_keys(keys).release().collect()
 
-    return best_time(release)
+    return best_seconds(release)
 
 
 TASKS: dict[str, Callable[[Path], float]] = {
-    "DuckDB, count of each group, not private": count_without_privacy,
-    "bounding alone, 3 rows a person, written to a table": bound_contributions,
-    "utmost, histogram, 3 rows a person": lambda path: exact_answer(path, "histogram", rows=BOUND),
-    "utmost, histogram, 3 groups a person": lambda path: exact_answer(path, "histogram", groups=BOUND),
-    "utmost, sum, 3 rows a person": lambda path: exact_answer(path, "sum", rows=BOUND),
-    "utmost, count, 3 rows a person": lambda path: exact_answer(path, "count", rows=BOUND),
-    "OpenDP, histogram, 3 rows a person": lambda path: opendp_release(path, False),
-    "OpenDP, histogram, first 3 groups a person": lambda path: opendp_release(path, True),
+    PLAIN: count_without_privacy,
+    BOUNDING: bound_contributions,
+    HISTOGRAM: lambda path: exact_answer(path, "histogram", rows=BOUND),
+    BY_GROUPS: lambda path: exact_answer(path, "histogram", groups=BOUND),
+    SUM: lambda path: exact_answer(path, "sum", rows=BOUND),
+    COUNT: lambda path: exact_answer(path, "count", rows=BOUND),
+    PEER: lambda path: opendp_release(path, False),
+    PEER_BY_GROUPS: lambda path: opendp_release(path, True),
 }
 
 
@@ -137,44 +133,39 @@ def missing_requirement() -> str | None:
     return None if installed == required else f"needs {required}, found {installed}"
 
 
-def measure(name: str, path: Path) -> dict[str, float]:
-    """One task in its own process: seconds and peak megabytes."""
-    print(f"measuring {name} …", file=sys.stderr, flush=True)
-    process = subprocess.run([sys.executable, __file__, name, str(path)], capture_output=True, text=True, check=True)
-    result: dict[str, float] = json.loads(process.stdout.splitlines()[-1])
-    return result
+def run_task(name: str, folder: Path) -> Measurement:
+    """Seconds of a task; OpenDP only where it can read the file."""
+    missing = missing_requirement() if name.startswith("OpenDP") else None
+    return {"missing": missing} if missing else {"seconds": TASKS[name](folder / FILE)}
 
 
-def run_child(name: str, path: Path) -> None:
-    """What the process of one task does."""
-    seconds = TASKS[name](path)
-    print(json.dumps({"seconds": seconds, "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+def table_row(name: str, measurements: Measurements) -> list[str]:
+    """A row of the table."""
+    measurement = measurements[name]
+    ratios = [measuring.ratio_text(measurement, measurements[PLAIN], 1)]
+    ratios.append(measuring.ratio_text(measurement, measurements[BOUNDING]))
+    return [name, measuring.seconds_text(measurement), *ratios, measuring.memory_text(measurement)]
 
 
-def table_rows() -> list[list[str]]:
-    """Rows of a table: what, seconds, ratios to the plain count and to bounding alone, peak memory."""
-    missing = missing_requirement()
-    with tempfile.TemporaryDirectory(prefix="utmost-bench-") as folder:
-        path = Path(folder) / "rows.parquet"
-        write_rows(path)
-        names = [name for name in TASKS if missing is None or not name.startswith("OpenDP")]
-        measurements = {name: measure(name, path) for name in names}
-    plain_seconds, bounding_seconds = (result["seconds"] for result in list(measurements.values())[:2])
-    return [
-        [
-            name,
-            f"{result['seconds']:.2f} s",
-            f"{result['seconds'] / plain_seconds:.1f}×",
-            f"{result['seconds'] / bounding_seconds:.2f}×",
-            f"{result['megabytes']:.0f} MB",
-        ]
-        for name, result in measurements.items()
-    ] + ([] if missing is None else [["OpenDP", f"not measured: {missing}", "", "", ""]])
+def report(measurements: Measurements) -> Blocks:
+    """The table."""
+    return {"tables": measuring.markdown_table(HEADER, [table_row(name, measurements) for name in TASKS])}
 
+
+SECTION = Section(
+    "tables",
+    {name: lambda folder, name=name: run_task(name, folder) for name in TASKS},
+    [
+        ratio("histogram, 3 rows a person ÷ bounding alone", HISTOGRAM, BOUNDING, 1.6),
+        ratio("count, 3 rows a person ÷ plain count", COUNT, PLAIN, 14),
+        ratio("histogram, 3 groups a person ÷ bounding alone", BY_GROUPS, BOUNDING, 1.2, quick=False),
+        ratio("sum, 3 rows a person ÷ bounding alone", SUM, BOUNDING, 1.7, quick=False),
+        ratio("histogram, 3 rows a person ÷ OpenDP", HISTOGRAM, PEER, 0.9, quick=False),
+        ratio("histogram, 3 groups a person ÷ OpenDP", BY_GROUPS, PEER_BY_GROUPS, 0.15, quick=False),
+    ],
+    report,
+    prepare=lambda folder, names: write_rows(folder / FILE),
+)
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        run_child(sys.argv[1], Path(sys.argv[2]))
-    else:
-        for line in [HEADER, *table_rows()]:
-            print(" | ".join(line))
+    measuring.print_section(SECTION)
