@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from utmost.axioms.relation import Relation
-from utmost.channel import Channel, Mechanism, align_exact_inputs
+from utmost.channel import Channel, Mechanism, align_exact_inputs, align_inputs
 from utmost.channel.channel import Label
 from utmost.errors import InputError
 from utmost.exact import Level, Number, sign
@@ -90,13 +90,7 @@ class PrivacyConstraints:
         if isinstance(self.secrets, Space):
             return align_exact_inputs(mechanism, self.secrets)
         source = exact_channel(mechanism)
-        label_by_text = {str(label): label for label in source.inputs}
-        if len(source.inputs) != len(self.labels) or label_by_text.keys() != {str(label) for label in self.labels}:
-            raise InputError(
-                f"the channel's inputs must be the {len(self.labels)} secrets of the relation, in any order, got "
-                f"{len(source.inputs)} inputs: rename them, or name the relation whose secrets they are"
-            )
-        return source.restrict(label_by_text[str(label)] for label in self.labels)
+        return align_inputs(source, self.labels, f"the {len(self.labels)} secrets of the relation")
 
 
 def privacy_constraints(secrets: Secrets, level: Level) -> PrivacyConstraints:

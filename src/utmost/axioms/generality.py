@@ -40,7 +40,7 @@ from utmost.axioms.constraint_graphs import (
     row_graphs,
 )
 from utmost.axioms.output_splitting import split_output
-from utmost.channel import Channel, Matrix, Mechanism
+from utmost.channel import Channel, Matrix, Mechanism, align_inputs
 from utmost.channel.channel import Label, trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, sign
@@ -95,9 +95,7 @@ def _compare_columns(left: Matrix, right: Matrix) -> int:
 def equivalent(first: Channel | Mechanism, second: Channel | Mechanism) -> bool:
     """Is each at least as general as the other: are their canonical forms equal. Inputs may be in any order."""
     first_form, second_channel = canonical(first), exact_channel(second)
-    if set(first_form.inputs) != set(second_channel.inputs):
-        raise InputError("mechanisms that are compared must have the same inputs: rename the inputs")
-    return first_form == canonical(second_channel.restrict(first_form.inputs))
+    return first_form == canonical(align_inputs(second_channel, first_form.inputs, "those of the other mechanism"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,9 @@ from utmost.axioms.definition import Definition
 from utmost.axioms.divergence import MIN_PRECISE_DOUBLE, RELATIVE_ERROR, farthest_breakpoint, nearest_double
 from utmost.axioms.laws_in_powers_of_e import lowest_terms
 from utmost.axioms.profile import Profile, profiles
-from utmost.axioms.relation import Relation
-from utmost.channel import Channel, Mechanism, channel_of
+from utmost.channel import Channel, Mechanism, align_inputs
 from utmost.channel.channel import Label
-from utmost.errors import InputError
 from utmost.exact import Number, sign
-from utmost.spaces.space import label_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,30 +80,11 @@ def satisfaction(mechanism: Channel | Mechanism, definition: Definition) -> Sati
     >>> verdict.holds, verdict.excess, verdict.witness.pair, verdict.witness.event
     (False, Fraction(1, 6), (0, 1), (1, 2))
     """
-    source = align_inputs(mechanism, definition.relation)
+    source = align_inputs(mechanism, definition.relation.labels, "the secrets of the definition's relation")
     worst = _largest(_candidates(source, definition))
     if worst is None:
         return Satisfaction(True, None, source.exact)
     return Satisfaction(sign(worst.excess) <= 0, _witness(source, worst), source.exact)
-
-
-def align_inputs(mechanism: Channel | Mechanism, relation: Relation) -> Channel:
-    """The channel with its inputs in the order of the relation's secrets, which they must be, in any order."""
-    source = channel_of(mechanism)
-    label_by_text = {str(label): label for label in source.inputs}
-    secret_texts = [str(label) for label in relation.labels]
-    if len(source.inputs) != len(secret_texts):
-        raise InputError(
-            f"the channel must have the {len(secret_texts)} secrets of the definition's relation as inputs, "
-            f"got {len(source.inputs)} inputs: name the space or the relation of these secrets"
-        )
-    missing = next((label for label in secret_texts if label not in label_by_text), None)
-    if missing is not None:
-        raise InputError(
-            f"the channel's inputs must be the secrets of the definition's relation, got none called "
-            f"{label_text(missing)}: name the space or the relation of these secrets"
-        )
-    return source.restrict(label_by_text[label] for label in secret_texts)
 
 
 @dataclass(frozen=True, slots=True)

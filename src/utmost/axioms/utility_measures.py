@@ -18,13 +18,14 @@ import numpy as np
 
 from utmost.axioms.constraint_graphs import PrivacyConstraints, Secrets, privacy_constraints
 from utmost.axioms.dobrushin import ergodicity
-from utmost.channel import Channel, Matrix, Mechanism, channel_of, deterministic
+from utmost.channel import Channel, Matrix, Mechanism, align_inputs, deterministic
 from utmost.channel.channel import trusted_channel
 from utmost.consumer import Consumer
+from utmost.consumer.losses import Table
 from utmost.errors import InputError
 from utmost.exact import Level, Number, Real, sign
 from utmost.polytopes.vertex_columns import exact_determinant
-from utmost.qif.input_checks import TableLike, check_table, exact_channel
+from utmost.qif.input_checks import TableLike, channel_for, check_table, exact_channel
 from utmost.qif.rational_functions import Ratio, common_field
 
 Measure: TypeAlias = Callable[[Channel], Number]
@@ -40,7 +41,7 @@ def negative_expected_loss(loss: TableLike) -> Measure:
     """
 
     def measure(mechanism: Channel) -> Number:
-        source = exact_channel(mechanism)
+        source = channel_for(mechanism, loss)
         costs = check_table(loss, len(source.inputs), "loss")
         if costs.shape != source.rows.shape:
             raise InputError(
@@ -205,10 +206,12 @@ def remap_counterexample(mechanism: Channel | Mechanism, consumer: Consumer) -> 
     >>> refutation.before, refutation.after
     (Fraction(-5, 8), Fraction(-1, 4))
     """
-    source = exact_channel(channel_of(mechanism))
+    secrets = consumer.secrets
+    source = channel_for(mechanism) if secrets is None else align_inputs(exact_channel(mechanism), secrets)
     mapping = [source.outputs[w] for w in consumer.remap(source)]
     post_processing = deterministic(mapping, source.outputs, source.outputs)
-    return _refutation(source, post_processing, negative_expected_loss(consumer.costs()))
+    costs = Table(tuple(map(tuple, consumer.costs())), labels=source.inputs)
+    return _refutation(source, post_processing, negative_expected_loss(costs))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,5 +1,6 @@
 """Channels: mechanisms as matrices."""
 
+from utmost.channel.alignment import align_exact_inputs, align_inputs
 from utmost.channel.channel import (
     Channel,
     Matrix,
@@ -13,7 +14,7 @@ from utmost.channel.channel import (
     merge,
     mix,
 )
-from utmost.channel.privacy import PrivacyLoss, align_exact_inputs, align_inputs, is_private, least_epsilon
+from utmost.channel.privacy import PrivacyLoss, is_private, least_epsilon
 
 __all__ = [
     "Channel",

@@ -73,13 +73,16 @@ class Channel:
         law: Matrix = self.rows[_label_position(self.inputs, x, "input")]
         return law
 
-    def then(self, post: Channel) -> Channel:
-        """Post-processing: what comes out of this goes into `post` (matrix product)."""
-        if self.outputs != post.inputs:
+    def then(self, post: Channel | Mechanism) -> Channel:
+        """Post-processing: what comes out of this goes into `post` (matrix product), matched by label."""
+        following = channel_of(post)
+        positions = label_positions(following.inputs, self.outputs)
+        if positions is None:
             raise ChannelError(
-                "channels that are composed must meet: the first one's outputs are the second one's inputs"
+                "channels that are composed must meet: the second one's inputs must be the first one's outputs, in any "
+                f"order{_unmatched_text(following.inputs, self.outputs)}"
             )
-        return trusted_channel(self.inputs, post.outputs, matrix_product(self.rows, post.rows))
+        return trusted_channel(self.inputs, following.outputs, matrix_product(self.rows, following.rows[positions]))
 
     def restrict(self, inputs: Iterable[Label]) -> Channel:
         """The same channel on some of its inputs, in the order given."""
@@ -90,10 +93,13 @@ class Channel:
         return trusted_channel(labels, self.outputs, self.rows[positions])
 
     def in_order(self) -> Channel:
-        """The same channel with its inputs in increasing order, where they are whole numbers."""
-        if not all(isinstance(x, int) for x in self.inputs) or list(self.inputs) == sorted(self.inputs):
+        """The same channel with its inputs in increasing order, where they are numbers or text of such: 2 or "1/4"."""
+        values = numeric_labels(self.inputs)
+        if values is None:
             return self
-        return self.restrict(sorted(self.inputs))
+        order = sorted(range(len(values)), key=values.__getitem__)
+        labels = tuple(self.inputs[k] for k in order)
+        return self if labels == self.inputs else trusted_channel(labels, self.outputs, self.rows[order])
 
     def floats(self) -> npt.NDArray[np.float64]:
         """The entries as doubles."""
@@ -129,9 +135,10 @@ def channel_of(source: Channel | Mechanism) -> Channel:
     """The channel itself, or that of a mechanism."""
     if isinstance(source, Channel):
         return source
-    if not hasattr(source, "channel"):
+    matrix = source.channel() if callable(getattr(type(source), "channel", None)) else None
+    if not isinstance(matrix, Channel):
         raise InputError(f"a channel or a mechanism is needed, got {type(source).__name__}")
-    return source.channel()
+    return matrix
 
 
 def trusted_channel(inputs: Iterable[Label], outputs: Iterable[Label], rows: Matrix) -> Channel:
@@ -203,10 +210,12 @@ def identity(labels: Iterable[Label]) -> Channel:
     return deterministic(names, names, names)
 
 
-def mix(first: Channel, second: Channel, weight: object) -> Channel:
-    """With probability `weight` the first channel, else the second; which one ran is not told (KL10's choice)."""
-    if first.inputs != second.inputs:
-        raise ChannelError("channels that are mixed must have the same inputs")
+def mix(first: Channel | Mechanism, second: Channel | Mechanism, weight: object) -> Channel:
+    """With probability `weight` the first channel, else the second; which one ran is not told (KL10's choice).
+
+    Inputs and outputs are matched by label.
+    """
+    first, second = _with_same_inputs(first, second, "mixed")
     share = rational(weight, "weight")
     if not 0 <= share <= 1:
         raise InputError(f"weight must be in [0, 1], got {share}")
@@ -219,7 +228,7 @@ def mix(first: Channel, second: Channel, weight: object) -> Channel:
     return trusted_channel(first.inputs, outputs, matrix)
 
 
-def choice(first: Channel, second: Channel, weight: object) -> Channel:
+def choice(first: Channel | Mechanism, second: Channel | Mechanism, weight: object) -> Channel:
     """M ⊕_p M′: with probability p = `weight` the first channel, else the second, and the output says which.
 
     The columns of M times p beside those of M′ times 1 − p, labelled 1:y and 2:y. Each keeps its ratios, so the choice
@@ -232,8 +241,7 @@ def choice(first: Channel, second: Channel, weight: object) -> Channel:
     0  1/3  1/6  1/2
     1  1/6  1/3  1/2
     """
-    if first.inputs != second.inputs:
-        raise ChannelError("channels that are chosen between must have the same inputs, in the same order")
+    first, second = _with_same_inputs(first, second, "chosen between")
     share = rational(weight, "weight")
     if not 0 <= share <= 1:
         raise InputError(f"weight must be in [0, 1], got {share}: it is the probability of the first channel")
@@ -244,11 +252,24 @@ def choice(first: Channel, second: Channel, weight: object) -> Channel:
     return trusted_channel(first.inputs, outputs, np.hstack(floats))
 
 
-def merge(source: Channel) -> Channel:
+def _with_same_inputs(first: Channel | Mechanism, second: Channel | Mechanism, purpose: str) -> tuple[Channel, Channel]:
+    """Two channels, the second with its inputs in the order of the first one's."""
+    left, right = channel_of(first), channel_of(second)
+    positions = label_positions(right.inputs, left.inputs)
+    if positions is None:
+        raise ChannelError(
+            f"channels that are {purpose} must have the same inputs, in any order"
+            f"{_unmatched_text(right.inputs, left.inputs)}"
+        )
+    return left, trusted_channel(left.inputs, right.outputs, right.rows[positions])
+
+
+def merge(source: Channel | Mechanism) -> Channel:
     """Outputs with proportional columns told as one: nothing is lost, since they say the same of every secret.
 
     Outputs that never occur are dropped. A merged output is labelled by the labels it stands for.
     """
+    source = channel_of(source)
     groups: dict[tuple[object, ...], list[int]] = {}
     for y in range(len(source.outputs)):
         column = source.rows[:, y]
@@ -299,6 +320,43 @@ def channel_entry(source: Channel, x: int, y: int) -> Number:
         )
     value: Number = source.rows[x, y]
     return value
+
+
+def label_positions(labels: Sequence[Label], order: Sequence[Label]) -> list[int] | None:
+    """Where each label of `order` stands among `labels`; None unless they are the same labels, each once.
+
+    A label matches the same label, or else the same text: files have text alone.
+
+    >>> label_positions(["b", "a"], ["a", "b"]), label_positions(["1", "0"], [0, 1]), label_positions([0, 1], [0, 2])
+    ([1, 0], [1, 0], None)
+    """
+    for key in (_same, str):
+        positions = {key(label): k for k, label in enumerate(labels)}
+        if len(positions) == len(labels) == len(order) and all(key(label) in positions for label in order):
+            return [positions[key(label)] for label in order]
+    return None
+
+
+def numeric_labels(labels: Iterable[Label]) -> list[Fraction] | None:
+    """The numbers that all labels are, or are the text of; None where one is not.
+
+    >>> numeric_labels([2, "1/4"]), numeric_labels([0, "a"])
+    ([Fraction(2, 1), Fraction(1, 4)], None)
+    """
+    try:
+        return [Fraction(label) for label in labels]
+    except (ValueError, TypeError, ZeroDivisionError):
+        return None
+
+
+def _same(label: Label) -> Label:
+    return label
+
+
+def _unmatched_text(labels: Sequence[Label], order: Sequence[Label]) -> str:
+    """What to say of labels that are in one of two sets only."""
+    unmatched = [*(x for x in order if x not in labels), *(x for x in labels if x not in order)]
+    return f", got {str(unmatched[0])[:40]!r} in one of them only: rename it" if unmatched else ""
 
 
 def _label_position(labels: tuple[Label, ...], label: Label, kind: str) -> int:

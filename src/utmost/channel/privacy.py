@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from utmost.channel.channel import Channel, Label, Mechanism, channel_of, trusted_channel
+from utmost.channel.alignment import align_inputs
+from utmost.channel.channel import Channel, Label, Mechanism, trusted_channel
 from utmost.errors import InputError, UndecidedError
 from utmost.exact import Level, Number, Real, ball, exponential, power, refine_double, sign
 from utmost.exact.reals import prime_exponents, value_of
@@ -185,28 +186,6 @@ def _sorted_entries(forward: npt.NDArray[np.bool_], backward: npt.NDArray[np.boo
     ]
 
 
-def align_inputs(mechanism: Channel | Mechanism, space: Space) -> Channel:
-    """The channel with its inputs in the order of the space's points, which they must be, in any order."""
-    source = channel_of(mechanism)
-    names = {str(label): label for label in source.inputs}
-    if len(source.inputs) != len(space) or names.keys() != {str(label) for label in space.labels}:
-        raise InputError(
-            f"the channel's inputs must be the points of {space.name}: {_label_list(space)}, in any order; "
-            "or name the space whose points they are, such as graph:FILE"
-        )
-    return source.restrict(names[str(label)] for label in space.labels)
-
-
-def align_exact_inputs(mechanism: Channel | Mechanism, space: Space) -> Channel:
-    """`align_inputs`, where only exact entries will do."""
-    source = align_inputs(mechanism, space)
-    if not source.exact:
-        raise InputError(
-            "this question needs a channel with exact entries: write them as fractions or decimals in text"
-        )
-    return source
-
-
 def _with_fractions(source: Channel) -> Channel:
     """The channel with exact entries: each double as the fraction it is."""
     if source.exact:
@@ -214,11 +193,6 @@ def _with_fractions(source: Channel) -> Channel:
     rows = np.empty(source.rows.shape, dtype=object)
     rows[:] = [[Fraction(value) for value in row] for row in source.rows.tolist()]
     return trusted_channel(source.inputs, source.outputs, rows)
-
-
-def _label_list(space: Space) -> str:
-    labels = [str(label) for label in space.labels]
-    return ", ".join(labels if len(labels) <= 4 else [*labels[:2], "…", labels[-1]])
 
 
 def _ratio_exceeds(ratio: Number | None, best: Number | None) -> bool:

@@ -139,7 +139,7 @@ def _parse_reader(prior: str | None, loss: str | None, space: Space) -> Consumer
     if loss is None:
         raise InputError("--prior must come with --loss: say what she fears")
     space.check_table_size()
-    return Consumer(priors.parse(prior or "uniform", len(space)), losses.over(losses.parse(loss), space))
+    return Consumer(priors.parse(prior or "uniform", len(space)), losses.over(losses.parse(loss), space), space.labels)
 
 
 def examine(source: Channel, space: Space, requested_level: Level | None) -> Report:

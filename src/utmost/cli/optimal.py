@@ -69,7 +69,7 @@ def command(
     check_ending(output, CHANNEL_ENDINGS, "--output")
     points = spaces.parse_space(space)
     _check_size(points)
-    reader = Consumer(priors.parse(prior, len(points)), losses.over(losses.parse(loss), points))
+    reader = Consumer(priors.parse(prior, len(points)), losses.over(losses.parse(loss), points), points.labels)
     solution = _solve(points, level, reader)
     if solution.stopped:
         print_remark(

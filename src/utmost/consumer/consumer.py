@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from utmost.channel import Channel, Matrix, Mechanism, channel_of, deterministic
-from utmost.channel.channel import matrix_product
+from utmost.channel import Channel, Matrix, Mechanism, align_inputs, channel_of, deterministic
+from utmost.channel.channel import Label, matrix_product, numeric_labels
 from utmost.consumer.loss_legality import Legality
-from utmost.consumer.losses import Loss, Table, legality
+from utmost.consumer.losses import Binary, Loss, Nib, Table, labels_of, legality
 from utmost.consumer.priors import Floating, Prior
 from utmost.errors import InputError
 from utmost.exact import Number, Real, ball, ball_endpoints
@@ -20,15 +21,21 @@ from utmost.exact.working_precision import working_precision
 if TYPE_CHECKING:
     from flint import arb
 
+UNNAMED_SECRETS_TEXT = (
+    "the consumer must name its secrets to read a channel whose inputs are not numbers, got none named: make it with "
+    "Consumer(prior, loss, secrets), the labels in the order of the prior's weights"
+)
 FILTER_BITS = 192  # bits of the balls that irrational scores are compared with first
 
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """A prior and a loss over the same secrets, told apart by position.
+    """A prior and a loss over the same secrets.
 
-    Every method takes a channel, or a mechanism that has one, whose inputs are the secrets. With exact entries, prior
-    and loss every answer is exact.
+    Every method takes a channel, or a mechanism that has one, whose inputs are the secrets, in any order: they are
+    matched by label. `secrets` names them in the order of the prior's weights and of the loss's rows. Without it they
+    are those of a loss made by `losses.over`; else numbers in increasing order, and a channel with other labels is
+    refused, unless their order makes no difference. With exact entries, prior and loss every answer is exact.
 
     >>> from utmost.consumer import losses, priors
     >>> from utmost.exact import alpha
@@ -40,6 +47,7 @@ class Consumer:
 
     prior: Prior
     loss: Loss
+    secrets: tuple[Label, ...] | None = None
 
     def __post_init__(self) -> None:
         """Check the kinds, so that a mistake is told here and not far away."""
@@ -47,6 +55,21 @@ class Consumer:
             raise InputError(f"prior must be one of utmost.priors, got {type(self.prior).__name__}")
         if not isinstance(self.loss, Loss):
             raise InputError(f"loss must be one of utmost.losses, got {type(self.loss).__name__}")
+        object.__setattr__(self, "secrets", self._check_secrets(self.secrets))
+
+    def _check_secrets(self, secrets: Iterable[Label] | None) -> tuple[Label, ...] | None:
+        """The labels, one for each weight of the prior, and those of the loss where it has any."""
+        of_loss = labels_of(self.loss)
+        if secrets is None:
+            return of_loss
+        if not isinstance(secrets, Iterable):
+            raise InputError(f"secrets must be labels, one for each weight, got {type(secrets).__name__}")
+        labels = tuple(secrets)
+        if len(labels) != self.prior.size or len(set(labels)) != len(labels):
+            raise InputError(f"secrets must be {self.prior.size} distinct labels, one for each weight of the prior")
+        if of_loss is not None and list(map(str, of_loss)) != list(map(str, labels)):
+            raise InputError("secrets must be those of the loss, in its order, got others: leave them out")
+        return labels
 
     def costs(self) -> Matrix:
         """The matrix c[x, w] = π_x·ℓ(x, w): what reading w costs when the secret is x, weighted by the prior."""
@@ -74,7 +97,7 @@ class Consumer:
 
     def expected_loss(self, mechanism: Channel | Mechanism) -> Number | float:
         """The consumer's expected loss (GRS12 eq. 2) under the best remap: Σ_y min_w S[w, y]."""
-        costs, rows = self.costs(), self._channel(mechanism).rows
+        costs, rows = _same_kind(self.costs(), self._channel(mechanism).rows)
         return _plain_number(sum(costs[:, w] @ rows[:, y] for y, w in enumerate(best_readings(costs, rows))))
 
     def face_value_loss(self, mechanism: Channel | Mechanism) -> Number | float:
@@ -106,6 +129,11 @@ class Consumer:
         """Is the loss legal, strictly legal, and if not where."""
         return legality(self.loss, self.prior.size)
 
+    def _is_symmetric(self) -> bool:
+        """Is it the same consumer in whatever order the secrets stand."""
+        weights = self._weights()
+        return isinstance(self.loss, Binary | Nib) and all(weight == weights[0] for weight in weights)
+
     def _weights(self) -> Matrix:
         return _weights(self.prior)
 
@@ -113,7 +141,11 @@ class Consumer:
         source = channel_of(mechanism)
         if len(source.inputs) != self.prior.size:
             raise InputError(f"the prior has {self.prior.size} secrets, the mechanism {len(source.inputs)} inputs")
-        return source
+        if self.secrets is None:
+            if numeric_labels(source.inputs) is None and not self._is_symmetric():
+                raise InputError(UNNAMED_SECRETS_TEXT)
+            return source.in_order()
+        return align_inputs(source, self.secrets, "the consumer's secrets")
 
 
 def _weights(prior: Prior) -> Matrix:
@@ -135,11 +167,19 @@ def _exact_or_float_array(values: Any) -> npt.NDArray[Any]:
     return array.astype(float) if any(isinstance(value, float) for value in array.flat) else array
 
 
+def _same_kind(left: Matrix, right: Matrix) -> tuple[Matrix, Matrix]:
+    """Two matrices as they are if both are exact, else both as floats."""
+    if left.dtype == right.dtype == object:
+        return left, right
+    return left.astype(float), right.astype(float)
+
+
 def best_readings(costs: Matrix, rows: Matrix) -> list[int]:
     """For each output y the smallest w that minimises Σ_x c[x,w]·C[x,y].
 
     Irrational scores are compared as balls first; only those whose balls meet are compared exactly.
     """
+    costs, rows = _same_kind(costs, rows)
     if not any(isinstance(value, Real) for matrix in (costs, rows) for value in matrix.flat):
         return [first_minimum(column) for column in matrix_product(costs.T, rows).T]
     table = _ball_scores(costs, rows)

@@ -27,6 +27,7 @@ from utmost.consumer.piecewise_losses import PiecewiseLoss, matrix_by_error
 from utmost.errors import InputError
 from utmost.exact import Number, number, rational, sign
 from utmost.spaces import Space
+from utmost.spaces.space import Label
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Exacts: TypeAlias = npt.NDArray[np.object_]
@@ -184,6 +185,7 @@ class Table:
     """A loss given entry by entry: row i is the truth, column j the reading. If one entry is a float, all are.
 
     There may be more or fewer columns than rows: then the readings are not the secrets themselves but actions.
+    `labels` are the secrets' names, where it is known whose losses these are: the rows of channels are matched by them.
 
     >>> Table(((Fraction(0), Fraction(1)), (Fraction(3), Fraction(0)))).exact(1, 0)
     Fraction(3, 1)
@@ -191,6 +193,7 @@ class Table:
 
     rows: tuple[tuple[Number | float, ...], ...]
     name: str = "matrix"
+    labels: tuple[Label, ...] | None = None
     _floats: Floats = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -264,7 +267,7 @@ def over(loss: Loss, space: Space) -> Loss:
     distances: list[list[Number]] = space.distances.tolist()
     distance_of_id = {id(d): d for row in distances for d in row}
     loss_of_id = {key: _loss_at_distance(loss, d) for key, d in distance_of_id.items()}
-    return Table(tuple(tuple(loss_of_id[id(d)] for d in row) for row in distances), loss.name)
+    return Table(tuple(tuple(loss_of_id[id(d)] for d in row) for row in distances), loss.name, space.labels)
 
 
 def _loss_at_distance(loss: Loss, distance: Number) -> Number:
@@ -282,6 +285,21 @@ def _loss_at_distance(loss: Loss, distance: Number) -> Number:
     raise InputError(
         f"loss {loss.name} cannot be written exactly at a distance that is a sum of roots: take a whole power"
     )
+
+
+def labels_of(loss: Loss) -> tuple[Label, ...] | None:
+    """The names of the secrets in the order of the loss's rows; None where it is a loss of counts, or names none."""
+    return loss.labels if isinstance(loss, Table) else None
+
+
+def check_points(loss: Loss, space: Space) -> None:
+    """Refuse a loss that was made for other points, or for these in another order."""
+    labels = labels_of(loss)
+    if labels is not None and [str(label) for label in labels] != [str(label) for label in space.labels]:
+        raise InputError(
+            f"the loss must be on the points of {space.name}, in their order, got one on other points: make it with "
+            "losses.over(loss, space)"
+        )
 
 
 def square(loss: Loss, size: int) -> Exacts:

@@ -10,9 +10,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.channel import Channel, Matrix, Mechanism, channel_of
-from utmost.channel.channel import trusted_channel
-from utmost.consumer.losses import Loss, square
+from utmost.channel import Channel, Matrix, Mechanism, align_inputs, channel_of
+from utmost.channel.channel import label_positions, trusted_channel
+from utmost.consumer.losses import Loss, labels_of, square
 from utmost.errors import InputError
 from utmost.exact import Number, rational
 from utmost.lp import Certificate, LinearProgram, certified_optimum
@@ -33,19 +33,29 @@ class Minimax:
 
     loss: Loss
 
-    def worst_loss(self, induced: Channel) -> Number:
-        """max_x Σ_w Z[x,w]·ℓ(x,w) of a channel from secrets to readings."""
-        size = len(induced.inputs)
-        losses = (induced.rows * square(self.loss, size)).sum(axis=1)
+    def worst_loss(self, induced: Channel | Mechanism) -> Number:
+        """max_x Σ_w Z[x,w]·ℓ(x,w) of a channel from secrets to readings, which have the secrets' labels or order."""
+        source = self._channel(induced)
+        columns = label_positions(source.outputs, source.inputs) or range(len(source.outputs))
+        losses = (source.rows[:, list(columns)] * square(self.loss, len(source.inputs))).sum(axis=1)
         worst: Number = max(losses)
         return worst
 
     def reading(self, mechanism: Channel | Mechanism) -> MinimaxReading:
         """The randomised remap Y that minimises max_x Σ_w (C·Y)[x,w]·ℓ(x,w), certified; rational entries only."""
-        source = channel_of(mechanism)
+        source = self._channel(mechanism)
         certificate = certified_optimum(remap_program(source, square(self.loss, len(source.inputs))))
         remap = np.array(certificate.x[:-1], dtype=object).reshape(len(source.outputs), len(source.inputs))
         return MinimaxReading(trusted_channel(source.outputs, source.inputs, remap), certificate.upper, certificate)
+
+    def _channel(self, mechanism: Channel | Mechanism) -> Channel:
+        """The channel with its inputs in the order of the loss's rows, by label."""
+        labels = labels_of(self.loss)
+        return (
+            channel_of(mechanism).in_order()
+            if labels is None
+            else align_inputs(mechanism, labels, "the loss's secrets")
+        )
 
 
 def remap_program(source: Channel, losses: Matrix) -> LinearProgram:

@@ -22,6 +22,11 @@ def check_problem(space: Space, level: Level, consumer: Consumer) -> None:
             f"the prior must have {len(space)} weights, one for each point of {space.name}, got {consumer.prior.size}"
         )
     space.check_table_size()
+    if consumer.secrets is not None and list(map(str, consumer.secrets)) != list(map(str, space.labels)):
+        raise InputError(
+            f"the consumer's secrets must be the points of {space.name}, in their order, got others: make the consumer "
+            "with these"
+        )
     floats = isinstance(consumer.prior, Floating) or isinstance(consumer.loss.matrix(len(space)).flat[0], float)
     if floats or any(isinstance(weight, float) for weight in consumer.prior.exact()):
         raise InputError('an optimal mechanism needs an exact prior and loss: write numbers as text, "1/3" or "0.1"')

@@ -10,7 +10,7 @@ import numpy as np
 from utmost.channel import Channel, PrivacyLoss, least_epsilon
 from utmost.channel.channel import trusted_channel
 from utmost.consumer import Minimax
-from utmost.consumer.losses import square
+from utmost.consumer.losses import check_points, square
 from utmost.design.privacy_program import privacy_program
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, rational
@@ -51,8 +51,9 @@ def minimax_optimal(space: Space, level: Level, consumer: Minimax) -> MinimaxDes
 def minimax_program(space: Space, level: Level, consumer: Minimax) -> LinearProgram:
     """The privacy program with one more variable t, minimised, and t − Σ_w ℓ(x,w)·C[x,w] ≥ 0 for each x."""
     size = len(space)
+    check_points(consumer.loss, space)
     losses = square(consumer.loss, size)
-    base = privacy_program(space, level, np.full((size, size), Fraction(0), dtype=object))
+    base = privacy_program(space, level, losses)
     count, cells = base.shape
     x = np.repeat(np.arange(size), size)
     return LinearProgram(
@@ -62,5 +63,12 @@ def minimax_program(space: Space, level: Level, consumer: Minimax) -> LinearProg
         np.concatenate([base.values, [-rational(v, "loss") for v in losses.ravel()], [Fraction(1)] * size]),
         [*base.rhs, *[Fraction(0)] * size],
         np.concatenate([base.equality, np.zeros(size, dtype=bool)]),
-        scale=None if base.scale is None else [*base.scale, Fraction(1)],
+        scale=None if base.scale is None else [*base.scale, _natural_loss(base, size)],
     )
+
+
+def _natural_loss(base: LinearProgram, size: int) -> Fraction:
+    """max_x Σ_w ℓ(x,w)·C[x,w] with the natural sizes of C, the size of t; 1 where that is 0."""
+    assert base.scale is not None
+    terms = [loss * unit for loss, unit in zip(base.cost, base.scale, strict=True)]
+    return max(sum(terms[k : k + size], Fraction(0)) for k in range(0, len(terms), size)) or Fraction(1)

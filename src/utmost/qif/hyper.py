@@ -10,7 +10,7 @@ from utmost.channel import Channel, Matrix, Mechanism
 from utmost.channel.channel import Label, read_only, trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Number
-from utmost.qif.input_checks import PriorLike, check_weights, exact_channel, object_array
+from utmost.qif.input_checks import PriorLike, channel_for, check_weights, object_array
 from utmost.qif.proportional_columns import bundle_columns
 from utmost.qif.rational_functions import add_exact
 
@@ -72,7 +72,7 @@ def hyper(prior: PriorLike, channel: Channel | Mechanism) -> Hyper:
     >>> delta.channel() == figure
     True
     """
-    source = exact_channel(channel)
+    source = channel_for(channel)
     joint = check_weights(prior, len(source.inputs))[:, None] * source.rows
     weighted_inners = [
         (tuple(bundle.column / outer), outer)

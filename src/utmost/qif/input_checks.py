@@ -11,9 +11,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from utmost.channel import Channel, Matrix, Mechanism, channel_of
+from utmost.channel import Channel, Matrix, Mechanism, align_inputs, channel_of
 from utmost.consumer import priors
-from utmost.consumer.losses import Loss
+from utmost.consumer.losses import Loss, labels_of
 from utmost.consumer.priors import Prior
 from utmost.errors import InputError
 from utmost.exact import Number, number
@@ -31,6 +31,17 @@ def exact_channel(source: Channel | Mechanism, name: str = "channel") -> Channel
             "sum to exactly 1"
         )
     return channel
+
+
+def channel_for(source: Channel | Mechanism, loss: object = None) -> Channel:
+    """The exact channel with its inputs in the order of the prior's weights and the loss's rows.
+
+    They are matched by the labels of a loss made by `losses.over`; else whole numbers stand in increasing order, and
+    other labels as they are.
+    """
+    channel = exact_channel(source)
+    labels = labels_of(loss) if isinstance(loss, Loss) else None
+    return channel.in_order() if labels is None else align_inputs(channel, labels, "the loss's secrets")
 
 
 def check_weights(prior: PriorLike, size: int | None = None) -> Matrix:

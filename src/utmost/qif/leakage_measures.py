@@ -22,7 +22,7 @@ from utmost.qif.enclosure import (
     sum_enclosures,
 )
 from utmost.qif.hyper import hyper
-from utmost.qif.input_checks import PriorLike, TableLike, check_weights, exact_channel
+from utmost.qif.input_checks import PriorLike, TableLike, channel_for, check_weights
 from utmost.qif.rational_functions import add_exact
 from utmost.qif.vulnerability import posterior_uncertainty, posterior_vulnerability, uncertainty, vulnerability
 
@@ -218,7 +218,7 @@ def _enclosed_leakage(low: Enclosure, high: Enclosure, is_constant: bool) -> tup
 
 
 def _joint(prior: PriorLike, channel: Channel | Mechanism) -> Matrix:
-    source = exact_channel(channel)
+    source = channel_for(channel)
     joint: Matrix = check_weights(prior, len(source.inputs))[:, None] * source.rows
     return joint
 

@@ -17,13 +17,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from utmost.channel import Channel, Matrix, Mechanism
-from utmost.channel.channel import read_only
+from utmost.channel import Channel, Matrix, Mechanism, align_inputs
+from utmost.channel.channel import label_positions, read_only
 from utmost.errors import InputError, SolverError
 from utmost.exact import Number, number, sign
 from utmost.lp import LinearProgram, certified_optimum
 from utmost.qif.hyper import Hyper
-from utmost.qif.input_checks import PriorLike, check_weights, exact_channel, object_array
+from utmost.qif.input_checks import PriorLike, channel_for, check_weights, exact_channel, object_array
 from utmost.qif.linear_systems import has_irrational
 
 Positions: TypeAlias = Sequence[object]  # where each secret stands on the line, in increasing order
@@ -58,9 +58,13 @@ def line_distance(left: Sequence[object], right: Sequence[object], positions: Po
 
 def posterior_distances(first: Hyper, second: Hyper, positions: Positions) -> Matrix:
     """The matrix of W₁ between every posterior of the first hyper and every one of the second."""
-    if len(first.inputs) != len(second.inputs):
-        raise InputError(f"hypers must be over the same secrets, got {len(first.inputs)} and {len(second.inputs)}")
-    return _pairwise_distances(first.inners, second.inners, _check_positions(positions, len(first.inputs)))
+    rows = label_positions(second.inputs, first.inputs)
+    if rows is None:
+        raise InputError(
+            "hypers must be over the same secrets, in any order, got "
+            f"{len(first.inputs)} and {len(second.inputs)} that differ: rename the inputs"
+        )
+    return _pairwise_distances(first.inners, second.inners[rows], _check_positions(positions, len(first.inputs)))
 
 
 def hyper_distance(first: Hyper, second: Hyper, positions: Positions) -> TransportPlan:
@@ -119,12 +123,13 @@ def refining_move(
     >>> refining_move(["1/2", "1/2"], geometric(1, alpha("1/2")), channel([[1], [1]]), [0, 1]).cost
     Fraction(1, 6)
     """
-    first = exact_channel(source, "A")
+    first = channel_for(source)
+    processing = align_inputs(exact_channel(post_processing, "R"), first.outputs, "the outputs of A")
     joint = check_weights(prior, len(first.inputs))[:, None] * first.rows
-    after = first.then(exact_channel(post_processing, "R")).rows * check_weights(prior, len(first.inputs))[:, None]
+    after = first.then(processing).rows * check_weights(prior, len(first.inputs))[:, None]
     points = _check_positions(positions, len(first.inputs))
     distances = _pairwise_distances(_posteriors(joint), _posteriors(after), points)
-    masses = joint.sum(axis=0)[:, None] * post_processing.rows
+    masses = joint.sum(axis=0)[:, None] * processing.rows
     return TransportPlan(read_only(masses), read_only(distances), _transport_cost(masses, distances))
 
 

@@ -13,8 +13,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.channel import Channel, Matrix, Mechanism
-from utmost.channel.channel import trusted_channel
+from utmost.channel import Channel, Matrix, Mechanism, align_inputs
+from utmost.channel.channel import label_positions, trusted_channel
 from utmost.errors import InputError
 from utmost.qif.factorization import factor_channel
 from utmost.qif.input_checks import exact_channel
@@ -59,11 +59,11 @@ def refinement(a: Channel | Mechanism, b: Channel | Mechanism) -> Refinement:
 
 def _align_inputs(second: Channel, first: Channel) -> Channel:
     """The second channel with its inputs in the order of the first one's."""
-    if set(first.inputs) != set(second.inputs):
+    if label_positions(second.inputs, first.inputs) is None:
         missing = [x for x in (*first.inputs, *second.inputs) if x not in first.inputs or x not in second.inputs]
         name = str(missing[0])[:40]
         raise InputError(f"A and B must have the same inputs, got '{name}' in one of them only: rename the inputs")
-    return second.restrict(first.inputs)
+    return align_inputs(second, first.inputs)
 
 
 def _stack_columns(groups: list[ColumnBundle]) -> Matrix:

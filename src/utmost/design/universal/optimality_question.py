@@ -13,6 +13,7 @@ from utmost.channel import Channel, Matrix, Mechanism, align_exact_inputs, is_pr
 from utmost.channel.channel import matrix_product
 from utmost.consumer.consumer import first_minimum
 from utmost.consumer.loss_operations import Exacts, LossLike, loss_rows
+from utmost.consumer.losses import Loss, check_points
 from utmost.design.privacy_program import privacy_program
 from utmost.errors import InputError
 from utmost.exact import Level, Real
@@ -53,6 +54,8 @@ def optimality_question(
 ) -> OptimalityQuestion:
     """The question, once it is one: the data rational, the mechanism private at the level."""
     source = align_exact_inputs(mechanism, space)
+    if isinstance(loss, Loss):
+        check_points(loss, space)
     losses = loss_rows(loss, len(space))
     require_rational(space, level, losses, source.rows)
     if not is_private(source, space, level):

@@ -60,7 +60,7 @@ class DesignQuestion:
         points = self.points()
         prior, loss = input_parser.parse_prior(self.prior, len(points)), input_parser.parse_loss(self.loss)
         with errors_for_field("loss"):
-            return Consumer(prior, losses.over(loss, points))
+            return Consumer(prior, losses.over(loss, points), points.labels)
 
     @property
     def is_quick(self) -> bool:
@@ -93,6 +93,20 @@ def check_question(question: DesignQuestion) -> DesignQuestion:
     question.level()
     question.consumer()
     return question
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSize:
+    """Whether a question is answered at once, and whether its posteriors can be drawn as a triangle."""
+
+    is_quick: bool
+    has_triangle: bool
+
+
+def question_size(question: DesignQuestion) -> QuestionSize:
+    """The size of a question, once everything in it has been read."""
+    check_question(question)
+    return QuestionSize(question.is_quick, len(question.points()) == 3 and question.level().is_inner)
 
 
 def require_quick(question: DesignQuestion) -> None:
