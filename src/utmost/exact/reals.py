@@ -52,10 +52,10 @@ class Real:
     def __add__(self, other: Number | int) -> Number:
         if not isinstance(other, int | Fraction | Real):
             return NotImplemented
-        numerator, denominator = _numerator_and_denominator(other)
+        numerator, denominator = numerator_and_denominator(other)
         if denominator == self._denominator:
-            return _simplify_quotient(_add_terms(self._numerator, numerator), denominator)
-        return _simplify_quotient(
+            return simplify_quotient(_add_terms(self._numerator, numerator), denominator)
+        return simplify_quotient(
             _add_terms(_multiply_terms(self._numerator, denominator), _multiply_terms(numerator, self._denominator)),
             _multiply_terms(self._denominator, denominator),
         )
@@ -80,12 +80,12 @@ class Real:
     def __mul__(self, other: Number | int) -> Number:
         if not isinstance(other, int | Fraction | Real):
             return NotImplemented
-        numerator, denominator = _numerator_and_denominator(other)
+        numerator, denominator = numerator_and_denominator(other)
         if denominator == self._numerator:
-            return _simplify_quotient(numerator, self._denominator)
+            return simplify_quotient(numerator, self._denominator)
         if numerator == self._denominator:
-            return _simplify_quotient(self._numerator, denominator)
-        return _simplify_quotient(
+            return simplify_quotient(self._numerator, denominator)
+        return simplify_quotient(
             _multiply_terms(self._numerator, numerator), _multiply_terms(self._denominator, denominator)
         )
 
@@ -96,7 +96,7 @@ class Real:
             return NotImplemented
         if not other:
             raise ZeroDivisionError("division of an exact number by zero")
-        numerator, denominator = _numerator_and_denominator(other)
+        numerator, denominator = numerator_and_denominator(other)
         return self * (Real(denominator, numerator) if isinstance(other, Real) else 1 / Fraction(other))
 
     def __rtruediv__(self, other: Number | int) -> Number:
@@ -201,7 +201,7 @@ def exponential(exponent: Number | int) -> Number:
     >>> str(exponential(power(2, Fraction(1, 2)) / 10))
     'exp(1/10*2^(1/2))'
     """
-    return _simplify_quotient({(exponent_of(exponent), ()): Fraction(1)}, {ONE: Fraction(1)})
+    return simplify_quotient({(exponent_of(exponent), ()): Fraction(1)}, {ONE: Fraction(1)})
 
 
 def power(base: Fraction | int, exponent: Number | int) -> Number:
@@ -290,7 +290,7 @@ def _radical(base: Fraction, exponent: Exponent) -> Number:
     radicals, coefficient = _normalise_radicals(
         {p: multiplicity * exponent for p, multiplicity in _prime_factors(base)}
     )
-    return _simplify_quotient({(Fraction(0), radicals): coefficient}, {ONE: Fraction(1)})
+    return simplify_quotient({(Fraction(0), radicals): coefficient}, {ONE: Fraction(1)})
 
 
 def _normalise_radicals(exponents: Mapping[int, Exponent]) -> tuple[Radicals, Fraction]:
@@ -315,17 +315,19 @@ def _prime_factors(base: Fraction) -> list[tuple[int, int]]:
     return sorted(numerator_factors + denominator_factors)
 
 
-def _numerator_and_denominator(value: Number | int) -> tuple[Terms, Terms]:
+def numerator_and_denominator(value: Number | int) -> tuple[Terms, Terms]:
+    """The terms of a number as a quotient."""
     if isinstance(value, Real):
         return value._numerator, value._denominator
     return ({ONE: Fraction(value)} if value else {}), {ONE: Fraction(1)}
 
 
 def _add_terms(left: Mapping[Monomial, Fraction], right: Mapping[Monomial, Fraction]) -> Terms:
-    return _collect_terms([*left.items(), *right.items()])
+    return collect_terms([*left.items(), *right.items()])
 
 
-def _collect_terms(terms: Iterable[tuple[Monomial, Fraction]]) -> Terms:
+def collect_terms(terms: Iterable[tuple[Monomial, Fraction]]) -> Terms:
+    """The sum of terms: one coefficient for each monomial, and none that is zero."""
     collected: Terms = {}
     for monomial, coefficient in terms:
         collected[monomial] = collected.get(monomial, Fraction(0)) + coefficient
@@ -333,7 +335,7 @@ def _collect_terms(terms: Iterable[tuple[Monomial, Fraction]]) -> Terms:
 
 
 def _multiply_terms(left: Terms, right: Terms) -> Terms:
-    return _collect_terms(_multiply_monomials(m, c, n, d) for m, c in left.items() for n, d in right.items())
+    return collect_terms(_multiply_monomials(m, c, n, d) for m, c in left.items() for n, d in right.items())
 
 
 def _multiply_monomials(m: Monomial, c: Fraction, n: Monomial, d: Fraction) -> tuple[Monomial, Fraction]:
@@ -347,7 +349,7 @@ def _multiply_monomials(m: Monomial, c: Fraction, n: Monomial, d: Fraction) -> t
     return (m[0] + n[0], radicals), coefficient * factor
 
 
-def _simplify_quotient(numerator: Terms, denominator: Terms) -> Number:
+def simplify_quotient(numerator: Terms, denominator: Terms) -> Number:
     """numerator/denominator, the denominator's leading monomial scaled to 1; a fraction where it is rational."""
     if not numerator:
         return Fraction(0)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from utmost.errors import InputError
 from utmost.exact import Number, Real, ball, is_exact, sign
+from utmost.exact.sums import exact_sum
 from utmost.exact.working_precision import working_precision
 from utmost.noise.entropy import EntropySource, Words, entropy_source
 from utmost.noise.table_sampling import (
@@ -85,7 +86,7 @@ def _row_thresholds(row: Sequence[Number]) -> tuple[list[Threshold], ThresholdFu
     weights: list[Number] = [value if isinstance(value, Fraction | Real) else Fraction(value) for value in row]
     rational = not any(isinstance(value, Real) for value in weights)
     thresholds = _fraction_thresholds(weights) if rational else _real_thresholds(weights)
-    return thresholds, lambda y, bits: exact_threshold(_exact_sum(weights[: y + 1]), bits)
+    return thresholds, lambda y, bits: exact_threshold(exact_sum(weights[: y + 1]), bits)
 
 
 def _fraction_thresholds(weights: Sequence[Any]) -> list[Threshold]:
@@ -138,7 +139,7 @@ def _real_thresholds(weights: Sequence[Number]) -> list[Threshold]:
     weights_and_balls = zip(weights, balls(WORD_BITS + GUARD_BITS), strict=True)
     if any(sign(weight) < 0 for weight, interval in weights_and_balls if not interval >= 0):
         raise InputError("the weights of a row to draw from must be >= 0 and sum to exactly 1")
-    if _exact_sum(weights) != 1:
+    if exact_sum(weights) != 1:
         raise InputError("the weights of a row to draw from must sum to exactly 1")
     last = len(weights) - 1
 
@@ -149,21 +150,13 @@ def _real_thresholds(weights: Sequence[Number]) -> list[Threshold]:
 
     def threshold(y: int) -> Threshold:
         if sums(WORD_BITS + GUARD_BITS)[0][y] < 0.5:
-            return ball_threshold(lambda bits: sums(bits)[0][y], lambda: _exact_sum(weights[: y + 1]), WORD_BITS)
+            return ball_threshold(lambda bits: sums(bits)[0][y], lambda: exact_sum(weights[: y + 1]), WORD_BITS)
         complement = ball_threshold(
-            lambda bits: sums(bits)[1][last - 1 - y], lambda: _exact_sum(weights[y + 1 :]), WORD_BITS
+            lambda bits: sums(bits)[1][last - 1 - y], lambda: exact_sum(weights[y + 1 :]), WORD_BITS
         )
         return complement_threshold(complement, WORD_BITS)
 
     return [threshold(y) for y in range(last)]
-
-
-def _exact_sum(weights: Sequence[Number]) -> Number:
-    """The exact sum, by halves, so that no long sum is copied for each term."""
-    if len(weights) <= 1:
-        return weights[0] if weights else Fraction(0)
-    middle = len(weights) // 2
-    return _exact_sum(weights[:middle]) + _exact_sum(weights[middle:])
 
 
 def channel_sampler(channel: ChannelRows) -> ChannelSampler:
