@@ -170,7 +170,7 @@ def test_ten_thousand_charges_are_checked_in_a_third_of_a_second_of_work(tmp_pat
         assert ledger.state("survey").charges == 10_000
         first = time.process_time() - start
         assert ledger.state("survey").spent == 10
-        assert first < 1, "0.1 s on the machine where it was written"
+        assert first < 1 / 3, "0.09 s where it was written"
         assert time.process_time() - start - first < max(first, 0.1)  # what was checked is not read again
 
 

@@ -119,9 +119,7 @@ class ReservedFile:
 
 
 def _make_temporary_file(folder: Path) -> Path:
-    """A new empty file. It has the permissions that the user's umask gives, and that umask is not touched to learn it:
-    it belongs to all threads of the process.
-    """
+    """A new empty file with the permissions that the umask leaves; the umask, which all threads share, is not touched."""
     for number in count():
         path = folder / f".utmost-{os.getpid()}-{threading.get_ident()}-{number}.part"
         with suppress(FileExistsError):
