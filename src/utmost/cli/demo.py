@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utmost.cli.options import CHART_ENDINGS, JsonOption, check_ending
+from utmost.cli.options import CHART_ENDINGS, JsonOption, check_ending, check_replaceable
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
@@ -252,6 +252,7 @@ def draw_beliefs(value: int, outcomes: Sequence[PersonaOutcome], plot: str, is_r
     title = f"One private answer, {value}, three readings"
     claim = "Bars: what each believes after the answer. Dashed: the answer. Solid: her best reading of it."
     try:
+        check_replaceable(plot, "the picture")
         charts.save_chart(charts.belief_chart(value, beliefs, title, claim), plot)
         print_remark(f"drew {plot}")
     except InputError as problem:

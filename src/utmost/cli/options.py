@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,7 @@ EpsilonOption = Annotated[str | None, typer.Option(metavar="E", help="Privacy le
 PlotOption = Annotated[str | None, typer.Option(metavar="FILE", help="Draw a picture: .svg, .png or .html.")]
 OutputOption = Annotated[str | None, typer.Option(metavar="FILE", help="Save the mechanism: .csv or .json.")]
 
+command_words: ContextVar[tuple[str, ...]] = ContextVar("command_words", default=())  # of the command that runs
 CHART_ENDINGS = (".svg", ".png", ".html")
 CHANNEL_ENDINGS = (".csv", ".json")
 
@@ -66,7 +68,26 @@ def check_ending(path: str | None, endings: tuple[str, ...], option: str) -> str
         raise InputError(f"{option} must be a file, got a folder: cannot write {Path(path).name[:60]}")
     if not Path(path).absolute().parent.is_dir():
         raise InputError(f"{option} must be in a directory that exists, got one that does not: make it first")
+    check_replaceable(path, option)
     return path
+
+
+def check_replaceable(path: str | Path, option: str) -> None:
+    """Refuse to replace a file of another kind than its ending says, or one that the command line also names."""
+    from utmost.publish import output_files
+
+    output_path = Path(path)
+    output_files.check_output(output_path, option, output_files.KIND_BY_ENDING[output_path.suffix.lower()], {})
+    if sum(_names_file(word, output_path) for word in command_words.get()) > 1:
+        raise InputError(f"{option} must be another file than what is read, which would be lost: name another")
+
+
+def _names_file(word: str, path: Path) -> bool:
+    """Does a word of the command line name this file: as it is, or after its option or kind (matrix:FILE)."""
+    from utmost.publish.output_files import is_same_file
+
+    names = {word, *(word.partition(sign)[2] for sign in ("=", ":"))} - {""}
+    return any(is_same_file(Path(name), path) for name in names)
 
 
 def save_channel(channel: Channel, path: str | None) -> None:

@@ -116,6 +116,7 @@ def _renderable(value: Table | str) -> Any:
 def _save_figures(report: Report, folder: Path) -> None:
     """Save a chart for each item that has one."""
     from utmost import charts
+    from utmost.cli.options import check_replaceable
     from utmost.cli.output import print_remark
     from utmost.papers.figures import figure, file_name
 
@@ -123,5 +124,6 @@ def _save_figures(report: Report, folder: Path) -> None:
         chart = figure(item)
         if chart is not None:
             path = folder / f"{file_name(report, item)}.svg"
+            check_replaceable(path, "a figure in --output")
             charts.save_chart(chart, path)
             print_remark(f"drew {path}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,7 +37,7 @@ def command(
     """Recover frequencies, or the best guesses of places, from an obfuscated table."""
     from utmost.publish.local import CategoryMechanism, read_metadata
 
-    _check_target(output, table)
+    _check_target(output, table, prior)
     metadata = read_metadata(table)
     if isinstance(metadata.mechanism, CategoryMechanism):
         _refuse_options({"--loss": loss, "--prior": prior, "--cells": cells}, "frequencies")
@@ -46,9 +47,10 @@ def command(
         _recover_places(metadata, table, loss or "euclidean", prior, cells, output, json)
 
 
-def _check_target(output: str | None, table: str) -> None:
+def _check_target(output: str | None, table: str, prior: str | None) -> None:
     from utmost.publish.local.metadata import metadata_path
     from utmost.publish.local.table_files import table_format
+    from utmost.publish.output_files import check_not_input
 
     if output is None:
         return
@@ -56,8 +58,9 @@ def _check_target(output: str | None, table: str) -> None:
     table_format(path, "--output")
     if not path.absolute().parent.is_dir() or path.is_dir():
         raise InputError("--output must be a file in a folder that exists")
-    if path.absolute() in (Path(table).absolute(), metadata_path(Path(table)).absolute()):
-        raise InputError("--output must be another file than OUT")
+    inputs = {"OUT": Path(table), "the note of OUT": metadata_path(Path(table))}
+    inputs |= {} if prior is None else {"--prior": Path(prior)}
+    check_not_input(path, "--output", inputs)
 
 
 def _refuse_options(options: dict[str, str | None], subject: str) -> None:
@@ -216,14 +219,34 @@ def _interval_text(low: float, high: float) -> str:
     return f"{decimal_below(low, 4)} to {decimal_above(high, 4)}"
 
 
+def _has_columns(names: list[str]) -> Callable[[Path], bool]:
+    """Has a table these columns, in this order."""
+
+    def recognises(path: Path) -> bool:
+        import pyarrow as pa
+        from pyarrow import csv, parquet
+
+        try:
+            if path.suffix.lower() == ".parquet":
+                return list(parquet.read_schema(path).names) == names
+            with csv.open_csv(path) as reader:
+                return list(reader.schema.names) == names
+        except pa.ArrowException:
+            return False
+
+    return recognises
+
+
 def _save_table(columns: dict[str, Any], path: str) -> None:
     """Write a small table whole or not at all."""
     import pyarrow as pa
 
     from utmost.cli import output
     from utmost.publish.local.table_files import hide_engine_errors, needs_no_quotes, staging_folder, write_table
+    from utmost.publish.output_files import FileKind, check_output
 
     table, target = pa.table(columns), Path(path)
+    check_output(target, "--output", FileKind("a table of the same columns", _has_columns(table.schema.names)), {})
     texts = [text for column in columns.values() for text in column[:] if isinstance(text, str)]
     with staging_folder(target) as folder:
         draft = folder / f"table{target.suffix.lower()}"

@@ -20,7 +20,7 @@ from utmost.data import sources
 from utmost.data.queries import Mean, Query, Sum
 from utmost.data.source_identity import SourceIdentity, check_unchanged, identify_source
 from utmost.errors import InputError, UndecidedError
-from utmost.publish import mechanism_selection, noisy_answers, plan_writer, plans, release_file
+from utmost.publish import mechanism_selection, noisy_answers, output_files, plan_writer, plans, release_file
 from utmost.publish.answer_error import answer_error
 from utmost.publish.noisy_answers import AnswerDraw, ExactAnswer
 from utmost.publish.plans import Plan, QuerySpec
@@ -220,6 +220,7 @@ def prepare_release(plan_source: PlanSource, dry_run: bool = False) -> Iterator[
     """
     plan = plans.load_plan(plan_source)
     if plan.output is not None:
+        output_files.check_release_output(plan)
         with release_file.ReservedFile(plan.output):
             pass  # it can be written
     identity = _source_identity(plan)  # before its first row is read

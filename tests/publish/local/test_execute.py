@@ -158,14 +158,20 @@ BAD = [
 ]
 
 
+def write_earlier_table(path: Path) -> None:
+    """An obfuscated table with its note, which a later one may replace."""
+    metadata = TableMetadata(PLACE, 1, table_metadata.SHUFFLED_ORDER, (), "utmost 0.1.0")
+    path.write_text("east,north\n7,7\n")
+    table_metadata.metadata_path(path).write_text(table_metadata.metadata_json(metadata))
+
+
 @pytest.mark.parametrize(("name", "content", "message"), BAD, ids=[name for name, _, _ in BAD])
 @pytest.mark.parametrize("earlier", [True, False])
 def test_a_failure_leaves_what_was_there_and_nothing_else(name, content, message, earlier, tmp_path) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
     if earlier:
-        (tmp_path / "out.csv").write_text("east,north\n7,7\n")
-        (tmp_path / "out.csv.json").write_text("{}")
+        write_earlier_table(tmp_path / "out.csv")
     before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
     with pytest.raises(InputError, match=message) as problem:
         obfuscate(PLACE, tmp_path / name, tmp_path / "out.csv")
@@ -178,8 +184,7 @@ def test_a_failure_leaves_what_was_there_and_nothing_else(name, content, message
 def test_an_interrupt_at_any_step_leaves_what_was_there(step, problem, people, tmp_path, monkeypatch) -> None:
     from utmost.publish.local import execute
 
-    (tmp_path / "out.csv").write_text("old")
-    (tmp_path / "out.csv.json").write_text("old note")
+    write_earlier_table(tmp_path / "out.csv")
     before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
 
     def fails(*_, **__):

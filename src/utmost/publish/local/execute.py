@@ -18,6 +18,7 @@ from utmost.publish.local.metadata import (
     TableMetadata,
     metadata_json,
     metadata_path,
+    read_metadata,
 )
 from utmost.publish.local.shuffle import shuffle_rows
 from utmost.publish.local.table_files import (
@@ -32,6 +33,7 @@ from utmost.publish.local.table_files import (
     table_format,
     write_table,
 )
+from utmost.publish.output_files import FileKind, check_output
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,11 +87,22 @@ def _check_paths(table_path: Path, target_path: Path, mechanism: Mechanism, keep
         for path in (target_path, metadata_path(target_path)):
             if path.is_dir():
                 raise InputError(f"OUT must be a file, got a folder of the name {path.name[:60]}: choose another")
+            check_output(path, "OUT", FileKind("an obfuscated table with its note", _has_metadata), {"IN": table_path})
     for column in keep:
         if column in mechanism.columns:
             raise InputError(f'--keep must name other columns, got "{column[:60]}", which is obfuscated: leave it out')
     if len(set(keep)) < len(keep):
         raise InputError("--keep must name each column once")
+
+
+def _has_metadata(path: Path) -> bool:
+    """Is a file a table that was obfuscated, or the note beside one."""
+    table_path = path if path.suffix.lower() != ".json" else path.with_suffix("")
+    try:
+        read_metadata(table_path)
+    except InputError:
+        return False
+    return True
 
 
 def _output_schema(mechanism: Mechanism, reader: TableReader, target_path: Path) -> pa.Schema:

@@ -1,0 +1,163 @@
+"""No output of a command replaces one of its inputs, or a file of another kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from utmost import ledger
+from utmost.cli import run
+from utmost.cli.app import app
+from utmost.ledger import Budget
+
+PLAN = """neighbours = "replace"
+budget = "b"
+source = {location = "people.csv", columns = {v = "integer"}}
+LINE
+[[query]]
+name = "q"
+kind = "count"
+epsilon = 0.1
+where = "v = 1"
+"""
+CHANNEL = "in,a,b\n0,2/3,1/3\n1,1/3,2/3\n"
+# For every option or argument that names a file or folder to write: a command that would write the file NAME.
+OUTPUTS = {
+    "demo --plot": "demo folder --plot NAME.svg",
+    "release --output": "release plan.toml --output NAME.json",
+    "estimate --plot": "estimate r.json --query q --plot NAME.svg",
+    "obfuscate target": "obfuscate people.csv NAME.csv --response --column v --values 0,1 --epsilon 1",
+    "recover --output": "recover noisy.csv --output NAME.csv",
+    "mechanism --plot": "mechanism geometric --size 3 --alpha 1/2 --plot NAME.png",
+    "mechanism --output": "mechanism geometric --size 3 --alpha 1/2 --output NAME.csv",
+    "optimal --plot": "optimal line:2 --alpha 1/2 --plot NAME.svg",
+    "optimal --output": "optimal line:2 --alpha 1/2 --output NAME.json",
+    "type --save": "type line:2 --alpha 1/2 --vertices --save NAME.jsonl",
+    "type --output": "type line:2 --alpha 1/2 --kernel 0 --output NAME.csv",
+    "type --plot": "type line:3 --alpha 1/2 --plot NAME.svg",
+    "check --plot": "check a.csv --definition pure:1 --plot NAME.svg",
+    "refine --output": "refine a.csv b.csv --output NAME.csv",
+    "generalize --save": "generalize a.csv --alpha 1/2 --save NAME.csv",
+    "generalize --plot": "generalize a.csv --alpha 1/2 --plot NAME.svg",
+    "loss --plot": "loss compare --interval 0,1 --epsilon 2 --plot NAME.svg",
+    "papers --output": "",  # a folder: below
+    "definition check --plot": "definition check pure:1 --plot NAME.svg",
+    "definition show --plot": "definition show pure:1 --plot NAME.svg",
+    "precision attack --plot": "precision attack --plot NAME.svg",
+    "serve token --tokens": "serve token ann --role consumer --tokens NAME.txt",
+}
+WRITES = re.compile(r"^(Draw|Save|Where the|Write|Stream|The new table|Lines role)")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Tables, a ledger with an open budget, channels, a release and an obfuscated table."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text("v\n1\n0\n1\n")
+    (tmp_path / "plan.toml").write_text(PLAN.replace("LINE", 'output = "r.json"'))
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text(CHANNEL)
+    with ledger.open_ledger("ledger.sqlite", tmp_path) as opened_ledger:
+        opened_ledger.open(Budget("b", 1))
+    assert run(["release", "plan.toml"]) == 0
+    assert run(OUTPUTS["obfuscate target"].replace("NAME", "noisy").split()) == 0
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    if hasattr(command, "commands"):
+        for name, inner in command.commands.items():
+            yield from commands(inner, (*path, name))
+    else:
+        yield " ".join(path), command
+
+
+def test_every_option_that_writes_a_file_is_tried_here() -> None:
+    found = {
+        f"{name} {option.opts[0]}"
+        for name, command in commands(typer.main.get_command(app))
+        for option in command.params
+        if WRITES.match(getattr(option, "help", None) or "") and option.metavar in ("FILE", "OUT", "DIR")
+    }
+    assert found == set(OUTPUTS)
+
+
+@pytest.mark.parametrize("option", [name for name, line in OUTPUTS.items() if line])
+def test_a_file_of_another_kind_is_never_replaced(option: str, folder: Path, capsys: Any) -> None:
+    words = OUTPUTS[option].replace("NAME", "precious").split()
+    (target,) = (folder / word for word in words if word.startswith("precious"))
+    target.write_text("do not lose me\n")
+    before = contents(folder)
+    assert run(words) == 2
+    assert re.search("precious|--tokens must have lines", capsys.readouterr().err)
+    after = contents(folder)
+    assert {name: after[name] for name in before} == before
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "release plan.toml --output ledger.sqlite",
+        "release plan.toml --output sub/../ledger.sqlite",
+        "release plan.toml --output ledger.sqlite-journal",
+        "release plan.toml --output people.csv",
+        "release plan.toml --output plan.toml",
+        "release plan.toml --dry-run --output ledger.sqlite-wal",
+        "release plan.toml --output link.json",
+        "release plan.toml --output hard.json",
+        "refine a.csv b.csv --output a.csv",
+        "refine a.csv b.csv --output=./b.csv",
+        "generalize a.csv --alpha 1/2 --save a.csv",
+        "type line:2 --alpha 1/2 --kernel 0 --loss --channel a.csv --output a.csv",
+        "obfuscate people.csv people.csv --response --column v --values 0,1 --epsilon 1",
+        "recover noisy.csv --output noisy.csv",
+        "recover noisy.csv --output people.csv",
+    ],
+)
+def test_an_input_is_never_replaced(line: str, folder: Path) -> None:
+    (folder / "sub").mkdir()
+    (folder / "link.json").symlink_to("ledger.sqlite")
+    (folder / "hard.json").hardlink_to(folder / "ledger.sqlite")
+    before = contents(folder)
+    assert run(line.split()) == 2
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("output", ["ledger.sqlite", "ledger.sqlite-journal", "new.sqlite", "people.csv", "plan.toml"])
+def test_a_plan_cannot_name_its_ledger_source_or_itself_as_output(output: str, folder: Path, capsys: Any) -> None:
+    ledger_name = "new.sqlite" if output == "new.sqlite" else "ledger.sqlite"
+    (folder / "plan.toml").write_text(PLAN.replace("LINE", f'output = "{output}"\nledger = "{ledger_name}"'))
+    before = contents(folder)
+    for words in (["release", "plan.toml"], ["release", "plan.toml", "--dry-run"]):
+        assert run(words) == 2
+        assert "output must be" in capsys.readouterr().err
+    assert contents(folder) == before
+
+
+def test_an_earlier_output_of_the_same_kind_is_replaced(folder: Path) -> None:
+    for line in (
+        "release plan.toml",
+        "mechanism geometric --size 3 --alpha 1/2 --output m.csv --plot m.svg",
+        "type line:2 --alpha 1/2 --vertices --save v.jsonl",
+        "recover noisy.csv --output shares.csv",
+        "obfuscate people.csv noisy.csv --response --column v --values 0,1 --epsilon 1",
+    ):
+        assert [run(line.split()), run(line.split())] == [0, 0], line
+
+
+def test_a_figure_of_a_paper_replaces_a_picture_alone(tmp_path: Path) -> None:
+    from utmost.cli.options import check_replaceable
+    from utmost.errors import InputError
+
+    (tmp_path / "figure.svg").write_text("notes")
+    with pytest.raises(InputError, match="must be a new file or replace a picture, got figure"):
+        check_replaceable(tmp_path / "figure.svg", "a figure in --output")
