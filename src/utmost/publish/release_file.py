@@ -119,7 +119,7 @@ class ReservedFile:
 
 
 def _make_temporary_file(folder: Path) -> Path:
-    """A new empty file with the permissions that the umask leaves; the umask, which all threads share, is not touched."""
+    """A new empty file with the permissions that the umask leaves. The umask itself, which all threads share, stays."""
     for number in count():
         path = folder / f".utmost-{os.getpid()}-{threading.get_ident()}-{number}.part"
         with suppress(FileExistsError):
