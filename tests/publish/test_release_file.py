@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from utmost.data.partitions import Partition
 from utmost.data.queries import Count, Grid, Histogram, Mean, NeighbourRelation, PrivacyUnit, Quantile, Query, Sum
 from utmost.errors import InputError
+from utmost.exact.plain_text import CONTROL_CHARACTER
 from utmost.publish import mechanism_selection, noisy_answers, plans, release_file
 from utmost.publish.answer_error import answer_error
 from utmost.publish.release_encoder import release_content
@@ -93,7 +94,7 @@ def releases(draw: st.DrawFn) -> Release:
     rate = draw(st.fractions("1/50", 5, max_denominator=50))
     answers = tuple(answer(f"q{k}", query, truth, rate, setting) for k, (query, truth) in enumerate(queries))
     return Release(
-        title=draw(st.none() | st.text(max_size=5).filter(lambda t: "\0" not in t)),
+        title=draw(st.none() | st.text(max_size=5).filter(lambda t: not CONTROL_CHARACTER.search(t))),
         library="utmost 0.1.0",
         source=DataOrigin("duckdb", "people.csv", draw(st.none() | st.just("v1"))),
         unit=unit,

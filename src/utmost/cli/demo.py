@@ -189,7 +189,9 @@ def _print_text(release: Release, outcomes: Sequence[PersonaOutcome], folder: Pa
             "whatever she believes: GRS12 Theorem 3.2, whose condition on losses was checked for each."
         )
     release_path = folder / f"{Path(PLAN_FILE).stem}.release.json"
-    print(f"\nRead it yourself:\nutmost estimate {release_path} \\\n  --query '{QUERY_NAME}' --prior binomial:0.45")
+    output.print_lines(
+        f"\nRead it yourself:\nutmost estimate {release_path} \\\n  --query '{QUERY_NAME}' --prior binomial:0.45"
+    )
 
 
 def _print_outcomes(outcomes: Sequence[PersonaOutcome]) -> None:

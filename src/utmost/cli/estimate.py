@@ -123,7 +123,7 @@ def _print_estimate(estimate: Estimate, request: dict[str, Any]) -> None:
     from utmost.cli import output
 
     answer, reader = estimate.answer, estimate.reader
-    condition = f" where {answer.where}" if answer.where else ""
+    condition = f" where {' '.join(answer.where.split())}" if answer.where else ""
     facts = [("query", f"{answer.name}: {answer.kind}{condition}, ε = {answer.epsilon}")]
     if reader is not None:
         range_text = f"{_format_number(reader.axis.first)} … {_format_number(reader.axis.last)}"

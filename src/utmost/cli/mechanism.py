@@ -120,7 +120,7 @@ def _print_samples(choice: MechanismChoice, count: int, point: str | None, json:
     if json:
         output.print_json({"samples": samples, **_level_document(choice.level), **choice.facts})
     else:
-        print("\n".join(",".join(y) if isinstance(y, list) else str(y) for y in samples))
+        output.print_lines("\n".join(",".join(y) if isinstance(y, list) else str(y) for y in samples))
 
 
 def _level_document(level: Level | None) -> dict[str, Any]:

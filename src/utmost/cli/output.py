@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from utmost.exact.plain_text import escape_control, escape_json
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -22,7 +24,12 @@ CORNER_ROWS = 10  # rows of a larger one
 
 def print_remark(text: str) -> None:
     """Progress and remarks, on stderr."""
-    print(text, file=sys.stderr)
+    print(escape_control(text), file=sys.stderr)
+
+
+def print_lines(text: str) -> None:
+    """Lines on stdout as they are, however wide: what is to be copied."""
+    print(escape_control(text), flush=True)
 
 
 def print_json(content: dict[str, Any]) -> None:
@@ -35,7 +42,7 @@ def _json_line(key: str, value: Any, ascii_only: bool) -> str:
     """One key of a document on a line; a list of lists or of objects, and an object, one item a line."""
 
     def encode(item: Any) -> str:
-        return json.dumps(item, ensure_ascii=ascii_only, allow_nan=False)
+        return escape_json(json.dumps(item, ensure_ascii=ascii_only, allow_nan=False))
 
     if isinstance(value, list) and value and isinstance(value[0], list | dict):
         return f" {encode(key)}: [\n" + ",\n".join(f"  {encode(item)}" for item in value) + "\n ]"
@@ -113,9 +120,9 @@ def privacy_loss_sentence(privacy_loss: PrivacyLoss, level: Level | None = None)
 
 def console() -> Console:
     """The terminal: as wide as it is, 80 columns where that is not known, no colours in a pipe."""
-    from rich.console import Console
+    from utmost.cli.safe_console import SafeConsole
 
-    return Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
+    return SafeConsole(highlight=False, markup=False, emoji=False, soft_wrap=False)
 
 
 def print_text(text: str = "") -> None:

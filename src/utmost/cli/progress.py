@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 Report: TypeAlias = Callable[[str], None]
 
@@ -18,5 +21,14 @@ def progress_line(label: str) -> Iterator[Report]:
     if not screen.is_terminal:
         yield lambda text: None
         return
-    with screen.status(label) as status:
-        yield lambda text: status.update(f"{label}: {text}")
+    with screen.status(_plain(label)) as status:
+        yield lambda text: status.update(_plain(f"{label}: {text}"))
+
+
+def _plain(text: str) -> Text:
+    """A text that neither steers the terminal nor is taken for markup."""
+    from rich.text import Text
+
+    from utmost.exact.plain_text import escape_control
+
+    return Text(escape_control(text, frozenset()))

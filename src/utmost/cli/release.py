@@ -64,8 +64,12 @@ def progress_bar() -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    from utmost.exact.plain_text import escape_control
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     screen = Console(stderr=True)
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task_id = bar.add_task("", total=None)
-        yield lambda stage, completed, total: bar.update(task_id, description=stage, completed=completed, total=total)
+        yield lambda stage, completed, total: bar.update(
+            task_id, description=escape_control(stage, frozenset()), completed=completed, total=total
+        )

@@ -59,7 +59,7 @@ def _serve(folder: str, ledger: str, tokens: Path, host: str, port: int, names: 
 
     require_studio()
     from utmost import ledger as ledgers
-    from utmost.cli.output import print_json, print_remark
+    from utmost.cli.output import print_json, print_lines, print_remark
     from utmost.studio import server, settings
     from utmost.studio.tokens import read_tokens
 
@@ -74,7 +74,7 @@ def _serve(folder: str, ledger: str, tokens: Path, host: str, port: int, names: 
         print_remark("tokens travel as they are: let others reach this only through a proxy that speaks TLS")
     server.serve(
         team_settings,
-        lambda address: print_json({"address": address}) if json else print(f"Studio: {address}", flush=True),
+        lambda address: print_json({"address": address}) if json else print_lines(f"Studio: {address}"),
     )
 
 
@@ -86,7 +86,7 @@ def token_command(
     json: JsonOption = False,
 ) -> None:
     """Make a token, and add its hash to the file; it is shown this once."""
-    from utmost.cli.output import print_json
+    from utmost.cli.output import print_json, print_lines
     from utmost.studio.tokens import add_token
 
     if tokens is None:
@@ -95,4 +95,4 @@ def token_command(
     if json:
         print_json({"name": name, "role": role, "token": token})
     else:
-        print(f"{token}\nThe token of {name}, a {role}. It is not kept: copy it now.")
+        print_lines(f"{token}\nThe token of {name}, a {role}. It is not kept: copy it now.")

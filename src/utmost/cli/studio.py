@@ -31,12 +31,12 @@ def command(
 
 def _announce(address: str, browser: bool, json: bool) -> None:
     """Say where it is, and open it."""
-    from utmost.cli.output import print_json
+    from utmost.cli.output import print_json, print_lines
 
     if json:
         print_json({"address": address})
     else:
-        print(f"Studio: {address}  (Ctrl-C ends it)", flush=True)
+        print_lines(f"Studio: {address}  (Ctrl-C ends it)")
     if browser:
         import webbrowser
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from html import escape
+from html import escape as escape_markup
 from typing import TYPE_CHECKING
 
 from utmost.exact import decimal, decimal_above
+from utmost.exact.plain_text import escape_control
 
 if TYPE_CHECKING:
     from utmost.publish.reading.estimates import Estimate, Reading
     from utmost.publish.release_model import Answer, Release
 
 MAX_CELL_ROWS = 50
+
+
+def escape(text: str) -> str:
+    """A text as HTML shows it: no markup, and no control character that would turn what stands beside it."""
+    return escape_markup(escape_control(text))
 
 
 def release_html(release: Release) -> str:

@@ -34,6 +34,7 @@ from utmost.data.queries import (
 from utmost.data.sources import Source
 from utmost.errors import InputError
 from utmost.exact import epsilon as level_of
+from utmost.exact.plain_text import check_plain_text
 from utmost.exact.toml import parse_toml
 from utmost.ledger.records import MAX_AMOUNT_DIGITS
 from utmost.publish.field_reader import Fields, file_error_reason
@@ -124,6 +125,7 @@ def parse_plan(text: str, folder: Path | None = None) -> Plan:
 
 def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) -> Plan:
     """The plan in a mapping, as TOML has it."""
+    check_plain_text(content, "plan")
     top, base_folder = Fields(content, "plan"), (folder or Path.cwd()).absolute()
     output = top.text("output", None)
     plan = Plan(

@@ -14,6 +14,7 @@ from itertools import count
 from pathlib import Path
 
 from utmost.errors import InputError
+from utmost.exact.plain_text import check_plain_text
 from utmost.publish import release_decoder
 from utmost.publish.field_reader import Fields, file_error_reason
 from utmost.publish.release_encoder import release_content
@@ -61,6 +62,7 @@ def release_from_content(content: object) -> Release:
     if content["schema"] != SCHEMA:
         schema = content["schema"][:40]
         raise InputError(f'release must be of schema {SCHEMA}, got "{schema}": read it with the version that wrote it')
+    check_plain_text(content, "release")
     return release_decoder.decode_release(Fields(content, "release"))
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon, number
+from utmost.exact.plain_text import check_plain_text
 from utmost.publish.field_reader import Fields
 from utmost.publish.local.categories import CategoryMechanism
 from utmost.publish.local.coordinates import (
@@ -144,6 +145,7 @@ def parse_metadata(document: str) -> TableMetadata:
         content = json.loads(document)
     except (ValueError, RecursionError):
         raise InputError("the note must be a JSON document written by utmost obfuscate, got none") from None
+    check_plain_text(content, "the note")
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         raise InputError(f"the note must be of schema {SCHEMA}, got another: read it with the version that wrote it")
     top = Fields(content, "note")
