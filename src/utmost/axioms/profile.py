@@ -133,7 +133,7 @@ def profiles(mechanism: Channel | Mechanism, pairs: Iterable[Sequence[Label]]) -
         first, second = _pair_positions(pair, positions)
         for x in (first, second):
             if x not in laws:
-                laws[x] = prepare_law(_law(source, x), unit)
+                laws[x] = prepare_law(exact_law(source, x), unit)
         yield _profile(source, (first, second), laws)
 
 
@@ -143,7 +143,7 @@ def _pair_positions(pair: Sequence[Label], positions: dict[Label, int]) -> tuple
     return positions[pair[0]], positions[pair[1]]
 
 
-def _law(source: Channel, x: int) -> Iterable[Number]:
+def exact_law(source: Channel, x: int) -> Iterable[Number]:
     """The law of one input; doubles are fractions too, and are divided by their sum."""
     law: Matrix = source.rows[x]
     if source.exact:

@@ -5,27 +5,35 @@ least concave curve above all events and is attained at its breakpoints; M is co
 of f, hence largest at a breakpoint: the channel meets the definition exactly when no breakpoint is above M. With M the
 least of its lines, the worst breakpoint for each line is found by bisection; for the reversed pair too, whose best
 events are the complements.
+
+Where the definition is met, the event nearest to its bound need not be at a breakpoint, since nothing and everything
+are left out. Above a line of slope s an event O is as high as Σ_{y∈O} w_y with w_y = P(y|i₂) − s·P(y|i₁), up to a
+constant. If some w are > 0 and some are not, those > 0 are the best event, which is at a breakpoint; if none is, it is
+the one output with the largest w; if all are, all outputs but the one with the least.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 
 from utmost.axioms.curves import ZERO, Curve, Line
 from utmost.axioms.definition import Definition
 from utmost.axioms.divergence import MIN_PRECISE_DOUBLE, RELATIVE_ERROR, farthest_breakpoint, nearest_double
 from utmost.axioms.laws_in_powers_of_e import lowest_terms
-from utmost.axioms.profile import Profile, profiles
+from utmost.axioms.profile import Profile, exact_law, profile, profiles
 from utmost.channel import Channel, Mechanism, align_inputs
 from utmost.channel.channel import Label
 from utmost.exact import Number, sign
+from utmost.spaces.space import Pair
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """The best event that is highest above its bound, or nearest below it: O = `event` for the pair of `profile`.
+    """The event that is highest above its bound, or nearest below it: O = `event` for the pair of `profile`.
 
     `first` = P(O|i₁), `second` = P(O|i₂), `bound` = M(first); the complement has 1 − first and 1 − second, and the
     least that is allowed for it is 1 − bound.
@@ -52,11 +60,11 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Satisfaction:
-    """Whether a channel meets a definition, and the worst of the best events of all related pairs.
+    """Whether a channel meets a definition, and the event with the largest excess, over all related pairs.
 
-    Those are the events at the breakpoints of profiles, nothing and everything left out, since no channel can fail on
-    them. Where the definition is not met, the witness has the largest excess of all events; where it is met, no event
-    has an excess above 0. It is None where no two related secrets can be distinguished.
+    What is certain, or impossible, under both secrets is left out, since no channel can fail on it. So the witness is
+    the worst event where the definition is not met, and the one nearest to its bound where it is. It is None where no
+    two related secrets can be distinguished.
     """
 
     holds: bool
@@ -84,12 +92,38 @@ def satisfaction(mechanism: Channel | Mechanism, definition: Definition) -> Sati
     worst = _largest(_candidates(source, definition))
     if worst is None:
         return Satisfaction(True, None, source.exact)
+    if sign(worst.excess) <= 0:
+        worst = _largest(chain([worst], _single_outputs(source, definition))) or worst
     return Satisfaction(sign(worst.excess) <= 0, _witness(source, worst), source.exact)
+
+
+@dataclass(frozen=True, slots=True)
+class _SingleOutput:
+    """The positions of an output and of the ordered pair of secrets."""
+
+    position: int
+    pair: Pair
+
+
+@dataclass(frozen=True, slots=True)
+class _Law:
+    """The probabilities of all outputs, exact and as the nearest doubles."""
+
+    exact: tuple[Number, ...]
+    doubles: tuple[float, ...]
+
+    @classmethod
+    def of(cls, law: Iterable[Number]) -> _Law:
+        """The law with its doubles."""
+        exact = tuple(law)
+        return cls(exact, tuple(map(nearest_double, exact)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     """An event at a breakpoint of a profile, or where `is_reversed` its complement, with P(O|i₁) and P(O|i₂).
+
+    Where there is a `single` output, the event is that alone, or where `is_reversed` all but it.
 
     `line` is one of M's, so the `excess` over it is at most that over M, and the largest of all is the largest over M;
     at 0, where M may jump, it is M's value there.
@@ -98,10 +132,11 @@ class _Candidate:
     first: Number
     second: Number
     line: Line
-    profile: Profile
+    profile: Profile | None
     breakpoint: int
     bound: Curve
     is_reversed: bool
+    single: _SingleOutput | None = None
 
     @property
     def excess(self) -> Number:
@@ -136,15 +171,15 @@ def _candidates(source: Channel, definition: Definition) -> Iterator[_Candidate]
     related_pairs = set(relation.pairs)
     lines = {id(curve): curve.lines for curve in (definition.default, *definition.others.values())}
     labels = ((source.inputs[first], source.inputs[second]) for first, second in relation.edges)
-    for edge, profile in zip(relation.edges, profiles(source, labels), strict=True):
+    for edge, edge_profile in zip(relation.edges, profiles(source, labels), strict=True):
         for pair, is_reversed in ((edge, False), (edge[::-1], True)):
             if pair in related_pairs:
                 bound = definition.bound(*pair)
                 events = _backward if is_reversed else _forward
-                for k, line in events(profile, bound, lines[id(bound)]):
-                    a, b = profile.curve.points[k]
+                for k, line in events(edge_profile, bound, lines[id(bound)]):
+                    a, b = edge_profile.curve.points[k]
                     probabilities = (1 - b, 1 - a) if is_reversed else (a, b)
-                    yield _Candidate(*probabilities, line, profile, k, bound, is_reversed)
+                    yield _Candidate(*probabilities, line, edge_profile, k, bound, is_reversed)
 
 
 def _forward(profile: Profile, bound: Curve, lines: tuple[Line, ...]) -> Iterator[tuple[int, Line]]:
@@ -169,13 +204,60 @@ def _backward(profile: Profile, bound: Curve, lines: tuple[Line, ...]) -> Iterat
         yield farthest_breakpoint(profile.curve, 1, line[0], low, last), line
 
 
+def _single_outputs(source: Channel, definition: Definition) -> Iterator[_Candidate]:
+    """The best events of one output, or of all but one, where a line's best event of all is nothing or everything."""
+    laws = [_Law.of(exact_law(source, x)) for x in range(len(source.inputs))]
+    lines = {id(curve): curve.lines for curve in (definition.default, *definition.others.values())}
+    for pair in definition.relation.pairs:
+        bound = definition.bound(*pair)
+        for line in lines[id(bound)]:
+            single = _best_single_output(laws[pair[0]], laws[pair[1]], line[0])
+            if single is not None:
+                first, second = (laws[x].exact[single[0]] for x in pair)
+                probabilities = (1 - first, 1 - second) if single[1] else (first, second)
+                yield _Candidate(*probabilities, line, None, 0, bound, single[1], _SingleOutput(single[0], pair))
+
+
+def _best_single_output(first: _Law, second: _Law, slope: Number) -> tuple[int, bool] | None:
+    """The output to take alone, or to leave out (True); None where neither is best, or only one can occur."""
+    positions = [y for y, (a, b) in enumerate(zip(first.exact, second.exact, strict=True)) if a or b]
+    doubles = [(second.doubles[y], nearest_double(slope) * first.doubles[y]) for y in positions]
+    errors = [RELATIVE_ERROR * (gain + cost) + MIN_PRECISE_DOUBLE for gain, cost in doubles]
+    middles = [gain - cost for gain, cost in doubles]
+
+    def weight(k: int) -> Number:
+        return second.exact[positions[k]] - slope * first.exact[positions[k]]
+
+    signs = {_is_positive(middles[k], errors[k], partial(weight, k)) for k in range(len(positions))}
+    if len(positions) == 1 or len(signs) == 2:
+        return None
+    direction = -1 if True in signs else 1
+    floor = max(direction * middle - error for middle, error in zip(middles, errors, strict=True))
+    rivals = [k for k in range(len(positions)) if not direction * middles[k] + errors[k] < floor]
+    best = rivals[0]
+    for k in rivals[1:]:
+        if sign(direction * (weight(k) - weight(best))) > 0:
+            best = k
+    return positions[best], direction < 0
+
+
+def _is_positive(middle: float, error: float, weight: Callable[[], Number]) -> bool:
+    """Is a weight > 0: by doubles where they can tell."""
+    return middle > 0 if abs(middle) > error else sign(weight()) > 0
+
+
 def _witness(source: Channel, worst: _Candidate) -> Witness:
-    event_outputs = set(worst.profile.event(worst.breakpoint))
+    if worst.single is not None:
+        pair_profile = profile(source, [source.inputs[x] for x in worst.single.pair])
+        event_outputs = {source.outputs[worst.single.position]}
+    else:
+        assert worst.profile is not None
+        pair_profile = worst.profile.reversed if worst.is_reversed else worst.profile
+        event_outputs = set(worst.profile.event(worst.breakpoint))
     event, complement = ([y for y in source.outputs if (y in event_outputs) is side] for side in (True, False))
     if worst.is_reversed:
         event, complement = complement, event
-    profile = worst.profile.reversed if worst.is_reversed else worst.profile
     first, second = worst.first, worst.second
     return Witness(
-        profile, worst.bound, tuple(event), tuple(complement), first, second, lowest_terms(worst.bound(first))
+        pair_profile, worst.bound, tuple(event), tuple(complement), first, second, lowest_terms(worst.bound(first))
     )
