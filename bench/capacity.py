@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import measuring
@@ -32,9 +31,9 @@ def certified_capacities(name: str, level: str) -> dict[str, Any]:
     from utmost.design.capacities import capacity
     from utmost.spaces import parse_space
 
-    points, start = parse_space(name), time.perf_counter()
+    points, start = parse_space(name), measuring.clock()
     capacities = capacity(points, ut.alpha(level))
-    seconds = time.perf_counter() - start
+    seconds = measuring.clock() - start
     capacity_pair = (capacities.multiplicative, capacities.additive)
     return {
         "seconds": seconds,
@@ -52,7 +51,7 @@ def printed_program(name: str, level: str) -> dict[str, Any]:
     import utmost as ut
     from utmost.spaces import parse_space
 
-    points, start = parse_space(name), time.perf_counter()
+    points, start = parse_space(name), measuring.clock()
     size, distances = len(points), points.distances.astype(float)
     epsilon = ut.alpha(level).epsilon
     ratio = np.exp(epsilon * distances)
@@ -65,7 +64,7 @@ def printed_program(name: str, level: str) -> dict[str, Any]:
     sums = coo_array((np.ones(size**2), (np.arange(size**2) // size, np.arange(size**2))), shape=(size, size**2))
     cost = -np.eye(size).ravel()
     solution = linprog(cost, privacy_rows.tocsr(), np.zeros(count), sums.tocsr(), np.ones(size), method="highs-ipm")
-    seconds, channel = time.perf_counter() - start, np.maximum(solution.x, 0).reshape(size, size)
+    seconds, channel = measuring.clock() - start, np.maximum(solution.x, 0).reshape(size, size)
     with np.errstate(divide="ignore", invalid="ignore"):
         epsilons = np.log(channel[:, None, :] / channel[None, :, :])[x, z] / distances[x, z][:, None]
     return {"seconds": seconds, "values": [-float(solution.fun)], "excess": float(np.nanmax(epsilons)) - epsilon}

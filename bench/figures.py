@@ -87,6 +87,15 @@ def excess_lines(figures: list[dict[str, Any]]) -> list[str]:
     ]
 
 
+def missing_lines(figures: list[dict[str, Any]]) -> list[str]:
+    """A line for each figure without a value."""
+    return [
+        f"{entry['name']}: must be measured, got no measurement: see the reason above"
+        for entry in figures
+        if entry["value"] is None
+    ]
+
+
 def check(section: Section) -> list[dict[str, Any]]:
     """The quick figures of a section: each measured until it is within its ceiling, at most three times."""
     quick = [figure for figure in section.figures if figure.quick]

@@ -3,8 +3,8 @@
 A task returns what it measured as a dictionary, `seconds` mostly; its process adds its peak memory. A figure is a
 number made of one or more measurements of one run, a ratio as a rule, with a ceiling that fails `make bench-check`.
 
-`QUICK` is set by `bench/run.py --quick`: small sizes, everything in this process. It shows that each part runs, and its
-figures mean nothing.
+`--quick` means small sizes and everything in this process: it shows that each part runs, and its figures mean nothing.
+`--check` counts processor time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-QUICK = os.environ.get("UTMOST_BENCH_QUICK") == "1"
+QUICK, CHECK = "--quick" in sys.argv, "--check" in sys.argv
 TASK_SECONDS = 180  # after which a task is stopped, so that a whole run ends
 
 Measurement: TypeAlias = dict[str, Any]
@@ -30,13 +30,18 @@ Measurements: TypeAlias = dict[str, Measurement]
 Blocks: TypeAlias = dict[str, list[str]]  # Markdown lines by the name of their marker on a page
 
 
+def clock() -> float:
+    """Seconds that pass; in a check those of the processor, so that other work on the machine does not count."""
+    return time.process_time() if CHECK else time.perf_counter()
+
+
 def best_time(task: Callable[[], Any], repeats: int) -> tuple[float, Any]:
     """(least seconds, last result) of a few runs."""
     seconds, result = [], None
     for _ in range(1 if QUICK else repeats):
-        start = time.perf_counter()
+        start = clock()
         result = task()
-        seconds.append(time.perf_counter() - start)
+        seconds.append(clock() - start)
     return min(seconds), result
 
 
@@ -102,14 +107,24 @@ class Section:
     def measure(self, name: str, folder: Path) -> Measurement:
         """One task in its own process; `missing` says why there is no measurement."""
         print(f"measuring {self.name}: {name} …", file=sys.stderr, flush=True)
-        if QUICK:
-            return self.run(name, folder)
+        measurement = self.run(name, folder) if QUICK else self._run_apart(name, folder)
+        if "missing" in measurement:
+            print(f"  no measurement: {measurement['missing']}", file=sys.stderr, flush=True)
+        return measurement
+
+    def _run_apart(self, name: str, folder: Path) -> Measurement:
         command = [sys.executable, str(Path(__file__).with_name("run.py")), "--task", self.name, name, str(folder)]
+        environment = dict(os.environ)
+        if CHECK:
+            command.append("--check")
+            environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # threads that wait take time too
         try:
-            process = subprocess.run(command, capture_output=True, text=True, timeout=TASK_SECONDS, check=False)
+            process = subprocess.run(
+                command, capture_output=True, text=True, timeout=TASK_SECONDS, check=False, env=environment
+            )
         except subprocess.TimeoutExpired:
             return {"missing": f"stopped after {TASK_SECONDS} s"}
-        if process.returncode:
+        if process.returncode or not process.stdout:
             return {"missing": f"failed: {(process.stderr.strip().splitlines() or ['no message'])[-1]}"}
         measurement: Measurement = json.loads(process.stdout.splitlines()[-1])
         return measurement

@@ -9,13 +9,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
-
-if "--quick" in sys.argv:
-    os.environ["UTMOST_BENCH_QUICK"] = "1"  # before the sections are loaded, which choose their sizes by it
 
 import capacity
 import counts
@@ -100,7 +96,7 @@ def run_check(parts: list[str]) -> list[str]:
         for entry in entries:
             value = "not measured" if entry["value"] is None else f"{entry['value']:g} {entry['unit']}"
             print(f"{entry['name']}: {value}, ceiling {entry['ceiling']:g} {entry['unit']}", flush=True)
-        problems += figures.excess_lines(entries)
+        problems += figures.excess_lines(entries) + figures.missing_lines(entries)
     return problems
 
 

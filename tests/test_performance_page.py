@@ -97,6 +97,20 @@ def test_a_check_takes_the_best_of_three_and_stops_when_it_is_within(
     assert lines == ([] if value <= 2 else ["test ÷ peer: must be at most 2 ×, got 5: find what made it slower"])
 
 
+def test_a_check_that_measures_nothing_is_no_success(bench: dict[str, ModuleType]) -> None:
+    section = section_with(bench, [])
+    object.__setattr__(section, "measure", lambda name, folder: {"missing": "failed: no such name"})
+    entries = bench["figures"].check(section)
+    assert bench["figures"].missing_lines(entries) == [
+        "test ÷ peer: must be measured, got no measurement: see the reason above"
+    ]
+
+
+def test_a_task_that_fails_is_told_from_a_peer_that_is_not_there(bench: dict[str, ModuleType]) -> None:
+    measurements = {"ours": {"missing": "failed: no such name"}, "peer": {"missing": "not installed: qif"}}
+    assert bench["run"].failures(measurements, section_with(bench, [])) == ["test: ours failed: no such name"]
+
+
 def test_a_figure_of_the_last_run_replaces_the_one_on_the_page(bench: dict[str, ModuleType], tmp_path: Path) -> None:
     figures, pages = bench["figures"], bench["pages"]
     old = "# Page\n\n<!-- bench:times -->\n\n| 4.49 s |\n\n<!-- /bench -->\n\nText.\n"
