@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -165,3 +166,26 @@ def test_the_table_drawn_from_is_that_of_the_law_written_out(scores, level, mono
 def test_ten_thousand_answers_are_drawn_without_writing_the_law_out():
     mechanism = exponential([-abs(k - 3000) * 100 for k in range(10_000)], epsilon(1), 1)
     assert mechanism.draw([0, 0, 0]).tolist() == [3000, 3000, 3000]
+
+
+@pytest.mark.parametrize("gap", [1000, 10**5, 10**6])
+@pytest.mark.parametrize("level", [epsilon(1), epsilon("999.5")])
+def test_a_share_next_to_a_half_is_decided_however_small_the_weight_that_moves_it(gap: int, level: Level) -> None:
+    """Weights 1, 1, δ: S_0 = 1/(2 + δ) is below 1/2, S_1 = 2/(2 + δ) below 1; with δ in the middle S_0 is below too."""
+    below_half, tie = (2**63 - 1, False), (2**63, True)
+    last, middle, mirrored = (
+        exponential(scores, level).table(0).threshold_function
+        for scores in ([0, 0, -gap], [0, -gap, 0], [0, -gap, -gap, 0])
+    )
+    assert [last(0, 64), last(1, 64)] == [below_half, (2**64 - 1, False)]
+    assert [middle(0, 64), middle(1, 64)] == [below_half, (2**63, False)]
+    assert [mirrored(y, 64) for y in range(3)] == [below_half, tie, (2**63, False)]
+
+
+def test_ties_among_many_different_weights_are_decided_in_seconds() -> None:
+    """Worked out symbolically a tie among 3000 weights takes minutes."""
+    start = time.process_time()
+    table = exponential([-min(k, 2999 - k) for k in range(3000)], epsilon(1)).table(0)
+    assert table.threshold_function(1499, 64) == (2**63, True)
+    assert [table.threshold_function(y, 64)[0] - 2**63 for y in (1498, 1500)] == [-1, 0]
+    assert time.process_time() - start < 10

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +16,14 @@ import numpy.typing as npt
 from utmost.channel import Channel
 from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError
-from utmost.exact import Level, Number, rational
+from utmost.exact import Level, Number, ball, rational
+from utmost.exact.reals import midpoint
 from utmost.exact.working_precision import working_precision
 from utmost.mechanisms.input_checks import check_exact_number, check_integers
 from utmost.noise import check_level, draw_samples
 from utmost.noise.entropy import EntropySource, entropy_source
 from utmost.noise.table_sampling import SamplingTable, table_from_thresholds
-from utmost.noise.thresholds import GUARD_BITS, Threshold, ball_threshold, complement_threshold
+from utmost.noise.thresholds import GUARD_BITS, Threshold, ball_threshold, complement_threshold, threshold_in_ball
 
 if TYPE_CHECKING:
     from flint import arb
@@ -95,49 +96,104 @@ class CumulativeWeights:
 
     S_y is a running sum over the whole sum. Of the sums from both ends the one from the end that is nearer to y is
     taken: 1 − S_y has a narrow ball where S_y is near 1.
+
+    **Ties.** A ball around S_y·2^bits that holds an integer m leaves the sign of S_y − m/2^bits open. For a rational
+    ε > 0 it is that of Σ_d (c_d·2^bits − m·n_d)·e^(−ε·d), where n_d answers in all and c_d of them up to y are at
+    distance d. By Lindemann–Weierstrass the sum is 0 only if every coefficient is; otherwise the nearest distance with
+    another coefficient is factored out, and the terms from there on are added until the rest cannot change the sign.
+    Nothing is worked out symbolically, however many the weights.
     """
 
     distances: tuple[Fraction, ...]
     level: Level
     cached_sums: dict[int, tuple[list[arb], list[arb]]] = field(default_factory=dict, repr=False)
+    cached_positions: dict[Fraction, list[int]] = field(default_factory=dict, repr=False)
 
     def threshold(self, y: int, bits: int) -> Threshold:
         """⌊S_y·2^bits⌋, and whether S_y·2^bits is an integer."""
-        sums, _ = self.sums(bits + GUARD_BITS)
-        if 2 * sums[y] < sums[-1]:
-            return ball_threshold(
-                lambda precision: _share_of_total(self.sums(precision)[0], y, precision),
-                lambda: self._exact_share(0, y + 1),
-                bits,
-            )
-        exact_rest = partial(self._exact_share, y + 1, len(self.distances))
-        return complement_threshold(
-            ball_threshold(lambda precision: _share_of_total(self.sums(precision)[1], y, precision), exact_rest, bits),
-            bits,
-        )
+        precision = bits + GUARD_BITS
+        forward, backward = self.sums(precision)
+        from_start = bool(2 * forward[y] < forward[-1])
+        threshold = threshold_in_ball(_share_of_total(forward if from_start else backward, y, precision), bits)
+        if threshold is not None:
+            return threshold if from_start else complement_threshold(threshold, bits)
+        return self._tie_threshold(y, bits) if self.level.exponent else self._symbolic_threshold(y, bits)
 
     def sums(self, bits: int) -> tuple[list[arb], list[arb]]:
         """The running sums of the weights, and what lies beyond each answer; in both the whole sum stands last."""
         if bits not in self.cached_sums:
-            powers = {d: self.level.power_ball(d, bits) for d in set(self.distances)}
-            weights = [powers[d] for d in self.distances]
-            backward_sums = _running_sums(weights[::-1], bits)
-            self.cached_sums[bits] = _running_sums(weights, bits), [*reversed(backward_sums[:-1]), backward_sums[-1]]
+            with working_precision(bits):
+                rate = -self.level.epsilon_ball(bits)
+                powers = {d: (rate * ball(d, bits)).exp() for d in set(self.distances)}
+                weights = [powers[d] for d in self.distances]
+                forward, backward = list(accumulate(weights)), list(accumulate(reversed(weights)))
+            self.cached_sums[bits] = forward, [*reversed(backward[:-1]), backward[-1]]
         return self.cached_sums[bits]
 
-    def _exact_share(self, start: int, end: int) -> Number:
-        """The weights from `start` up to `end` over all of them; needed only where balls leave it undecided."""
+    def _tie_threshold(self, y: int, bits: int) -> Threshold:
+        """The threshold of an S_y that is next to a multiple m of 2^−bits, or is one."""
+        share = _share_of_total(self.sums(bits + GUARD_BITS)[0], y, bits + GUARD_BITS)
+        nearest = round(midpoint(share) * 2**bits)
+        side = self._sign_against(y, nearest, bits)
+        return nearest - (side < 0), side == 0
+
+    def _sign_against(self, y: int, multiple: int, bits: int) -> int:
+        """The sign of S_y − multiple/2^bits for a rational ε > 0, by balls of as many bits as it takes."""
+        precision = 2 * bits
+        while (sign := self._sign_in_balls(self._coefficients(y, multiple, bits), bits, precision)) is None:
+            precision *= 2
+        return sign
+
+    def _coefficients(self, y: int, multiple: int, bits: int) -> Iterator[tuple[Fraction, int]]:
+        """The distances, nearest first, with their coefficients c_d·2^bits − multiple·n_d where these are not 0."""
+        for distance, positions in self._positions_by_distance().items():
+            coefficient = (bisect_right(positions, y) << bits) - multiple * len(positions)
+            if coefficient:
+                yield distance, coefficient
+
+    def _sign_in_balls(self, terms: Iterable[tuple[Fraction, int]], bits: int, precision: int) -> int | None:
+        """The sign of Σ coefficient·e^(−ε·distance), 0 without terms; None where balls of this precision do not tell.
+
+        All coefficients together are at most 2^bits times the number of answers; so the terms from one on add up to at
+        most that times its power of e.
+        """
+        limit, nearest, total = len(self.distances) << bits, None, ball(0, precision)
+        with working_precision(precision):
+            rate = -self.level.epsilon_ball(precision)
+            for distance, coefficient in terms:
+                nearest = distance if nearest is None else nearest
+                weight = (rate * ball(distance - nearest, precision)).exp()
+                if abs(total) > limit * weight:
+                    break
+                total += coefficient * weight
+        if nearest is None:
+            return 0
+        return 1 if total > 0 else -1 if total < 0 else None
+
+    def _positions_by_distance(self) -> dict[Fraction, list[int]]:
+        """Where each distance stands, nearest first."""
+        if not self.cached_positions:
+            self.cached_positions.update((distance, []) for distance in sorted(set(self.distances)))
+            for position, distance in enumerate(self.distances):
+                self.cached_positions[distance].append(position)
+        return self.cached_positions
+
+    def _symbolic_threshold(self, y: int, bits: int) -> Threshold:
+        """The threshold where α is rational, or ε is 0."""
+        return ball_threshold(
+            lambda precision: _share_of_total(self.sums(precision)[0], y, precision),
+            lambda: self._exact_share(y + 1),
+            bits,
+        )
+
+    def _exact_share(self, end: int) -> Number:
+        """The weights up to `end` over all of them."""
 
         def total_weight(distances: Sequence[Fraction]) -> Number:
             multiplicities = Counter(distances)
             return sum((multiplicity * self.level.power(d) for d, multiplicity in multiplicities.items()), Fraction(0))
 
-        return total_weight(self.distances[start:end]) / total_weight(self.distances)
-
-
-def _running_sums(weights: list[arb], bits: int) -> list[arb]:
-    with working_precision(bits):
-        return list(accumulate(weights))
+        return total_weight(self.distances[:end]) / total_weight(self.distances)
 
 
 def _share_of_total(sums: list[arb], y: int, bits: int) -> arb:

@@ -43,7 +43,7 @@ def ball_threshold(enclose: Callable[[int], arb], exact: Callable[[], Number], b
     """The threshold of a number known by a ball of any precision; `exact` is called only if balls do not decide."""
     precision, narrowings = bits + GUARD_BITS, 0
     while precision <= MAX_PRECISION_BITS:
-        threshold = _threshold_in_ball(enclose(precision), bits)
+        threshold = threshold_in_ball(enclose(precision), bits)
         if threshold is not None:
             return threshold
         precision, narrowings = 2 * precision, narrowings + 1
@@ -62,7 +62,7 @@ def complement_threshold(threshold: Threshold, bits: int) -> Threshold:
     return (1 << bits) - floor - (not integer), integer
 
 
-def _threshold_in_ball(interval: arb, bits: int) -> Threshold | None:
+def threshold_in_ball(interval: arb, bits: int) -> Threshold | None:
     """The threshold of a number in a ball that is a point or holds no integer when scaled by 2^bits; else None."""
     from flint import arb
 
