@@ -311,5 +311,5 @@ def test_too_many_outputs_are_refused_with_the_way_out(monkeypatch):
 
 
 def test_mechanisms_on_other_secrets_are_not_compared():
-    with pytest.raises(InputError, match="same inputs"):
+    with pytest.raises(InputError, match="must be those of the other mechanism"):
         equivalent(identity("ab"), identity("ac"))

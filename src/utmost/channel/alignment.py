@@ -57,7 +57,7 @@ def _check_size(source: Channel, space: Space) -> None:
     if len(source.inputs) != len(space):
         raise InputError(
             f"the channel's inputs must be the points of {space.name}, {len(space)} in any order, got "
-            f"{len(source.inputs)}{SPACE_ADVICE}"
+            f"{len(source.inputs)} inputs{SPACE_ADVICE}"
         )
 
 

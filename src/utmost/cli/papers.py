@@ -69,6 +69,7 @@ def _print_json(report: Report) -> None:
 
 def _print_text(report: Report) -> None:
     from utmost.cli import output
+    from utmost.papers import SOURCE_TEXT
 
     output.print_text(f"{report.key}  {report.title}")
     for item in report.items:
@@ -76,6 +77,7 @@ def _print_text(report: Report) -> None:
         output.print_side_by_side(_value_columns(item))
         if item.note:
             output.print_text(item.note)
+    output.print_text(f"\n{SOURCE_TEXT}")
     for name, lines in (("Errata", report.errata), ("Remarks", report.remarks)):
         if lines:
             output.print_text(f"\n{name}")

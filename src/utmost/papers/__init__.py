@@ -3,7 +3,7 @@
 from importlib import import_module
 
 from utmost.errors import InputError
-from utmost.papers.items import Item, Report, Series, Table, document
+from utmost.papers.items import SOURCE_TEXT, Item, Report, Series, Table, document
 
 KEYS: dict[str, str] = {
     "GRS12": "Ghosh, Roughgarden, Sundararajan: Universally Utility-Maximizing Privacy Mechanisms",
@@ -15,7 +15,7 @@ KEYS: dict[str, str] = {
     "KL10": "Kifer, Lin: Towards an Axiomatization of Statistical Privacy and Utility",
 }
 
-__all__ = ["KEYS", "Item", "Report", "Series", "Table", "document", "report"]
+__all__ = ["KEYS", "SOURCE_TEXT", "Item", "Report", "Series", "Table", "document", "report"]
 
 
 def report(key: str) -> Report:

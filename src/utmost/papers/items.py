@@ -15,6 +15,11 @@ from utmost.exact import Number
 Value: TypeAlias = Number | int | bool | str
 Claim: TypeAlias = tuple[str, Value, Value]  # what, published, computed
 FLOAT_DIGITS = 12  # significant digits of a float in a document
+SOURCE_TEXT = (
+    "The text followed here was taken from the paper's pages by machine: a sign, a prime or a row that is missing may "
+    "be missing in the copy alone. An erratum is a statement that fails as printed and that its own context does not "
+    "repair."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +157,7 @@ def document(report: Report) -> dict[str, Any]:
         "key": report.key,
         "title": report.title,
         "items": [_item_document(item) for item in report.items],
+        "source": SOURCE_TEXT,
         "errata": list(report.errata),
         "remarks": list(report.remarks),
     }

@@ -20,13 +20,13 @@ ERRATA = (
     "Lemma 16 fails at x = 1: Def. 7 takes ℓ_N(w, 1) from 1 − 1/N, so w = 1 costs more there than w = 1 − 1/N. It "
     "does no harm, since π_N(1) = 0.",
     "§VIII: ℓ_N is κ-Lipschitz on U_N, which is all that is used; on [0, 1] it is not even continuous.",
-    "§VIII, end, and §X: a monotone loss need not be continuous. Among mechanisms that are ε-private on the interval "
-    "the truncated Laplace mechanism is optimal for every density and every bounded loss m(|w−x|), m non-decreasing; "
-    "and for N-step losses ℓ(w, ⌊x⌋_N) too. G_N may do better for these, but is private on U_N only. For step "
-    "functions that are not monotone it is beaten indeed.",
 )
 
 REMARKS = (
+    "§VIII, end, and §X: the condition that the loss be continuous can be dropped. Among mechanisms that are ε-private "
+    "on the interval the truncated Laplace mechanism is optimal for every density and every bounded loss m(|w−x|), m "
+    "non-decreasing; and for N-step losses ℓ(w, ⌊x⌋_N) too. §X compares it with G_N, which may do better for these, "
+    "and is private on U_N only. For step functions that are not monotone it is beaten indeed.",
     "Thm 12 needs no limit: on U_N the column of a Laplace answer y is s_k(y)·(column of p_k) + s_(k+1)(y)·(column "
     "of p_(k+1)), s_k(y) = sinh(ε(h−|y−p_k|))/sinh(εh). So L = G_N·R with the density ε/2·s_k(y)/κ_k for R, and "
     "Lemma 11's R is a difference of hyperbolic cosines for any N and T.",

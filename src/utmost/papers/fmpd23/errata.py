@@ -6,9 +6,6 @@ right.
 """
 
 ERRATA = (
-    'Statement, §I: ℓ_bin-optimal mechanisms "never exist outside the linear structures of inputs". They exist on '
-    "every tree with α ≤ 1/(Δ − 1), Δ its largest degree. On the star with three leaves there is one at α = 1/2 and "
-    "none at α = 2/3.",
     'Statement, eq. (8) and (9): both range over "the 0/1-bounded vulnerabilities", with gains ≥ 0 in §II-A. Eq. (8)'
     " needs gains ≥ 0, or V_g(π) may be 0 where V_g[π▷C] is not. Eq. (9) needs gains of either sign: with gains in "
     "[0, 1] the additive leakage is at most (1 − 1/n)(1 − Σ_y min_x C_xy), less than Thm 5 allows.",
@@ -67,6 +64,9 @@ ERRATA = (
 )
 
 REMARKS = (
+    "§I reports Brenner and Nissim's result, that ℓ_bin-optimal mechanisms exist on lines alone, without its "
+    "conditions. They exist on every tree with α ≤ 1/(Δ − 1), Δ its largest degree. On the star with three leaves "
+    "there is one at α = 1/2 and none at α = 2/3.",
     "§VI-A asks whether the geometric mechanism is optimal for ℓ_nib. It is, on every line, at every α and for every"
     " prior; the least loss is (h_m + h_{m+1})/(1 + α) at the top of a tent h. So by Thm 15 it attains the additive "
     "capacity of the line: 1 − 2α^(N/2)/(1+α) for even N, 1 − α^((N−1)/2) for odd N.",

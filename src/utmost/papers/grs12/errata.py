@@ -3,8 +3,6 @@
 ERRATA = (
     "Cor. 3.4 needs α < 1. At α = 1 nothing may be told, every private mechanism is optimal for every user, and "
     "one that answers at random is not of the form π∘T. (Thm 3.2 is right at α = 0 and 1, Cor. 3.4 at α = 0.)",
-    "Thm 3.2 and Lemma 5.11 must say that X is itself oblivious and α-private. Telling the count outright can be "
-    "remapped to the truncated geometric mechanism, but is not private.",
     "§5.1: the matrix that has the form of a remap is T⁻¹X, not XT⁻¹, when rows are inputs, as in every figure "
     "and in (Y∘X)_ij = Σ_r x_ir·y_rj.",
     "Lemma 5.9, proof: r_1 need not be the first row of the signature. Copies of s_0 = S↑…↑ may come before it, "
@@ -22,6 +20,8 @@ ERRATA = (
 )
 
 REMARKS = (
+    "Thm 3.2 and Lemma 5.11 speak of mechanisms that are oblivious and α-private, as §2 assumes throughout. Telling "
+    "the count outright can be remapped to the truncated geometric mechanism, and is not private.",
     "§7 leaves asymmetric losses open. Thm 3.2 holds for them: whenever ℓ(i, j) falls (weakly) as j rises to i "
     "and rises from there, differently on the two sides and for each i if need be; even when the best reading is "
     "not i but any non-decreasing function of i. Only Lemma 5.5 has to be proved anew.",

@@ -5,9 +5,6 @@ not. Misprint: what is meant is clear and right, what is printed is not. Then th
 """
 
 ERRATA = (
-    "Statement, §2.1, Def. 3.3.1 and R_n: the relation must hold both directions of each pair. For (i₁, i₂) alone "
-    "differential privacy has M(a) = 1 − e^−ε·(1−a), not the printed M; and with R₂ = {(1, 2)} and e^ε = 2 the "
-    "mechanism (0, 1), (1/2, 1/2) has overlap 1/2, where Lemma 3.3.5 says at least 2/3.",
     "Statement, Prop. 2.2.2: its second and third items are exchanged; the proof has them right. Under differential "
     "privacy with e^ε = 2, q(3/4, 1/2) holds and by the second item so would q(3/4, 15/16), which does not.",
     "Statement, Prop. 2.2.3 and Thm 2.2.5 (i): they hold for one pair, and where all pairs have one rule, not for "
@@ -54,6 +51,9 @@ ERRATA = (
 )
 
 REMARKS = (
+    "§2.1, Def. 3.3.1 and R_n: the relation is symmetric for differential privacy, as §3.3 says, and must be. For "
+    "(i₁, i₂) alone M(a) would be 1 − e^−ε·(1−a); and with R₂ = {(1, 2)} and e^ε = 2 the mechanism (0, 1), (1/2, 1/2) "
+    "has overlap 1/2, where Lemma 3.3.5 says at least 2/3.",
     "Axioms 2.1.1 and 2.1.2: for one pair each implies the other, and both mean that what is allowed is convex; so "
     "boundaries are decided too. A failure of 2.1.1 needs mechanisms with three outputs at most, and sometimes three.",
     "Thm 2.3.1 (iii), Def. 2.1.3: continuity on (0, 1] follows from concavity, M ≤ 1 and M(1) = 1; the condition on "
