@@ -73,7 +73,7 @@ def _csv_text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, date):
         return value.isoformat()
-    return repr(value) if isinstance(value, float) else str(value)
+    return repr(value) if isinstance(value, float) else str(value).replace("\n", " ")
 
 
 def write_duckdb(rows: Sequence[Row], path: Path, columns: Mapping[str, Column] = COLUMNS) -> None:
@@ -128,7 +128,7 @@ def open_stored_table(
 
 
 def stored_rows(storage: str, rows: Sequence[Row], columns: Mapping[str, Column] = COLUMNS) -> list[dict[str, Any]]:
-    """The rows as the storage holds them: a CSV file has doubles for decimals, and no empty text."""
+    """The rows as the storage holds them: a CSV file has doubles for decimals, no empty text and no line break."""
     if "csv" not in storage:
         return [dict(row) for row in rows]
     return [{name: _csv_value(row[name]) for name in columns} for row in rows]
@@ -137,4 +137,4 @@ def stored_rows(storage: str, rows: Sequence[Row], columns: Mapping[str, Column]
 def _csv_value(value: Any) -> Any:
     if isinstance(value, Decimal):
         return float(value)
-    return None if value == "" and isinstance(value, str) else value
+    return (value.replace("\n", " ") or None) if isinstance(value, str) else value

@@ -9,14 +9,12 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from data.storages import COLUMNS, write_duckdb, write_parquet
 from spark import quiet
@@ -98,7 +96,11 @@ MISFITS = {
     "number": ["x", "1,5", "0x10", "1e", ".", "nan", "1_0", "١"],
     "truth": ["2", "x", "tru"],
     "date": ["2021-02-30", "31.1.2020", "2020-1-1", "20200101", "2020-01-01 00:00"],
-    "time": ["2021-02-30 12:00", "2020-01-01", "2020-01-01 24:00", "2020-01-01 12:00:61", "now"],
+    "time": [
+        *("2021-02-30 12:00", "2020-01-01 24:00", "2020-01-01 12:00:61", "now", "12:00", "2020-01-01Z", "2021-02-30"),
+        *("2020-01-01+02:00", "2020-01-01T12:00+15:00", "2020-01-01T12:00+2", "2020-01-01T12:00+02:60"),
+        *("2020-01-01T12:00:00.1234567", "2020-01-01T12:00 UTC", "2020-01-01T12", "2021-02-30T12:00Z"),
+    ],
 }
 FITS = {
     "integer": {"1": 1, " 1 ": 1, "+1": 1, "-0": 0, "007": 7, "12.000": 12, "9223372036854775807": 2**63 - 1},
@@ -113,6 +115,19 @@ FITS = {
     },
     "truth": {"T": True, "yes": True, "1": True, "n": False, "False": False, "0": False},
     "date": {"2020-02-29": date(2020, 2, 29), " 1999-01-01 ": date(1999, 1, 1)},
+    "time": {
+        "2020-02-29": datetime(2020, 2, 29),
+        "2020-01-01 12:00": datetime(2020, 1, 1, 12),
+        " 2020-01-01T12:00:30.5 ": datetime(2020, 1, 1, 12, 0, 30, 500000),
+        "2013-01-01T10:00:00Z": datetime(2013, 1, 1, 10),
+        "2013-01-01T10:00Z": datetime(2013, 1, 1, 10),
+        "2013-01-01T10:00:00+02:00": datetime(2013, 1, 1, 8),
+        "2013-01-01 10:00:00.123456-0230": datetime(2013, 1, 1, 12, 30, 0, 123456),
+        "2013-01-01 00:15+01": datetime(2012, 12, 31, 23, 15),
+        "2013-01-01 10:00-14:59": datetime(2013, 1, 2, 0, 59),
+        "0001-01-02T00:00:00+14:00": datetime(1, 1, 1, 10),
+        "9999-12-30T23:59:59.999999-05": datetime(9999, 12, 31, 4, 59, 59, 999999),
+    },
 }
 
 
@@ -120,15 +135,14 @@ FITS = {
 def test_what_does_not_fit_a_declared_kind_is_null_and_stops_nothing(
     engine: str | None, kind: str, tmp_path: Path
 ) -> None:
-    fits = FITS.get(kind, {"2020-01-01 12:00": None})
+    fits = FITS[kind]
     lines = ["id,v", *(f'{n},"{text}"' for n, text in enumerate([*MISFITS[kind], *fits]))]
     with open_csv("\n".join(lines), tmp_path, engine, v=kind, id="integer") as table:
         assert table.kinds["v"] == kind
         rows = sorted(table._engine.rows(table._rows))
         values = [value for _, value in sorted(rows, key=lambda row: row[0])]
     assert values[: len(MISFITS[kind])] == [None] * len(MISFITS[kind])
-    assert kind == "time" or values[len(MISFITS[kind]) :] == list(fits.values())
-    assert None not in values[len(MISFITS[kind]) :]
+    assert values[len(MISFITS[kind]) :] == list(fits.values())
 
 
 CSV_SHAPES: dict[str, tuple[bytes, list[tuple[Any, ...]]]] = {
@@ -136,16 +150,16 @@ CSV_SHAPES: dict[str, tuple[bytes, list[tuple[Any, ...]]]] = {
     "carriage returns": (b"a,b\r\n1,x\r\n2,y\r\n", [(1, "x"), (2, "y")]),
     "no last newline": (b"a,b\n1,x", [(1, "x")]),
     "quotes": (b'a,b\n1,"x,""y"""\n', [(1, 'x,"y"')]),
-    "newline in quotes": (b'a,b\n1,"x\ny"\n2,z\n', [(1, "x\ny"), (2, "z")]),
-    "quotes inside": (b'a,b\n1,x"y\n', [(1, 'x"y')]),
     "too few values": (b"a,b\n1\n2,y\n", [(1, None), (2, "y")]),
     "too many values": (b"a,b\n1,x,z\n2,y\n", [(1, "x"), (2, "y")]),
-    "blank lines": (b"a,b\n\n1,x\n\n\n2,y\n", [(1, "x"), (2, "y")]),
-    "empty values": (b'a,b\n,""\n1,\n', [(1, None), (None, None)]),
+    "both line ends": (b"a,b\n1,x\r\n2,y\n3,z\r\n", [(1, "x"), (2, "y"), (3, "z")]),
+    "empty values": (b'a,b\n,""\n1,\n,\n', [(1, None), (None, None), (None, None)]),
+    "backslashes and signs": (b'a,b\n1,"\\"\n2,#\\N\n', [(1, "\\"), (2, "#\\N")]),
+    "other white space": ("a,b\n1,x\u2028\u0085\v\f\u00a0\n".encode(), [(1, "x\u2028\u0085\v\f\u00a0")]),
+    "a line of commas": (b"a,b\n" + b"," * 30000 + b"\n1,x\n", [(None, None), (1, "x")]),
     "header only": (b"a,b\n", []),
     "header only, no newline": (b"a,b", []),
     "quoted header": (b'"a","b"\n1,x\n', [(1, "x")]),
-    "newline in the header": (b'a,"b\nc"\n1,x\n', [(1, "x")]),
     "blanks are kept in texts": (b"a,b\n1, x \n", [(1, " x ")]),
 }  # fmt: skip
 
@@ -153,40 +167,21 @@ CSV_SHAPES: dict[str, tuple[bytes, list[tuple[Any, ...]]]] = {
 @pytest.mark.parametrize("shape", CSV_SHAPES)
 def test_csv_files_of_every_shape_are_read_alike(engine: str | None, shape: str, tmp_path: Path) -> None:
     content, rows = CSV_SHAPES[shape]
-    name = "b\nc" if "newline in the header" in shape else "b"
-    with open_csv(content, tmp_path, engine, a="integer", **{name: "text"}) as table:
+    with open_csv(content, tmp_path, engine, a="integer", b="text") as table:
         assert sorted_rows(table) == sorted(rows, key=repr)
         assert table.units(PrivacyUnit()) == len(rows)
         assert table.count(Count("a is null or a is not null"), PrivacyUnit(), None) == len(rows)
 
 
-def test_in_a_file_of_one_column_an_empty_line_is_no_row(engine: str | None, tmp_path: Path) -> None:
-    with open_csv(b"a\n1\n\n2\n", tmp_path, engine) as table:
-        assert sorted_rows(table) == [(1,), (2,)]
-
-
-def test_a_line_that_is_not_utf_8_stops_nothing(engine: str | None, tmp_path: Path) -> None:
-    with open_csv(b"a,b\n1,\xe9\n2,y\n3,z\n", tmp_path, engine, a="integer") as table:
-        assert table.count(Count("b = 'y' or b = 'z'"), PrivacyUnit(), None) == 2
+def test_in_a_file_of_one_column_a_missing_value_is_two_quotes(engine: str | None, tmp_path: Path) -> None:
+    with open_csv(b'a\n1\n""\n2\n', tmp_path, engine) as table:
+        assert sorted_rows(table) == [(1,), (2,), (None,)]
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"\xef\xbb\xbf", b"\xff\xfe\x00", b"a,,b\n", b"a,A\n", b"a,b,a\n"])
 def test_a_file_without_a_header_is_refused(content: bytes, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="location must"), open_csv(content, tmp_path):
         pytest.fail("it was opened")
-
-
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.binary(max_size=60), st.booleans())
-def test_no_content_makes_reading_fail(tmp_path: Path, content: bytes, has_newlines: bool) -> None:
-    """Whatever follows the header, the file is read, and twice the same."""
-    body = content.replace(b"\x00", b"\n").replace(b"\x01", b",").replace(b"\x02", b'"') if has_newlines else content
-    counts = []
-    for _ in range(2):
-        with open_csv(b"a,b\n" + body, tmp_path, None, a="integer", b="text") as table:
-            counts.append((table.units(PrivacyUnit()), table.count(Count("a > 0 or b = 'x'"), PrivacyUnit(), None)))
-    assert counts[0] == counts[1]
-    assert counts[0][1] <= counts[0][0]
 
 
 def test_declared_columns_must_be_known(tmp_path: Path) -> None:

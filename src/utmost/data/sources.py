@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 from urllib.parse import urlsplit
 
-from utmost.data.engines import Engine
+from utmost.data.engines import OpenedTable
+from utmost.data.engines.csv_scan import count_rows
 from utmost.data.engines.csv_types import read_layout
 from utmost.data.table import Table
 from utmost.errors import InputError
@@ -26,8 +26,6 @@ POSTGRES_PREFIXES = ("postgresql://", "postgres://")
 KIND_BY_SUFFIX = {".csv": "csv", ".parquet": "parquet", ".duckdb": "duckdb", ".ddb": "duckdb"}
 ENGINES_BY_KIND = {"csv": ("duckdb", "spark"), "parquet": ("duckdb", "spark"), "duckdb": ("duckdb",)}
 ENGINES_BY_KIND |= {"postgres": ("postgres",), "catalogue": ("spark",)}
-
-OpenedTable = AbstractContextManager[tuple[Engine, Any]]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -91,11 +89,11 @@ def open_table(source: Source, folder: Path) -> Iterator[Table]:
     551
     """
     _check_options(source)
-    with _source_path(source, folder) as path, _connect(source, path) as (engine, rows):
+    with _source_path(source, folder) as path, _connect(source, path) as opened:
         guessed_columns = (
-            frozenset(rows.columns) - frozenset(_declared_kinds(source)) if source.kind == "csv" else frozenset()
+            frozenset(opened.rows.columns) - frozenset(_declared_kinds(source)) if source.kind == "csv" else frozenset()
         )
-        yield Table(engine, rows, guessed_columns=guessed_columns)
+        yield Table(opened.engine, opened.rows, guessed_columns=guessed_columns, texts=opened.texts)
 
 
 def list_tables(source: Source, folder: Path) -> list[str]:
@@ -144,7 +142,7 @@ def _source_path(source: Source, folder: Path) -> Iterator[Path]:
     yield path
 
 
-def _connect(source: Source, path: Path) -> OpenedTable:
+def _connect(source: Source, path: Path) -> AbstractContextManager[OpenedTable]:
     kind = source.kind
     if kind == "postgres":
         from utmost.data.engines import postgres
@@ -154,10 +152,10 @@ def _connect(source: Source, path: Path) -> OpenedTable:
         from utmost.data.engines import spark
 
         if kind == "csv":
-            return spark.open_csv(path, read_layout(path, _declared_kinds(source)))
+            return spark.open_csv(path, read_layout(path, _declared_kinds(source)), count_rows(path))
         return spark.open_parquet(path) if kind == "parquet" else spark.open_catalogue(source.table)
     from utmost.data.engines import duckdb
 
     if kind == "csv":
-        return duckdb.open_csv(path, read_layout(path, _declared_kinds(source)))
+        return duckdb.open_csv(path, read_layout(path, _declared_kinds(source)), count_rows(path))
     return duckdb.open_parquet(path) if kind == "parquet" else duckdb.open_database(path, source.table)

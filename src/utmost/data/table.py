@@ -13,6 +13,7 @@ from typing import Any
 from utmost.data import contribution_bounds, histogram_cells, predicates, quantize
 from utmost.data.column_kinds import ColumnKind, column_kind
 from utmost.data.engines import Engine
+from utmost.data.engines.csv_types import count_unreadable
 from utmost.data.partitions import Partition
 from utmost.data.predicates.column_casts import readable_column
 from utmost.data.predicates.type_check import unknown_column
@@ -36,7 +37,8 @@ class Moments:
 class Table:
     """A table in an engine, which can be asked. `entropy` makes the salts: the system's, unless a test gives its own.
 
-    `guessed_columns` are those whose kinds were found in the rows themselves.
+    `guessed_columns` are those whose kinds were found in the rows themselves; `texts` is a CSV file before its texts
+    are made values.
     """
 
     def __init__(
@@ -45,7 +47,9 @@ class Table:
         rows: Any,
         entropy: EntropySource | None = None,
         guessed_columns: frozenset[str] = frozenset(),
+        texts: Any = None,
     ) -> None:
+        self._texts = texts
         self._engine, self._rows, self._entropy, self._guessed_columns = engine, rows, entropy, guessed_columns
         self._kinds = {name: column_kind(dtype) for name, dtype in rows.schema().items()}
 
@@ -81,6 +85,17 @@ class Table:
         """The columns that a query uses and whose kinds were found in the rows, so that one row could change them."""
         names = self.used_columns(query, unit, part)
         return {name: kind for name, kind in self._kinds.items() if name in names & self._guessed_columns}
+
+    def unreadable(self, query: Query, unit: PrivacyUnit, part: Partition | None) -> dict[str, int]:
+        """How many texts of a CSV file, in columns that a query uses, are no value of their column's kind.
+
+        They are secret, for the curator only: they count as missing values, and no release says how many there are.
+        """
+        if self._texts is None:
+            return {}
+        names = self.used_columns(query, unit, part)
+        kinds = {name: kind for name, kind in self._kinds.items() if name in names}
+        return count_unreadable(kinds, self._texts, self._engine)
 
     def used_columns(self, query: Query, unit: PrivacyUnit, part: Partition | None) -> set[str]:
         """The columns that a query uses."""

@@ -3,6 +3,6 @@
 What comes out of one is an `Engine`, which answers a question written in ibis, and a table to ask it of.
 """
 
-from utmost.data.engines.engine import Engine, run_guarded
+from utmost.data.engines.engine import Engine, OpenedTable, run_guarded
 
-__all__ = ["Engine", "run_guarded"]
+__all__ = ["Engine", "OpenedTable", "run_guarded"]

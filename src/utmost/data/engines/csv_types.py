@@ -1,13 +1,16 @@
 """Read CSV files: the kinds of their columns and the values that their texts mean.
 
-The first line names the columns. Values are parted by commas, may be quoted by ", and a quote inside quotes is doubled.
-An empty value is NULL. A line with too few values has NULL for the rest; values beyond the last column are left out.
+The first line names the columns, and every other line is one row (`csv_scan` refuses files of which that is not so).
+Values are parted by commas, may be quoted by ", and a quote inside quotes is doubled. An empty value is NULL. A line
+with too few values has NULL for the rest; values beyond the last column are left out.
 
 Each column has a kind, declared or found by reading the whole file, and a value means what its kind says: `12`, `+12`
 and `12.0` are integers; a number is written in decimals with or without an exponent, or is `inf`; a truth is true, t,
-yes, y, 1 or false, f, no, n, 0 in any case; a date is 2020-01-31; a time is a date, a blank or T, and 12:00, 12:00:00
-or 12:00:00.5. **What does not fit its kind is NULL**, also an integer beyond 64 bits: a run that stopped at one row
-would reveal that the row is there. The rules are written in expressions that DuckDB and Spark read alike.
+yes, y, 1 or false, f, no, n, 0 in any case; a date is 2020-01-31; a time is a date, which is its midnight, or a date, a
+blank or T, and 12:00, 12:00:00 or 12:00:00.5, with or without Z or an offset such as +02:00, +0200 or +02. A time with
+an offset is that instant in UTC, one without is taken as it stands. **What does not fit its kind is NULL**, also an
+integer beyond 64 bits: a run that stopped at one row would reveal that the row is there. The rules are written in
+expressions that DuckDB and Spark read alike.
 """
 
 from __future__ import annotations
@@ -23,20 +26,26 @@ from typing import Any
 from utmost.data.column_kinds import ColumnKind
 from utmost.data.engines.engine import Engine
 from utmost.data.engines.table_names import suggestion
-from utmost.errors import InputError
+from utmost.errors import DataError, InputError
 
 INTEGER_PATTERN = r"^[+-]?[0-9]+\z"
 POINTED_INTEGER_PATTERN = r"^([+-]?[0-9]+)[.]0*\z"  # an integer written as a number
 NUMBER_PATTERN = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\z|^[+-]?[iI][nN][fF]([iI][nN][iI][tT][yY])?\z"
 DATE_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}\z"
 CLOCK_PATTERN = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,6})?)?"
-TIME_PATTERN = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[ T]{CLOCK_PATTERN}\z"
+DATE_AND_CLOCK_PATTERN = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[ T]{CLOCK_PATTERN}"
+LOCAL_TIME_PATTERN = rf"{DATE_PATTERN}|{DATE_AND_CLOCK_PATTERN}\z"
+ZONED_TIME_PATTERN = rf"{DATE_AND_CLOCK_PATTERN}(Z|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?)\z"
+MINUTE_LENGTH = 16  # characters of 2020-01-31T12:00
+SECONDS_PATTERN = rf"^.{{{MINUTE_LENGTH}}}(:[0-9.]+)"
+OFFSET_HOURS_PATTERN = r":[0-9.]+([+-][0-9]{2}):?[0-9]*\z"
+OFFSET_MINUTES_PATTERN = r":[0-9.]+[+-][0-9]{2}:?([0-9]{2})\z"
 TRUE_WORDS, FALSE_WORDS = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 KIND_PATTERNS = {
     ColumnKind.INTEGER: (INTEGER_PATTERN, "int64"),
     ColumnKind.NUMBER: (NUMBER_PATTERN, "float64"),
     ColumnKind.DATE: (DATE_PATTERN, "date"),
-    ColumnKind.TIME: (TIME_PATTERN, "timestamp"),
+    ColumnKind.TIME: (f"{LOCAL_TIME_PATTERN}|{ZONED_TIME_PATTERN}", "timestamp"),
 }
 DETECTABLE_KINDS = (  # a column is of the first that fits every value; else text
     ColumnKind.INTEGER,
@@ -115,9 +124,7 @@ def _fit_int64(texts: set[str]) -> bool:
 
 
 def typed_columns(raw: Any, layout: CsvLayout, engine: Engine) -> Any:
-    """The texts of the file as values of their kinds. In a file of one column an empty line is no row."""
-    if len(layout.names) == 1:
-        raw = raw.filter(raw[layout.names[0]].notnull())
+    """The texts of the file as values of their kinds."""
     kinds = {
         **_detect_kinds([name for name in layout.names if name not in layout.declared], raw, engine),
         **layout.declared,
@@ -136,12 +143,54 @@ def parse_value(text: Any, kind: ColumnKind) -> Any:
         word = value.lower()
         return ibis.cases((word.isin(TRUE_WORDS), True), (word.isin(FALSE_WORDS), False), else_=ibis.null("boolean"))
     pattern, dtype = KIND_PATTERNS[kind]
+    if kind is ColumnKind.TIME:
+        return _parse_time(value)
     cases = [(value.re_search(pattern), value.try_cast(dtype))]
     if kind is ColumnKind.INTEGER:
         cases.append(
             (value.re_search(POINTED_INTEGER_PATTERN), value.re_extract(POINTED_INTEGER_PATTERN, 1).try_cast(dtype))
         )
     return ibis.cases(*cases, else_=ibis.null(dtype))
+
+
+def _parse_time(value: Any) -> Any:
+    """A time as it stands, or the instant in UTC of one with an offset, which is first written as ±HH:MM."""
+    import ibis
+
+    def extract(pattern: str, default: str) -> Any:
+        return value.re_extract(pattern, 1).nullif("").fill_null(default)
+
+    minute, seconds = value.substr(0, MINUTE_LENGTH), extract(SECONDS_PATTERN, ":00")
+    offset = extract(OFFSET_HOURS_PATTERN, "+00") + ":" + extract(OFFSET_MINUTES_PATTERN, "00")
+    instant = (minute + seconds + offset).try_cast("timestamp('UTC')").cast("timestamp")
+    return ibis.cases(
+        (value.re_search(LOCAL_TIME_PATTERN), value.try_cast("timestamp")),
+        (value.re_search(ZONED_TIME_PATTERN), instant),
+        else_=ibis.null("timestamp"),
+    )
+
+
+def check_row_count(raw: Any, engine: Engine, rows: int, path: Path) -> None:
+    """Refuse a file of which the engine makes more or fewer rows than it has lines after the first."""
+    if engine.numbers(raw.aggregate(rows=raw.count())) != (rows,):
+        raise DataError(
+            f"location must be a CSV file of which {engine.name} makes one row of each line, got {path.name!r}, of "
+            "which it does not: convert it to Parquet"
+        )
+
+
+def count_unreadable(kinds: Mapping[str, ColumnKind], raw: Any, engine: Engine) -> dict[str, int]:
+    """How many texts of each column are neither blank nor a value of its kind, nor `nan` in one of numbers."""
+    tests = {name: _is_readable(raw[name], kind) for name, kind in kinds.items() if kind is not ColumnKind.TEXT}
+    return {name: count for name, count in _count_false(tests, raw, engine).items() if count}
+
+
+def _count_false(tests: Mapping[str, Any], raw: Any, engine: Engine) -> dict[str, int]:
+    """How often each test fails."""
+    if not tests:
+        return {}
+    counts = {f"c{index}": (~test).sum() for index, test in enumerate(tests.values())}
+    return dict(zip(tests, engine.numbers(raw.aggregate(**counts)), strict=True))
 
 
 def _detect_kinds(names: list[str], raw: Any, engine: Engine) -> dict[str, ColumnKind]:
@@ -174,18 +223,19 @@ def _has_form(value: str, kind: ColumnKind) -> bool:
 
 def _misfit_columns(kinds: Mapping[str, ColumnKind], raw: Any, engine: Engine) -> list[str]:
     """The columns that have a value which is not of the kind given."""
-    if not kinds:
-        return []
-    misfit_counts = {
-        f"c{index}": (~_fits_kind(raw[name], kind)).sum() for index, (name, kind) in enumerate(kinds.items())
-    }
-    return [name for name, count in zip(kinds, engine.numbers(raw.aggregate(**misfit_counts)), strict=True) if count]
+    tests = {name: _is_typical(raw[name], kind) for name, kind in kinds.items()}
+    return [name for name, count in _count_false(tests, raw, engine).items() if count]
 
 
-def _fits_kind(text: Any, kind: ColumnKind) -> Any:
-    """Whether a text is missing or a value of the kind; of truths only true and false are, of numbers nan is too."""
-    word = text.strip().lower()
+def _is_typical(text: Any, kind: ColumnKind) -> Any:
+    """Whether a text may be in a column that is found to be of the kind: of truths, only true and false may."""
     if kind is ColumnKind.TRUTH:
-        return text.isnull() | word.isin(("true", "false"))
-    fits = text.isnull() | parse_value(text, kind).notnull()
-    return fits | (word == "nan") if kind is ColumnKind.NUMBER else fits
+        return text.isnull() | text.strip().lower().isin(("true", "false"))
+    return _is_readable(text, kind) & (text.isnull() | (text.strip() != ""))
+
+
+def _is_readable(text: Any, kind: ColumnKind) -> Any:
+    """Whether a text is missing, blank or a value of the kind; of numbers nan is one."""
+    word = text.strip().lower()
+    readable = text.isnull() | (word == "") | parse_value(text, kind).notnull()
+    return readable | (word == "nan") if kind is ColumnKind.NUMBER else readable

@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from utmost.data.engines.csv_types import CsvLayout, typed_columns
-from utmost.data.engines.engine import Engine, Row, run_guarded
+from utmost.data.engines.csv_scan import MAX_LINE_BYTES
+from utmost.data.engines.csv_types import CsvLayout, check_row_count, typed_columns
+from utmost.data.engines.engine import Engine, OpenedTable, Row, run_guarded
 from utmost.data.engines.table_names import find_table, listed_names
 from utmost.errors import DataError
 
@@ -30,33 +31,33 @@ WILDCARDS = "*?["
 
 
 @contextmanager
-def open_parquet(path: Path) -> Iterator[tuple[Engine, Any]]:
+def open_parquet(path: Path) -> Iterator[OpenedTable]:
     """A Parquet file, or the Parquet files right inside a directory."""
     pattern = _literal_pattern(path) + ("/*.parquet" if path.is_dir() else "")
     message = f"location must be a Parquet file that can be read, got {path.name!r}: write it again"
     with _open_engine(path) as engine:
         read_parquet = engine.backend.con.read_parquet
         run_guarded(lambda: read_parquet(pattern, hive_partitioning=False).create_view("data"), message)
-        yield engine, run_guarded(lambda: _describe_table(engine, MEMORY, "main", "data"), message)
+        yield OpenedTable(engine, run_guarded(lambda: _describe_table(engine, MEMORY, "main", "data"), message))
 
 
 @contextmanager
-def open_csv(path: Path, layout: CsvLayout) -> Iterator[tuple[Engine, Any]]:
-    """A CSV file, read once into DuckDB's memory; the kinds of the columns are found where they are not declared."""
+def open_csv(path: Path, layout: CsvLayout, rows: int) -> Iterator[OpenedTable]:
+    """A CSV file of so many rows, whose values are read into memory; kinds are found where they are not declared."""
     message = f"location must be a CSV file that can be read, got {path.name!r}: see that it is text in UTF-8"
     with _open_engine(path) as engine:
-        execute = engine.backend.con.execute
-        run_guarded(lambda: _load_csv(engine.backend.con, path, layout), message)
-        typed_table = typed_columns(
-            run_guarded(lambda: _describe_table(engine, MEMORY, "main", "raw"), message), layout, engine
-        )
-        run_guarded(lambda: execute(f"CREATE TABLE data AS {engine.sql(typed_table)}"), message)
-        run_guarded(lambda: execute("DROP TABLE raw"), message)
-        yield engine, run_guarded(lambda: _describe_table(engine, MEMORY, "main", "data"), message)
+        connection = engine.backend.con
+        run_guarded(lambda: _read_csv(connection, path, layout).create_view("texts"), message)
+        texts = run_guarded(lambda: _describe_table(engine, MEMORY, "main", "texts"), message)
+        typed_table = typed_columns(texts, layout, engine)
+        run_guarded(lambda: connection.execute(f"CREATE TABLE data AS {engine.sql(typed_table)}"), message)
+        table = run_guarded(lambda: _describe_table(engine, MEMORY, "main", "data"), message)
+        check_row_count(table, engine, rows, path)
+        yield OpenedTable(engine, table, texts)
 
 
 @contextmanager
-def open_database(path: Path, table: str | None) -> Iterator[tuple[Engine, Any]]:
+def open_database(path: Path, table: str | None) -> Iterator[OpenedTable]:
     """A table or view of a DuckDB file; `table` may name its schema, as in main.people.
 
     A view finds functions in its own file first. So it is refused where the file stores a macro under a built-in name.
@@ -69,7 +70,7 @@ def open_database(path: Path, table: str | None) -> Iterator[tuple[Engine, Any]]
                 f"{name!r} beside a macro with the name of a built-in function: drop it, or store the view as a table"
             )
         message = f"table must be one that DuckDB can open alone, got {name!r}: a view on other files has to be stored"
-        yield engine, run_guarded(lambda: _describe_table(engine, SOURCE, schema, name), message)
+        yield OpenedTable(engine, run_guarded(lambda: _describe_table(engine, SOURCE, schema, name), message))
 
 
 def list_tables(path: Path) -> list[str]:
@@ -142,18 +143,7 @@ def _ibis_type(kind: str) -> Any:
         return dt.unknown
 
 
-def _load_csv(connection: Any, path: Path, layout: CsvLayout) -> None:
-    """The file's texts as table `raw`. Quick first; where that fails, slowly, without the lines that cannot be read.
-
-    The quick way gives up at the first oddity, so both read the same rows where the quick one reads any.
-    """
-    try:
-        _read_csv(connection, path, layout, parallel=True, ignore_errors=False).create("raw")
-    except Exception:
-        _read_csv(connection, path, layout, parallel=False, ignore_errors=True).create("raw")
-
-
-def _read_csv(connection: Any, path: Path, layout: CsvLayout, **options: bool) -> Any:
+def _read_csv(connection: Any, path: Path, layout: CsvLayout) -> Any:
     return connection.read_csv(
         _literal_pattern(path),
         columns=dict.fromkeys(layout.names, "VARCHAR"),
@@ -165,7 +155,7 @@ def _read_csv(connection: Any, path: Path, layout: CsvLayout, **options: bool) -
         null_padding=True,
         strict_mode=False,
         hive_partitioning=False,
-        **options,
+        max_line_size=MAX_LINE_BYTES + 1,
     )
 
 

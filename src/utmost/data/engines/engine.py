@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from utmost.errors import DataError, UtmostError
 
@@ -68,3 +68,11 @@ class Engine:
         """The one row of an ibis table of whole numbers; no number at all (the sum of no row) is 0."""
         (row,) = self.rows(query)
         return tuple(0 if entry is None else int(entry) for entry in row)
+
+
+class OpenedTable(NamedTuple):
+    """A table in its engine, to be asked; of a CSV file also its texts, before they are made values of their kinds."""
+
+    engine: Engine
+    rows: Any
+    texts: Any = None

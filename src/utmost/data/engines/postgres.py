@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from utmost.data.engines.engine import Engine, Row, run_guarded
+from utmost.data.engines.engine import Engine, OpenedTable, Row, run_guarded
 from utmost.data.engines.table_names import find_table
 from utmost.errors import InputError
 
@@ -45,7 +45,7 @@ SELECT_COLUMNS = """
 
 
 @contextmanager
-def open_database(url: str, table: str | None) -> Iterator[tuple[Engine, Any]]:
+def open_database(url: str, table: str | None) -> Iterator[OpenedTable]:
     """A table or view of a database; `table` may name its schema, as in old.people, and is else of public."""
     message = "location must be a PostgreSQL database whose catalogue can be read: check the user's rights"
     with _open_engine(url) as engine:
@@ -53,7 +53,7 @@ def open_database(url: str, table: str | None) -> Iterator[tuple[Engine, Any]]:
         tables = run_guarded(lambda: execute(SELECT_TABLES).fetchall(), message)
         schema, name = find_table(table, tables, DEFAULT_SCHEMA)
         columns = run_guarded(lambda: execute(SELECT_COLUMNS, (schema, name)).fetchall(), message)
-        yield engine, engine.table({column: _ibis_type(kind) for column, kind in columns}, name, schema)
+        yield OpenedTable(engine, engine.table({column: _ibis_type(kind) for column, kind in columns}, name, schema))
 
 
 @contextmanager

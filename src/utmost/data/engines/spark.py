@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from utmost.data.engines.csv_types import CsvLayout, typed_columns
-from utmost.data.engines.engine import Engine, Row, run_guarded
+from utmost.data.engines.csv_scan import MAX_LINE_BYTES
+from utmost.data.engines.csv_types import CsvLayout, check_row_count, typed_columns
+from utmost.data.engines.engine import Engine, OpenedTable, Row, run_guarded
 from utmost.data.engines.table_names import find_table
 from utmost.errors import InputError
 
@@ -38,7 +39,7 @@ LOGGER_NAMES = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 SILENT_LEVEL = logging.CRITICAL + 1
 CSV_OPTIONS = {
     "header": True,
-    "multiLine": True,
+    "multiLine": False,  # one line is one row
     "quote": '"',
     "escape": '"',
     "mode": "PERMISSIVE",
@@ -46,12 +47,13 @@ CSV_OPTIONS = {
     "emptyValue": "",
     "columnPruning": False,
     "maxCharsPerColumn": -1,
+    "maxColumns": MAX_LINE_BYTES + 1,  # a line of commas is read too
 }
 WILDCARDS = "*?[]{}\\"
 
 
 @contextmanager
-def open_parquet(path: Path) -> Iterator[tuple[Engine, Any]]:
+def open_parquet(path: Path) -> Iterator[OpenedTable]:
     """A Parquet file, or a directory of them."""
     message = f"location must be a Parquet file that can be read, got {path.name!r}: write it again"
     with _open_sessions() as (_, session):
@@ -60,12 +62,12 @@ def open_parquet(path: Path) -> Iterator[tuple[Engine, Any]]:
         )
         with _temporary_view(session, frame) as name:
             engine = _wrap_session(session)
-            yield engine, _describe_table(engine, frame, name)
+            yield OpenedTable(engine, _describe_table(engine, frame, name))
 
 
 @contextmanager
-def open_csv(path: Path, layout: CsvLayout) -> Iterator[tuple[Engine, Any]]:
-    """A CSV file; the kinds of the columns are found where they are not declared."""
+def open_csv(path: Path, layout: CsvLayout, rows: int) -> Iterator[OpenedTable]:
+    """A CSV file of so many rows; the kinds of the columns are found where they are not declared."""
     message = f"location must be a CSV file that can be read, got {path.name!r}: see that it is text in UTF-8"
     with _open_sessions() as (_, session):
         from pyspark.sql.types import StringType, StructField, StructType
@@ -75,11 +77,13 @@ def open_csv(path: Path, layout: CsvLayout) -> Iterator[tuple[Engine, Any]]:
         frame = run_guarded(lambda: reader.csv(_literal_pattern(path)), message)
         with _temporary_view(session, frame) as name:
             engine = _wrap_session(session)
-            yield engine, typed_columns(_describe_table(engine, frame, name), layout, engine)
+            texts = _describe_table(engine, frame, name)
+            check_row_count(texts, engine, rows, path)
+            yield OpenedTable(engine, typed_columns(texts, layout, engine), texts)
 
 
 @contextmanager
-def open_catalogue(table: str | None) -> Iterator[tuple[Engine, Any]]:
+def open_catalogue(table: str | None) -> Iterator[OpenedTable]:
     """A table or view of the session's current database; `table` may name another database, as in old.people."""
     message = "table must be one that Spark can open: read it outside utmost to see why it cannot"
     with _open_sessions() as (running_session, session):
@@ -87,7 +91,7 @@ def open_catalogue(table: str | None) -> Iterator[tuple[Engine, Any]]:
         frame = run_guarded(lambda: running_session.table(qualified_name), message)
         with _global_view(running_session, frame) as (schema, name):
             engine = _wrap_session(session)
-            yield engine, _describe_table(engine, frame, name, schema)
+            yield OpenedTable(engine, _describe_table(engine, frame, name, schema))
 
 
 def _find_identifiers(session: Any, table: str | None) -> list[str]:
