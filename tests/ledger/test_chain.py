@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import LedgerError
-from utmost.ledger import Budget, Part, QueryCost, ReleaseCost, chain, open_ledger
+from utmost.ledger import Budget, Part, QueryCost, ReleaseCost, chain, open_ledger, statements
 from utmost.ledger.ledger import _make_store
-from utmost.ledger.store import TABLES
+from utmost.ledger.store import TABLES, Version1Session, tables_version
 
 TENTH = Fraction(1, 10)
 NORTH, SOUTH = (Part("region", value, "text", None, "people.csv") for value in ("north", "south"))
@@ -280,3 +280,19 @@ def test_parts_that_differ_in_anything_but_the_value_add_up(location):
             for value in ("yes", "no"):
                 spent += TENTH if value == "yes" or source is None else 0
                 assert ledger.charge(old_cost(Part("region", value, kind, table, source))).spent == spent
+
+
+def test_who_reads_an_older_state_while_others_upgrade_reads_it_to_the_end(postgres_url):
+    """PostgreSQL shows new columns at once, and new rows only to who begins later."""
+    make_version_1(postgres_url)
+    store = _make_store(postgres_url, None)
+    with store.reading() as session:
+        session.rows("SELECT 1")  # from here on this state is seen
+        with open_ledger(postgres_url) as ledger:
+            ledger.charge(old_cost())
+        assert tables_version(session, store) == 1
+        old_session = Version1Session(session)
+        assert len(old_session.rows(statements.SELECT_BUDGET)) == 1
+        assert len(old_session.rows(statements.SELECT_HISTORY, 1)) == 3
+        assert len(old_session.rows(statements.SELECT_CHARGE_GROUPS, 1)) == 3
+    store.close()

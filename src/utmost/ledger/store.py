@@ -45,6 +45,11 @@ UPGRADE_TO_2 = (
     "ALTER TABLE utmost_charges ADD COLUMN unit_kind TEXT",
     "ALTER TABLE utmost_charges ADD COLUMN entry_hash TEXT",
 )
+VERSION_1_COLUMNS = {  # by name: a table may get its new columns while an older state of it is read
+    "utmost_ledger l": "version",
+    "utmost_budgets b": "id, name, epsilon, delta, composition, unit, neighbours, remember, opened",
+    "utmost_charges c": "id, budget, charged, plan, fingerprint, part_column, part_value",
+}
 COLUMNS_SINCE_2 = {
     "utmost_ledger l": ("id",),
     "utmost_budgets b": ("opening_hash", "head_hash"),
@@ -103,7 +108,7 @@ class Version1Session:
         for name, columns in COLUMNS_SINCE_2.items():
             table, alias = name.split()
             nulls = ", ".join(f"CAST(NULL AS TEXT) AS {column}" for column in columns)
-            statement = statement.replace(name, f"(SELECT *, {nulls} FROM {table}) {alias}")
+            statement = statement.replace(name, f"(SELECT {VERSION_1_COLUMNS[name]}, {nulls} FROM {table}) {alias}")
         return self._session.rows(statement, *values)
 
 
