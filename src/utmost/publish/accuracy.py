@@ -103,8 +103,8 @@ def _ratio_error(mechanism: RatioMechanism, steps: int) -> ErrorLaw:
         expected, half = _combined_noise_error(total, steps, rows)
     expected, width = round_to_12_digits(float(mechanism.total.unit) * expected), mechanism.total.unit * half
     sentence = (
-        f"noise: at most {decimal_above(expected, 4)}/rows on average, "
-        f"within ±{decimal_above(width, 4)}/rows in 95 % of cases"
+        f"noise: at worst about {decimal_above(expected, 4)}/rows on average, "
+        f"about ±{decimal_above(width, 4)}/rows in 95 % of cases"
     )
     return ErrorLaw(expected, width, sentence, over_rows=True)
 

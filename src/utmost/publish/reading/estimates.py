@@ -16,7 +16,8 @@ from utmost.publish.release_model import Answer
 class ExpectedLosses:
     """Expected losses in the value's unit: of the best reading, and of the released value itself.
 
-    Where the released value is none of the reader's points, the nearest of them stands for it.
+    Where the released value is none of the reader's points, the nearest of them stands for it; of a mean of a secret
+    number of rows it is the value itself, unless the loss is a matrix.
     """
 
     expected: float

@@ -1,7 +1,8 @@
 """A mean from a noisy total T and a noisy number of rows R, neither of which is public.
 
 The reader believes in means m_k; the prior on the number of rows r is flat. Given r and m_k the total is the
-lattice number nearest to r·μ_k, μ_k = (m_k − origin)/unit, so the two answers τ and ρ have the likelihood
+lattice number nearest to r·μ_k, the even one of two, μ_k = (m_k − origin)/unit, so the two answers τ and ρ have the
+likelihood
 
     Λ_k = Σ_r e^(−ε_R|r − ρ|)·e^(−ε_T|⌊r·μ_k⌉ − τ|)        r = 1, 2, … up to the public end, if there is one.
 
@@ -19,6 +20,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from utmost.consumer.losses import Table
 from utmost.errors import InputError
 from utmost.publish.reading.estimates import ExpectedLosses, Reading
 from utmost.publish.reading.prior_axis import Axis
@@ -43,9 +45,19 @@ class Window:
 def read_ratio(reader: Reader, mechanism: RatioMechanism, parts: tuple[int, int], value: Value) -> Reading:
     """The best reading of a mean, its interval, and the losses given the two answers."""
     posterior = reader.after(ratio_likelihood(reader, mechanism, parts))
-    (best, low, high), losses = reader.best(posterior, reader.axis.nearest(Fraction(value)))
+    nearest = reader.axis.nearest(Fraction(value))
+    (best, low, high), losses = reader.best(posterior, nearest)
     interval = reader.value(low), reader.value(high)
-    return Reading(value, reader.value(best), interval, ExpectedLosses.of(reader.scale, *losses))
+    expected_losses = ExpectedLosses.of(reader.scale, *losses)
+    if reader.axis.value(nearest) != value and not isinstance(reader.loss, Table):
+        expected_losses = ExpectedLosses(reader.scale * losses[0], reader.scale * _loss_at(reader, posterior, value))
+    return Reading(value, reader.value(best), interval, expected_losses)
+
+
+def _loss_at(reader: Reader, posterior: Floats, value: Value) -> float:
+    """The expected loss, in steps, of reading a value that is none of the reader's points."""
+    position = float((Fraction(value) - reader.axis.first) / reader.axis.step)
+    return float(posterior @ reader.loss.array(np.arange(len(posterior)), position))
 
 
 def ratio_likelihood(reader: Reader, mechanism: RatioMechanism, parts: tuple[int, int]) -> Floats:
@@ -78,17 +90,29 @@ def _window(mechanism: RatioMechanism, centre: int, reach: float, points: int) -
 def sum_likelihood(axis: Axis, mechanism: RatioMechanism, parts: tuple[int, int], window: Window) -> Floats:
     """ln Σ_r of the terms of Λ_k over these numbers of rows, for every point of the axis."""
     total, rows = parts
-    start, step = (
-        float((axis.first - mechanism.total.origin) / mechanism.total.unit),
-        float(axis.step / mechanism.total.unit),
-    )
-    means = start + step * np.arange(axis.size)
     row_logs = -float(mechanism.rows.epsilon) * np.abs(window.rows - rows)
     logs = np.empty(axis.size)
     chunk = max(TERMS_PER_CHUNK // len(window.rows), 1)
     for begin in range(0, axis.size, chunk):
-        totals = np.rint(means[begin : begin + chunk, None] * window.rows[None, :])
+        totals = _nearest_totals(axis, mechanism, range(begin, min(begin + chunk, axis.size)), window.rows)
         terms = row_logs - float(mechanism.total.epsilon) * np.abs(totals - total)
         peak = terms.max(axis=1)
         logs[begin : begin + chunk] = peak + np.log(np.exp(terms - peak[:, None]).sum(axis=1))
     return logs
+
+
+def _nearest_totals(axis: Axis, mechanism: RatioMechanism, points: range, rows: Floats) -> Floats:
+    """The whole numbers nearest to r·μ_k, the even one of two, for some points k and numbers of rows r.
+
+    μ_k = (a + b·k)/q in whole numbers, so ties are ties; in doubles where those are beyond 64 bits.
+    """
+    start = (axis.first - mechanism.total.origin) / mechanism.total.unit
+    step = axis.step / mechanism.total.unit
+    q = math.lcm(start.denominator, step.denominator)
+    a, b = int(start * q), int(step * q)
+    if 2 * (abs(a) + abs(b) * axis.size) * int(rows[-1]) + q < 1 << 62:
+        numerators = (a + b * np.arange(points.start, points.stop))[:, None] * rows.astype(np.int64)[None, :]
+        totals, remainders = np.divmod(2 * numerators + q, 2 * q)
+        return np.asarray(totals - ((remainders == 0) & (totals % 2 == 1)), dtype=np.float64)
+    means = float(start) + float(step) * np.arange(points.start, points.stop)
+    return np.asarray(np.rint(means[:, None] * rows[None, :]))
