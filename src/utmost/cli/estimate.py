@@ -124,7 +124,7 @@ def _print_estimate(estimate: Estimate, request: dict[str, Any]) -> None:
 
     answer, reader = estimate.answer, estimate.reader
     condition = f" where {' '.join(answer.where.split())}" if answer.where else ""
-    facts = [("query", f"{answer.name}: {answer.kind}{condition}, ε = {answer.epsilon}")]
+    facts = [("query", f"{answer.name}: {answer.kind}{condition}, ε = {answer.epsilon}"), ("of", answer.error.target)]
     if reader is not None:
         range_text = f"{_format_number(reader.axis.first)} … {_format_number(reader.axis.last)}"
         points = "" if reader.axis.step == 1 else f" on {reader.axis.size} points"

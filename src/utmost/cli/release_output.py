@@ -86,6 +86,7 @@ def format_above(value: Fraction | float, digits: int) -> str:
 
 def print_release(release: Release) -> None:
     """Print the values, and what they guarantee."""
+    from utmost.publish.answer_error import noise_remark
     from utmost.publish.preview import format_epsilon
 
     print_table(("query", "value", "± (95 %)", "best"), [_answer_row(answer) for answer in release], 1)
@@ -93,6 +94,9 @@ def print_release(release: Release) -> None:
     for answer in release:
         if isinstance(answer.value, tuple):
             print_text(f"{answer.name}: {cells_text(answer)}")
+    remark = noise_remark({answer.kind for answer in release}, release.unit)
+    if remark is not None:
+        print_text(remark)
     print_text(f"Guarantee: {release.guarantee}.")
     print_text(
         f"Ledger: entry {release.entry.number}, budget {release.entry.budget}, ε "

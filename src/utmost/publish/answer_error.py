@@ -6,20 +6,27 @@ table. Every front end takes the words from here.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
-from utmost.data.queries import Count, Histogram, PrivacyUnit, Query
+from utmost.data.queries import Count, Histogram, Mean, PrivacyUnit, Quantile, Query, Sum
 from utmost.publish import accuracy
 from utmost.publish.release_model import ErrorLaw, Mechanism
 
-KIND_WORDS = {"Count": "count", "Histogram": "number of each cell", "Sum": "sum", "Mean": "mean"}
+NOUNS: dict[type, str] = {
+    Count: "count",
+    Histogram: "count in each cell",
+    Sum: "sum",
+    Mean: "mean",
+    Quantile: "quantile",
+}
+NUMBER_KINDS = frozenset(("sum", "mean", "quantile"))
 
 
 def answer_error(mechanism: Mechanism, query: Query, unit: PrivacyUnit) -> ErrorLaw:
     """The error law of an answer, whose words say what it is the distance from."""
-    error, limits = accuracy.error_law(mechanism, query), error_limits(query, unit)
-    target = error_target(query, unit)
-    words = error.words if not limits else f"{error.words}, around {target}"
+    error, target = accuracy.error_law(mechanism, query), error_target(query, unit)
+    words = f"{error.words}, around {target}" if _limits(query, unit) else error.words
     return replace(error, words=words, target=target)
 
 
@@ -31,26 +38,37 @@ def error_target(query: Query, unit: PrivacyUnit) -> str:
     >>> error_target(Count("vote = 1"), PrivacyUnit())
     'the true count'
     """
-    kind, limits = KIND_WORDS.get(type(query).__name__, "quantile"), error_limits(query, unit)
-    if not limits:
-        return f"the true {kind}"
-    return f"the {kind} with {' and '.join(limits)}"
+    noun, limits = NOUNS[type(query)], _limits(query, unit)
+    if isinstance(query, Count) and unit.groups is not None:
+        noun = "count of persons"
+    return f"the {noun} with {' and '.join(limits)}" if limits else f"the true {noun}"
 
 
-def error_limits(query: Query, unit: PrivacyUnit) -> list[str]:
-    """What is done to the rows before the number is asked of them: rows of a person left out, values clamped."""
-    limits = [] if unit.column is None else [contribution_limit(unit, isinstance(query, Count))]
-    if not isinstance(query, Count | Histogram):
+def noise_remark(kinds: Collection[str], unit: PrivacyUnit) -> str | None:
+    """What the errors of answers of these kinds leave out, in a sentence; None where they leave out nothing.
+
+    >>> noise_remark({"count"}, PrivacyUnit("person", rows=2))
+    'Errors are of the noise alone, around what is asked of at most 2 rows of each person.'
+    """
+    is_bounded = unit.column is not None and not (unit.groups is not None and set(kinds) <= {"count"})
+    limits = [contribution_limit(unit)] if is_bounded else []
+    limits += ["values within their bounds"] if NUMBER_KINDS & set(kinds) else []
+    return f"Errors are of the noise alone, around what is asked of {' and '.join(limits)}." if limits else None
+
+
+def contribution_limit(unit: PrivacyUnit) -> str:
+    """How much of each person is kept, in words."""
+    number, noun = (unit.rows, "row") if unit.rows is not None else (unit.groups, "group")
+    return f"at most {number} {noun}{'' if number == 1 else 's'} of each person"
+
+
+def _limits(query: Query, unit: PrivacyUnit) -> list[str]:
+    """What is done to the rows before the number is asked: rows of a person left out, values clamped.
+
+    A count with a unit of groups is of persons, each counted once whatever the bound: nothing is left out.
+    """
+    counts_persons = isinstance(query, Count) and unit.groups is not None
+    limits = [] if unit.column is None or counts_persons else [contribution_limit(unit)]
+    if isinstance(query, Sum | Mean | Quantile):
         limits.append(f"values clamped to {query.grid.low} … {query.grid.high}")
     return limits
-
-
-def contribution_limit(unit: PrivacyUnit, is_count: bool = False) -> str:
-    """How much of a person is kept; a count with a unit of groups counts each person once, whatever their bound."""
-    if unit.groups is not None:
-        return "each person counted once" if is_count else f"each person in at most {_times(unit.groups, 'group')}"
-    return f"at most {_times(unit.rows or 1, 'row')} of each person"
-
-
-def _times(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

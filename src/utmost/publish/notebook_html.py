@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from utmost.exact import decimal, decimal_above
 from utmost.exact.plain_text import escape_control
+from utmost.publish.answer_error import noise_remark
 
 if TYPE_CHECKING:
     from utmost.publish.reading.estimates import Estimate, Reading
@@ -26,9 +27,9 @@ def release_html(release: Release) -> str:
     rows = "".join(_answer_row(answer) for answer in release)
     head = "".join(f"<th>{escape(word)}</th>" for word in ("query", "value", "± (95 %)", "ε", "best"))
     title = f"<caption>{escape(release.title)}</caption>" if release.title else ""
-    return (
-        f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{escape(release.guarantee)}</p>"
-    )
+    remark = noise_remark({answer.kind for answer in release}, release.unit)
+    paragraphs = "".join(f"<p>{escape(text)}</p>" for text in (remark, release.guarantee) if text)
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{paragraphs}"
 
 
 def estimate_html(estimate: Estimate) -> str:
@@ -38,7 +39,8 @@ def estimate_html(estimate: Estimate) -> str:
         _reading_row(name, reading) for name, reading in zip(names[:MAX_CELL_ROWS], estimate.readings, strict=False)
     )
     head = "".join(f"<th>{escape(word)}</th>" for word in ("", "released", "best reading", "interval", "expected loss"))
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{escape(estimate.claim)}</p>"
+    about = f"<p>{escape(f'Readings are of {estimate.answer.error.target}.')}</p>"
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{about}<p>{escape(estimate.claim)}</p>"
 
 
 def _reading_row(name: str, reading: Reading) -> str:

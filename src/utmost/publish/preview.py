@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from utmost.data.queries import PrivacyUnit
 from utmost.exact import decimal
 from utmost.publish import plan_writer, plans
+from utmost.publish.answer_error import noise_remark
 from utmost.publish.execute import PlannedAnswer, Preview
 from utmost.publish.mechanism_selection import PrivacySetting
 from utmost.publish.release_encoder import error_content, mechanism_content, part_content
@@ -90,10 +90,9 @@ def error_remarks(
             yield grid_step_sentence(planned_answer)
     if guesses:
         yield f"Kinds were found in the rows; to release, declare them: {plan_writer.column_kinds(guesses)}"
-    limits = [] if setting.unit.column is None else [f"at most {_row_limit_text(setting.unit)} of each person"]
-    limits += ["values within their bounds"] if kinds & {"sum", "mean", "quantile"} else []
-    if limits:
-        yield f"Errors are of the noise alone, around what is asked of {' and '.join(limits)}."
+    remark = noise_remark(kinds, setting.unit)
+    if remark is not None:
+        yield remark
 
 
 def part_remarks(part_adds_up: str | None) -> Iterator[str]:
@@ -109,10 +108,6 @@ def grid_step_sentence(planned_answer: PlannedAnswer) -> str:
         f"{planned_answer.spec.name}: step {grid_step(planned_answer)}, the coarsest that adds at most {extra} to any "
         "reader's absolute loss."
     )
-
-
-def _row_limit_text(unit: PrivacyUnit) -> str:
-    return f"{unit.rows} rows" if unit.rows else f"{unit.groups} groups"
 
 
 def error_suffix(error: ErrorLaw, kind: str) -> str:

@@ -19,6 +19,7 @@ def estimate_content(estimate: Estimate) -> dict[str, Any]:
     """One answer and what was made of it: its value, its best reading, the interval, the losses, what is claimed."""
     reader, answer = estimate.reader, estimate.answer
     entry: dict[str, Any] = {"name": answer.name, "kind": answer.kind, "query_epsilon": str(answer.epsilon)}
+    entry["of"] = answer.error.target
     if estimate.cells:
         cells = [
             {"cell": name} | _reading_content(r) for name, r in zip(estimate.cells, estimate.readings, strict=True)

@@ -71,6 +71,7 @@ class ReadingResult(BaseModel):
     kind: str
     where: str | None
     epsilon: str
+    target: str = Field(description="What is read, in words: the number with so many rows of each person, if bounded")
     readings: list[ReadingView]
     more: int = Field(description="Cells that are not listed; `entry` has them all")
     total: FormattedNumber | None = Field(description="Of all cells, unbiased")
@@ -130,6 +131,7 @@ def read_answer(answer: Answer, file: str, form: ReadingForm, explicit_prior: Pr
         kind=answer.kind,
         where=answer.where,
         epsilon=str(answer.epsilon),
+        target=answer.error.target,
         share=f"{decimal(100 * form.parse_coverage(), 8)} %",
         **_number_fields(answer_estimate),
         **_claim_fields(answer_estimate),

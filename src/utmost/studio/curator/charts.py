@@ -37,7 +37,8 @@ def error_chart(query_spec: QuerySpec, answer: PlannedAnswer, kind: str, setting
     caption = (
         f"At ε = {format_rounded(answer.spec.epsilon)} the noise is "
         f"{format_rounded(answer.error.expected)}{suffix} on average (line), and "
-        f"within ±{format_above(answer.error.half_width).text}{suffix} in 95 % of cases (dashes)."
+        f"within ±{format_above(answer.error.half_width).text}{suffix} in 95 % of cases (dashes), "
+        f"around {answer.error.target}."
     )
     if suffix == "/r":
         caption += " Here r is the number of rows in the mean, which is not public."

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from utmost.exact import epsilon as level_of
 from utmost.publish import preview, release_file
+from utmost.publish.answer_error import noise_remark
 from utmost.publish.estimate import cell_names
 from utmost.publish.release_model import Answer, LatticeMechanism, Release
 from utmost.studio import charts, data_folder
@@ -63,6 +64,7 @@ class ReleaseView(BaseModel):
     neighbours: str
     units: int | None
     answers: list[AnswerView]
+    remark: str | None = Field(description="What the errors leave out: rows of a person that were not kept, clamping")
     plan: str | None = Field(description="The plan it was made by, if it was made here")
 
 
@@ -80,6 +82,7 @@ def release_view(settings: Settings, file: str, plan: str | None) -> ReleaseView
         neighbours=str(release.neighbours),
         units=release.units,
         answers=[_answer_view(answer) for answer in release],
+        remark=noise_remark({answer.kind for answer in release}, release.unit),
         plan=plan,
     )
 
@@ -133,8 +136,8 @@ def _histogram_chart(answer: Answer) -> Chart | None:
         for keys, value in zip(cell_names(answer), answer.value, strict=True)
     ]
     caption = (
-        f"Each of these noisy numbers is within ±{format_above(answer.error.half_width).text} of the true "
-        "one in 95 % of cases."
+        f"Each of these noisy numbers is within ±{format_above(answer.error.half_width).text} of "
+        f"{answer.error.target} in 95 % of cases."
     )
     return charts.make_chart(_histogram_spec(), caption, cells=rows)
 
@@ -167,8 +170,8 @@ def _noise_chart(answer: Answer, mechanism: LatticeMechanism) -> Chart:
     interval = [{"value": value, "low": value - half_width, "high": value + half_width}]
     value_text, half_width_text = format_rounded(Fraction(answer.value)), format_above(answer.error.half_width).text
     caption = (
-        f"The answer {value_text} is within ±{half_width_text} of the true one in 95 % of cases; "
-        "the height is how well a truth fits."
+        f"The answer {value_text} is within ±{half_width_text} of {answer.error.target} in 95 % of cases; "
+        "the height is how well each possible number fits."
     )
     return charts.make_chart(_noise_spec(), caption, law=rows, answer=interval)
 
