@@ -111,6 +111,35 @@ def test_a_task_that_fails_is_told_from_a_peer_that_is_not_there(bench: dict[str
     assert bench["run"].failures(measurements, section_with(bench, [])) == ["test: ours failed: no such name"]
 
 
+@pytest.mark.parametrize(
+    ("parts", "quick", "measurement", "written"),
+    [
+        ([], False, {"seconds": 1.0}, ["file", "curve", "pages"]),
+        ([], False, {"missing": "failed: no such name"}, []),
+        ([], True, {"seconds": 1.0}, []),
+        (["intervals"], False, {"seconds": 1.0}, []),
+    ],
+)
+def test_only_a_whole_run_without_a_failure_is_written(
+    bench: dict[str, ModuleType],
+    monkeypatch: pytest.MonkeyPatch,
+    parts: list[str],
+    quick: bool,
+    measurement: dict[str, Any],
+    written: list[str],
+) -> None:
+    run, measuring, calls = bench["run"], bench["measuring"], []
+    section = measuring.Section("intervals", {"ours": None}, [], lambda m: {"times": ["| 1 s |"]})
+    object.__setattr__(section, "measure", lambda name, folder: measurement)
+    monkeypatch.setattr(run, "PARTS", {"intervals": [section]})
+    monkeypatch.setattr(run.figures, "write", lambda content: calls.append("file"))
+    monkeypatch.setattr(run.continuous, "save_curve", lambda measurements, path: calls.append("curve"))
+    monkeypatch.setattr(run.pages, "rewrite_pages", lambda: calls.append("pages"))
+    problems = run.run_bench(parts, quick)
+    assert calls == written
+    assert bool(problems) == ("missing" in measurement)
+
+
 def test_a_figure_of_the_last_run_replaces_the_one_on_the_page(bench: dict[str, ModuleType], tmp_path: Path) -> None:
     figures, pages = bench["figures"], bench["pages"]
     old = "# Page\n\n<!-- bench:times -->\n\n| 4.49 s |\n\n<!-- /bench -->\n\nText.\n"
