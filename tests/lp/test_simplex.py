@@ -47,7 +47,7 @@ def test_no_float_solver_is_needed_for_small_programs(program: LinearProgram) ->
 
 
 def test_large_programs_are_not_solved_from_scratch() -> None:
-    assert two_phase_simplex(count_program(16, Fraction(1, 2), uniform(16), scaled=False)) is None
+    assert two_phase_simplex(count_program(24, Fraction(1, 2), uniform(24), scaled=False)) is None
 
 
 def test_dual_steps_solve_a_count_program_from_scratch() -> None:

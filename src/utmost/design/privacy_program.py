@@ -33,18 +33,19 @@ def privacy_program(space: Space, level: Rate, costs: Matrix) -> LinearProgram:
     C[x′,w] − α^d·C[x,w] ≥ 0; then Σ_w C[x,w] = 1 for each x. 0 ≤ α < 1.
     """
     points, readings = costs.shape
+    rational_costs = np.array([rational(c, "cost") for c in costs.ravel()], dtype=object).reshape(costs.shape)
     constraints = privacy_rows(space, level, readings)
     rows, columns, values = constraints
     count = 2 * len(space.edges) * readings
     cells = np.arange(points * readings)
     return LinearProgram(
-        [rational(c, "cost") for c in costs.ravel()],
+        rational_costs.ravel().tolist(),
         np.concatenate([rows, count + cells // readings]),
         np.concatenate([columns, cells]),
         np.concatenate([values, np.full(len(cells), Fraction(1), dtype=object)]),
         [Fraction(0)] * count + [Fraction(1)] * points,
         np.arange(count + points) >= count,
-        scale=_scale(space, level, readings),
+        scale=_scale(space, level, rational_costs),
         upper=[Fraction(1)] * len(cells),
         interior=[Fraction(1, readings)] * len(cells),
     )
@@ -69,9 +70,16 @@ def privacy_rows(
     return rows, columns, np.concatenate([ones, slopes, ones, slopes])
 
 
-def _scale(space: Space, level: Rate, readings: int) -> list[Fraction] | None:
-    """α^d(x,w), the natural size of an entry, where readings are the points themselves."""
-    if readings != len(space) or level.alpha == 0:
+def _scale(space: Space, level: Rate, costs: Matrix) -> list[Fraction] | None:
+    """The natural size of each entry when privacy is weak: C[x,w] ≈ α^d, d the distance from x to where w belongs.
+
+    A reading belongs to the points at which it costs least above their own best reading: for a loss that is least at
+    the truth to the point itself, for one that is largest there (`nib`) to all the others.
+    """
+    if level.alpha == 0:
         return None
-    powers = [rational(level.power(d), "alpha^distance") for d in space.values]
-    return [powers[code] for code in space.codes.ravel()]
+    powers = np.array([rational(level.power(d), "alpha^distance") for d in space.values], dtype=object)
+    regrets = costs - costs.min(axis=1, keepdims=True)
+    homes = [np.flatnonzero(column == column.min()) for column in regrets.T]
+    codes = np.array([space.codes[:, home].min(axis=1) for home in homes])  # codes rank the distances
+    return list(powers[codes.T.ravel()])

@@ -15,11 +15,11 @@ from utmost.errors import InfeasibleError, SolverError
 from utmost.lp.basis import Basis, PrimalDualPair, basic_solution
 from utmost.lp.feasibility import dual_bound, dual_fault, primal_fault, primal_objective
 from utmost.lp.feasibility_repair import dual_repair, primal_repair
-from utmost.lp.iterative_refinement import Point, initial_point, refine_once, scaled_frame
+from utmost.lp.iterative_refinement import Frame, Point, initial_point, refine_once, scaled_frame
 from utmost.lp.linear_program import LinearProgram, flint_vector
-from utmost.lp.rationals import Rational, to_fraction, to_fractions
+from utmost.lp.rationals import ZERO, Rational, to_fraction, to_fractions
 from utmost.lp.simplex import pivot_to_optimum, two_phase_simplex
-from utmost.lp.solver import SolverGuess, solve
+from utmost.lp.solver import MIN_DOUBLE_RATIO, SolverGuess, guess_in_units, has_wide_scale, solve
 
 MAX_REFINEMENT_ROUNDS = 9
 
@@ -57,27 +57,22 @@ def verify_certificate(program: LinearProgram, x: Sequence[Fraction], y: Sequenc
 def certify_guess(program: LinearProgram, guess: SolverGuess) -> Certificate:
     """The certificate a float guess leads to, checked exactly whatever path was taken.
 
-    1. The vertex of the guess's basis in exact arithmetic, then that of every round of iterative refinement.
-    2. Exact simplex steps, from a basis that is feasible on one side or, for a small program, from scratch. An optimal
-       pair found so far has gap 0.
-    3. The best of these points, as they are and repaired: x by `primal_repair`, y by `dual_repair`; the gap is what
-       that costs. SolverError if a side has none.
+    1. The vertex of the guess's basis in exact arithmetic, then that of every round of iterative refinement. A program
+       whose scale is wide is guessed again in units as wide, and refined in these.
+    2. Exact simplex steps, from the last regular basis or, for a small program without one, from scratch. An optimal
+       pair found so far has gap 0; a program of up to `simplex.MAX_SCRATCH_SIZE` rows and columns always gets here.
+    3. The best of these points, as they are and repaired: x by `primal_repair`, y by `dual_repair`, and of the trivial
+       ones: x = interior, y = 0. The gap is what that costs. SolverError if a side has none.
     """
-    frame = scaled_frame(program)
-    point: Point | None = initial_point(frame, guess)
     bases: dict[bytes, Basis] = {}
     pairs: list[PrimalDualPair] = []
-    for _ in range(MAX_REFINEMENT_ROUNDS):
-        if point is None or point.basis.key() in bases:
-            break
-        bases[point.basis.key()] = point.basis
-        pair = basic_solution(program, point.basis)
-        if pair is not None and _is_optimal(program, pair):
-            return _checked_certificate(program, *pair)
-        pairs += [(point.x, point.y)] + ([] if pair is None else [pair])
-        recent_pairs = pairs[-2:]
-        point = refine_once(frame, [x for x, _ in recent_pairs], [y for _, y in recent_pairs], point.basis)
-    pair = _pivot_from_bases(program, reversed(bases.values()))
+    is_wide = has_wide_scale(program)
+    pair = _refine_to_optimum(scaled_frame(program), guess, 1 if is_wide else MAX_REFINEMENT_ROUNDS, bases, pairs)
+    if pair is None and is_wide:
+        frame, wide_guess = scaled_frame(program, MIN_DOUBLE_RATIO), guess_in_units(program, MIN_DOUBLE_RATIO)
+        pair = _refine_to_optimum(frame, wide_guess, MAX_REFINEMENT_ROUNDS, bases, pairs)
+    if pair is None:
+        pair = _pivot_from_bases(program, reversed(bases.values()))
     return _best_certificate(program, pairs) if pair is None else _checked_certificate(program, *pair)
 
 
@@ -104,13 +99,31 @@ def certified_optimum(program: LinearProgram) -> Certificate:
     return certify_guess(program, guess)
 
 
-def _pivot_from_bases(program: LinearProgram, bases: Iterable[Basis]) -> PrimalDualPair | None:
-    """An optimal pair by exact simplex steps from one of the bases, else from scratch; None if that is too far."""
-    for basis in bases:
-        pair = pivot_to_optimum(program, basis)
-        if pair is not None:
+def _refine_to_optimum(
+    frame: Frame, guess: SolverGuess, rounds: int, bases: dict[bytes, Basis], pairs: list[PrimalDualPair]
+) -> PrimalDualPair | None:
+    """The optimal vertex of the guess's basis or of a later round; the bases and pairs that were not are added."""
+    program = frame.program
+    point: Point | None = initial_point(frame, guess)
+    for remaining_rounds in reversed(range(rounds)):
+        if point is None or point.basis.key() in bases:
+            break
+        bases[point.basis.key()] = point.basis
+        pair = basic_solution(program, point.basis)
+        if pair is not None and _is_optimal(program, pair):
             return pair
-    return two_phase_simplex(program)
+        pairs += [(point.x, point.y)] + ([] if pair is None else [pair])
+        recent_pairs = pairs[-2:]
+        if remaining_rounds:
+            point = refine_once(frame, [x for x, _ in recent_pairs], [y for _, y in recent_pairs], point.basis)
+    return None
+
+
+def _pivot_from_bases(program: LinearProgram, bases: Iterable[Basis]) -> PrimalDualPair | None:
+    """An optimal pair by exact steps from the first regular basis, else from scratch; None if that is too far."""
+    regular_basis = next((basis for basis in bases if basic_solution(program, basis) is not None), None)
+    pair = None if regular_basis is None else pivot_to_optimum(program, regular_basis)
+    return two_phase_simplex(program) if pair is None else pair
 
 
 def _is_optimal(program: LinearProgram, pair: PrimalDualPair) -> bool:
@@ -119,10 +132,12 @@ def _is_optimal(program: LinearProgram, pair: PrimalDualPair) -> bool:
 
 
 def _best_certificate(program: LinearProgram, pairs: Sequence[PrimalDualPair]) -> Certificate:
-    """The cheapest feasible x with the highest bound among the pairs, as they are and repaired."""
+    """The cheapest feasible x with the highest bound among the pairs, as they are, repaired, and trivial."""
     repaired = [primal_repair(program, x) for x, _ in pairs]
     primal_points = [x for x, _ in pairs] + [x for x in repaired if x is not None]
-    multipliers = [y for _, y in pairs] + [dual_repair(program, y) for _, y in pairs]
+    if program.interior is not None:
+        primal_points.append(flint_vector("interior", program.interior, program.shape[1]))
+    multipliers = [y for _, y in pairs] + [dual_repair(program, y) for _, y in pairs] + [[ZERO] * program.shape[0]]
     primal_feasible = [x for x in primal_points if primal_fault(program, x) is None]
     dual_feasible = [y for y in multipliers if dual_fault(program, y) is None]
     if not primal_feasible:

@@ -18,7 +18,15 @@ from flint import fmpq
 from utmost.lp.basis import Basis
 from utmost.lp.linear_program import LinearProgram, flint_reduced_costs, row_products
 from utmost.lp.rationals import ZERO, Rational, from_double, round_dyadic, to_fractions
-from utmost.lp.solver import ScaledProgram, SolverGuess, StartBasis, run_highs, scale_program, to_floats
+from utmost.lp.solver import (
+    MIN_SCALE_RATIO,
+    ScaledProgram,
+    SolverGuess,
+    StartBasis,
+    run_highs,
+    scale_program,
+    to_floats,
+)
 
 # The solver's numbers are read to 2^-DYADIC_BITS; a side without violation is magnified by QUIET_MAGNIFICATION.
 DYADIC_BITS = 64
@@ -42,9 +50,9 @@ class Frame:
     scaled: ScaledProgram
 
 
-def scaled_frame(program: LinearProgram) -> Frame:
+def scaled_frame(program: LinearProgram, min_scale_ratio: Rational = MIN_SCALE_RATIO) -> Frame:
     """The program with its slack form, scaled."""
-    return Frame(program, scale_program(slack_form(program)))
+    return Frame(program, scale_program(slack_form(program, min_scale_ratio), min_scale_ratio))
 
 
 def initial_point(frame: Frame, guess: SolverGuess) -> Point:
@@ -78,11 +86,11 @@ def refine_once(frame: Frame, xs: Sequence[list[Rational]], ys: Sequence[list[Ra
     return Point(x, y, _program_basis(program, answer))
 
 
-def slack_form(program: LinearProgram) -> LinearProgram:
+def slack_form(program: LinearProgram, min_scale_ratio: Rational = MIN_SCALE_RATIO) -> LinearProgram:
     """The same program with A x − s = rhs, s >= 0 on its inequality rows; the slacks follow the columns, by row."""
     count, width = program.shape
     inequality_rows = np.flatnonzero(~program.equality)
-    row_units = scale_program(program).row
+    row_units = scale_program(program, min_scale_ratio).row
     slack_units = to_fractions(row_units[r] for r in inequality_rows.tolist())
     return LinearProgram(
         cost=[*program.cost, *[Fraction(0)] * len(inequality_rows)],

@@ -28,7 +28,7 @@ class LinearProgram:
     `Fraction`s or integers, never floats.
 
     scale     positive, one a column: the solver works on z with x = scale·z. It changes how good a guess is, never
-              what is certified; ratios beyond the solver's reach are cut down to it.
+              what is certified; ratios beyond the range of doubles are cut down to it.
     upper     one a column, or None where nothing is known: bounds x_j <= upper_j that EVERY feasible x obeys. They
               are trusted, not imposed: a lower bound of a certificate may rest on them.
     interior  a point that meets the equalities exactly and the inequalities (x >= 0 too) strictly, wherever it

@@ -1,26 +1,34 @@
-"""Simplex steps in exact arithmetic, for a basis that is almost optimal.
+"""The simplex method in exact arithmetic, from any basis.
 
-Bland's rule (lowest index enters, lowest index leaves among ties), columns numbered before rows: no basis comes twice,
-so the steps end. Each step solves sparse exact systems, so this is meant for the last few.
+The member that violates most, measured in the solver's units, is exchanged (of tied ones that stand in its way, the one
+that moves fastest). Steps that change no objective may go round in a circle, so after MAX_STALLED_STEPS of them Bland's
+rule takes over (lowest index enters, lowest index leaves among ties, columns numbered before rows) until the objective
+changes: no basis comes twice under it, so the steps end. Each step solves sparse exact systems.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 
 from utmost.errors import InfeasibleError, SolverError
 from utmost.lp.basis import Basis, BasisMatrix, PrimalDualPair, basis_matrix
-from utmost.lp.feasibility import dual_fault, primal_fault
 from utmost.lp.linear_program import LinearProgram, flint_reduced_costs, row_products
-from utmost.lp.rationals import ONE, ZERO, Rational
+from utmost.lp.rationals import ONE, ZERO, Rational, to_fractions
+from utmost.lp.solver import MIN_DOUBLE_RATIO, scale_program
 
-# Steps allowed: MIN_STEPS + STEP_WORK/(rows + columns).
+# Steps allowed: MIN_STEPS + STEP_WORK/(rows + columns); a program of up to MAX_SCRATCH_SIZE rows and columns has no
+# limit, and is solved from scratch where no basis leads to its optimum.
 MIN_STEPS = 20
-STEP_WORK = 100_000
+STEP_WORK = 2_000_000
+MAX_SCRATCH_SIZE = 1200
+MAX_STALLED_STEPS = 60
+
+Member: TypeAlias = tuple[Rational, int]  # how much it violates its constraint, and its index: columns, then rows
+Ratio: TypeAlias = tuple[Rational, int, Rational]  # the step it allows, its index, and how fast it moves
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,51 +43,116 @@ class _Vertex:
     reduced: list[Rational]
 
 
-def pivot_to_optimum(program: LinearProgram, basis: Basis) -> PrimalDualPair | None:
-    """An optimal pair x, y reached from `basis` by exact steps; None if it is feasible on neither side or far away.
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """The members that enter and leave the basis, and how far the step goes: 0 changes no objective."""
 
-    Primal steps from a feasible x, dual steps from a feasible y. Raises SolverError where the program is proved
-    unbounded, InfeasibleError where it is proved infeasible.
+    entering: int
+    leaving: int
+    length: Rational
+
+
+def pivot_to_optimum(program: LinearProgram, basis: Basis) -> PrimalDualPair | None:
+    """An optimal pair x, y reached from `basis` by exact steps; None if the basis is singular, or far from optimal.
+
+    Primal steps from a feasible x, dual steps from a feasible y. A basis that is feasible on neither side is optimal
+    on the dual side of a program with other costs; dual steps there lead to a feasible x. Raises SolverError where the
+    program is proved unbounded, InfeasibleError where it is proved infeasible.
     """
-    optimum = _pivot_to_optimal_basis(program, basis)
-    return None if optimum is None else optimum[1]
+    start = _vertex(program, basis)
+    if start is None:
+        return None
+    units = _member_units(program)
+    if _primal_violations(start, units) and _dual_violations(start, units):
+        feasible = _last_vertex(_with_dual_feasible_costs(start), basis, units)
+        basis = basis if feasible is None else feasible.matrix.basis
+    optimum = _last_vertex(program, basis, units)
+    return None if optimum is None else (optimum.x, optimum.y)
 
 
 def two_phase_simplex(program: LinearProgram) -> PrimalDualPair | None:
-    """An optimal pair of a small program without any float: the simplex method in two phases; None if it is large.
-
-    With the costs max(cost, 0) the basis of all slacks is dual feasible, so dual steps lead to a feasible vertex (or
-    prove that there is none), and from there primal steps with the true costs to an optimal one. Raises as
-    `pivot_to_optimum`.
-    """
-    count, width = program.shape
-    if (count + width) ** 2 > STEP_WORK:
+    """An optimal pair of a small program without any float: `pivot_to_optimum` from the slacks; None if it is large."""
+    if sum(program.shape) > MAX_SCRATCH_SIZE:
         return None
-    slack_basis = Basis(np.zeros(width, dtype=bool), np.ones(count, dtype=bool))
-    relaxed = replace(program, cost=[max(c, Fraction(0)) for c in program.cost])
-    optimum = _pivot_to_optimal_basis(relaxed, slack_basis)
-    return None if optimum is None else pivot_to_optimum(program, optimum[0])
+    slack_basis = Basis(np.zeros(program.shape[1], dtype=bool), np.ones(program.shape[0], dtype=bool))
+    return pivot_to_optimum(program, slack_basis)
 
 
-def _pivot_to_optimal_basis(program: LinearProgram, basis: Basis) -> tuple[Basis, PrimalDualPair] | None:
-    """The optimal basis and its pair that exact steps from `basis` reach."""
-    for _ in range(MIN_STEPS + STEP_WORK // (1 + sum(program.shape))):
-        matrix = basis_matrix(program, basis)
-        pair = None if matrix is None else matrix.vertex()
-        if matrix is None or pair is None:
+def _last_vertex(program: LinearProgram, basis: Basis, units: Sequence[Rational]) -> _Vertex | None:
+    """The optimal vertex that exact steps reach from a basis feasible on one side; None if it is far away."""
+    stalled, steps = 0, 0
+    while sum(program.shape) <= MAX_SCRATCH_SIZE or steps <= MIN_STEPS + STEP_WORK // sum(program.shape):
+        vertex = _vertex(program, basis)
+        if vertex is None:
             return None
-        primal_feasible = primal_fault(program, pair[0]) is None
-        dual_feasible = not dual_fault(program, pair[1], trust_upper=False)
-        if primal_feasible and dual_feasible:
-            return basis, pair
-        if not (primal_feasible or dual_feasible):
+        primal, dual = _primal_violations(vertex, units), _dual_violations(vertex, units)
+        if primal and dual:
             return None
-        vertex = _vertex(program, matrix, *pair)
-        basis = _exchange_member(basis, *(_primal_step(vertex) if primal_feasible else _dual_step(vertex)))
+        if not primal and not dual:
+            return vertex
+        by_index = stalled > MAX_STALLED_STEPS
+        step = _dual_step(vertex, primal, by_index) if primal else _primal_step(vertex, dual, by_index)
+        basis = _exchange_member(basis, step.entering, step.leaving)
+        stalled, steps = 0 if step.length else stalled + 1, steps + 1
     return None
 
 
-def _vertex(program: LinearProgram, matrix: BasisMatrix, x: list[Rational], y: list[Rational]) -> _Vertex:
+def _member_units(program: LinearProgram) -> list[Rational]:
+    """The natural size of each column's x, then of each row's slack."""
+    scaled = scale_program(program, MIN_DOUBLE_RATIO)
+    return [*scaled.column, *scaled.row]
+
+
+def _primal_violations(vertex: _Vertex, units: Sequence[Rational]) -> list[Member]:
+    """The basic members that are below 0, or an equality's slack that is not 0."""
+    width, equality = vertex.program.shape[1], vertex.program.equality
+    columns = [(-vertex.x[c] / units[c], c) for c in vertex.matrix.basic if vertex.x[c] < 0]
+    rows = [
+        (abs(vertex.slack[r]) / units[width + r], width + r)
+        for r in np.flatnonzero(vertex.matrix.basis.rows).tolist()
+        if vertex.slack[r] < 0 or (equality[r] and vertex.slack[r])
+    ]
+    return columns + rows
+
+
+def _dual_violations(vertex: _Vertex, units: Sequence[Rational]) -> list[Member]:
+    """The members off the basis whose reduced cost or multiplier is below 0."""
+    width, equality = vertex.program.shape[1], vertex.program.equality
+    columns = [(-d * units[c], c) for c, d in enumerate(vertex.reduced) if d < 0]
+    tight = [r for r in vertex.matrix.tight if vertex.y[r] < 0 and not equality[r]]
+    return columns + [(-vertex.y[r] * units[width + r], width + r) for r in tight]
+
+
+def _with_dual_feasible_costs(vertex: _Vertex) -> LinearProgram:
+    """The program with the nearest costs at which the multipliers max(y, 0) are feasible for the same basis."""
+    program = vertex.program
+    equal = program.equality.tolist()
+    multipliers = [v if is_equal else max(v, ZERO) for v, is_equal in zip(vertex.y, equal, strict=True)]
+    reduced = flint_reduced_costs(program, multipliers)
+    is_basic = vertex.matrix.basis.columns.tolist()
+    kept = [ZERO if basic else max(d, ZERO) for d, basic in zip(reduced, is_basic, strict=True)]
+    return replace(program, cost=to_fractions(c - d + k for c, d, k in zip(program.costs, reduced, kept, strict=True)))
+
+
+def _violating_member(members: list[Member], by_index: bool) -> int:
+    """The member that violates most, or the first one."""
+    return min(k for _, k in members) if by_index else max(members, key=lambda member: (member[0], -member[1]))[1]
+
+
+def _blocking_member(ratios: list[Ratio], by_index: bool) -> tuple[int, Rational]:
+    """The member that allows the shortest step, the fastest or the first one of those, and the step."""
+    length = min(ratio[0] for ratio in ratios)
+    ties = [(speed, -k) for step, k, speed in ratios if step == length]
+    return (min(-k for _, k in ties) if by_index else -max(ties)[1]), length
+
+
+def _vertex(program: LinearProgram, basis: Basis) -> _Vertex | None:
+    """The vertex of a basis; None if that is singular or not square."""
+    matrix = basis_matrix(program, basis)
+    pair = None if matrix is None else matrix.vertex()
+    if matrix is None or pair is None:
+        return None
+    x, y = pair
     slack = [a - b for a, b in zip(row_products(program, x), program.targets, strict=True)]
     return _Vertex(program, matrix, x, y, slack, flint_reduced_costs(program, y))
 
@@ -91,24 +164,21 @@ def _exchange_member(basis: Basis, entering: int, leaving: int) -> Basis:
     return Basis(flags[: len(basis.columns)], flags[len(basis.columns) :])
 
 
-def _primal_step(vertex: _Vertex) -> tuple[int, int]:
-    """(entering, leaving) for a feasible x: along an edge that lowers the cost, as far as feasibility goes."""
+def _primal_step(vertex: _Vertex, improving: list[Member], by_index: bool) -> _Step:
+    """The step from a feasible x along an edge that lowers the cost, as far as feasibility goes."""
     program, width = vertex.program, vertex.program.shape[1]
-    improving_columns = (j for j, d in enumerate(vertex.reduced) if d < 0 and not vertex.matrix.basis.columns[j])
-    improving_slacks = (width + r for r in vertex.matrix.tight if vertex.y[r] < 0 and not program.equality[r])
-    entering = next(improving_columns, None)
-    entering = next(improving_slacks) if entering is None else entering
+    entering = _violating_member(improving, by_index)
     direction = _primal_edge(vertex, entering)
     change = row_products(program, direction)
-    ratios = [(-vertex.x[c] / direction[c], c) for c in vertex.matrix.basic if direction[c] < 0]
+    ratios = [(-vertex.x[c] / direction[c], c, -direction[c]) for c in vertex.matrix.basic if direction[c] < 0]
     for r in np.flatnonzero(vertex.matrix.basis.rows).tolist():
         if program.equality[r] and change[r]:
-            ratios.append((ZERO, width + r))
+            ratios.append((ZERO, width + r, abs(change[r])))
         elif change[r] < 0:
-            ratios.append((-vertex.slack[r] / change[r], width + r))
+            ratios.append((-vertex.slack[r] / change[r], width + r, -change[r]))
     if not ratios:
         raise SolverError("program must have a finite optimum, got one without a lower bound: bound its variables")
-    return entering, min(ratios)[1]
+    return _Step(entering, *_blocking_member(ratios, by_index))
 
 
 def _primal_edge(vertex: _Vertex, entering: int) -> list[Rational]:
@@ -125,29 +195,20 @@ def _primal_edge(vertex: _Vertex, entering: int) -> list[Rational]:
     return edge
 
 
-def _dual_step(vertex: _Vertex) -> tuple[int, int]:
-    """(entering, leaving) for a feasible y: the first violated member leaves, its multiplier grows while y stays so."""
+def _dual_step(vertex: _Vertex, violated: list[Member], by_index: bool) -> _Step:
+    """The step from a feasible y: a violated member leaves, its multiplier grows as long as y stays feasible."""
     program, width = vertex.program, vertex.program.shape[1]
-    leaving = _first_violated_member(vertex)
+    leaving = _violating_member(violated, by_index)
     direction = _dual_edge(vertex, leaving)
     change = [d - c for d, c in zip(flint_reduced_costs(program, direction), program.costs, strict=True)]
     columns = np.flatnonzero(~vertex.matrix.basis.columns).tolist()
-    ratios = [(-vertex.reduced[c] / change[c], c) for c in columns if change[c] < 0 and c != leaving]
+    ratios = [(-vertex.reduced[c] / change[c], c, -change[c]) for c in columns if change[c] < 0]
     tight = [r for r in vertex.matrix.tight if not program.equality[r] and direction[r] < 0]
-    ratios += [(-vertex.y[r] / direction[r], width + r) for r in tight]
+    ratios += [(-vertex.y[r] / direction[r], width + r, -direction[r]) for r in tight]
     if not ratios:
         raise InfeasibleError("program has no feasible point, proved by exact dual steps: relax its constraints")
-    return min(ratios)[1], leaving
-
-
-def _first_violated_member(vertex: _Vertex) -> int:
-    """The first basic column below 0, else the first basic row that violates its right-hand side."""
-    width = vertex.program.shape[1]
-    negative_columns = (c for c in vertex.matrix.basic if vertex.x[c] < 0)
-    rows: Iterable[int] = np.flatnonzero(vertex.matrix.basis.rows).tolist()
-    violated_rows = (width + r for r in rows if vertex.slack[r] < 0 or (vertex.program.equality[r] and vertex.slack[r]))
-    column = next(negative_columns, None)
-    return next(violated_rows) if column is None else column
+    entering, length = _blocking_member(ratios, by_index)
+    return _Step(entering, leaving, length)
 
 
 def _dual_edge(vertex: _Vertex, leaving: int) -> list[Rational]:

@@ -16,7 +16,7 @@ from flint import fmpq
 
 from utmost.errors import InfeasibleError, SolverError
 from utmost.lp.linear_program import LinearProgram
-from utmost.lp.rationals import ONE, ZERO, Rational, nearest_float, to_fmpqs
+from utmost.lp.rationals import ONE, ZERO, Rational, nearest_float, to_fmpqs, to_fraction
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -25,8 +25,10 @@ Options = dict[str, bool | int | float | str]
 FEASIBILITY_TOLERANCE = 1e-9
 CONCLUSIVE_STATUSES = ("Optimal", "Infeasible", "Unbounded")
 MAX_FINITE_BOUND = 1e20
-# A column's scale is raised to this share of the largest: the solver ignores coefficients that are any smaller.
+# A column's scale is raised to this share of the largest: the solver ignores coefficients that are any smaller, so
+# its numbers are near to feasible. Below it, down to where doubles end, they are not, but its basis is a better one.
 MIN_SCALE_RATIO = fmpq(1, 2**24)
+MIN_DOUBLE_RATIO = fmpq(1, 2**480)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +77,31 @@ def solve(program: LinearProgram, *, accept: Sequence[str] = ("Optimal",)) -> So
     A status outside `accept` raises: InfeasibleError for "Infeasible", SolverError for the rest. Both repeat the claim
     of a float solver; `infeasibility` proves or refutes it.
     """
-    scaled = scale_program(program)
-    cost = to_floats(c * s / scaled.cost for c, s in zip(program.costs, scaled.column, strict=True))
-    rhs = to_floats(b / r for b, r in zip(program.targets, scaled.row, strict=True))
-    guess = run_highs(scaled, cost, rhs, np.zeros(program.shape[1]), None)
+    guess = guess_in_units(program, MIN_SCALE_RATIO)
     if guess.status in accept:
-        return unscale_guess(scaled, guess)
+        return guess
     if guess.status == "Infeasible":
         raise InfeasibleError("program has no feasible point, says the solver: infeasibility(program) proves it")
     raise SolverError(f"program must have a finite optimum, the solver's status is {guess.status!r}: check its bounds")
 
 
-def scale_program(program: LinearProgram) -> ScaledProgram:
+def guess_in_units(program: LinearProgram, min_scale_ratio: Rational) -> SolverGuess:
+    """HiGHS's answer, whatever its status, in units that are at least `min_scale_ratio` of the largest."""
+    scaled = scale_program(program, min_scale_ratio)
+    cost = to_floats(c * s / scaled.cost for c, s in zip(program.costs, scaled.column, strict=True))
+    rhs = to_floats(b / r for b, r in zip(program.targets, scaled.row, strict=True))
+    return unscale_guess(scaled, run_highs(scaled, cost, rhs, np.zeros(program.shape[1]), None))
+
+
+def has_wide_scale(program: LinearProgram) -> bool:
+    """Whether some column's scale is below MIN_SCALE_RATIO of the largest."""
+    return program.scale is not None and min(program.scale) < to_fraction(MIN_SCALE_RATIO) * max(program.scale)
+
+
+def scale_program(program: LinearProgram, min_scale_ratio: Rational = MIN_SCALE_RATIO) -> ScaledProgram:
     """The program in the solver's units; a row's or the cost's unit is its largest entry after column scaling."""
     count = program.shape[0]
-    column = _column_units(program)
+    column = _column_units(program, min_scale_ratio)
     terms = [value * column[j] for _, j, value in program.entries]
     row = [ZERO] * count
     for (i, _, _), term in zip(program.entries, terms, strict=True):
@@ -119,8 +131,8 @@ def run_highs(scaled: ScaledProgram, cost: Floats, rhs: Floats, lower: Floats, s
 
 def unscale_guess(scaled: ScaledProgram, guess: SolverGuess) -> SolverGuess:
     """The guess in the program's own units."""
-    x = guess.x * to_floats(scaled.column)
-    y = guess.y * to_floats(scaled.cost / unit for unit in scaled.row)
+    x = _finite_array(guess.x * to_floats(scaled.column), len(guess.x))
+    y = _finite_array(guess.y * to_floats(scaled.cost / unit for unit in scaled.row), len(guess.y))
     objective = guess.objective * nearest_float(scaled.cost)
     return SolverGuess(x, y, guess.basic_columns, guess.basic_rows, guess.status, objective)
 
@@ -130,11 +142,11 @@ def to_floats(values: Any) -> Floats:
     return np.array([nearest_float(value) for value in values], dtype=np.float64)
 
 
-def _column_units(program: LinearProgram) -> list[Rational]:
+def _column_units(program: LinearProgram, min_scale_ratio: Rational) -> list[Rational]:
     if program.scale is None:
         return [ONE] * program.shape[1]
     units = to_fmpqs(program.scale)
-    smallest_unit = MIN_SCALE_RATIO * max(units, default=ONE)
+    smallest_unit = min_scale_ratio * max(units, default=ONE)
     return [max(unit, smallest_unit) for unit in units]
 
 
