@@ -161,6 +161,8 @@ def parse_bound(text: str) -> Curve:
     >>> parse_bound("alpha:1/2") == pure(alpha("1/2")), parse_bound("variation:1/10")("1/2")
     (True, Fraction(3, 5))
     """
+    if not isinstance(text, str):
+        raise InputError(f"bound must be text, one of {DEFINITION_FORMS}, got {type(text).__name__}")
     kind, _, argument = text.strip().partition(":")
     if len(text) > MAX_BOUND_CHARS or kind not in BOUND_PARSERS or bool(argument) != (kind != "identity"):
         got = f"{len(text)} characters" if len(text) > MAX_BOUND_CHARS else label_text(text) or "nothing"

@@ -29,8 +29,10 @@ from utmost.axioms.counterexamples import (
 from utmost.axioms.curves import Curve
 from utmost.axioms.definition import TWO_SECRETS, Definition
 from utmost.axioms.pair_rules import AllowedPairs, Rule
+from utmost.axioms.predicate import Predicate
 from utmost.axioms.region_convexity import ConvexityGap
 from utmost.axioms.relation import Relation
+from utmost.axioms.sampled_predicate import SampledPredicate
 from utmost.channel import Channel
 from utmost.errors import InputError
 from utmost.spaces.space import Pair
@@ -112,6 +114,10 @@ def soundness(candidate: Candidate | Rule) -> Verdict:
     >>> soundness(curve_from_points([(0, 0), ("1/2", "3/4"), (1, 1)])).sound
     True
     """
+    if not isinstance(candidate, Candidate | Curve | Predicate | SampledPredicate):
+        raise InputError(
+            f"candidate must be a rule: a curve, or a text read by parse_privacy_predicate, got {type(candidate).__name__}"
+        )
     full_candidate = candidate if isinstance(candidate, Candidate) else Candidate(TWO_SECRETS, candidate)
     if not all(allowed_pairs(ZERO, ZERO) for _, allowed_pairs in full_candidate.cases):
         return Verdict(True, True, False)
