@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from utmost.cli.options import JsonOption
-from utmost.cli.output import print_json, print_remark
+from utmost.cli.output import print_json, print_remark, print_text
 
 if TYPE_CHECKING:
     from utmost.publish.execute import Progress
@@ -34,7 +34,7 @@ def command(
     Cost and accuracy are shown before anything is spent. The charge is in the ledger before noise is drawn.
     """
     from utmost.cli.release_output import print_preview, print_release
-    from utmost.publish import execute, plans, preview
+    from utmost.publish import execute, plans, preview, unreadable
     from utmost.publish.release_encoder import release_content
 
     parsed_plan = plans.read_plan(plan)
@@ -42,10 +42,13 @@ def command(
         parsed_plan = replace(parsed_plan, output=Path(output).absolute())
     with execute.prepare_release(parsed_plan, dry_run=dry_run) as prepared_release:
         if dry_run:
+            counts = unreadable.count_unreadable(prepared_release.preview.plan, prepared_release.table)
             if json:
-                print_json(preview.preview_content(prepared_release.preview))
-            else:
-                print_preview(prepared_release.preview)
+                print_json(preview.preview_content(prepared_release.preview) | {"unreadable": counts})
+                return
+            print_preview(prepared_release.preview)
+            for line in unreadable.unreadable_sentences(counts):
+                print_text(line)
             return
         if not json:
             print_preview(prepared_release.preview)
