@@ -22,7 +22,6 @@ from utmost.publish.release_encoder import mechanism_content
 from utmost.publish.release_model import Answer, LatticeMechanism, Mechanism, RatioMechanism, Release
 
 MAX_UNITS = 10**18
-LATER_KEYS = ("cap",)  # of a mechanism, that the first files do not have
 ALTERED = "this file was altered, ask for the one that utmost release wrote"
 
 
@@ -78,7 +77,7 @@ def _check_statement(label: str, statement: Statement, selection: SelectedMechan
         _leaves(mechanism_content(mechanism)) for mechanism in (selection.mechanism, statement.mechanism)
     )
     for name, value in expected.items():
-        if stated.get(name) != value and not (name in LATER_KEYS and name not in stated):
+        if stated.get(name) != value:
             raise InputError(
                 f"{label}: mechanism must have {name} {value} at epsilon {statement.epsilon}, got "
                 f"{str(stated.get(name))[:40]}: {ALTERED}"
