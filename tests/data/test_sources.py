@@ -139,8 +139,10 @@ def test_what_does_not_fit_a_declared_kind_is_null_and_stops_nothing(
     lines = ["id,v", *(f'{n},"{text}"' for n, text in enumerate([*MISFITS[kind], *fits]))]
     with open_csv("\n".join(lines), tmp_path, engine, v=kind, id="integer") as table:
         assert table.kinds["v"] == kind
-        rows = sorted(table._engine.rows(table._rows))
-        values = [value for _, value in sorted(rows, key=lambda row: row[0])]
+        rows = table._rows if kind != "time" else table._rows.mutate(v=table._rows["v"].cast("string"))
+        values = [value for _, value in sorted(table._engine.rows(rows), key=lambda row: row[0])]
+    if kind == "time":  # as texts, since Spark cannot hand the year 1 to Python
+        values = [value if value is None else datetime.fromisoformat(value) for value in values]
     assert values[: len(MISFITS[kind])] == [None] * len(MISFITS[kind])
     assert values[len(MISFITS[kind]) :] == list(fits.values())
 
