@@ -81,6 +81,32 @@ def temporary_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def shared_workers() -> Iterator[None]:
+    """Worker processes that one studio after the other uses: to start one takes seconds."""
+    if MISSING_PACKAGES:
+        yield
+        return
+    from utmost.studio import compute
+
+    idle_workers: list[compute.Worker] = []
+
+    class SharedWorker(compute.Worker):
+        """A worker that is kept for the next studio."""
+
+        def end(self) -> None:
+            if self.process.poll() is None:
+                idle_workers.append(self)
+            else:
+                super().end()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compute, "start_worker", lambda: idle_workers.pop() if idle_workers else SharedWorker())
+        yield
+    for worker in idle_workers:
+        compute.Worker.end(worker)
+
+
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     from utmost.studio.settings import Limits, Settings

@@ -34,6 +34,7 @@ REFUSAL_DESCRIPTIONS = {
     421: "another's name",
     422: "an input cannot be",
     429: "too often, or too much at once",
+    503: "too busy",
 }
 UNREADABLE_MESSAGE = "a request must be one that can be read, got another: send JSON or a form, in UTF-8"
 
@@ -71,13 +72,16 @@ async def _lifespan(state: AppState) -> AsyncIterator[None]:
     with state.cleanup as cleanup:
         cleanup.callback(state.jobs.close)
         cleanup.callback(state.bundle.stop)
+        cleanup.callback(state.consumer_pool.close)
+        cleanup.callback(state.curator_pool.close)
         state.bundle.prepare()
-        cleanup.callback(end_timer, start_timer(WARM_UP_SECONDS, _import_chart_modules))
+        cleanup.callback(end_timer, start_timer(WARM_UP_SECONDS, _warm_up, state))
         yield
 
 
-def _import_chart_modules() -> None:
-    """Import what the first chart needs, while the first page is being read."""
+def _warm_up(state: AppState) -> None:
+    """Begin what the first chart and the first calculation need, while the first page is being read."""
+    state.curator_pool.prepare()
     for module in ("altair", "utmost.charts"):
         import_module(module)
 

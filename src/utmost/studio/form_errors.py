@@ -27,6 +27,10 @@ class FieldError(InputError):
         super().__init__(message)
         self.field = field
 
+    def __reduce__(self) -> tuple[type[FieldError], tuple[str, str]]:
+        """Both arguments, so that it can pass from one process to another."""
+        return FieldError, (self.field, str(self))
+
 
 class Refusal(UtmostError):
     """A request that is turned away, with the status of HTTP that says why."""
@@ -34,6 +38,10 @@ class Refusal(UtmostError):
     def __init__(self, status: int, message: str, wait: int | None = None) -> None:
         super().__init__(message)
         self.status, self.wait = status, wait
+
+    def __reduce__(self) -> tuple[type[Refusal], tuple[int, str, int | None]]:
+        """All arguments, so that it can pass from one process to another."""
+        return Refusal, (self.status, str(self), self.wait)
 
 
 @contextmanager

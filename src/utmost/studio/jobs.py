@@ -143,7 +143,7 @@ class Jobs:
             process.wait(self._limits.job_seconds)
         except subprocess.TimeoutExpired:
             _write_error(folder, f"it took more than {self._limits.job_seconds} seconds: ask for less")
-            _end_process(process)
+            end_process(process)
 
     def _start_process(self, name: str) -> subprocess.Popen[bytes] | None:
         folder = self._folder / name
@@ -161,7 +161,7 @@ class Jobs:
             (self._folder / name / "stopped").write_text(reason, encoding="ascii")
             process = self._active.get(name)
         if process is not None:
-            _end_process(process)
+            end_process(process)
 
     def _read_job(self, name: str) -> Job:
         folder, task = self._folder / name, self._read_task(name)
@@ -208,7 +208,8 @@ def _job_state(folder: Path, result: object, error: object, is_active: bool, is_
     return "running" if is_running else "waiting" if is_active else "interrupted"
 
 
-def _end_process(process: subprocess.Popen[bytes]) -> None:
+def end_process(process: subprocess.Popen[bytes]) -> None:
+    """Tell a process to end, and end it if it does not."""
     process.terminate()
     try:
         process.wait(STOP_SECONDS)

@@ -33,6 +33,11 @@ class Limits:
     jobs_per_visitor: int = 9  # so that each leaves room for the others
     job_seconds: int = 3600
     kept_jobs: int = 200
+    workers: int = 2  # processes that compute for requests, of consumers and of curators each
+    calls: int = 12  # of those that wait for them or run there
+    calls_per_visitor: int = 6
+    compute_seconds: int = 30  # for one call
+    cpu_seconds_per_minute: int = 30  # of one visitor of a team
     live_counts: int = 10_000  # counts of a picture that follows a slider; more is a job
 
 

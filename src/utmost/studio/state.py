@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import Depends
 from starlette.requests import Request
 
+from utmost.studio.compute import ComputePool
 from utmost.studio.jobs import Jobs
 from utmost.studio.metrics import Metrics
 from utmost.studio.rate_limit import RateLimiter
@@ -30,6 +31,8 @@ class AppState:
     register: TokenRegister | None
     rates: RateLimiter
     jobs: Jobs
+    consumer_pool: ComputePool
+    curator_pool: ComputePool
     metrics: Metrics
     bundle: VegaBundle
     cleanup: ExitStack = field(default_factory=ExitStack)
@@ -43,6 +46,8 @@ def build_state(settings: Settings) -> AppState:
         register=None if settings.tokens is None else TokenRegister(settings.tokens),
         rates=RateLimiter(settings.limits),
         jobs=Jobs(private_folder(settings.state_folder / "jobs"), settings.limits),
+        consumer_pool=ComputePool(settings),
+        curator_pool=ComputePool(settings),
         metrics=Metrics(),
         bundle=VegaBundle(),
     )

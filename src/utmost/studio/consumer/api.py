@@ -11,6 +11,7 @@ from utmost.consumer.priors import Prior
 from utmost.publish.estimate import cell_names
 from utmost.publish.release_model import Answer, LatticeMechanism, Release
 from utmost.studio import data_folder
+from utmost.studio.compute import ComputeDep
 from utmost.studio.consumer import editors, release_store, response_models
 from utmost.studio.consumer.forms import ReadingForm, errors_for_form
 from utmost.studio.consumer.release_store import ReleaseOwner
@@ -88,13 +89,15 @@ class StoredUpload(BaseModel):
 
 
 @api.get("")
-def overview(settings: SettingsDep, visitor: VisitorDep) -> Overview:
+def overview(settings: SettingsDep, visitor: VisitorDep, compute: ComputeDep) -> Overview:
     """The releases of the studio, and those that you brought."""
-    uploads = [
-        _upload_view(name, release_store.open_release(settings, visitor, "uploads", name))
-        for name in release_store.list_uploads(settings, visitor)
-    ]
+    names = release_store.list_uploads(settings, visitor)
+    uploads = compute(_upload_views, settings, visitor, names) if names else []
     return Overview(releases=data_folder.list_releases(settings), uploads=uploads)
+
+
+def _upload_views(settings: Settings, visitor: Visitor, names: list[str]) -> list[UploadView]:
+    return [_upload_view(name, release_store.open_release(settings, visitor, "uploads", name)) for name in names]
 
 
 def _upload_view(name: str, release: Release) -> UploadView:
@@ -106,51 +109,99 @@ def _release_title(release: Release) -> str:
 
 
 @api.post("/uploads", status_code=201)
-def bring_release(settings: SettingsDep, visitor: VisitorDep, document: Document) -> StoredUpload:
+def bring_release(settings: SettingsDep, visitor: VisitorDep, compute: ComputeDep, document: Document) -> StoredUpload:
     """Bring a release of your own: the text of its file. It is kept for your session alone."""
-    name = release_store.keep_release(settings, visitor, document.text.encode(errors="replace"))
+    return compute(_store_release, settings, visitor, document.text.encode(errors="replace"))
+
+
+def _store_release(settings: Settings, visitor: Visitor, content: bytes) -> StoredUpload:
+    name = release_store.keep_release(settings, visitor, content)
     return StoredUpload(id=name, size=len(release_store.open_release(settings, visitor, "uploads", name)))
 
 
 @api.post("/weights", status_code=201)
-def bring_weights(settings: SettingsDep, visitor: VisitorDep, document: Document) -> StoredUpload:
+def bring_weights(settings: SettingsDep, visitor: VisitorDep, compute: ComputeDep, document: Document) -> StoredUpload:
     """Bring the weights of a prior: one a line, between commas, or a JSON list. Then read with prior=file&kept=ID."""
-    name = release_store.keep_weights(settings, visitor, document.text.encode(errors="replace"))
+    return compute(_store_weights, settings, visitor, document.text.encode(errors="replace"))
+
+
+def _store_weights(settings: Settings, visitor: Visitor, content: bytes) -> StoredUpload:
+    name = release_store.keep_weights(settings, visitor, content)
     return StoredUpload(id=name, size=release_store.uploaded_prior(settings, visitor, name).size)
 
 
 @api.get("/{shelf_name}/{name}")
-def release(settings: SettingsDep, visitor: VisitorDep, shelf_name: ReleaseOwner, name: Name) -> ReleaseView:
+def release(
+    settings: SettingsDep, visitor: VisitorDep, compute: ComputeDep, shelf_name: ReleaseOwner, name: Name
+) -> ReleaseView:
     """A release: what it guarantees, and its answers."""
-    return release_view(release_store.open_release(settings, visitor, shelf_name, name))
+    return compute(_open_release_view, settings, visitor, shelf_name, name)
+
+
+def _open_release_view(settings: Settings, visitor: Visitor, owner: ReleaseOwner, name: str) -> ReleaseView:
+    return release_view(release_store.open_release(settings, visitor, owner, name))
 
 
 @api.get("/{shelf_name}/{name}/reading")
 def reading(
-    settings: SettingsDep, visitor: VisitorDep, shelf_name: ReleaseOwner, name: Name, form: ReadingQuery
+    settings: SettingsDep,
+    visitor: VisitorDep,
+    compute: ComputeDep,
+    shelf_name: ReleaseOwner,
+    name: Name,
+    form: ReadingQuery,
 ) -> ReadingResult:
     """The best reading of an answer for a prior and a loss, its interval, and what face value would cost."""
-    answer, form, prior = prepare_reading(settings, visitor, shelf_name, name, form)
+    return compute(read_answer, settings, visitor, shelf_name, name, form)
+
+
+def read_answer(
+    settings: Settings, visitor: Visitor, owner: ReleaseOwner, name: str, form: ReadingForm
+) -> ReadingResult:
+    """The reading that a form asks for."""
+    answer, form, prior = prepare_reading(settings, visitor, owner, name, form)
     with errors_for_form():
-        return response_models.read_answer(answer, file_name(shelf_name, name), form, prior)
+        return response_models.read_answer(answer, file_name(owner, name), form, prior)
 
 
 @api.get("/{shelf_name}/{name}/over")
 def over(
-    settings: SettingsDep, visitor: VisitorDep, shelf_name: ReleaseOwner, name: Name, form: ReadingQuery
+    settings: SettingsDep,
+    visitor: VisitorDep,
+    compute: ComputeDep,
+    shelf_name: ReleaseOwner,
+    name: Name,
+    form: ReadingQuery,
 ) -> OverallLosses:
     """The same before the answer was known: losses over all answers, and how each of them would be read."""
-    answer, form, prior = prepare_reading(settings, visitor, shelf_name, name, form)
+    return compute(_overall_losses, settings, visitor, shelf_name, name, form)
+
+
+def _overall_losses(
+    settings: Settings, visitor: Visitor, owner: ReleaseOwner, name: str, form: ReadingForm
+) -> OverallLosses:
+    answer, form, prior = prepare_reading(settings, visitor, owner, name, form)
     with errors_for_form():
         return response_models.overall_losses(answer, form, prior)
 
 
 @api.get("/{shelf_name}/{name}/tailored")
 def made_for_her(
-    settings: SettingsDep, visitor: VisitorDep, shelf_name: ReleaseOwner, name: Name, form: ReadingQuery
+    settings: SettingsDep,
+    visitor: VisitorDep,
+    compute: ComputeDep,
+    shelf_name: ReleaseOwner,
+    name: Name,
+    form: ReadingQuery,
 ) -> TailoredMechanism:
     """A mechanism made for this reader alone, certified, beside the released one: the same, by GRS12 Thm 3.2."""
-    answer, form, prior = prepare_reading(settings, visitor, shelf_name, name, form)
+    return compute(_tailored_mechanism, settings, visitor, shelf_name, name, form)
+
+
+def _tailored_mechanism(
+    settings: Settings, visitor: Visitor, owner: ReleaseOwner, name: str, form: ReadingForm
+) -> TailoredMechanism:
+    answer, form, prior = prepare_reading(settings, visitor, owner, name, form)
     with errors_for_form():
         return tailor_mechanism(answer, form, prior)
 

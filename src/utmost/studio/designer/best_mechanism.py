@@ -12,7 +12,7 @@ from utmost import design
 from utmost.channel import Channel
 from utmost.design.optimal import is_line
 from utmost.exact import Number, Real, decimal_above
-from utmost.studio.designer.forms import DesignQuestion
+from utmost.studio.designer.forms import DesignQuestion, require_quick
 from utmost.studio.number_format import FormattedNumber, format_above, format_below, format_number
 
 if TYPE_CHECKING:
@@ -46,9 +46,7 @@ class BestMechanism(BaseModel):
     """The best mechanism for a consumer, and what proves it."""
 
     mechanism: ChannelMatrix
-    loss: FormattedNumber = Field(
-        description="Its expected loss; an upper bound where there is a gap"
-    )
+    loss: FormattedNumber = Field(description="Its expected loss; an upper bound where there is a gap")
     silent: FormattedNumber = Field(description="and without any answer")
     lower: FormattedNumber = Field(description="No private mechanism has a smaller expected loss than this")
     gap: str = Field(description="How much less than the loss that is, at most")
@@ -81,6 +79,12 @@ def best_mechanism(question: DesignQuestion, progress: Progress | None = None) -
         proof=_proof_sentence(optimum),
         made=_remap_sentence(optimum.remap),
     )
+
+
+def quick_mechanism(question: DesignQuestion) -> BestMechanism:
+    """The certified optimum of a question that is small enough to be answered at once."""
+    require_quick(question)
+    return best_mechanism(question)
 
 
 def _format_loss(value: Number) -> FormattedNumber:

@@ -6,7 +6,12 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from utmost import charts
+from utmost.exact import number
 from utmost.studio.charts import Chart, VegaSpec, chart_from_altair, chart_spec, make_chart
+from utmost.studio.designer.best_mechanism import BestMechanism, ChannelMatrix, quick_mechanism
+from utmost.studio.designer.comparison import trade_off_curve
+from utmost.studio.designer.forms import DesignQuestion
+from utmost.studio.form_errors import FieldError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +20,25 @@ if TYPE_CHECKING:
     from utmost.exact import Level
     from utmost.spaces import Space
     from utmost.studio.designer.comparison import TradeOffPoint
+
+
+def draw_mechanism(question: DesignQuestion, mechanism: ChannelMatrix) -> Chart:
+    """The mechanism of a question."""
+    return mechanism_chart(mechanism.channel(), question.points())
+
+
+def draw_trade_off(question: DesignQuestion, optimum: BestMechanism) -> Chart:
+    """The least expected loss over ε, with the optimum of the question on it."""
+    curve = trade_off_curve(question.space, question.prior, question.loss)
+    return trade_off_chart(curve, optimum.epsilon, float(number(optimum.loss.exact)))
+
+
+def draw_simplex(question: DesignQuestion) -> Chart:
+    """The posteriors of a question with three secrets."""
+    points, level = question.points(), question.level()
+    if len(points) != 3 or not level.is_inner:
+        raise FieldError("space", "space must have three secrets for a triangle, and the level 0 < α < 1")
+    return simplex_chart(quick_mechanism(question).mechanism.channel(), points, level)
 
 
 def mechanism_chart(channel: Channel, points: Space) -> Chart:

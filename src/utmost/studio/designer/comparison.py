@@ -9,9 +9,10 @@ from functools import lru_cache
 from pydantic import BaseModel
 
 from utmost import design
+from utmost.channel import channel
 from utmost.continuous import laplace_loss
 from utmost.design.optimal import is_line
-from utmost.exact import Number, alpha
+from utmost.exact import Number, alpha, number
 from utmost.mechanisms import geometric, response
 from utmost.studio.designer.forms import DesignQuestion, require_quick
 from utmost.studio.number_format import FormattedNumber, format_number
@@ -28,8 +29,9 @@ class UsualMechanism(BaseModel):
     says: str
 
 
-def usual_mechanisms(question: DesignQuestion, least_loss: Number) -> list[UsualMechanism]:
+def usual_mechanisms(question: DesignQuestion, least_loss_text: str) -> list[UsualMechanism]:
     """What the consumer loses with the usual mechanisms, each in its best reading, beside the least loss there is."""
+    least_loss = number(least_loss_text)
     points, level, consumer = question.points(), question.level(), question.consumer()
     mechanisms: list[tuple[str, Number, str]] = [("the best", least_loss, "certified")]
     if is_line(points) and level.is_inner and points.distance(0, min(1, len(points) - 1)) == 1:
@@ -46,7 +48,8 @@ def usual_mechanisms(question: DesignQuestion, least_loss: Number) -> list[Usual
         mechanisms.append(("Laplace", laplace_value, "continuous noise of scale 1/ε, GRS12 App. A"))
     if len(points) > 1 and level.is_inner:
         min_distance = min(points.distance(x, other) for x, other in points.edges)
-        response_channel = response(len(points), alpha(level.power(min_distance))).channel()
+        uniform_response = response(len(points), alpha(level.power(min_distance))).channel()
+        response_channel = channel([list(row) for row in uniform_response.rows], points.labels, points.labels)
         mechanisms.append(
             (
                 "randomised response",

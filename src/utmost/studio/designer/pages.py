@@ -10,18 +10,18 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.requests import Request
 
 from utmost.errors import InputError
-from utmost.exact import number
-from utmost.studio.designer.best_mechanism import BestMechanism, best_mechanism
+from utmost.studio.compute import ComputeDep, VisitorCompute
+from utmost.studio.designer.best_mechanism import BestMechanism, quick_mechanism
 from utmost.studio.designer.comparison import usual_mechanisms
-from utmost.studio.designer.forms import QUESTION_FIELDS, DesignForm, DesignQuestion, check_question, design_question
-from utmost.studio.designer.privacy_type import TypeCapacity, TypeMembers, type_capacity
+from utmost.studio.designer.forms import QUESTION_FIELDS, DesignForm, DesignQuestion, design_question, question_size
+from utmost.studio.designer.privacy_type import TypeCapacity, TypeMembers, check_type, type_capacity
 from utmost.studio.designer.refinement import (
-    MAX_QUICK_SIZE,
     MAX_TABLE_CHARS,
     RefinementResult,
+    check_mechanisms,
     compare_mechanisms,
+    compare_quickly,
     is_quick,
-    parse_mechanism,
 )
 from utmost.studio.form_errors import problem_from_error
 from utmost.studio.jobs import Job
@@ -38,7 +38,7 @@ Mechanism = Annotated[str, Query(max_length=MAX_TABLE_CHARS, description="geomet
 
 @pages.get("")
 def design_page(
-    request: Request, question: DesignForm, state: StateDep, visitor: VisitorDep, job: JobId = ""
+    request: Request, question: DesignForm, compute: ComputeDep, state: StateDep, visitor: VisitorDep, job: JobId = ""
 ) -> HTMLResponse:
     """The best mechanism for a question; a large one is a job."""
     context: dict[str, Any] = {
@@ -50,12 +50,14 @@ def design_page(
         "query": _query_string(question),
     }
     try:
-        check_question(question)
-        context["quick"] = question.is_quick
-        context["three_secrets"] = len(question.points()) == 3 and question.level().is_inner
-        context["best"] = _find_mechanism(question, state, visitor, job)
-        if context["best"] is not None and (question.is_quick or job):
-            context["rivals"] = usual_mechanisms(question, number(context["best"].loss.exact))
+        size = compute(question_size, question)
+        context["quick"], context["three_secrets"] = size.is_quick, size.has_triangle
+        if job:
+            context["best"] = _job_mechanism(state, visitor, job)
+        elif size.is_quick:
+            context["best"] = compute(quick_mechanism, question)
+        if context["best"] is not None:
+            context["rivals"] = compute(usual_mechanisms, question, context["best"].loss.exact)
     except InputError as error:
         context["problem"] = problem_from_error(error, QUESTION_FIELDS)
     return render_page(
@@ -67,18 +69,16 @@ def design_page(
     )
 
 
-def _find_mechanism(question: DesignQuestion, state: AppState, visitor: Visitor, job: str) -> BestMechanism | None:
-    """The result of a job, or of what is small enough to be found at once."""
-    if job:
-        result = state.jobs.find(visitor.name, job).result
-        return None if result is None else BestMechanism(**result)
-    return best_mechanism(question) if question.is_quick else None
+def _job_mechanism(state: AppState, visitor: Visitor, job: str) -> BestMechanism | None:
+    """The result of a job, once there is one."""
+    result = state.jobs.find(visitor.name, job).result
+    return None if result is None else BestMechanism(**result)
 
 
 @pages.post("/best")
 def best_job_page(
     state: StateDep,
-    visitor: VisitorDep,
+    compute: ComputeDep,
     space: Annotated[str, Form(max_length=200)],
     prior: Annotated[str, Form(max_length=8000)],
     loss: Annotated[str, Form(max_length=200)],
@@ -87,13 +87,13 @@ def best_job_page(
 ) -> RedirectResponse:
     """Begin a program that takes longer, and show how far it is."""
     question = design_question(space, alpha, epsilon, prior, loss)
-    return RedirectResponse(f"/jobs/{_begin_best_job(question, state, visitor).id}", status_code=303)
+    return RedirectResponse(f"/jobs/{_begin_best_job(question, state, compute).id}", status_code=303)
 
 
 @api.post("/best/job")
 def best_job(
     state: StateDep,
-    visitor: VisitorDep,
+    compute: ComputeDep,
     space: Annotated[str, Body(max_length=200)] = "grid:5x5",
     alpha: Annotated[str, Body(max_length=40)] = "1/2",
     epsilon: Annotated[str, Body(max_length=40)] = "",
@@ -101,14 +101,14 @@ def best_job(
     loss: Annotated[str, Body(max_length=200)] = "absolute",
 ) -> Job:
     """Look for the best mechanism of a larger question: the job reports the bounds so far."""
-    return _begin_best_job(design_question(space, alpha, epsilon, prior, loss), state, visitor)
+    return _begin_best_job(design_question(space, alpha, epsilon, prior, loss), state, compute)
 
 
-def _begin_best_job(question: DesignQuestion, state: AppState, visitor: Visitor) -> Job:
-    check_question(question)
+def _begin_best_job(question: DesignQuestion, state: AppState, compute: VisitorCompute) -> Job:
+    compute(question_size, question)
     title = f"The best mechanism on {question.space[:40]}"
     return state.jobs.begin(
-        visitor.name,
+        compute.visitor.name,
         title,
         f"{TASKS_MODULE}:best",
         _question_fields(question),
@@ -118,7 +118,7 @@ def _begin_best_job(question: DesignQuestion, state: AppState, visitor: Visitor)
 
 @pages.get("/type")
 def type_page(
-    request: Request, question: DesignForm, state: StateDep, visitor: VisitorDep, job: JobId = ""
+    request: Request, question: DesignForm, compute: ComputeDep, state: StateDep, visitor: VisitorDep, job: JobId = ""
 ) -> HTMLResponse:
     """What a privacy type contains: capacities at once, vertices and kernel mechanisms by a job."""
     context: dict[str, Any] = {
@@ -128,7 +128,7 @@ def type_page(
         "query": _query_string(question),
     }
     try:
-        context["capacity"] = type_capacity(question)
+        context["capacity"] = compute(type_capacity, question)
         result = state.jobs.find(visitor.name, job).result if job else None
         context["members"] = None if result is None else TypeMembers(**result)
     except InputError as error:
@@ -141,33 +141,33 @@ def type_page(
 @pages.post("/members")
 def members_page(
     state: StateDep,
-    visitor: VisitorDep,
+    compute: ComputeDep,
     space: Annotated[str, Form(max_length=200)],
     alpha: Annotated[str, Form(max_length=40)] = "",
     epsilon: Annotated[str, Form(max_length=40)] = "",
 ) -> RedirectResponse:
     """Begin to list what a type is made of, and show how far it is."""
     question = design_question(space, alpha, epsilon)
-    return RedirectResponse(f"/jobs/{_begin_members_job(question, state, visitor).id}", status_code=303)
+    return RedirectResponse(f"/jobs/{_begin_members_job(question, state, compute).id}", status_code=303)
 
 
 @api.post("/members/job")
 def members_job(
     state: StateDep,
-    visitor: VisitorDep,
+    compute: ComputeDep,
     space: Annotated[str, Body(max_length=200)] = "line:4",
     alpha: Annotated[str, Body(max_length=40)] = "1/2",
     epsilon: Annotated[str, Body(max_length=40)] = "",
 ) -> Job:
     """Count the vertices and kernel mechanisms of a type, and list the first of them."""
-    return _begin_members_job(design_question(space, alpha, epsilon), state, visitor)
+    return _begin_members_job(design_question(space, alpha, epsilon), state, compute)
 
 
-def _begin_members_job(question: DesignQuestion, state: AppState, visitor: Visitor) -> Job:
-    question.points(), question.level()
+def _begin_members_job(question: DesignQuestion, state: AppState, compute: VisitorCompute) -> Job:
+    compute(check_type, question)
     title = f"Vertices and kernel mechanisms of {question.space[:40]}"
     return state.jobs.begin(
-        visitor.name,
+        compute.visitor.name,
         title,
         f"{TASKS_MODULE}:members",
         _question_fields(question),
@@ -176,14 +176,15 @@ def _begin_members_job(question: DesignQuestion, state: AppState, visitor: Visit
 
 
 @api.get("/capacity", name="capacity_found")
-def capacity(question: DesignForm) -> TypeCapacity:
+def capacity(question: DesignForm, compute: ComputeDep) -> TypeCapacity:
     """The capacities of a type: the largest leakage of any of its mechanisms, certified."""
-    return type_capacity(question)
+    return compute(type_capacity, question)
 
 
 @pages.get("/refine")
 def refine_page(
     request: Request,
+    compute: ComputeDep,
     state: StateDep,
     visitor: VisitorDep,
     first: Mechanism = "geometric 3 1/3",
@@ -194,11 +195,11 @@ def refine_page(
     context: dict[str, Any] = {"first": first, "second": second, "comparison": None, "quick": True}
     try:
         result = state.jobs.find(visitor.name, job).result if job else None
-        context["quick"] = is_quick(first, second)
+        context["quick"] = compute(is_quick, first, second)
         context["comparison"] = (
             RefinementResult(**result)
             if result is not None
-            else compare_mechanisms(first, second)
+            else compute(compare_mechanisms, first, second)
             if context["quick"]
             else None
         )
@@ -211,30 +212,30 @@ def refine_page(
 @pages.post("/refine")
 def refine_job_page(
     state: StateDep,
-    visitor: VisitorDep,
+    compute: ComputeDep,
     first: Annotated[str, Form(max_length=MAX_TABLE_CHARS)],
     second: Annotated[str, Form(max_length=MAX_TABLE_CHARS)],
 ) -> RedirectResponse:
     """Compare two larger mechanisms, and show how far it is."""
-    return RedirectResponse(f"/jobs/{_begin_refine_job(first, second, state, visitor).id}", status_code=303)
+    return RedirectResponse(f"/jobs/{_begin_refine_job(first, second, state, compute).id}", status_code=303)
 
 
 @api.post("/refine/job")
 def refine_job(
     state: StateDep,
-    visitor: VisitorDep,
+    compute: ComputeDep,
     first: Annotated[str, Body(max_length=MAX_TABLE_CHARS)] = "geometric 15 1/3",
     second: Annotated[str, Body(max_length=MAX_TABLE_CHARS)] = "geometric 15 1/2",
 ) -> Job:
     """Compare two larger mechanisms."""
-    return _begin_refine_job(first, second, state, visitor)
+    return _begin_refine_job(first, second, state, compute)
 
 
-def _begin_refine_job(first: str, second: str, state: AppState, visitor: Visitor) -> Job:
-    parse_mechanism(first, "first"), parse_mechanism(second, "second")
+def _begin_refine_job(first: str, second: str, state: AppState, compute: VisitorCompute) -> Job:
+    compute(check_mechanisms, first, second)
     question = {"first": first, "second": second}
     return state.jobs.begin(
-        visitor.name,
+        compute.visitor.name,
         "Two mechanisms compared",
         f"{TASKS_MODULE}:refine",
         question,
@@ -243,13 +244,11 @@ def _begin_refine_job(first: str, second: str, state: AppState, visitor: Visitor
 
 
 @api.get("/refine", name="refine_found")
-def refinement(first: Mechanism = "geometric 3 1/3", second: Mechanism = "geometric 3 1/2") -> RefinementResult:
+def refinement(
+    compute: ComputeDep, first: Mechanism = "geometric 3 1/3", second: Mechanism = "geometric 3 1/2"
+) -> RefinementResult:
     """Test whether the second mechanism is a post-processing of the first; a counterexample if not."""
-    if not is_quick(first, second):
-        raise InputError(
-            f"first must have at most {MAX_QUICK_SIZE} inputs and outputs: post larger ones to /api/designer/refine/job"
-        )
-    return compare_mechanisms(first, second)
+    return compute(compare_quickly, first, second)
 
 
 def _question_fields(question: DesignQuestion) -> dict[str, str]:

@@ -47,6 +47,11 @@ class TypeMembers(BaseModel):
     mechanisms: list[ChannelMatrix]
 
 
+def check_type(question: DesignQuestion) -> None:
+    """Refuse a type whose secrets or level cannot be read."""
+    question.points(), question.level()
+
+
 def type_capacity(question: DesignQuestion) -> TypeCapacity:
     """Both capacities of the type; in closed form for homogeneous spaces of any size."""
     points, level = input_parser.parse_space(question.space), question.level()

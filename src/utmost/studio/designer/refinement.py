@@ -107,6 +107,20 @@ def is_quick(first: str, second: str) -> bool:
     )
 
 
+def check_mechanisms(first: str, second: str) -> None:
+    """Refuse mechanisms that cannot be read."""
+    parse_mechanism(first, "first"), parse_mechanism(second, "second")
+
+
+def compare_quickly(first: str, second: str) -> RefinementResult:
+    """Compare two mechanisms that are small enough to be compared at once."""
+    if not is_quick(first, second):
+        raise InputError(
+            f"first must have at most {MAX_QUICK_SIZE} inputs and outputs: post larger ones to /api/designer/refine/job"
+        )
+    return compare_mechanisms(first, second)
+
+
 def compare_mechanisms(first_text: str, second_text: str) -> RefinementResult:
     """Both directions decided in exact arithmetic; evidence either way."""
     first, second = parse_mechanism(first_text, "first"), parse_mechanism(second_text, "second")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 CURVE_POINTS = 24  # powers of two on the curve
 FINEST_POWER = 22  # the finest step of the curve is this power of two below the range
 CACHED_ANSWERS = 64  # answers
-ENUMERATION_LOCK = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +85,9 @@ def epsilon_curve(question: PrecisionQuestion) -> list[tuple[Fraction, Fraction 
     return [(step, laplace.certify_laplace(question.setting(step), machine).epsilon_prime) for step in steps]
 
 
-def compute_supports(question: PrecisionQuestion, bits: int, first: str, second: str) -> Supports:
-    """What either secret can give on a machine whose generator has 2^bits values.
-
-    The picture and the numbers beside it ask at once: one of them works it out, the other waits for it.
-    """
-    with ENUMERATION_LOCK:
-        return _enumerate_supports(question, bits, first, second)
-
-
 @lru_cache(maxsize=CACHED_ANSWERS)
-def _enumerate_supports(question: PrecisionQuestion, bits: int, first: str, second: str) -> Supports:
+def compute_supports(question: PrecisionQuestion, bits: int, first: str, second: str) -> Supports:
+    """What either secret can give on a machine whose generator has 2^bits values."""
     secrets = []
     for name, text in (("first", first), ("second", second)):
         with errors_for_field(name):
