@@ -11,6 +11,7 @@ Names are loaded when they are first used, so importing the package costs nothin
 """
 
 from importlib import import_module
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ _HOMES = {
     "utmost.spaces": ("Space", "cycle", "databases", "discrete", "graph", "grid", "hamming", "line", "space"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
+_CHECKED: dict[str, Any] = {}  # the functions that were used
 
 __all__ = [
     "Channel",
@@ -139,10 +141,17 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name from its home."""
+    """Load a public name from its home; a function checks the kinds of its arguments."""
     if name not in _HOME:
         raise AttributeError(f"module 'utmost' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    value = getattr(import_module(_HOME[name]), name)
+    if not isinstance(value, FunctionType):
+        return value
+    if name not in _CHECKED:
+        from utmost.argument_kinds import check_kinds
+
+        _CHECKED[name] = check_kinds(value, name)
+    return _CHECKED[name]
 
 
 def __dir__() -> list[str]:

@@ -116,7 +116,8 @@ def soundness(candidate: Candidate | Rule) -> Verdict:
     """
     if not isinstance(candidate, Candidate | Curve | Predicate | SampledPredicate):
         raise InputError(
-            f"candidate must be a rule: a curve, or a text read by parse_privacy_predicate, got {type(candidate).__name__}"
+            "candidate must be a rule: a curve, or a text read by parse_privacy_predicate, got "
+            f"{type(candidate).__name__}"
         )
     full_candidate = candidate if isinstance(candidate, Candidate) else Candidate(TWO_SECRETS, candidate)
     if not all(allowed_pairs(ZERO, ZERO) for _, allowed_pairs in full_candidate.cases):

@@ -33,6 +33,9 @@ class Channel:
 
     def __post_init__(self) -> None:
         """Check the shape, the labels and the rows; read entries that are text."""
+        for name in ("inputs", "outputs", "rows"):
+            if not isinstance(getattr(self, name), Iterable) or isinstance(getattr(self, name), Channel):
+                raise ChannelError(f"{name} must be a list, got {type(getattr(self, name)).__name__}")
         width = _check_width(self.rows)
         for name, count in (("inputs", len(self.rows)), ("outputs", width)):
             object.__setattr__(self, name, _check_labels(getattr(self, name), count, name))
@@ -162,6 +165,8 @@ def entries(rows: Matrix | Sequence[Sequence[object]], inputs: Sequence[Label]) 
 
 
 def _check_width(rows: Matrix | Sequence[Sequence[object]]) -> int:
+    if not isinstance(rows, np.ndarray | Sequence) or not all(isinstance(row, np.ndarray | Sequence) for row in rows):
+        raise ChannelError("rows must be lists of entries, one for each input, got something else")
     if not len(rows) or not len(rows[0]):
         raise ChannelError("a channel must have at least one input and one output")
     for x, row in enumerate(rows):

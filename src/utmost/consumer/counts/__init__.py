@@ -137,7 +137,9 @@ def posterior(prior: Prior, level: ExactRate | float, answer: int) -> Floats:
     >>> posterior(priors.uniform(3), 1.0, 1).round(3).tolist()
     [0.212, 0.576, 0.212]
     """
-    if not isinstance(answer, int | np.integer) or not 0 <= answer < prior.size:
+    if not isinstance(answer, int | np.integer):
+        raise InputError(f"answer must be a count from 0 to {prior.size - 1}, got {type(answer).__name__}")
+    if not 0 <= answer < prior.size:
         raise InputError(f"answer must be a count from 0 to {prior.size - 1}, got {answer}: clamp it to that range")
     scores = prior.logs() - _epsilon(level) * np.abs(np.arange(prior.size) - answer)
     weights = np.exp(scores - scores.max())
