@@ -23,6 +23,7 @@ from fastapi import Depends
 from starlette.requests import Request
 
 from utmost.errors import InputError
+from utmost.studio.background import end_timer, start_timer
 from utmost.studio.compute_worker import CallResult
 from utmost.studio.cpu_shares import CpuShares
 from utmost.studio.form_errors import Refusal
@@ -55,9 +56,7 @@ class Worker:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         content = pickle.dumps((function, arguments))
-        timer = threading.Timer(seconds, self.process.kill)
-        timer.daemon = False
-        timer.start()
+        timer = start_timer(seconds, self.process.kill)
         try:
             self.process.stdin.write(len(content).to_bytes(8, "big") + content)
             self.process.stdin.flush()
@@ -65,8 +64,7 @@ class Worker:
         except Exception:  # it ended, or what it wrote cannot be read
             raise WorkerLostError from None
         finally:
-            timer.cancel()
-            timer.join()
+            end_timer(timer)
         return result
 
     def end(self) -> None:
