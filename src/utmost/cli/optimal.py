@@ -85,7 +85,8 @@ def command(
         request = {"space": space, "alpha": json_value(level.alpha), "prior": prior, "loss_function": loss}
         _print_json(solution, signs, level, request | {"silent_loss": json_value(uninformed_loss(reader))})
     else:
-        _print_text(solution, signs, f"{space} at {level} for {consumer_text}", level, uninformed_loss(reader))
+        _print_text(solution, signs, f"{space} at {level} for {consumer_text}", uninformed_loss(reader))
+        _print_proof(solution, points, level, reader)
 
 
 def _check_size(points: Space) -> None:
@@ -196,9 +197,7 @@ def _json_gap(gap: Number) -> str | float:
     return json_above(gap, GAP_DIGITS) if gap else "0"
 
 
-def _print_text(
-    solution: Design, signs: tuple[str, ...] | None, title: str, level: Level, uninformed_loss: float
-) -> None:
+def _print_text(solution: Design, signs: tuple[str, ...] | None, title: str, uninformed_loss: float) -> None:
     from utmost.cli import output
     from utmost.exact import decimal
 
@@ -211,8 +210,6 @@ def _print_text(
     )
     if solution.remap is not None:
         output.print_text(_remap_sentence(solution.remap))
-    output.print_text(_proof_sentence(solution, level))
-    output.print_text(output.privacy_loss_sentence(solution.certificate.privacy_loss, level))
 
 
 def _loss_text(solution: Design) -> str:
@@ -267,7 +264,16 @@ def _remap_sentence(remap: list[int]) -> str:
     return f"It is the geometric mechanism with its answers read anew: {changes_text}; the others as they are."
 
 
-def _proof_sentence(solution: Design, level: Level) -> str:
+def _print_proof(solution: Design, space: Space, level: Level, reader: Consumer) -> None:
+    """Print what proves that nothing is better, and the ε of the mechanism."""
+    from utmost.cli import output
+    from utmost.design.cost_matrix import has_irrational_costs
+
+    output.print_text(_proof_sentence(solution, level, has_irrational_costs(space, level, reader)))
+    output.print_text(output.privacy_loss_sentence(solution.certificate.privacy_loss, level))
+
+
+def _proof_sentence(solution: Design, level: Level, is_irrational: bool) -> str:
     from utmost.cli.output import level_adjective
 
     certificate, gap = solution.certificate, _json_gap(solution.certificate.gap)
@@ -276,7 +282,9 @@ def _proof_sentence(solution: Design, level: Level) -> str:
     proof = "exact multipliers" if certificate.multipliers is not None else "exact multipliers of the linear program"
     if gap == "0":
         return f"No {level_adjective(level)}-private mechanism gives this consumer less: proved by {proof}, gap 0."
-    bounds = "exact bounds from rational numbers on both sides of the irrational ones"
+    bounds = proof
+    if is_irrational:
+        bounds = "exact bounds from rational numbers on both sides of the irrational ones"
     if certificate.prices is not None:
         bounds = f"{len(certificate.prices)} exact multipliers of the privacy constraints"
     elif solution.stopped:
