@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from curator_helpers import write_visits
+from curator_helpers import SURVEY, count_charges, open_budget, write_visits
 from studio_server import MAX_WAIT_SECONDS, run_server
 from utmost.studio.app import make_app
 from utmost.studio.background import ThreadGroup, end_timer, start_timer
@@ -59,6 +59,21 @@ def test_no_thread_outlives_the_studio_that_began_it(settings, monkeypatch):
     with TestClient(make_app(settings), base_url="http://127.0.0.1") as client:
         _ask_for_a_count(client, "visits.csv")
     assert [thread for thread in _our_threads() if thread not in before] == []
+
+
+def test_an_application_that_is_served_again_computes_and_spends_again(settings):
+    from starlette.testclient import TestClient
+
+    open_budget(settings, epsilon="10")
+    app = make_app(settings)
+    for _ in range(2):
+        with TestClient(app, base_url="http://127.0.0.1") as client:
+            assert client.get("/api/designer/best").status_code == 200
+            headers = {"X-CSRF-Token": client.get("/api/session").json()["csrf"]}
+            offer = client.post("/api/curator/offers", json={"plan": SURVEY}, headers=headers).json()
+            confirmation = {name: offer[name] for name in ("key", "plan", "cost", "takes")}
+            assert client.post("/api/curator/releases", json=confirmation, headers=headers).json()["state"] == "done"
+    assert count_charges(settings) == 2
 
 
 def test_a_thread_is_not_daemonic_whoever_begins_it():

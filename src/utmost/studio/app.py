@@ -72,8 +72,9 @@ async def _lifespan(state: AppState) -> AsyncIterator[None]:
     with state.cleanup as cleanup:
         cleanup.callback(state.jobs.close)
         cleanup.callback(state.bundle.stop)
-        cleanup.callback(state.consumer_pool.close)
-        cleanup.callback(state.curator_pool.close)
+        for pool in (state.consumer_pool, state.curator_pool):
+            pool.open()
+            cleanup.callback(pool.close)
         state.bundle.prepare()
         cleanup.callback(end_timer, start_timer(WARM_UP_SECONDS, _warm_up, state))
         yield

@@ -102,6 +102,11 @@ class ComputePool:
         value: T = result.value
         return value
 
+    def open(self) -> None:
+        """Take calls, also after `close`: an application may be served again."""
+        with self._changed:
+            self._is_closed = False
+
     def prepare(self) -> None:
         """Start a worker before it is needed."""
         with self._changed:

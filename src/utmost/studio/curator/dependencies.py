@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from fastapi import Depends
 from starlette.exceptions import HTTPException
@@ -29,11 +29,17 @@ def _spending_service(request: Request) -> SpendingService:
     with _CREATION_LOCK:
         if not hasattr(storage, "spending"):
             storage.spending = SpendingService(state.settings, state.metrics)
-            state.cleanup.callback(storage.spending.close)
+            state.cleanup.callback(_end_spending, storage)
             state.cleanup.callback(tables.COUNT_THREADS.wait)
             state.cleanup.callback(end_timer, start_timer(WARM_UP_DELAY_SECONDS, _warm_up, state.settings))
     spending: SpendingService = storage.spending
     return spending
+
+
+def _end_spending(storage: Any) -> None:
+    """Wait for what is being spent; an application that is served again makes a new service."""
+    storage.spending.close()
+    del storage.spending
 
 
 def _warm_up(settings: Settings) -> None:
