@@ -11,16 +11,22 @@ import numpy as np
 import pytest
 
 from lp.programs import ppl_optimum
-from utmost.channel import Matrix
+from utmost.channel import Channel, Matrix
+from utmost.channel.channel import trusted_channel
 from utmost.cli import main
 from utmost.consumer import Consumer, Minimax, losses, priors
-from utmost.design import by_program, optimal
+from utmost.consumer.losses import square
+from utmost.consumer.minimax import remap_program
+from utmost.design import by_program, capacity, optimal
 from utmost.design.minimax import minimax_optimal, minimax_program
 from utmost.design.optimal import program_attempt
 from utmost.design.privacy_program import privacy_program
+from utmost.design.universal import universally_optimal
 from utmost.exact import alpha, epsilon
 from utmost.lp import Certificate, LinearProgram, certified_optimum, is_unique, verify_certificate
 from utmost.lp import simplex as exact_simplex
+from utmost.mechanisms import geometric
+from utmost.qif.refinement import refinement
 from utmost.spaces import Space, grid, line, space
 
 LOSSES = ("nib", "binary", "absolute", "squared", "random")
@@ -129,6 +135,59 @@ def test_uniqueness_is_decided_at_weak_privacy() -> None:
     points = random_metric(4, 40, 5, in_line=False)
     program = privacy_program(points, alpha("1/10"), random_costs("absolute", points, 5))
     assert is_unique(program, assert_exact(program)).unique
+
+
+def optimal_channel(kind: str, points: Space, seed: int) -> Channel:
+    program = privacy_program(points, alpha("1/10"), random_costs(kind, points, seed))
+    entries = np.array(certified_optimum(program).x, dtype=object).reshape(len(points), len(points))
+    return trusted_channel(points.labels, points.labels, entries)
+
+
+@pytest.mark.parametrize("kind", ["nib", "binary", "absolute"])
+def test_minimax_readings_of_weakly_private_channels_are_exact(kind: str) -> None:
+    points = random_metric(5, 60, 1, in_line=False)
+    reader, source = Minimax(losses.over(losses.parse(kind), points)), optimal_channel("random", points, 1)
+    certificate = reader.reading(source).certificate
+    assert certificate.gap == 0
+    assert ("optimized", certificate.upper) == ppl_optimum(remap_program(source, square(reader.loss, 5)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_capacities_at_weak_privacy_are_the_fractions_of_an_exact_solver(seed: int) -> None:
+    """The largest and the least sum of a diagonal (FMPD23 Cor. 17, 18), by the consumer's program."""
+    points = random_metric(5, 60, seed, in_line=False)
+    found = capacity(points, alpha("1/10"))
+    diagonal = np.array([[Fraction(int(x == w)) for w in range(5)] for x in range(5)], dtype=object)
+    largest, least = (ppl_optimum(privacy_program(points, alpha("1/10"), sign * diagonal))[1] for sign in (-1, 1))
+    assert largest is not None
+    assert least is not None
+    assert (found.multiplicative.value, found.additive.value) == (-largest, 1 - least)
+    assert found.multiplicative.exact
+    assert found.additive.exact
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_refinement_is_decided_to_the_last_entry_at_weak_privacy(seed: int) -> None:
+    rng, points = random.Random(seed), random_metric(4, 60, seed, in_line=False)
+    rows = np.concatenate([optimal_channel(kind, points, seed).rows / 2 for kind in ("absolute", "nib")], axis=1)
+    source = trusted_channel(points.labels, range(8), rows)
+    weights = np.array([[Fraction(rng.randint(1, 9)) for _ in range(3)] for _ in range(8)], dtype=object)
+    remap = weights / weights.sum(axis=1, keepdims=True)
+    assert refinement(source, trusted_channel(points.labels, range(3), rows @ remap)).refines
+    sharper = rows.copy()
+    entry, best = min(range(8), key=lambda k: rows[0, k] or 1), int(np.argmax(rows[0]))
+    assert 0 < rows[0, entry] < Fraction(1, 10**30)
+    sharper[0, [entry, best]] = [rows[0, entry] / 2, rows[0, best] + rows[0, entry] / 2]
+    verdict = refinement(source, trusted_channel(points.labels, range(8), sharper))
+    assert verdict.witness is not None
+    assert verdict.witness.with_a > verdict.witness.with_b
+
+
+def test_the_geometric_mechanism_is_universally_optimal_at_weak_privacy_too() -> None:
+    """GRS12 Thm 3.2, decided without it, at α³ = 10⁻³⁰; one that is a little more private is not."""
+    rate, larger_rate = alpha(Fraction(1, 10**10)), alpha(Fraction(10001, 10**14))
+    assert universally_optimal(line(4), rate, losses.absolute, geometric(3, rate)).optimal
+    assert not universally_optimal(line(4), rate, losses.absolute, geometric(3, larger_rate)).optimal
 
 
 @pytest.mark.parametrize("rate", ["8", "25"])
