@@ -10,8 +10,15 @@ from pathlib import Path
 import pytest
 
 from utmost.data import source_identity
-from utmost.data.source_identity import NO_EXACT_TIMES, NO_FINGERPRINT, check_unchanged, identify_source
-from utmost.data.sources import Source
+from utmost.data.source_identity import (
+    NO_CATALOGUE_NAME,
+    NO_DATABASE_NAME,
+    NO_EXACT_TIMES,
+    NO_FINGERPRINT,
+    check_unchanged,
+    identify_source,
+)
+from utmost.data.sources import Source, open_table
 from utmost.errors import InputError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="times of the last change are those of Unix")
@@ -92,21 +99,86 @@ def test_times_in_whole_seconds_are_not_trusted(tmp_path, monkeypatch):
     assert digest(path) is None
 
 
-def test_a_database_is_recognised_by_the_curators_word_alone():
-    url = "postgresql://ann:secret@db.example/survey"
-    assert identify_source(Source(url, table="people"), HERE, None).problem == NO_FINGERPRINT
-    assert identify_source(Source(table="people", engine="spark"), HERE, None).problem == NO_FINGERPRINT
-    first = digest(url, "2026-11")
-    assert first == digest(url.replace("secret", "another"), "2026-11")  # no password is in it
-    assert first == digest(f"{url}?password=another", "2026-11")
-    others = [
-        digest(url, "2026-12"),
-        digest(url.replace("ann", "bob"), "2026-11"),
-        digest(url.replace("survey", "panel"), "2026-11"),
-        digest(f"{url}?options=-csearch_path%3Dother", "2026-11"),
-        digest("", "2026-11", engine="spark"),
-    ]
-    assert len({first, *others}) == 6
+def test_a_database_without_the_curators_word_has_no_identity():
+    source = Source("postgresql://ann:secret@db.example/survey", table="people")
+    assert identify_source(source, HERE, None, "the database").problem == NO_FINGERPRINT
+    assert identify_source(source, HERE, "2026-11").problem == NO_DATABASE_NAME
+    known = [identify_source(source, HERE, *word).digest for word in (("11", "a"), ("12", "a"), ("11", "b"))]
+    assert len({*known, None}) == 4
+    catalogue = Source(table="people", engine="spark")
+    assert identify_source(catalogue, HERE, "2026-11", "any").problem == NO_CATALOGUE_NAME
+
+
+def make_people(url: str, name: str) -> str:
+    """The URL of a new database of this name on the same server, with a table of people."""
+    import psycopg
+
+    other = url.rpartition("/")[0] + f"/{name}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'.encode())
+        connection.execute(f'CREATE DATABASE "{name}"'.encode())
+    with psycopg.connect(other) as connection:
+        connection.execute("CREATE TABLE people (place text)")
+    return other
+
+
+def opened_digest(url: str, fingerprint: str = "2026-11") -> str | None:
+    source = Source(url, table="people")
+    with open_table(source, HERE) as table:
+        return identify_source(source, HERE, fingerprint, table.database).digest
+
+
+@pytest.mark.parametrize("form", ["plain", "many hosts", "number sign", "environment", "option", "drop and create"])
+def test_two_databases_have_two_identities_however_their_urls_are_written(postgres_url, monkeypatch, form):
+    """What a URL means is the driver's affair: the open connection is asked."""
+    seen = []
+    for name in ("d#2023", "d#2024") if form == "number sign" else ("d2023", "d2024"):
+        url = make_people(postgres_url, "d2023" if form == "drop and create" else name)
+        start, _, host = url.rpartition("/")[0].rpartition("@")
+        if form == "many hosts":
+            url = f"{start}@{host},{host}/{name}"
+        if form == "environment":
+            monkeypatch.setenv("PGDATABASE", name)
+            url = f"{start}@{host}"
+        if form == "option":
+            url = f"{start}@{host}?dbname={name}"
+        seen.append(opened_digest(url))
+        assert opened_digest(url) == seen[-1]
+    assert len({*seen, None}) == 3
+
+
+def test_a_database_has_one_identity_whatever_the_password_and_another_for_other_settings(postgres_url):
+    import psycopg
+
+    url = make_people(postgres_url, "d2023")
+    seen = [opened_digest(url), opened_digest(url, "2026-12"), opened_digest(f"{url}?options=-cmy.tenant%3D7")]
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS ann")
+        connection.execute("CREATE ROLE ann LOGIN PASSWORD 'first'")
+        connection.execute("GRANT SELECT ON people TO ann")
+        host = url.rpartition("@")[2]
+        seen.append(opened_digest(f"postgresql://ann:first@{host}"))
+        connection.execute("ALTER ROLE ann PASSWORD 'second'")
+        assert opened_digest(f"postgresql://ann:second@{host}") == seen[-1]
+        assert opened_digest(f"postgresql://ann@{host}?password=second") == seen[-1]
+        connection.execute("DROP OWNED BY ann")
+        connection.execute("DROP ROLE ann")
+    assert len({*seen, None}) == 5
+
+
+def test_a_server_that_does_not_say_which_it_is_has_no_identity(postgres_url):
+    """The same address can be that of another server the next day, as with a tunnel."""
+    import psycopg
+
+    url = make_people(postgres_url, "d2023")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("REVOKE EXECUTE ON FUNCTION pg_catalog.pg_control_system() FROM PUBLIC")
+        connection.execute("DROP ROLE IF EXISTS bob")
+        connection.execute("CREATE ROLE bob LOGIN PASSWORD 'first'")
+        connection.execute("GRANT SELECT ON people TO bob")
+        assert opened_digest(f"postgresql://bob:first@{url.rpartition('@')[2]}") is None
+        connection.execute("DROP OWNED BY bob")
+        connection.execute("DROP ROLE bob")
 
 
 def test_an_engine_may_read_a_file_in_its_own_way_and_is_part_of_the_identity(tmp_path):
@@ -124,10 +196,10 @@ def test_a_source_that_was_written_to_is_refused(tmp_path):
     path.write_bytes(b"rows")
     source = Source(str(path))
     identity = identify_source(source, HERE, None)
-    check_unchanged(identity, source, HERE, None)
+    check_unchanged(identity, source, HERE)
     change_in_place(path)
     with pytest.raises(InputError, match="nothing was spent: run the plan again"):
-        check_unchanged(identity, source, HERE, None)
+        check_unchanged(identity, source, HERE)
     path.unlink()
     with pytest.raises(InputError, match="nothing was spent: run the plan again"):
-        check_unchanged(identity, source, HERE, None)
+        check_unchanged(identity, source, HERE)

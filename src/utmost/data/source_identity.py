@@ -4,7 +4,8 @@ A file is recognised by its place, its inode and the times of its last change, w
 directory by those of everything in it. Its content is not looked at, for two reasons: a hash of it could be held
 against guesses of one row by whoever reads the ledger, and what a plan costs would depend on what is in the rows. A
 file that was written to is another source even if the same was written. The rows of a database cannot be recognised:
-there the curator's `fingerprint` says that they are the same.
+there the curator's `fingerprint` says that they are the same, and the open connection which database it is. Its URL says
+neither: what a URL leaves out comes from the environment. Spark does not say which catalogue it reads.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
-from urllib.parse import parse_qsl, urlsplit
 
 from utmost.data.sources import ENGINES_BY_KIND, SAMPLE_FILES, Source
 from utmost.errors import InputError
@@ -26,6 +26,8 @@ CLOCK_TICK_NS = 20_000_000  # two changes of a file that are further apart have 
 WHOLE_SECOND_NS = 10**9
 MAX_SOURCE_FILES = 10_000  # of a directory
 NO_FINGERPRINT = "the rows of a database cannot be recognised without a fingerprint"
+NO_DATABASE_NAME = "the server does not say which it is: let the user execute pg_control_system()"
+NO_CATALOGUE_NAME = "Spark does not say which catalogue it reads"
 NO_EXACT_TIMES = "no exact times of the last change are kept where the file lies"
 CHANGED_MESSAGE = (
     "source must stay as it is while it is read, got one that was written to; nothing was spent: run the plan again"
@@ -42,22 +44,29 @@ class SourceIdentity:
     problem: str = ""
 
 
-def identify_source(source: Source, folder: Path, fingerprint: str | None) -> SourceIdentity:
-    """The identity of a source's rows, from what is known about them without reading any."""
-    engine = source.engine or ENGINES_BY_KIND[source.kind][0]
+def identify_source(
+    source: Source, folder: Path, fingerprint: str | None, database: str | None = None
+) -> SourceIdentity:
+    """The identity of a source's rows, from what is known about them without reading any.
+
+    `database` is what the open connection to a database says (`Table.database`).
+    """
     if source.kind in ("postgres", "catalogue"):
-        if fingerprint is None:
-            return SourceIdentity(None, NO_FINGERPRINT)
-        return _identity(engine, _database_address(source), fingerprint)
+        return _database_identity(source.kind, fingerprint, database)
+    engine = source.engine or ENGINES_BY_KIND[source.kind][0]
     if source.location in SAMPLE_FILES:
         with as_file(files("utmost.data").joinpath(SAMPLE_FILES[source.location])) as path:
             return _file_identity(engine, path.resolve())
     return _file_identity(engine, (folder / source.location).resolve())
 
 
-def check_unchanged(identity: SourceIdentity, source: Source, folder: Path, fingerprint: str | None) -> None:
-    """Refuse a source that was written to since it had this identity: the ledger would take other rows for its."""
-    if identity.digest is not None and identify_source(source, folder, fingerprint) != identity:
+def check_unchanged(identity: SourceIdentity, source: Source, folder: Path) -> None:
+    """Refuse a source that was written to since it had this identity: the ledger would take other rows for its.
+
+    A database is read in one transaction, which sees one state.
+    """
+    is_file = source.kind not in ("postgres", "catalogue")
+    if is_file and identity.digest is not None and identify_source(source, folder, None) != identity:
         raise InputError(CHANGED_MESSAGE)
 
 
@@ -65,11 +74,12 @@ def _identity(*content: object) -> SourceIdentity:
     return SourceIdentity(hashlib.sha256(json.dumps(content).encode()).hexdigest())
 
 
-def _database_address(source: Source) -> list[object]:
-    """Host, port, database, user and options of a URL, without passwords."""
-    url = urlsplit(source.location)
-    options = [(name, value) for name, value in parse_qsl(url.query) if "pass" not in name.lower()]
-    return [source.name, url.username, sorted(options)]
+def _database_identity(kind: str, fingerprint: str | None, database: str | None) -> SourceIdentity:
+    if kind == "catalogue":
+        return SourceIdentity(None, NO_CATALOGUE_NAME)
+    if fingerprint is None or database is None:
+        return SourceIdentity(None, NO_FINGERPRINT if fingerprint is None else NO_DATABASE_NAME)
+    return _identity("postgres", database, fingerprint)
 
 
 def _file_identity(engine: str, path: Path) -> SourceIdentity:

@@ -93,7 +93,7 @@ def open_table(source: Source, folder: Path) -> Iterator[Table]:
         guessed_columns = (
             frozenset(opened.rows.columns) - frozenset(_declared_kinds(source)) if source.kind == "csv" else frozenset()
         )
-        yield Table(opened.engine, opened.rows, guessed_columns=guessed_columns, texts=opened.texts)
+        yield Table(opened.engine, opened.rows, None, guessed_columns, opened.texts, opened.database)
 
 
 def list_tables(source: Source, folder: Path) -> list[str]:

@@ -38,7 +38,7 @@ class Table:
     """A table in an engine, which can be asked. `entropy` makes the salts: the system's, unless a test gives its own.
 
     `guessed_columns` are those whose kinds were found in the rows themselves; `texts` is a CSV file before its texts
-    are made values.
+    are made values; `database` is that of `OpenedTable`.
     """
 
     def __init__(
@@ -48,8 +48,9 @@ class Table:
         entropy: EntropySource | None = None,
         guessed_columns: frozenset[str] = frozenset(),
         texts: Any = None,
+        database: str | None = None,
     ) -> None:
-        self._texts = texts
+        self._texts, self.database = texts, database
         self._engine, self._rows, self._entropy, self._guessed_columns = engine, rows, entropy, guessed_columns
         self._kinds = {name: column_kind(dtype) for name, dtype in rows.schema().items()}
 

@@ -177,7 +177,7 @@ class PreparedRelease:
         """Refuse a source of a part that was written to since before its first row was read."""
         plan = self.preview.plan
         if plan.part is not None:
-            check_unchanged(self.identity, plan.source, plan.folder, plan.fingerprint)
+            check_unchanged(self.identity, plan.source, plan.folder)
 
     def _prepare_frame(self, prepared_answers: Sequence[PreparedAnswer]) -> Release:
         """The release but for its values and its entry. It is written out once, so that this cannot fail later."""
@@ -223,9 +223,11 @@ def prepare_release(plan_source: PlanSource, dry_run: bool = False) -> Iterator[
         output_files.check_release_output(plan)
         with release_file.ReservedFile(plan.output):
             pass  # it can be written
-    identity = _source_identity(plan)  # before its first row is read
+    identity = _source_identity(plan)  # of a file, before its first row is read
     with sources.open_table(plan.source, plan.folder) as table:
-        plan_check = replace(check_plan(plan, table), identity=identity)
+        plan_check = check_plan(plan, table)
+        if table.database is None:
+            plan_check = replace(plan_check, identity=identity)
         plan, release_cost = plan_check.plan, plan_check.release_cost
         with ledger.open_ledger(plan.ledger, plan.folder) as budget_ledger:
             guesses = _guessed_kinds(plan, table, dry_run)
@@ -234,7 +236,7 @@ def prepare_release(plan_source: PlanSource, dry_run: bool = False) -> Iterator[
                 plan, table.engine, plan_check.setting, plan_check.planned_answers, plan.epsilon, *state, guesses
             )
             plan_preview = replace(plan_preview, part_adds_up=_part_adds_up(plan_check, budget_ledger))
-            yield PreparedRelease(plan_preview, table, budget_ledger, release_cost, identity)
+            yield PreparedRelease(plan_preview, table, budget_ledger, release_cost, plan_check.identity)
 
 
 def check_plan(plan: Plan, table: Table) -> PlanCheck:
@@ -249,7 +251,7 @@ def check_plan(plan: Plan, table: Table) -> PlanCheck:
         replace(plan, queries=tuple(planned_answer.spec for planned_answer in planned_answers)),
         setting,
         planned_answers,
-        _source_identity(plan),
+        _source_identity(plan, table.database),
         None if plan.part is None else str(table.kinds[plan.part.column]),
         None if plan.unit.column is None else str(table.kinds[plan.unit.column]),
     )
@@ -267,9 +269,11 @@ def plan_answer(query_spec: QuerySpec, setting: mechanism_selection.PrivacySetti
         )
 
 
-def _source_identity(plan: Plan) -> SourceIdentity:
+def _source_identity(plan: Plan, database: str | None = None) -> SourceIdentity:
     """What the rows of a plan with a part are recognised by; nobody asks where there is none."""
-    return SourceIdentity(None) if plan.part is None else identify_source(plan.source, plan.folder, plan.fingerprint)
+    if plan.part is None:
+        return SourceIdentity(None)
+    return identify_source(plan.source, plan.folder, plan.fingerprint, database)
 
 
 def _part_adds_up(plan_check: PlanCheck, budget_ledger: Ledger) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -71,7 +72,13 @@ def wait_for_job(walk: Walk, job: str) -> str:
 def example_plan(walk: Walk) -> str:
     """The example plan, charged to a budget of ours."""
     draft = walk.page.request.get(f"{walk.address}/api/curator/draft?file=example").json()
-    return str(post_json(walk, "/api/curator/draft", {**draft, "budget": "survey", "title": "Voters of 1996"})["plan"])
+    form = {**draft, "budget": "survey", "title": "Voters of 1996"}
+    for _ in range(60):  # a draft has no plan while its units are still being counted
+        plan = post_json(walk, "/api/curator/draft", form)["plan"]
+        if plan is not None:
+            return str(plan)
+        time.sleep(1)
+    pytest.fail("the example's draft has no plan after a minute")
 
 
 @pytest.fixture(scope="module")

@@ -71,8 +71,12 @@ class Engine:
 
 
 class OpenedTable(NamedTuple):
-    """A table in its engine, to be asked; of a CSV file also its texts, before they are made values of their kinds."""
+    """A table in its engine, to be asked; of a CSV file also its texts, before they are made values of their kinds.
+
+    `database` is the same text only for the same database, as the open connection says; None where it says nothing.
+    """
 
     engine: Engine
     rows: Any
     texts: Any = None
+    database: str | None = None

@@ -7,6 +7,7 @@ store is on no search path, so that a function of theirs with a built-in name is
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -42,6 +43,15 @@ SELECT_COLUMNS = """
     WHERE a.attnum > 0 AND NOT a.attisdropped AND n.nspname = %s AND c.relname = %s
     ORDER BY a.attnum
 """
+MAY_IDENTIFY = "SELECT pg_catalog.has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE')"
+SELECT_DATABASE = """
+    SELECT s.system_identifier::pg_catalog.text, pg_catalog.inet_server_addr()::pg_catalog.text,
+        pg_catalog.inet_server_port(), d.oid::pg_catalog.text, d.datname::pg_catalog.text,
+        SESSION_USER::pg_catalog.text, CURRENT_USER::pg_catalog.text
+    FROM pg_catalog.pg_control_system() s, pg_catalog.pg_database d
+    WHERE d.datname = pg_catalog.current_database()
+"""
+SECRET_WORDS = ("pass", "secret")  # in the names of the driver's parameters
 
 
 @contextmanager
@@ -53,7 +63,9 @@ def open_database(url: str, table: str | None) -> Iterator[OpenedTable]:
         tables = run_guarded(lambda: execute(SELECT_TABLES).fetchall(), message)
         schema, name = find_table(table, tables, DEFAULT_SCHEMA)
         columns = run_guarded(lambda: execute(SELECT_COLUMNS, (schema, name)).fetchall(), message)
-        yield OpenedTable(engine, engine.table({column: _ibis_type(kind) for column, kind in columns}, name, schema))
+        rows = engine.table({column: _ibis_type(kind) for column, kind in columns}, name, schema)
+        database = run_guarded(lambda: _identify_database(engine.backend.con), message)
+        yield OpenedTable(engine, rows, database=database)
 
 
 @contextmanager
@@ -74,6 +86,22 @@ def _open_engine(url: str) -> Iterator[Engine]:
         yield _wrap_connection(connection)
     finally:
         connection.close()
+
+
+def _identify_database(connection: Any) -> str | None:
+    """Server, database, user and parameters of an open connection, without secrets; None where the server may not say.
+
+    A URL is not looked at: hosts, names and options in it, in the environment and in files mean what the driver makes
+    of them. Without the server's own identifier an address is no identity: it can be that of another server tomorrow.
+    """
+    if not connection.execute(MAY_IDENTIFY).fetchone()[0]:
+        return None
+    parameters = {
+        name: value
+        for name, value in connection.info.get_parameters().items()
+        if not any(word in name for word in SECRET_WORDS)
+    }
+    return json.dumps([*connection.execute(SELECT_DATABASE).fetchone(), sorted(parameters.items())])
 
 
 def _apply_settings(connection: Any) -> None:
