@@ -94,6 +94,24 @@ def test_a_file_that_was_written_to_is_another_source_though_size_and_time_are_t
     assert spent(folder) == 1
 
 
+def test_parts_of_a_database_compose_and_those_of_another_that_its_url_hides_add_up(folder, postgres_url, monkeypatch):
+    import psycopg
+
+    server, _, name = postgres_url.rpartition("/")
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute("CREATE TABLE people AS SELECT 'north' AS place")
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}_next" TEMPLATE "{name}"'.encode())
+    source = {"location": server, "table": "people", "fingerprint": "2026"}
+    monkeypatch.setenv("PGDATABASE", name)
+    for value in ("north", "south"):
+        utmost.release(plan(folder, "place", value, source=source))
+        assert spent(folder) == HALF
+    monkeypatch.setenv("PGDATABASE", f"{name}_next")
+    utmost.release(plan(folder, "place", "west", source=source))
+    assert spent(folder) == 1
+
+
 def test_a_symbolic_link_to_a_file_is_that_file(folder):
     (folder / "link.csv").symlink_to(folder / "people.csv")
     utmost.release(plan(folder, "place", "north"))

@@ -4,8 +4,8 @@ A file is recognised by its place, its inode and the times of its last change, w
 directory by those of everything in it. Its content is not looked at, for two reasons: a hash of it could be held
 against guesses of one row by whoever reads the ledger, and what a plan costs would depend on what is in the rows. A
 file that was written to is another source even if the same was written. The rows of a database cannot be recognised:
-there the curator's `fingerprint` says that they are the same, and the open connection which database it is. Its URL says
-neither: what a URL leaves out comes from the environment. Spark does not say which catalogue it reads.
+there the curator's `fingerprint` says that they are the same, and the open connection which database it is. Its URL
+does not: what a URL leaves out comes from the environment. Spark does not say which catalogue it reads.
 """
 
 from __future__ import annotations
