@@ -21,7 +21,7 @@ from utmost.exact import Real
 from utmost.exact import epsilon as level_of
 from utmost.mechanisms.geometric import tail_probability
 from utmost.noise import EntropySource, system_source
-from utmost.noise.exponential_choice import draw_exponential_choice
+from utmost.noise.exponential_choice import PreparedChoice, draw_exponential_choice, prepare_choice
 from utmost.noise.geometric import Lattice, draw_lattice_noise, lattice
 from utmost.publish.mechanism_selection import PrivacySetting, SelectedMechanism, quantile_losses
 from utmost.publish.release_model import ChoiceMechanism, LatticeMechanism, RatioMechanism
@@ -59,7 +59,7 @@ def prepare_draw(query: Query, selection: SelectedMechanism) -> AnswerDraw:
     mechanism = selection.mechanism
     if isinstance(mechanism, ChoiceMechanism):
         assert isinstance(query, Quantile)
-        return partial(_draw_quantile, query.grid, mechanism.rate)
+        return partial(_draw_quantile, query.grid, prepare_choice(mechanism.rate))
     if isinstance(mechanism, RatioMechanism):
         assert isinstance(query, Mean)
         return partial(
@@ -117,8 +117,8 @@ def _draw_ratio(
     return {"value": mean_of(noisy_total, noisy_rows, mechanism, grid), "parts": (noisy_total, noisy_rows)}
 
 
-def _draw_quantile(grid: Grid, rate: Fraction, truth: ExactAnswer) -> dict[str, Any]:
-    position = draw_exponential_choice(truth, rate, system_source())
+def _draw_quantile(grid: Grid, choice: PreparedChoice, truth: ExactAnswer) -> dict[str, Any]:
+    position = draw_exponential_choice(truth, choice, system_source())
     return {"value": grid.value(position), "position": position}
 
 
