@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 
 import utmost
 from utmost import ledger
+from utmost.data.queries import PrivacyUnit
 from utmost.data.table import Table
 from utmost.errors import BudgetError, DataError, InputError, UtmostError
+from utmost.ledger.records import ROW
 from utmost.publish import execute, noisy_answers, release_file
 from utmost.publish.plans import plan_from_mapping
 from utmost.publish.release_encoder import release_content
@@ -330,3 +332,11 @@ def test_any_plan_runs_and_is_charged_exactly_or_is_refused_and_costs_nothing(
         assert json.loads((folder / "fuzz.json").read_text()) == release_content(release)
         assert len(budget_ledger.history(content["budget"])) == before[content["budget"]] + 1
     assert not list(folder.glob(".*.part"))
+
+
+@pytest.mark.parametrize("bounds", [{"rows": 1}, {"groups": 1}], ids=str)
+def test_a_person_column_called_row_is_refused_however_the_unit_is_made(bounds: dict[str, int]) -> None:
+    """A ledger's word for each row is row: persons would be charged as rows, and their parts in parallel."""
+    with pytest.raises(InputError, match="unit column must not be called row"):
+        PrivacyUnit("row", **bounds)
+    assert (PrivacyUnit().ledger_word, PrivacyUnit("person", 1).ledger_word) == (ROW, "person")

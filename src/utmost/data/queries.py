@@ -20,6 +20,7 @@ MAX_GRID_STEPS = 10**12
 MAX_QUANTILE_CANDIDATES = 10**4  # steps of a quantile's grid
 MAX_HISTOGRAM_CELLS = 10**5
 MAX_CONTRIBUTION = 10**6  # rows or groups a person
+ROW_WORD = "row"  # a ledger's word for the unit that is each row
 
 Key = bool | int | str | date
 
@@ -37,7 +38,8 @@ class PrivacyUnit:
 
     Of a person at most `rows` rows are kept, or at most one row in each of at most `groups` cells; which ones is random
     and does not depend on anybody else. A row without a person (NULL) is not kept. Exactly one of the two bounds is
-    given with a column, none without.
+    given with a column, none without. A column called row is refused: it is a ledger's word for each row, so persons
+    would be charged as rows.
     """
 
     column: str | None = None
@@ -46,6 +48,10 @@ class PrivacyUnit:
 
     def __post_init__(self) -> None:
         """Check that the bounds fit the unit."""
+        if self.column == ROW_WORD:
+            raise InputError(
+                f"unit column must not be called {ROW_WORD}, which in a ledger means each row: rename it in a view"
+            )
         bounds = [bound for bound in (self.rows, self.groups) if bound is not None]
         if self.column is None and bounds:
             raise InputError('unit must name a column where rows or groups are bounded: add column = "..."')
@@ -53,6 +59,11 @@ class PrivacyUnit:
             raise InputError("unit must bound what a person contributes: give rows = k or groups = k, one of the two")
         if any(not 1 <= bound <= MAX_CONTRIBUTION for bound in bounds):
             raise InputError(f"unit must keep from 1 to {MAX_CONTRIBUTION} rows or groups a person")
+
+    @property
+    def ledger_word(self) -> str:
+        """What a ledger calls the unit: its column, or the word for each row."""
+        return ROW_WORD if self.column is None else self.column
 
     @property
     def bound(self) -> int:

@@ -89,7 +89,7 @@ class PlanCheck:
             )
             for planned_answer in self.planned_answers
         )
-        plan, unit, digest = self.plan, self.plan.unit.column or "row", plans.plan_digest(self.plan)
+        plan, unit, digest = self.plan, self.plan.unit.ledger_word, plans.plan_digest(self.plan)
         asked = (costs, self._ledger_part(), digest, plan.fingerprint, self.unit_kind)
         return ledger.ReleaseCost(plan.budget, unit, str(plan.neighbours), *asked)
 
@@ -264,9 +264,8 @@ def plan_answer(query_spec: QuerySpec, setting: mechanism_selection.PrivacySetti
         if query_spec.extra_loss is not None and isinstance(query, Sum | Mean):
             query = mechanism_selection.refine_grid(query, query_spec.epsilon, query_spec.extra_loss, setting)
         selection = mechanism_selection.select_mechanism(query, query_spec.epsilon, setting)
-        return PlannedAnswer(
-            replace(query_spec, query=query), selection, answer_error(selection.mechanism, query, setting.unit)
-        )
+        error = answer_error(selection.mechanism, query, setting.unit, setting.part)
+        return PlannedAnswer(replace(query_spec, query=query), selection, error)
 
 
 def _source_identity(plan: Plan, database: str | None = None) -> SourceIdentity:
