@@ -12,7 +12,7 @@ import pytest
 
 import utmost
 from utmost import ledger
-from utmost.errors import BudgetError, InputError
+from utmost.errors import BudgetError, InputError, UtmostError
 from utmost.publish import execute
 
 ROWS = "answer,code,day,place\n" + "yes,000001,2020-01-02,north\nno,2,2020-01-03,south\n" * 5
@@ -160,6 +160,44 @@ def test_a_dry_run_says_why_a_part_adds_up(folder, capsys):
     print_preview(preview)
     assert "The part adds up with every other charge to its budget: a person may" in capsys.readouterr().out
     assert execute.preview({**plan(folder, "place", "north"), "budget": "none"}).part_adds_up is None
+
+
+def make_other_database(path: Path) -> None:
+    import sqlite3
+
+    path.unlink()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE notes (note TEXT)")
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda path: os.link(path, path.with_name("second.sqlite")),
+        lambda path: path.write_text("these are notes, and no ledger at all " * 50),
+        make_other_database,
+        lambda path: (path.unlink(), path.mkdir()),
+        lambda path: path.write_bytes(path.read_bytes()[:5000]),
+    ],
+    ids=["hard link", "text", "another database", "directory", "cut off"],
+)
+def test_a_dry_run_refuses_every_ledger_that_the_release_refuses(folder, spoil):
+    spoil(folder / "ledger.sqlite")
+    with pytest.raises(UtmostError) as refusal:
+        utmost.release(plan(folder, "place", "north"))
+    with pytest.raises(type(refusal.value)) as dry_refusal:
+        execute.preview(plan(folder, "place", "north"))
+    assert str(dry_refusal.value) == str(refusal.value)
+
+
+@pytest.mark.parametrize("content", [None, b""], ids=["no file", "empty file"])
+def test_a_dry_run_needs_no_ledger_yet(folder, content):
+    path = folder / "ledger.sqlite"
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    assert execute.preview(plan(folder, "place", "north")).left is None
 
 
 def test_a_unit_column_of_another_kind_is_refused(folder):

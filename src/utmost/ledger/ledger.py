@@ -32,6 +32,7 @@ from utmost.ledger.records import (
 from utmost.ledger.sqlite import SqliteStore
 from utmost.ledger.store import (
     TABLES_VERSION,
+    NoLedgerError,
     Row,
     Session,
     Store,
@@ -88,10 +89,10 @@ class Ledger:
             return self._find_budget(session, name).budget
 
     def has_budget(self, name: str) -> bool:
-        """Is there a ledger, and such a budget in it."""
+        """Is there a ledger, and such a budget in it. What can never be a ledger is refused, as by a charge."""
         try:
             return any(budget.name == name for budget in self.budgets())
-        except InputError:  # no ledger yet
+        except NoLedgerError:
             return False
 
     def budgets(self) -> list[Budget]:

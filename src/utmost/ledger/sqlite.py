@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utmost.errors import InputError, LedgerError, UtmostError
-from utmost.ledger.store import DAMAGED_MESSAGE, HOW_TO_OPEN, LOCK_SECONDS, Row
+from utmost.ledger.store import DAMAGED_MESSAGE, HOW_TO_OPEN, LOCK_SECONDS, NoLedgerError, Row
 
 if TYPE_CHECKING:
     import sqlite3
@@ -77,16 +77,13 @@ class SqliteStore:
 
     @contextmanager
     def making(self) -> Iterator[SqliteSession]:
-        """The same; a file that is not there is made, one with other tables is refused."""
+        """The same; a file that is not there is made."""
         if not os.path.isdir(self._path.parent):
             raise InputError(f"{self.name} must be in a directory that exists, got one that does not: make it first")
         self._check_not_directory()
         self._make_file()
         self._check_single_name()
         with self._transaction("BEGIN IMMEDIATE", "rw") as session:
-            names = [name for (name,) in session.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            if names and "utmost_ledger" not in names:
-                raise InputError(f"{self.name} must be a ledger, got an SQLite file of another kind: name another")
             yield session
 
     def close(self) -> None:
@@ -95,7 +92,7 @@ class SqliteStore:
     def _check_exists(self) -> None:
         self._check_not_directory()
         if not os.path.exists(self._path):
-            raise InputError(f"{self.name} must exist, got no such file: {HOW_TO_OPEN}")
+            raise NoLedgerError(f"{self.name} must exist, got no such file: {HOW_TO_OPEN}")
         self._check_single_name()
 
     def _check_not_directory(self) -> None:
@@ -129,10 +126,18 @@ class SqliteStore:
             with closing(sqlite3.connect(uri, timeout=LOCK_SECONDS, isolation_level=None, uri=True)) as connection:
                 connection.execute("PRAGMA synchronous = EXTRA")
                 connection.execute(begin)
-                yield SqliteSession(connection)
+                session = SqliteSession(connection)
+                self._check_kind(session)
+                yield session
                 connection.execute("COMMIT")
         except sqlite3.Error as problem:
             raise self._translate_error(problem) from None
+
+    def _check_kind(self, session: SqliteSession) -> None:
+        """Refuse a file with other tables: no ledger is ever made in it."""
+        names = [name for (name,) in session.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        if names and "utmost_ledger" not in names:
+            raise InputError(f"{self.name} must be a ledger, got an SQLite file of another kind: name another")
 
     def _translate_error(self, problem: sqlite3.Error) -> UtmostError:
         """An error of the driver in our own words."""

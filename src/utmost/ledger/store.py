@@ -59,6 +59,10 @@ COLUMNS_SINCE_2 = {
 Row = tuple[Any, ...]
 
 
+class NoLedgerError(InputError):
+    """There is no ledger yet where one could be made: no file, or a database that has no tables of one."""
+
+
 class Session(Protocol):
     """One transaction."""
 
@@ -115,7 +119,7 @@ class Version1Session:
 def tables_version(session: Session, store: Store) -> int:
     """The version of a ledger's tables; refuses a database that is no ledger, or that a later utmost has made."""
     if not session.rows(store.exists)[0][0]:
-        raise InputError(f"{store.name} must be a ledger, got a database without one: {HOW_TO_OPEN}")
+        raise NoLedgerError(f"{store.name} must be a ledger, got a database without one: {HOW_TO_OPEN}")
     versions = session.rows("SELECT version FROM utmost_ledger")
     if len(versions) != 1:
         raise damage_error(store)
