@@ -42,7 +42,7 @@ def answer(
         sensitivity=selection.sensitivity,
         mechanism=selection.mechanism,
         optimal=selection.optimal,
-        error=answer_error(selection.mechanism, query, privacy_setting.unit),
+        error=answer_error(selection.mechanism, query, privacy_setting.unit, privacy_setting.part),
         query_content=plans.query_content(query),
         **results,
     )

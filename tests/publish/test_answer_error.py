@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ import pytest
 import example_releases
 import utmost
 from utmost.cli import run
+from utmost.data.partitions import Partition
 from utmost.data.queries import Count, Grid, Histogram, Mean, NeighbourRelation, PrivacyUnit, Quantile, Query, Sum
 from utmost.publish import execute, mechanism_selection, release_file
 from utmost.publish.answer_error import error_target, noise_remark
-from utmost.publish.plans import QuerySpec
+from utmost.publish.plans import QUERY_KINDS, QuerySpec
 from utmost.publish.reading.json_output import estimate_content
 
 GRID = Grid(Fraction(0), Fraction(10), Fraction(1))
@@ -49,6 +51,26 @@ def test_the_remark_names_the_bound_and_the_clamping() -> None:
     assert str(noise_remark({"mean"}, PrivacyUnit("p", rows=1))).endswith(
         "at most 1 row of each person and values within their bounds."
     )
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: type(query).__name__)
+@pytest.mark.parametrize("unit", [PrivacyUnit(), *PERSONS], ids=str)
+def test_what_is_said_of_a_part_names_the_part(query: Query, unit: PrivacyUnit) -> None:
+    part, phrase = Partition("region", "north"), "among the rows with region = north"
+    setting = mechanism_selection.PrivacySetting(NeighbourRelation.ADD_REMOVE, unit, part, None)
+    error = execute.plan_answer(QuerySpec("q", Fraction(1), query), setting).error
+    assert error.target == f"{error_target(query, unit)} {phrase}"
+    assert error.words.endswith(phrase)
+    remark = noise_remark({QUERY_KINDS[type(query)]}, unit, part)
+    assert remark is None or remark.endswith(f"{phrase}.")
+
+
+def test_an_estimate_of_a_part_names_the_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    setting = replace(example_releases.setting(944, unit_rows=3), part=Partition("region", "north"))
+    answers = [example_releases.answer(Count(), "0.1", setting, value=5)]
+    example_releases.write_release(tmp_path / "r.json", answers, setting)
+    assert run(["estimate", str(tmp_path / "r.json")]) == 0
+    assert "among the rows with region = north" in " ".join(capsys.readouterr().out.split())
 
 
 def bounded_release(tmp_path: Path) -> str:

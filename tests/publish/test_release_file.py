@@ -51,7 +51,7 @@ def answer(
         sensitivity=selection.sensitivity,
         mechanism=selection.mechanism,
         optimal=selection.optimal,
-        error=answer_error(selection.mechanism, query, setting.unit),
+        error=answer_error(selection.mechanism, query, setting.unit, setting.part),
         query_content=plans.query_content(query),
         **noisy_answers.prepare_draw(query, selection)(
             truth if len(truth) != 1 or not _is_ratio(selection) else [*truth, 5]

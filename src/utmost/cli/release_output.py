@@ -30,7 +30,7 @@ def print_preview(preview: Preview) -> None:
         [_planned_row(planned_answer) for planned_answer in preview.planned_answers],
         2,
     )
-    for line in error_remarks(preview.planned_answers, setting, preview.guesses):
+    for line in error_remarks(preview.planned_answers, setting, preview.guesses, preview.plan.source.columns):
         print_text(line)
     for line in part_remarks(preview.part_adds_up):
         print_text(line)
@@ -94,7 +94,7 @@ def print_release(release: Release) -> None:
     for answer in release:
         if isinstance(answer.value, tuple):
             print_text(f"{answer.name}: {cells_text(answer)}")
-    remark = noise_remark({answer.kind for answer in release}, release.unit)
+    remark = noise_remark({answer.kind for answer in release}, release.unit, release.part)
     if remark is not None:
         print_text(remark)
     print_text(f"Guarantee: {release.guarantee}.")

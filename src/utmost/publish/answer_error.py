@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from utmost.data.partitions import Partition
 from utmost.data.queries import Count, Histogram, Mean, PrivacyUnit, Quantile, Query, Sum
 from utmost.publish import accuracy
 from utmost.publish.release_model import ErrorLaw, Mechanism
@@ -23,28 +24,32 @@ NOUNS: dict[type, str] = {
 NUMBER_KINDS = frozenset(("sum", "mean", "quantile"))
 
 
-def answer_error(mechanism: Mechanism, query: Query, unit: PrivacyUnit) -> ErrorLaw:
+def answer_error(mechanism: Mechanism, query: Query, unit: PrivacyUnit, part: Partition | None) -> ErrorLaw:
     """The error law of an answer, whose words say what it is the distance from."""
-    error, target = accuracy.error_law(mechanism, query), error_target(query, unit)
-    words = f"{error.words}, around {target}" if _limits(query, unit) else error.words
+    error, target = accuracy.error_law(mechanism, query), error_target(query, unit, part)
+    is_restricted = part is not None or bool(_limits(query, unit))
+    words = f"{error.words}, around {target}" if is_restricted else error.words
     return replace(error, words=words, target=target)
 
 
-def error_target(query: Query, unit: PrivacyUnit) -> str:
+def error_target(query: Query, unit: PrivacyUnit, part: Partition | None = None) -> str:
     """What an error is the distance from, in words.
 
     >>> error_target(Count("vote = 1"), PrivacyUnit("person", rows=5))
     'the count with at most 5 rows of each person'
     >>> error_target(Count("vote = 1"), PrivacyUnit())
     'the true count'
+    >>> error_target(Count(), PrivacyUnit("person", rows=3), Partition("region", "north"))
+    'the count with at most 3 rows of each person among the rows with region = north'
     """
     noun, limits = NOUNS[type(query)], _limits(query, unit)
     if isinstance(query, Count) and unit.groups is not None:
         noun = "count of persons"
-    return f"the {noun} with {' and '.join(limits)}" if limits else f"the true {noun}"
+    target = f"the {noun} with {' and '.join(limits)}" if limits else f"the true {noun}"
+    return target + _part_phrase(part)
 
 
-def noise_remark(kinds: Collection[str], unit: PrivacyUnit) -> str | None:
+def noise_remark(kinds: Collection[str], unit: PrivacyUnit, part: Partition | None = None) -> str | None:
     """What the errors of answers of these kinds leave out, in a sentence; None where they leave out nothing.
 
     >>> noise_remark({"count"}, PrivacyUnit("person", rows=2))
@@ -53,13 +58,19 @@ def noise_remark(kinds: Collection[str], unit: PrivacyUnit) -> str | None:
     is_bounded = unit.column is not None and not (unit.groups is not None and set(kinds) <= {"count"})
     limits = [contribution_limit(unit)] if is_bounded else []
     limits += ["values within their bounds"] if NUMBER_KINDS & set(kinds) else []
-    return f"Errors are of the noise alone, around what is asked of {' and '.join(limits)}." if limits else None
+    if not limits:
+        return None
+    return f"Errors are of the noise alone, around what is asked of {' and '.join(limits)}{_part_phrase(part)}."
 
 
 def contribution_limit(unit: PrivacyUnit) -> str:
     """How much of each person is kept, in words."""
     number, noun = (unit.rows, "row") if unit.rows is not None else (unit.groups, "group")
     return f"at most {number} {noun}{'' if number == 1 else 's'} of each person"
+
+
+def _part_phrase(part: Partition | None) -> str:
+    return "" if part is None else f" among the rows with {part}"
 
 
 def _limits(query: Query, unit: PrivacyUnit) -> list[str]:

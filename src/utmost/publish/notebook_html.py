@@ -27,7 +27,7 @@ def release_html(release: Release) -> str:
     rows = "".join(_answer_row(answer) for answer in release)
     head = "".join(f"<th>{escape(word)}</th>" for word in ("query", "value", "± (95 %)", "ε", "best"))
     title = f"<caption>{escape(release.title)}</caption>" if release.title else ""
-    remark = noise_remark({answer.kind for answer in release}, release.unit)
+    remark = noise_remark({answer.kind for answer in release}, release.unit, release.part)
     paragraphs = "".join(f"<p>{escape(text)}</p>" for text in (remark, release.guarantee) if text)
     return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{paragraphs}"
 

@@ -14,6 +14,8 @@ from utmost.publish.mechanism_selection import PrivacySetting
 from utmost.publish.release_encoder import error_content, mechanism_content, part_content
 from utmost.publish.release_model import ErrorLaw
 
+NONE_DECLARED: Mapping[str, str] = {}
+
 
 def preview_content(preview: Preview) -> dict[str, Any]:
     """The preview as JSON: what `utmost release --dry-run --json` prints."""
@@ -77,9 +79,12 @@ def format_epsilon(value: Fraction) -> str:
 
 
 def error_remarks(
-    planned_answers: Sequence[PlannedAnswer], setting: PrivacySetting, guesses: Mapping[str, str]
+    planned_answers: Sequence[PlannedAnswer],
+    setting: PrivacySetting,
+    guesses: Mapping[str, str],
+    declared: Mapping[str, str] = NONE_DECLARED,
 ) -> Iterator[str]:
-    """What must be known to read the errors."""
+    """What must be known to read the errors; `guesses` are kinds found in the rows, beside those `declared`."""
     kinds = {plans.QUERY_KINDS[type(planned_answer.spec.query)] for planned_answer in planned_answers}
     if any(planned_answer.error.over_rows for planned_answer in planned_answers):
         yield "/r: at most, divided by the number of rows in the mean, which is not public."
@@ -89,8 +94,9 @@ def error_remarks(
         if planned_answer.spec.extra_loss is not None:
             yield grid_step_sentence(planned_answer)
     if guesses:
-        yield f"Kinds were found in the rows; to release, declare them: {plan_writer.column_kinds(guesses)}"
-    remark = noise_remark(kinds, setting.unit)
+        kinds_line = plan_writer.column_kinds({**declared, **guesses})
+        yield f"Kinds were found in the rows; to release, declare them: {kinds_line}"
+    remark = noise_remark(kinds, setting.unit, setting.part)
     if remark is not None:
         yield remark
 
@@ -98,7 +104,7 @@ def error_remarks(
 def part_remarks(part_adds_up: str | None) -> Iterator[str]:
     """Where a part costs as much as the whole table: why."""
     if part_adds_up is not None:
-        yield f"The part adds up with every other charge to its budget: {part_adds_up}."
+        yield f"The part adds up with other charges to its budget: {part_adds_up}."
 
 
 def grid_step_sentence(planned_answer: PlannedAnswer) -> str:

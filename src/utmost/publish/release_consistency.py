@@ -61,7 +61,7 @@ def computed_answer(name: str, statement: Statement, setting: PrivacySetting, **
         sensitivity=selection.sensitivity,
         mechanism=statement.mechanism,
         optimal=selection.optimal,
-        error=answer_error(statement.mechanism, query, setting.unit),
+        error=answer_error(statement.mechanism, query, setting.unit, setting.part),
         query_content=plans.query_content(query),
         **results,
     )

@@ -82,7 +82,7 @@ def release_view(settings: Settings, file: str, plan: str | None) -> ReleaseView
         neighbours=str(release.neighbours),
         units=release.units,
         answers=[_answer_view(answer) for answer in release],
-        remark=noise_remark({answer.kind for answer in release}, release.unit),
+        remark=noise_remark({answer.kind for answer in release}, release.unit, release.part),
         plan=plan,
     )
 
