@@ -260,8 +260,10 @@ def test_kinds_found_in_the_rows_are_shown_by_a_preview_and_refused_by_a_release
     """Else one row could make all others mean something else: 7.5 among identifiers, n/a among ages."""
     undeclared_plan = plan(folder, *ALL_QUERIES[:3], source={"location": "people.csv"})
     assert execute.preview(undeclared_plan).guesses == {"x": "integer", "region": "text", "score": "number"}
-    with pytest.raises(InputError, match=r'add columns = { x = "integer", region = "text", score = "number" } to'):
+    with pytest.raises(InputError, match=r'write columns = { x = "integer", region = "text", score = "number" } in'):
         utmost.release(undeclared_plan)
+    with pytest.raises(InputError, match=r'write columns = { region = "text", x = "integer", score = "number" } in'):
+        utmost.release(plan(folder, *ALL_QUERIES[:3], source={"location": "people.csv", "columns": {"region": "text"}}))
     assert budget_ledger.state("row replace").spent == 0
 
 

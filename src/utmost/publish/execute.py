@@ -323,7 +323,7 @@ def _guessed_kinds(plan: Plan, table: Table, dry_run: bool) -> dict[str, str]:
     if guesses and not dry_run:
         raise InputError(
             "columns must be declared for a CSV file, or one row could decide what all others mean: "
-            f"add {plan_writer.column_kinds(guesses)} to [source]"
+            f"write {plan_writer.column_kinds({**plan.source.columns, **guesses})} in [source]"
         )
     return guesses
 
