@@ -158,8 +158,39 @@ def test_a_dry_run_says_why_a_part_adds_up(folder, capsys):
     preview = execute.preview(persons)
     assert preview.part_adds_up == "a person may have rows in every part"
     print_preview(preview)
-    assert "The part adds up with every other charge to its budget: a person may" in capsys.readouterr().out
+    assert "The part adds up with other charges to its budget: a person may" in capsys.readouterr().out
     assert execute.preview({**plan(folder, "place", "north"), "budget": "none"}).part_adds_up is None
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda folder: (folder / "people.csv").chmod(0o600), "from another source, or from this one before"),
+        (lambda folder: (folder / "people.csv").write_text(ROWS), "from another source, or from this one before"),
+        (lambda folder: {"kinds": {"code": "integer"}}, "read as another kind"),
+        (lambda folder: {"location": "copy.csv"}, "from another source"),
+    ],
+    ids=["chmod", "the same again", "kind", "copy"],
+)
+def test_a_dry_run_says_why_a_part_adds_up_with_an_earlier_one(folder, change, reason):
+    """Whatever takes more than the part's share of its column has a reason that is shown."""
+    shutil.copy(folder / "people.csv", folder / "copy.csv")
+    utmost.release(plan(folder, "code", "000001"))
+    together = execute.preview(plan(folder, "code", "2"))
+    assert (together.left - together.after, together.part_adds_up) == (0, None)
+    changes = change(folder)
+    changes = changes if isinstance(changes, dict) else {}
+    added = execute.preview(plan(folder, "code", 2 if "kinds" in changes else "2", **changes))
+    assert added.left - added.after == HALF
+    assert reason in added.part_adds_up
+
+
+def test_a_dry_run_says_that_earlier_parts_have_no_known_source(folder):
+    half = ledger.QueryCost("n", HALF, "geometric", 1)
+    with ledger.open_ledger("ledger.sqlite", folder) as budget_ledger:
+        part = ledger.Part("place", "north", "text")
+        budget_ledger.charge(ledger.ReleaseCost("survey", "row", "add-remove", (half,), part, "digest"))
+    assert "whose source is not known" in execute.preview(plan(folder, "place", "south")).part_adds_up
 
 
 def make_other_database(path: Path) -> None:

@@ -86,6 +86,23 @@ def pure(groups: Iterable[ChargeGroup], unit: str, neighbours: str) -> Fraction:
     return table_epsilon + sum(largest_sums, Fraction(0))
 
 
+def part_adds_up(budget: Budget, part: Part, groups: Iterable[ChargeGroup]) -> str | None:
+    """Why a part of a known source adds up with earlier charges on its column; None where it composes with them."""
+    if budget.composition == "pld":
+        return "its budget composes privacy-loss distributions"
+    earlier_parts = [group.part for group in groups if group.part is not None and group.part.column == part.column]
+    problems = {
+        "whose source is not known": any(earlier.source is None or earlier.kind is None for earlier in earlier_parts),
+        "from another source, or from this one before it changed": any(
+            earlier.source != part.source for earlier in earlier_parts
+        ),
+        "of another table": any(earlier.table != part.table for earlier in earlier_parts),
+        "read as another kind": any(earlier.kind != part.kind for earlier in earlier_parts),
+    }
+    found = next((problem for problem, is_found in problems.items() if is_found), None)
+    return None if found is None else f"its budget has charges on this column {found}"
+
+
 def _normalise_value(value: str) -> str:
     """One spelling for values that some engine may find equal, with or without quotes around them.
 

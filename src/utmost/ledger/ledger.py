@@ -144,6 +144,14 @@ class Ledger:
             asked_groups = composition.ask_groups(release_cost, self._stored_part(session, release_cost.part))
         return now, _state_after(stored_budget.budget, groups, asked_groups, now.charges)
 
+    def part_adds_up(self, release_cost: ReleaseCost) -> str | None:
+        """Why the part of a release adds up with earlier charges on its column; None where it does not."""
+        with self._reading() as session:
+            stored_budget = self._matching_budget(session, release_cost)
+            part = self._stored_part(session, release_cost.part)
+            groups = self._charge_groups(session, stored_budget.key)
+        return None if part is None else composition.part_adds_up(stored_budget.budget, part, groups)
+
     def charge(self, release_cost: ReleaseCost) -> ChargeReceipt:
         """Charge a budget: durable when it returns. `BudgetError` if the budget is short, and then nothing is charged.
 

@@ -276,12 +276,11 @@ def _source_identity(plan: Plan, database: str | None = None) -> SourceIdentity:
 
 
 def _part_adds_up(plan_check: PlanCheck, budget_ledger: Ledger) -> str | None:
-    """Why the part of a plan adds up with every other charge to its budget."""
-    plan = plan_check.plan
-    if plan.part is None or not budget_ledger.has_budget(plan.budget):
-        return plan_check.part_adds_up
-    is_pure = budget_ledger.budget(plan.budget).composition == "pure"
-    return plan_check.part_adds_up if is_pure else "its budget composes privacy-loss distributions"
+    """Why the part of a plan adds up with other charges to its budget."""
+    plan, reason = plan_check.plan, plan_check.part_adds_up
+    if plan.part is None or reason is not None or not budget_ledger.has_budget(plan.budget):
+        return reason
+    return budget_ledger.part_adds_up(plan_check.release_cost)
 
 
 Amount = Fraction | None
