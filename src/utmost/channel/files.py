@@ -15,6 +15,7 @@ from typing import Any
 
 from utmost.channel.channel import Channel, Label, channel
 from utmost.errors import ChannelError, InputError
+from utmost.exact.readable_file import check_no_named_pipe
 
 MAX_FILE_BYTES = 1 << 26  # bytes
 INTEGER_PATTERN = re.compile(r"-?(0|[1-9]\d*)")
@@ -23,6 +24,7 @@ INTEGER_PATTERN = re.compile(r"-?(0|[1-9]\d*)")
 def read_channel(path: str | Path) -> Channel:
     """The channel in a .csv or .json file."""
     name = Path(path).name
+    check_no_named_pipe(Path(path), "channel")
     try:
         with Path(path).open("rb") as stream:
             content = stream.read(MAX_FILE_BYTES + 1)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import InputError
+from utmost.exact.readable_file import check_no_named_pipe
 
 MAX_FILE_BYTES = 1 << 26  # bytes
 PRIOR_FORMS = "uniform, weights such as 1/4,0,3/4, binomial:0.3, poisson:12.5, zipf:1, steps:1,3,2 or a file of weights"
@@ -15,6 +16,7 @@ PRIOR_FORMS = "uniform, weights such as 1/4,0,3/4, binomial:0.3, poisson:12.5, z
 
 def read_text(path: Path, name: str) -> str:
     """The text of a UTF-8 file, with or without a byte order mark; `name` is what it was read for."""
+    check_no_named_pipe(path, name)
     try:
         with path.open("rb") as stream:
             raw = stream.read(MAX_FILE_BYTES + 1)

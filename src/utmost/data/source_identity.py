@@ -120,7 +120,7 @@ def _file_states(path: Path) -> Iterator[tuple[str, int, int, int]]:
 
 def _file_state(name: str) -> tuple[str, int, int, int]:
     """Opened, not only looked at, so that a network file system asks its server."""
-    handle = os.open(name, os.O_RDONLY)
+    handle = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a named pipe is not waited for
     try:
         status = os.fstat(handle)
     finally:

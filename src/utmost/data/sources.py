@@ -135,10 +135,12 @@ def _source_path(source: Source, folder: Path) -> Iterator[Path]:
         yield folder
         return
     path = (folder / source.location).resolve()
-    if not path.exists() or (path.is_dir() and source.kind != "parquet"):
+    if not (path.is_file() or (path.is_dir() and source.kind == "parquet")):
         raise InputError(
             f"location must be a file that exists, got {source.name!r}: paths are relative to the plan's folder"
         )
+    if path.is_dir() and not all(entry.is_file() or entry.is_dir() for entry in path.glob("*.parquet")):
+        raise InputError(f"location must be a folder of files, got {source.name!r} with a pipe in it: remove it")
     yield path
 
 

@@ -35,6 +35,7 @@ from utmost.data.sources import Source
 from utmost.errors import InputError
 from utmost.exact import epsilon as level_of
 from utmost.exact.plain_text import check_plain_text
+from utmost.exact.readable_file import check_no_named_pipe
 from utmost.exact.toml import parse_toml
 from utmost.ledger.records import MAX_AMOUNT_DIGITS
 from utmost.publish.field_reader import Fields, file_error_reason
@@ -84,6 +85,7 @@ class Plan:
 def read_plan(path: str | Path) -> Plan:
     """The plan in a TOML file."""
     plan_path = Path(path)
+    check_no_named_pipe(plan_path, "plan")
     try:
         with plan_path.open("rb") as stream:
             raw = stream.read(MAX_PLAN_BYTES + 1)

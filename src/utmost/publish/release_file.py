@@ -15,6 +15,7 @@ from pathlib import Path
 
 from utmost.errors import InputError
 from utmost.exact.plain_text import check_plain_text
+from utmost.exact.readable_file import check_no_named_pipe
 from utmost.publish import release_decoder
 from utmost.publish.field_reader import Fields, file_error_reason
 from utmost.publish.release_encoder import release_content
@@ -32,6 +33,7 @@ def release_to_json(release: Release) -> str:
 def read_release(path: str | Path) -> Release:
     """The release in a file."""
     release_path = Path(path)
+    check_no_named_pipe(release_path, "release")
     try:
         with release_path.open("rb") as stream:
             raw = stream.read(MAX_RELEASE_BYTES + 1)

@@ -16,6 +16,7 @@ from typing import Any
 
 from utmost.errors import InputError, MetricError
 from utmost.exact import Number, number
+from utmost.exact.readable_file import check_no_named_pipe
 from utmost.spaces import graphs
 from utmost.spaces.distance_tables import space
 from utmost.spaces.space import MAX_TABLE_POINTS, TABLE_LIMIT_TEXT, Label, Space
@@ -64,6 +65,7 @@ def _printable_name(path: str | Path) -> str:
 
 def _read_text(path: Path, name: str) -> str:
     """The text of a file; one that is too large is refused with its number of columns, if the first line shows it."""
+    check_no_named_pipe(path, "space")
     try:
         with path.open("rb") as stream:
             content = stream.read(MAX_FILE_BYTES + 1)

@@ -15,6 +15,7 @@ from typing import Any
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon, number
 from utmost.exact.plain_text import check_plain_text
+from utmost.exact.readable_file import check_no_named_pipe
 from utmost.publish.field_reader import Fields
 from utmost.publish.local.categories import CategoryMechanism
 from utmost.publish.local.coordinates import (
@@ -126,6 +127,7 @@ def _number_texts(numbers: tuple[Fraction, ...]) -> list[str]:
 def read_metadata(table: str | Path) -> TableMetadata:
     """The note beside a table."""
     metadata_file = metadata_path(Path(table))
+    check_no_named_pipe(metadata_file, "the note")
     try:
         with metadata_file.open("rb") as stream:
             raw = stream.read(MAX_METADATA_BYTES + 1)

@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError
+from utmost.exact.readable_file import check_no_named_pipe
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -83,6 +84,7 @@ def open_table(
 ) -> Iterator[TableReader]:
     """The table in a file, its wanted columns alone. CSV cells are text, as they are written."""
     column_names, suffix = list(columns), table_format(path, name)
+    check_no_named_pipe(path, name)
     with hide_engine_errors(f"{name} must be a {suffix[1:]} file that can be read, got {path.name[:60]}"):
         stream: Any = path.open("rb")
     opener = _open_csv if suffix == ".csv" else _open_parquet

@@ -1,0 +1,19 @@
+"""Refuse a file that nobody may ever write to the end: a named pipe waits for a writer for as long as it takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from utmost.errors import InputError
+
+OPEN_PIPES = ("/dev/", "/proc/")  # standard input, and what a shell opened with its writer: <(command)
+
+
+def check_no_named_pipe(path: Path, name: str) -> None:
+    """Refuse a pipe in a folder, which opening would wait for; `name` is what the file is read for."""
+    try:
+        is_pipe = path.is_fifo()
+    except (OSError, ValueError):
+        return  # opening it says why
+    if is_pipe and not str(path).startswith(OPEN_PIPES):
+        raise InputError(f"{name} must be a file, got {path.name[:60]}, which is a named pipe: write it to a file")
