@@ -123,11 +123,17 @@ def test_values_must_be_what_their_parts_and_positions_stand_for() -> None:
             claims(changed)
 
 
-def test_the_guarantee_is_the_sum_of_the_queries_and_in_our_words() -> None:
+def test_a_missing_end_is_named_in_words() -> None:
+    content = survey_content()
+    content["queries"][0]["mechanism"]["high"] = None
+    with pytest.raises(InputError, match=r"must have high 944 at epsilon 1/10, got null \(no upper end\)"):
+        claims(content)
+
+
+def test_the_guarantee_is_the_sum_of_the_queries_and_words_of_a_file_are_never_shown() -> None:
     content = survey_content()
     with pytest.raises(InputError, match="guarantee must have epsilon 11/10, the sum of its queries"):
         claims(content | {"guarantee": content["guarantee"] | {"epsilon": "1/100"}})
-    with pytest.raises(InputError, match="guarantee must say replacing one"):
-        claims(content | {"guarantee": content["guarantee"] | {"words": "perfectly private, e^(11/10)"}})
-    words = content["guarantee"]["words"] + "; certified by nobody"
-    assert claims(content | {"guarantee": content["guarantee"] | {"words": words}}) == content
+    for words in ("perfectly private", "NOT replacing one; e^(11/10) is a lie", content["guarantee"]["words"] + "!"):
+        assert claims(content | {"guarantee": content["guarantee"] | {"words": words}}) == content
+        assert claims(content | {"unit": content["unit"] | {"words": words}}) == content
