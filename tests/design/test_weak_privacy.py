@@ -93,7 +93,7 @@ def test_a_loss_that_is_largest_at_the_truth_reaches_its_tiny_optimum() -> None:
 
 def test_ten_points_that_are_far_apart_have_their_exact_optimum() -> None:
     """The program is at the size up to which exact steps have no limit."""
-    points = random_metric(10, 30, 3, in_line=False)
+    points = random_metric(10, 217, 3, in_line=False)
     for kind in ("nib", "absolute"):
         program = privacy_program(points, alpha("1/10"), random_costs(kind, points, 3))
         assert 1000 < sum(program.shape) <= exact_simplex.MAX_SCRATCH_SIZE

@@ -59,8 +59,8 @@ def certify_guess(program: LinearProgram, guess: SolverGuess) -> Certificate:
 
     1. The vertex of the guess's basis in exact arithmetic, then that of every round of iterative refinement. A program
        whose scale is wide is guessed again in units as wide, and refined in these.
-    2. Exact simplex steps, from the last regular basis or, for a small program without one, from scratch. An optimal
-       pair found so far has gap 0; a program of up to `simplex.MAX_SCRATCH_SIZE` rows and columns always gets here.
+    2. Exact simplex steps, from scratch for a program of up to `simplex.MAX_SCRATCH_SIZE` rows and columns, which
+       always ends here, else from the last regular basis. An optimal pair found so far has gap 0.
     3. The best of these points, as they are and repaired: x by `primal_repair`, y by `dual_repair`, and of the trivial
        ones: x = interior, y = 0. The gap is what that costs. SolverError if a side has none.
     """
@@ -120,10 +120,16 @@ def _refine_to_optimum(
 
 
 def _pivot_from_bases(program: LinearProgram, bases: Iterable[Basis]) -> PrimalDualPair | None:
-    """An optimal pair by exact steps from the first regular basis, else from scratch; None if that is too far."""
+    """An optimal pair by exact steps from scratch, else from the first regular basis; None if that is too far.
+
+    A basis from which refinement leads no further is a worse start than the slacks, which are feasible on the dual
+    side for costs >= 0; only a large program has too far to go from there.
+    """
+    pair = two_phase_simplex(program)
+    if pair is not None:
+        return pair
     regular_basis = next((basis for basis in bases if basic_solution(program, basis) is not None), None)
-    pair = None if regular_basis is None else pivot_to_optimum(program, regular_basis)
-    return two_phase_simplex(program) if pair is None else pair
+    return None if regular_basis is None else pivot_to_optimum(program, regular_basis)
 
 
 def _is_optimal(program: LinearProgram, pair: PrimalDualPair) -> bool:

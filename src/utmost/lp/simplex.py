@@ -21,7 +21,7 @@ from utmost.lp.rationals import ONE, ZERO, Rational, to_fractions
 from utmost.lp.solver import MIN_DOUBLE_RATIO, scale_program
 
 # Steps allowed: MIN_STEPS + STEP_WORK/(rows + columns); a program of up to MAX_SCRATCH_SIZE rows and columns has no
-# limit, and is solved from scratch where no basis leads to its optimum.
+# limit, and can be solved from scratch.
 MIN_STEPS = 20
 STEP_WORK = 2_000_000
 MAX_SCRATCH_SIZE = 1200
