@@ -123,6 +123,16 @@ def test_values_must_be_what_their_parts_and_positions_stand_for() -> None:
             claims(changed)
 
 
+@pytest.mark.parametrize("key", [key for key in survey_content() if key not in ("schema", "title", "units", "part")])
+def test_a_missing_key_is_not_taken_for_another_that_is_known(key: str) -> None:
+    content = survey_content()
+    value = content.pop(key)
+    with pytest.raises(InputError, match=f"release: {key} is missing: add it"):
+        claims(content)
+    with pytest.raises(InputError, match=f'release: {key} is missing: is "{key}x" a misspelling of it'):
+        claims(content | {f"{key}x": value})
+
+
 def test_a_missing_end_is_named_in_words() -> None:
     content = survey_content()
     content["queries"][0]["mechanism"]["high"] = None

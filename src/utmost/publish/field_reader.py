@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, time
 from decimal import Decimal
 from difflib import get_close_matches
@@ -46,6 +46,11 @@ class Fields:
         self.label = label
         self._content = content
         self._read_keys: set[str] = set()
+        self._expected_keys: frozenset[str] = frozenset()
+
+    def expect(self, keys: Iterable[str]) -> None:
+        """Name keys that are read later: none of them is taken for a misspelling of one that is missing."""
+        self._expected_keys = frozenset(keys)
 
     def columns(self) -> list[str]:
         """The keys."""
@@ -54,7 +59,7 @@ class Fields:
     def with_label(self, label: str) -> Fields:
         """The same fields under another label for error messages."""
         renamed_fields = Fields(self._content, label)
-        renamed_fields._read_keys = self._read_keys
+        renamed_fields._read_keys, renamed_fields._expected_keys = self._read_keys, self._expected_keys
         return renamed_fields
 
     def raw(self, key: str, default: Any = _MISSING) -> Any:
@@ -64,7 +69,8 @@ class Fields:
             return self._content[key]
         if default is not _MISSING:
             return default
-        similar_keys = get_close_matches(key, [k for k in self._content if k not in self._read_keys], 1)
+        unknown_keys = [k for k in self._content if k not in self._read_keys | self._expected_keys]
+        similar_keys = get_close_matches(key, unknown_keys, 1)
         hint = f': is "{similar_keys[0][:40]}" a misspelling of it?' if similar_keys else ""
         raise InputError(f"{self.label}: {key} is missing{hint}" + ("" if similar_keys else ": add it"))
 

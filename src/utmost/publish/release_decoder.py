@@ -25,6 +25,7 @@ from utmost.publish.release_model import (
 )
 
 MAX_ERROR = 10**300
+TOP_KEYS = ("title", "library", "source", "unit", "neighbours", "units", "part", "guarantee", "ledger", "queries")
 
 
 def decode_release(top: Fields) -> Release:
@@ -33,6 +34,7 @@ def decode_release(top: Fields) -> Release:
     What follows from the queries and the setting is computed, not read: mechanisms and sensitivities must be those that
     the queries have, and claims, errors and the guarantee are worked out anew (`release_consistency`).
     """
+    top.expect(TOP_KEYS)
     top.text("schema")
     entry, source, guarantee = top.table("ledger"), top.table("source"), top.table("guarantee")
     setting = _read_setting(top)
