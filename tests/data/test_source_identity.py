@@ -29,6 +29,12 @@ def digest(location: Path | str, fingerprint: str | None = None, **options: str)
     return identify_source(Source(str(location), **options), HERE, fingerprint).digest
 
 
+@pytest.fixture(autouse=True)
+def take_memory_for_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The directory of the tests may be in memory, where no file has an identity."""
+    monkeypatch.setattr(source_identity, "memory_devices", frozenset)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A directory of Parquet files, by their names: nobody reads them here."""
@@ -95,7 +101,7 @@ def test_what_cannot_be_recognised_has_no_identity(folder, tmp_path, monkeypatch
 def test_times_in_whole_seconds_are_not_trusted(tmp_path, monkeypatch):
     path = tmp_path / "people.csv"
     path.write_bytes(b"rows")
-    monkeypatch.setattr(source_identity, "_file_state", lambda name: (name, 1, 5, 10**18))
+    monkeypatch.setattr(source_identity, "_file_state", lambda name, _: (name, 1, 5, 10**18))
     assert digest(path) is None
 
 

@@ -12,12 +12,19 @@ import pytest
 
 import utmost
 from utmost import ledger
+from utmost.data import source_identity
 from utmost.errors import BudgetError, InputError, UtmostError
 from utmost.publish import execute
 
 ROWS = "answer,code,day,place\n" + "yes,000001,2020-01-02,north\nno,2,2020-01-03,south\n" * 5
 KINDS = {"answer": "text", "code": "text", "day": "text", "place": "text"}
 HALF = Fraction(1, 2)
+
+
+@pytest.fixture(autouse=True)
+def take_memory_for_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The directory of the tests may be in memory, where no file has an identity."""
+    monkeypatch.setattr(source_identity, "memory_devices", frozenset)
 
 
 @pytest.fixture

@@ -13,10 +13,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.resources import as_file, files
+from itertools import repeat
 from pathlib import Path
 
 from utmost.data.sources import ENGINES_BY_KIND, SAMPLE_FILES, Source
@@ -24,6 +27,9 @@ from utmost.errors import InputError
 
 CLOCK_TICK_NS = 20_000_000  # two changes of a file that are further apart have different times
 WHOLE_SECOND_NS = 10**9
+MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")  # no time of a change through mapped memory is kept
+SYNC_THREADS = 32  # a disk writes many files at once
+MOUNTS = "/proc/self/mountinfo"
 MAX_SOURCE_FILES = 10_000  # of a directory
 NO_FINGERPRINT = "the rows of a database cannot be recognised without a fingerprint"
 NO_DATABASE_NAME = "the server does not say which it is: let the user execute pg_control_system()"
@@ -113,19 +119,39 @@ def _file_states(path: Path) -> Iterator[tuple[str, int, int, int]]:
         names += [os.path.join(folder, name) for name in sorted([*folders, *file_names])]
         if len(names) > MAX_SOURCE_FILES:
             raise OSError("too many files to recognise")
-    for name in names:
-        if name != f"{path}.wal" or os.path.exists(name):
-            yield _file_state(name)
+    existing_names = [name for name in names if name != f"{path}.wal" or os.path.exists(name)]
+    with ThreadPoolExecutor(SYNC_THREADS) as pool:
+        yield from pool.map(_file_state, existing_names, repeat(memory_devices()))
 
 
-def _file_state(name: str) -> tuple[str, int, int, int]:
-    """Opened, not only looked at, so that a network file system asks its server."""
+def _file_state(name: str, devices: frozenset[int]) -> tuple[str, int, int, int]:
+    """Opened, not only looked at, so that a network file system asks its server; and written to the disk.
+
+    A page of mapped memory that was written to can be written to again without a new time. Once it is on the disk, the
+    next change of it has one.
+    """
     handle = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a named pipe is not waited for
     try:
         status = os.fstat(handle)
+        if stat.S_ISREG(status.st_mode):
+            os.fsync(handle)
+            status = os.fstat(handle)
     finally:
         os.close(handle)
+    if status.st_dev in devices:
+        raise OSError("a file system in memory keeps no times of changes through mapped memory")
     return name, status.st_ino, status.st_mtime_ns, status.st_ctime_ns
+
+
+def memory_devices() -> frozenset[int]:
+    """The devices of Linux's file systems in memory, as files have them; none where no list of mounts is."""
+    try:
+        with open(MOUNTS, encoding="utf-8", errors="replace") as mounts:
+            fields = [line.split() for line in mounts]
+    except OSError:
+        return frozenset()
+    devices = (field[2].split(":") for field in fields if field[field.index("-") + 1] in MEMORY_FILE_SYSTEMS)
+    return frozenset(os.makedev(int(major), int(minor)) for major, minor in devices)
 
 
 def _raise(problem: OSError) -> None:
