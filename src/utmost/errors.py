@@ -8,6 +8,7 @@
     │   ├── ChannelError  entries that are not a channel
     │   └── BudgetError   a budget that is short
     ├── LedgerError       a ledger that cannot be reached, read or written
+    ├── OutputError       a release that was charged and could not be kept
     ├── DataError         a table that its engine cannot open or read
     ├── UndecidedError    a question about real numbers that the precision at hand cannot decide
     ├── SolverError       a linear program whose answer could not be certified
@@ -39,6 +40,14 @@ class BudgetError(InputError):
 
 class LedgerError(UtmostError):
     """A ledger that cannot be reached, read or written; the message never holds a password."""
+
+
+class OutputError(UtmostError):
+    """A release that was charged and could not be kept; `document` is its JSON, to be kept by whoever catches it."""
+
+    def __init__(self, message: str, document: str) -> None:
+        super().__init__(message)
+        self.document = document
 
 
 class DataError(UtmostError):

@@ -13,9 +13,11 @@ import typer
 
 from utmost.cli.options import JsonOption
 from utmost.cli.output import print_json, print_remark, print_text
+from utmost.errors import OutputError
 
 if TYPE_CHECKING:
-    from utmost.publish.execute import Progress
+    from utmost.publish.execute import PreparedRelease, Progress
+    from utmost.publish.release_model import Release
 
 EXAMPLES = """Examples:  utmost release survey.toml --dry-run
 utmost release survey.toml"""
@@ -53,12 +55,21 @@ def command(
         if not json:
             print_preview(prepared_release.preview)
         with progress_bar() as report:
-            release = prepared_release.spend(report)
+            release = _spend(prepared_release, report)
     if prepared_release.preview.free:
         print_remark("the ledger remembers this release: nothing was spent, and the answers are the same")
     if parsed_plan.output is not None:
         print_remark(f"wrote {os.path.relpath(parsed_plan.output)}")
     print_json(release_content(release)) if json else print_release(release)
+
+
+def _spend(prepared_release: PreparedRelease, report: Progress) -> Release:
+    """The release; one that was charged and could not be kept goes to standard output as a last resort."""
+    try:
+        return prepared_release.spend(report)
+    except OutputError as problem:
+        print(problem.document, end="", flush=True)
+        raise
 
 
 @contextmanager

@@ -19,9 +19,10 @@ from utmost import __version__, ledger
 from utmost.data import sources
 from utmost.data.queries import Mean, Query, Sum
 from utmost.data.source_identity import SourceIdentity, check_unchanged, identify_source
-from utmost.errors import InputError, UndecidedError
+from utmost.errors import InputError, LedgerError, OutputError, UndecidedError
 from utmost.publish import mechanism_selection, noisy_answers, output_files, plan_writer, plans, release_file
 from utmost.publish.answer_error import answer_error
+from utmost.publish.field_reader import file_error_reason
 from utmost.publish.noisy_answers import AnswerDraw, ExactAnswer
 from utmost.publish.plans import Plan, QuerySpec
 from utmost.publish.release_model import Answer, DataOrigin, ErrorLaw, LedgerEntry, Release
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from utmost.ledger import Ledger, ReleaseCost
 
 Progress = Callable[[str, int, int], None]  # what is done, how many queries are through, of how many
+ENTRY_ROOM = 1 << 12  # bytes for what a ledger says of a charge
 PlanSource = Plan | Mapping[str, Any] | str | Path
 
 
@@ -49,6 +51,7 @@ class PreparedAnswer:
 
     frame: Answer
     draw: AnswerDraw
+    room: int  # bytes that its value takes in a file, at most
 
     def draw_answer(self, truth: ExactAnswer) -> Answer:
         """The answer with its noisy value."""
@@ -141,22 +144,25 @@ class PreparedRelease:
 
     def spend(self, progress: Progress = lambda task, done, total: None) -> Release:
         """Charge, draw, store and write the release; a stored release is given again for free."""
-        output = self.preview.plan.output
-        with nullcontext() if output is None else release_file.ReservedFile(output) as output_file:
-            remembered_content = self.budget_ledger.find_release(self.release_cost)
-            release = (
-                self._charge_and_answer(progress)
-                if remembered_content is None
-                else release_file.release_from_content(remembered_content)
-            )
-            if output_file is not None:
-                output_file.fill(release_file.release_to_json(release))
+        planned_answers, output = self.preview.planned_answers, self.preview.plan.output
+        remembered_content = self.budget_ledger.find_release(self.release_cost)
+        if remembered_content is not None:
+            release = release_file.release_from_content(remembered_content)
+            if output is not None:
+                release_file.save_text(release_file.release_to_json(release), output)
+            return release
+        prepared_answers = [prepare_answer(planned_answer, self.preview.setting) for planned_answer in planned_answers]
+        frame = self._prepare_frame(prepared_answers)
+        size = _written_size(frame) + ENTRY_ROOM + sum(prepared_answer.room for prepared_answer in prepared_answers)
+        with nullcontext() if output is None else release_file.ReservedFile(output, size) as output_file:
+            release = self._charge_and_answer(frame, prepared_answers, progress)
+            self._keep(release, output_file)
         return release
 
-    def _charge_and_answer(self, progress: Progress) -> Release:
+    def _charge_and_answer(
+        self, frame: Release, prepared_answers: Sequence[PreparedAnswer], progress: Progress
+    ) -> Release:
         planned_answers, setting = self.preview.planned_answers, self.preview.setting
-        prepared_answers = [prepare_answer(planned_answer, setting) for planned_answer in planned_answers]
-        frame = self._prepare_frame(prepared_answers)
         truths: list[ExactAnswer] = []
         for k, planned_answer in enumerate(planned_answers):
             progress(f"counting {planned_answer.spec.name}", k, len(planned_answers))
@@ -169,9 +175,15 @@ class PreparedRelease:
             answers.append(prepared_answer.draw_answer(truth))
         progress("done", len(planned_answers), len(planned_answers))
         ledger_entry = LedgerEntry(self.release_cost.budget, entry.id, entry.spent, entry.left)
-        release = replace(frame, answers=tuple(answers), entry=ledger_entry)
-        self.budget_ledger.store_release(entry.id, release_file.release_to_json(release))
-        return release
+        return replace(frame, answers=tuple(answers), entry=ledger_entry)
+
+    def _keep(self, release: Release, output_file: release_file.ReservedFile | None) -> None:
+        """Store a release that was charged and write it: one is tried where the other fails."""
+        document = release_file.release_to_json(release)
+        failures = [_failure(lambda: self.budget_ledger.store_release(release.entry.number, document))]
+        if output_file is not None:
+            failures.append(_failure(lambda: output_file.fill(document)))
+        _check_kept([failure for failure in failures if failure], document)
 
     def _check_source(self) -> None:
         """Refuse a source of a part that was written to since before its first row was read."""
@@ -180,10 +192,10 @@ class PreparedRelease:
             check_unchanged(self.identity, plan.source, plan.folder)
 
     def _prepare_frame(self, prepared_answers: Sequence[PreparedAnswer]) -> Release:
-        """The release but for its values and its entry. It is written out once, so that this cannot fail later."""
+        """The release but for its values and its entry."""
         plan, setting = self.preview.plan, self.preview.setting
         total = sum((prepared_answer.frame.epsilon for prepared_answer in prepared_answers), Fraction(0))
-        frame = Release(
+        return Release(
             title=plan.title,
             library=f"utmost {__version__}",
             source=DataOrigin(self.table.engine, plan.source.name, plan.fingerprint),
@@ -196,8 +208,6 @@ class PreparedRelease:
             entry=LedgerEntry(self.release_cost.budget, 0, Fraction(0), Fraction(0)),
             answers=tuple(prepared_answer.frame for prepared_answer in prepared_answers),
         )
-        _check_writable(frame)
-        return frame
 
 
 def release(plan: PlanSource, progress: Progress | None = None) -> Release:
@@ -347,14 +357,36 @@ def prepare_answer(planned_answer: PlannedAnswer, setting: mechanism_selection.P
         query_content=plans.query_content(query_spec.query),
         value=0,
     )
-    return PreparedAnswer(frame, noisy_answers.prepare_draw(query_spec.query, planned_answer.law))
+    draw = noisy_answers.prepare_draw(query_spec.query, planned_answer.law)
+    return PreparedAnswer(frame, draw, noisy_answers.value_room(query_spec.query, mechanism))
 
 
-def _check_writable(frame: Release) -> None:
-    """Refuse names and texts that a release file cannot hold."""
+def _written_size(frame: Release) -> int:
+    """How many bytes a release takes in a file. Names and texts that no file can hold are refused."""
     try:
-        release_file.release_to_json(frame).encode("utf-8")
+        return len(release_file.release_to_json(frame).encode("utf-8"))
     except ValueError:
         raise InputError(
             "plan must have texts of Unicode characters only, got one with another: leave it out"
         ) from None
+
+
+def _failure(action: Callable[[], None]) -> str | None:
+    """Why a ledger or a file could not be written, if so."""
+    try:
+        action()
+    except OSError as problem:
+        return file_error_reason(problem)
+    except LedgerError as problem:
+        return str(problem)
+    return None
+
+
+def _check_kept(failures: Sequence[str], document: str) -> None:
+    """Hand a release that could not be kept to the caller: its budget is spent, and its noise is drawn only once."""
+    if failures:
+        raise OutputError(
+            f"the release must be stored and written, got {'; '.join(failures)}: the budget was charged, "
+            "so keep the release, which is on standard output or in `document` of this error",
+            document,
+        )

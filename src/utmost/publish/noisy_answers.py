@@ -24,12 +24,14 @@ from utmost.noise import EntropySource, system_source
 from utmost.noise.exponential_choice import PreparedChoice, draw_exponential_choice, prepare_choice
 from utmost.noise.geometric import Lattice, draw_lattice_noise, lattice
 from utmost.publish.mechanism_selection import PrivacySetting, SelectedMechanism, quantile_losses
-from utmost.publish.release_model import ChoiceMechanism, LatticeMechanism, RatioMechanism
+from utmost.publish.release_model import ChoiceMechanism, LatticeMechanism, Mechanism, RatioMechanism
 
 if TYPE_CHECKING:
     from utmost.data.table import Table
 
 ExactAnswer = list[int]  # lattice numbers: one, one for each cell, a total and its rows, or a loss for each candidate
+NUMBER_ROOM = 80  # bytes for a number of rows or steps, its line and its name
+
 AnswerDraw = Callable[[ExactAnswer], dict[str, Any]]
 
 
@@ -69,6 +71,20 @@ def prepare_draw(query: Query, selection: SelectedMechanism) -> AnswerDraw:
     if isinstance(query, Histogram):
         return partial(_draw_cells, noise)
     return partial(_draw_count, noise) if isinstance(query, Count) else partial(_draw_value, noise)
+
+
+def value_room(query: Query, mechanism: Mechanism) -> int:
+    """More bytes than what is published of a draw takes in a release file, from public things.
+
+    A noisy number has the digits of the true one, of 1/ε, and few more: noise beyond 10^10/ε has probability e^−10^10.
+    """
+    if isinstance(mechanism, ChoiceMechanism):
+        assert isinstance(query, Quantile)
+        return NUMBER_ROOM + 2 * len(f"{query.grid.low}{query.grid.high}{query.grid.step}")
+    if isinstance(mechanism, RatioMechanism):
+        return 3 * (value_room(query, mechanism.total) + value_room(query, mechanism.rows))
+    numbers = len(query.cells) if isinstance(query, Histogram) else 1
+    return numbers * (NUMBER_ROOM + 2 * len(f"{mechanism.epsilon}{mechanism.origin}{mechanism.unit}"))
 
 
 @dataclass(frozen=True, slots=True)

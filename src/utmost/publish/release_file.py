@@ -6,6 +6,7 @@ Exact numbers are texts ("1/10"), whole numbers and floats are numbers.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import threading
@@ -23,6 +24,7 @@ from utmost.publish.release_model import SCHEMA, Release
 
 MAX_RELEASE_BYTES = 1 << 28  # bytes
 MAX_INTEGER_DIGITS = 1000  # digits
+NO_RESERVATION = (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS)  # of a file system that cannot set room aside
 
 
 def release_to_json(release: Release) -> str:
@@ -80,18 +82,19 @@ def _refuse_constant(word: str) -> float:
 
 def save_text(document: str, path: Path) -> None:
     """A text in a file, whole or not at all: an earlier file stays until the new one is on disk."""
-    with ReservedFile(path) as output_file:
+    with ReservedFile(path, len(document.encode("utf-8"))) as output_file:
         output_file.fill(document)
 
 
 class ReservedFile:
-    """Where a file will be: a temporary file beside it is made on entry, so filling it cannot fail for want of room.
+    """Where a file will be: a temporary file beside it is made on entry, with room for `size` bytes.
 
-    Only a file, or nothing yet, is replaced: no folder, device or link. Left without being filled, nothing changes.
+    A text of up to so many bytes finds room on the disk when it is filled in, whatever others write meanwhile. Only a
+    file, or nothing yet, is replaced: no folder, device or link. Left without being filled, nothing changes.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, size: int = 0) -> None:
+        self.path, self.size = path, size
         self._temporary_file: Path | None = None
 
     def __enter__(self) -> ReservedFile:
@@ -100,7 +103,9 @@ class ReservedFile:
             raise InputError(f"output must be a file, got {self.path.name[:60]}, which is something else: name another")
         try:
             self._temporary_file = _make_temporary_file(self.path.parent)
+            _set_room_aside(self._temporary_file, self.size)
         except OSError as problem:
+            self.__exit__()
             raise InputError(
                 f"output must be in a folder that can be written to, got {self.path.name[:60]}: "
                 f"{file_error_reason(problem)}"
@@ -110,8 +115,9 @@ class ReservedFile:
     def fill(self, document: str) -> None:
         """Write the text, and put it where it belongs when it is on disk."""
         assert self._temporary_file is not None
-        with self._temporary_file.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.write(document)
+        with self._temporary_file.open("r+b") as stream:
+            stream.write(document.encode("utf-8"))
+            stream.truncate()
             stream.flush()
             os.fsync(stream.fileno())
         self._temporary_file.replace(self.path)
@@ -130,3 +136,20 @@ def _make_temporary_file(folder: Path) -> Path:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
             return path
     raise AssertionError("there is always another number")
+
+
+def _set_room_aside(path: Path, size: int) -> None:
+    """Make an empty file `size` bytes long, each of which has its place on the disk."""
+    if size == 0:
+        return
+    with path.open("r+b") as stream:
+        try:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(stream.fileno(), 0, size)
+                return
+        except OSError as problem:
+            if problem.errno not in NO_RESERVATION:
+                raise
+        stream.write(bytes(size))
+        stream.flush()
+        os.fsync(stream.fileno())
