@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from spark import quiet
 from utmost.cli import run
-from utmost.data.queries import Count, PrivacyUnit
+from utmost.data.partitions import Partition
+from utmost.data.queries import Count, Grid, Histogram, PrivacyUnit, Query, Sum
 from utmost.data.sources import Source, open_table
+from utmost.errors import InputError
 from utmost.publish import execute, preview
 
 pytestmark = quiet
 
 CONTENT = "age,when,share,name\n1,2013-01-01T10:00:00Z,nan,x\nold,soon,1,2\n,later, ,\nyoung,2013-01-01,0.5x,3\n"
+GRID = Grid(Fraction(0), Fraction(9), Fraction(1))
 KINDS = {"age": "integer", "when": "time", "share": "number", "name": "text"}
 PLAN = """
 neighbours = "replace"
@@ -63,3 +67,54 @@ def test_the_dry_run_warns_and_a_release_says_nothing(
     assert "unreadable" not in Path("out.json").read_text()
     assert "curator only" not in output.out + output.err
     assert "unreadable" not in preview.preview_content(execute.preview(Path("plan.toml")))  # which the studio shows
+
+
+@pytest.mark.parametrize(
+    ("query", "unit", "part", "column"),
+    [
+        (Count("when >= time '2013-01-01 00:00'"), PrivacyUnit(), None, "when"),
+        (Count("age > 3"), PrivacyUnit(), None, "age"),
+        (Sum("age", GRID, None), PrivacyUnit(), None, "age"),
+        (Histogram({"age": (1, 2)}), PrivacyUnit(), None, "age"),
+        (Count(), PrivacyUnit(), Partition("age", 1), "age"),
+        (Count(), PrivacyUnit("number", rows=1), None, "number"),
+    ],
+    ids=str,
+)
+def test_a_kind_that_does_not_fit_is_said_to_be_found_in_the_file_where_it_is_not_declared(
+    query: Query, unit: PrivacyUnit, part: Partition | None, column: str, tmp_path: Path
+) -> None:
+    (tmp_path / "t.csv").write_text("age,when,number\n1,2013-01-01T10:00:00Z,0.5\nold,soon,1\n")
+    remark = f"; the kind of {column} was found in the file, because the plan does not declare it: declare it in"
+    with open_table(Source("t.csv"), tmp_path) as table, pytest.raises(InputError, match=remark):
+        table.check(query, unit, part)
+    kind = "number" if column == "number" else "text"
+    with open_table(Source("t.csv", columns={column: kind}), tmp_path) as table:
+        with pytest.raises(InputError) as refused:
+            table.check(query, unit, part)
+        assert "found in the file" not in str(refused.value)
+
+
+def test_an_unknown_column_is_not_said_to_have_a_kind(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("age\nold\n")
+    with open_table(Source("t.csv"), tmp_path) as table, pytest.raises(InputError) as refused:
+        table.check(Count("age = 'old' and size = 1"), PrivacyUnit(), None)
+    assert "found in the file" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("sign", "name"), [(";", ";"), ("\t", "a tab")])
+def test_a_file_with_other_separators_is_said_to_need_commas(sign: str, name: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(f"id{sign}region\n1{sign}north\n")
+    advice = f"the values of a CSV file must be separated by commas, and its one column has {name} in its name"
+    with pytest.raises(InputError, match=advice), open_table(Source("t.csv", columns={"id": "integer"}), tmp_path):
+        pass
+    with open_table(Source("t.csv"), tmp_path) as table, pytest.raises(InputError, match=advice):
+        table.check(Count("id = 1"), PrivacyUnit(), None)
+
+
+def test_an_unknown_declared_column_is_answered_with_those_there_are(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(",".join(["a\x1bb", *(f"c{k}" for k in range(30))]) + "\n")
+    with pytest.raises(InputError) as refused, open_table(Source("t.csv", columns={"zzz": "text"}), tmp_path):
+        pass
+    assert r"got 'zzz': name one of those; the columns are 'a\x1bb', c0, c1" in str(refused.value)
+    assert str(refused.value).endswith("c18 and 11 more")

@@ -6,7 +6,8 @@ more than the query's sensitivity when one unit changes, on every engine and for
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +17,8 @@ from utmost.data.engines import Engine
 from utmost.data.engines.csv_types import count_unreadable
 from utmost.data.partitions import Partition
 from utmost.data.predicates.column_casts import readable_column
-from utmost.data.predicates.type_check import unknown_column
-from utmost.data.queries import Count, Histogram, Mean, NumberQuery, PrivacyUnit, Quantile, Query, Sum
+from utmost.data.predicates.type_check import format_names, unknown_column
+from utmost.data.queries import Count, Histogram, Key, Mean, NumberQuery, PrivacyUnit, Quantile, Query, Sum
 from utmost.errors import InputError
 from utmost.noise.entropy import EntropySource
 
@@ -73,12 +74,14 @@ class Table:
         """Refuse what cannot be answered: unknown columns, kinds and bounds that do not fit. Looks at no row."""
         self._check_unit(unit)
         if part is not None:
-            histogram_cells.check_keys([part.equals], self._column_kind(part.column, "part"), f"part of {part.column}")
+            self._check_keys(part.column, [part.equals], "part")
         if query.where is not None:
-            predicates.compile_predicate(predicates.parse_predicate(query.where), self._rows, self._kinds)
+            predicate = predicates.parse_predicate(query.where)
+            with self._explain_guesses(*predicate.columns):
+                predicates.compile_predicate(predicate, self._rows, self._kinds)
         if isinstance(query, Histogram):
             for column, keys in query.keys.items():
-                histogram_cells.check_keys(keys, self._column_kind(column, "keys"), f"keys of {column}")
+                self._check_keys(column, keys, "keys")
         elif not isinstance(query, Count):
             self._check_numbers(query, unit)
 
@@ -190,17 +193,36 @@ class Table:
             raise unknown_column(column, self._kinds.keys(), role)
         return self._kinds[column]
 
+    @contextmanager
+    def _explain_guesses(self, *columns: str) -> Iterator[None]:
+        """Say in a refusal of columns that there are which of their kinds were found in the file, not declared."""
+        try:
+            yield
+        except InputError as problem:
+            guesses = [name for name in columns if name in self._guessed_columns]
+            if not guesses or not self._kinds.keys() >= set(columns):
+                raise
+            names, them = format_names(guesses), "it" if len(guesses) == 1 else "them"
+            found = f"the kind of {names} was found in the file, because the plan does not declare {them}"
+            raise InputError(f"{problem}; {found}: declare {them} in [source] columns") from None
+
+    def _check_keys(self, column: str, keys: Sequence[Key], role: str) -> None:
+        with self._explain_guesses(column):
+            histogram_cells.check_keys(keys, self._column_kind(column, role), f"{role} of {column}")
+
     def _check_unit(self, unit: PrivacyUnit) -> None:
         if unit.column is not None and self._column_kind(unit.column, "unit") not in PERSON_KINDS:
-            raise InputError(
-                f"unit must be a column of integers, texts, truths or dates, got {unit.column} of kind "
-                f"{self._kinds[unit.column]}: name people by such a column"
-            )
+            with self._explain_guesses(unit.column):
+                raise InputError(
+                    f"unit must be a column of integers, texts, truths or dates, got {unit.column} of kind "
+                    f"{self._kinds[unit.column]}: name people by such a column"
+                )
 
     def _check_numbers(self, query: NumberQuery, unit: PrivacyUnit) -> None:
         if unit.groups is not None:
             raise InputError("unit must bound rows for a sum, mean or quantile, got groups: give rows = k")
         kind = self._column_kind(query.column, "column")
         if kind not in NUMBERS:
-            raise InputError(f"column must hold numbers, got {query.column} of kind {kind}: choose another")
+            with self._explain_guesses(query.column):
+                raise InputError(f"column must hold numbers, got {query.column} of kind {kind}: choose another")
         quantize.check_grid(self._rows[query.column].type(), query.grid, self.engine)

@@ -25,7 +25,7 @@ from typing import Any
 
 from utmost.data.column_kinds import ColumnKind
 from utmost.data.engines.engine import Engine
-from utmost.data.engines.table_names import suggestion
+from utmost.data.engines.table_names import format_names, separator_advice, suggestion
 from utmost.errors import DataError, InputError
 
 INTEGER_PATTERN = r"^[+-]?[0-9]+\z"
@@ -77,7 +77,8 @@ def read_layout(path: Path, columns: Mapping[str, str]) -> CsvLayout:
         )
     for name, kind in columns.items():
         if name not in names:
-            raise InputError(f"columns must name columns of the file, got {name!r}{suggestion(name, names)}")
+            there_are = f"; the columns are {format_names(names)}{separator_advice(names)}"
+            raise InputError(f"columns must name columns of the file, got {name!r}{suggestion(name, names)}{there_are}")
         if kind not in (*KIND_PATTERNS, ColumnKind.TRUTH, ColumnKind.TEXT):
             raise InputError(f"columns must be integer, number, text, truth, date or time, got {kind!r} for {name}")
     return CsvLayout(names, {name: ColumnKind(kind) for name, kind in columns.items()})

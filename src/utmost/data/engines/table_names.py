@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 
 from utmost.errors import InputError
 
 MAX_LISTED_NAMES = 20
+MAX_SHOWN_CHARS = 60  # of a name in a message
+SEPARATORS = {";": ";", "\t": "a tab", "|": "|"}  # of values in files that are not CSV, and how they are called
 
 
 def find_table(table: str | None, tables: Sequence[tuple[str, str]], default_schema: str) -> tuple[str, str]:
@@ -49,7 +51,29 @@ def format_names(names: Sequence[str]) -> str:
     if not names:
         return "none (there are none)"
     more = f" and {len(names) - MAX_LISTED_NAMES} more" if len(names) > MAX_LISTED_NAMES else ""
-    return ", ".join(names[:MAX_LISTED_NAMES]) + more
+    return ", ".join(map(show_name, names[:MAX_LISTED_NAMES])) + more
+
+
+def show_name(name: str) -> str:
+    r"""A name on one line: in quotes, shortened and escaped where it is long or does not print.
+
+    >>> show_name("age"), show_name("a\tb")
+    ('age', "'a\\tb'")
+    """
+    return name if name.isprintable() and len(name) <= MAX_SHOWN_CHARS else repr(name[:MAX_SHOWN_CHARS])
+
+
+def separator_advice(names: Collection[str]) -> str:
+    r"""What to do where the one name that a table has is probably a whole line of a CSV file.
+
+    >>> separator_advice(["id;region"]), separator_advice(["id", "a;b"])
+    ('; the values of a CSV file must be separated by commas, and its one column has ; in its name', '')
+    """
+    separator = next((sign for sign in SEPARATORS if len(names) == 1 and sign in next(iter(names))), None)
+    if separator is None:
+        return ""
+    problem = f"and its one column has {SEPARATORS[separator]} in its name"
+    return f"; the values of a CSV file must be separated by commas, {problem}"
 
 
 def suggestion(name: str | None, names: Sequence[str]) -> str:
@@ -60,4 +84,4 @@ def suggestion(name: str | None, names: Sequence[str]) -> str:
     """
     names_by_lowercase = {candidate.lower(): candidate for candidate in names}
     matches = get_close_matches((name or "").lower(), list(names_by_lowercase), n=1)
-    return f": did you mean {names_by_lowercase[matches[0]]}?" if matches else ": name one of those"
+    return f": did you mean {show_name(names_by_lowercase[matches[0]])}?" if matches else ": name one of those"

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from utmost.data.column_kinds import ColumnKind
+from utmost.data.engines.table_names import separator_advice
 from utmost.data.predicates.parser import DATE, TIME, Predicate
 from utmost.data.predicates.syntax_tree import (
     And,
@@ -91,7 +92,8 @@ def unknown_column(column: str, columns: Collection[str], role: str) -> InputErr
     names_by_casefold = {name.casefold(): name for name in columns}
     close = get_close_matches(column.casefold()[:100], names_by_casefold, 1)
     guess = f"did you mean {_quote_name(names_by_casefold[close[0]])}? the columns are" if close else "the columns are"
-    return InputError(f"{role}: there is no column {_quote_name(column)}: {guess} {format_names(columns)}")
+    names = format_names(columns) + separator_advice(columns)
+    return InputError(f"{role}: there is no column {_quote_name(column)}: {guess} {names}")
 
 
 def _column_kind(node: Column, kinds: Mapping[str, ColumnKind]) -> ColumnKind:
