@@ -76,7 +76,7 @@ def prepare_draw(query: Query, selection: SelectedMechanism) -> AnswerDraw:
 def value_room(query: Query, mechanism: Mechanism) -> int:
     """More bytes than what is published of a draw takes in a release file, from public things.
 
-    A noisy number has the digits of the true one, of 1/ε, and few more: noise beyond 10^10/ε has probability e^−10^10.
+    A noisy number has the digits of the exact one, of 1/ε, and few more: noise beyond 10^10/ε has probability e^−10^10.
     """
     if isinstance(mechanism, ChoiceMechanism):
         assert isinstance(query, Quantile)
