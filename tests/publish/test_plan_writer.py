@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 from utmost.data.partitions import Partition
 from utmost.data.queries import Count, Grid, Histogram, Mean, NeighbourRelation, PrivacyUnit, Quantile, Sum
 from utmost.data.sources import Source
+from utmost.exact.plain_text import CONTROL_CHARACTER
 from utmost.publish.plan_writer import write_plan
 from utmost.publish.plans import Plan, QuerySpec, parse_plan, plan_digest
 
 FOLDER = Path("/folder")
-TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12).filter(
+    lambda text: not CONTROL_CHARACTER.search(text)  # which no plan may have
+)
 NAMES = st.text(st.characters(categories=["L", "N", "P", "Zs"]), min_size=1, max_size=12).filter(str.isprintable)
 FRACTIONS = st.fractions(min_value=Fraction(1, 1000), max_value=10, max_denominator=1000)
 EPSILONS = FRACTIONS | st.sampled_from([Fraction(1, 10**12), Fraction(1, 3), Fraction(1, 2**20)])
