@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.data.queries import Grid, Mean, NeighbourRelation, PrivacyUnit
-from utmost.exact import alpha, epsilon
-from utmost.mechanisms.geometric import untruncated_law
-from utmost.publish import mechanism_selection
+from utmost.data.queries import Grid, Mean, NeighbourRelation, PrivacyUnit, Quantile, Sum
+from utmost.errors import InputError
+from utmost.exact import Level, Number, alpha, epsilon
+from utmost.mechanisms.geometric import tail_probability, untruncated_law
+from utmost.publish import accuracy, mechanism_selection
 from utmost.publish.accuracy import error_law, half_width, noise_spread
 from utmost.publish.release_model import LatticeMechanism, RatioMechanism
 
@@ -52,6 +55,32 @@ def test_the_half_width_is_found_at_once_for_the_smallest_and_the_largest_epsilo
     reach = half_width(level)
     assert 2 * level.power(reach + 1) / (1 + level.alpha) <= Fraction(1, 20)
     assert reach == 0 or 2 * level.power(reach) / (1 + level.alpha) > Fraction(1, 20)
+
+
+def test_the_half_width_takes_at_most_one_exact_decision(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file may have a thousand ε of 40 digits: each is found by balls, and only a tie is decided exactly."""
+    decisions = []
+
+    def counted(distance: int, level: Level) -> Number:
+        decisions.append(distance)
+        return tail_probability(distance, level)
+
+    monkeypatch.setattr(accuracy, "tail_probability", counted)
+    for k in range(50):
+        half_width(epsilon(Fraction(7 * k + 3, 10**39 - 1)))
+    assert decisions == []
+    assert half_width(alpha("1/2"), Fraction(1, 24)) == 4  # 2·(1/2)^5/(3/2) = 1/24: a tie
+    assert decisions == [5]
+
+
+@pytest.mark.parametrize("size", [Fraction(10**320), Fraction(1, 10**400)])
+@pytest.mark.parametrize("kind", [Sum, Mean, partial(Quantile, probability=Fraction(1, 2))])
+def test_a_step_whose_error_no_double_holds_is_refused(kind: Any, size: Fraction) -> None:
+    query = kind("x", Grid(Fraction(0), size, size), nulls=None)
+    setting = mechanism_selection.PrivacySetting(NeighbourRelation.REPLACE, PrivacyUnit(), None, 400)
+    mechanism = mechanism_selection.select_mechanism(query, Fraction(1), setting).mechanism
+    with pytest.raises(InputError, match="step must be from"):
+        error_law(mechanism, query)
 
 
 @pytest.mark.parametrize("rate", ["1/10", "1", "10"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from utmost.data.partitions import Partition
 from utmost.data.queries import Count, Grid, Histogram, Mean, NeighbourRelation, PrivacyUnit, Quantile, Query, Sum
 from utmost.publish import execute, mechanism_selection, release_file
 from utmost.publish.answer_error import error_target, noise_remark
+from utmost.publish.estimate import QUANTILE_REMARK
 from utmost.publish.plans import QUERY_KINDS, QuerySpec
 from utmost.publish.reading.json_output import estimate_content
 
@@ -49,8 +51,19 @@ def test_the_remark_names_the_bound_and_the_clamping() -> None:
     assert noise_remark({"count"}, PrivacyUnit("p", groups=3)) is None
     assert "at most 3 groups of each person" in str(noise_remark({"count", "histogram"}, PrivacyUnit("p", groups=3)))
     assert str(noise_remark({"mean"}, PrivacyUnit("p", rows=1))).endswith(
-        "at most 1 row of each person and values within their bounds."
+        "at most 1 row of each person and values clamped to their bounds and rounded to their steps."
     )
+
+
+@pytest.mark.parametrize("kind", [Sum, Mean, partial(Quantile, probability=Fraction(1, 2))])
+def test_the_words_name_everything_that_is_done_to_a_value(kind: Any) -> None:
+    """1000 rows of 4.9 rounded to steps of 10 add up to 0, not to 4900: an error that leaves out the step is false."""
+    grid = Grid(Fraction(0), Fraction(100), Fraction(10))
+    words = "values clamped to 0 … 100 and rounded to steps of 10"
+    assert error_target(kind("v", grid, nulls=None), PrivacyUnit()).endswith(words)
+    stand_in = error_target(kind("v", grid, nulls=Fraction(5)), PrivacyUnit())
+    assert stand_in.endswith(f"{words} (missing values taken as 5)")
+    assert "rounded to its steps" in QUANTILE_REMARK
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: type(query).__name__)

@@ -1,7 +1,7 @@
 """The error of an answer, computed before anything is spent; nothing here depends on the data.
 
 It is the noise alone: the distance from the number that is asked of the rows kept of each person, with values clamped
-to their bounds. What bounding and clamping change is not in it.
+to their bounds and rounded to their steps. What bounding, clamping and rounding change is not in it.
 """
 
 from __future__ import annotations
@@ -10,16 +10,22 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-from utmost.data.queries import Mean, Quantile, Query
+from utmost.data.queries import Mean, Quantile, Query, Sum
+from utmost.errors import InputError
 from utmost.exact import Level, decimal, decimal_above
 from utmost.exact import epsilon as level_of
+from utmost.exact.balls import ball, ball_endpoints
+from utmost.exact.working_precision import working_precision
 from utmost.mechanisms.geometric import tail_probability
 from utmost.publish.release_model import ChoiceMechanism, ErrorLaw, LatticeMechanism, Mechanism, RatioMechanism
 
+MIN_STEP, MAX_STEP = Fraction(1, 10**60), Fraction(10**60)  # of a grid
 LAPLACE_LIMIT_EPSILON = 0.02  # an ε of the rows below which their noise is taken for Laplace's
 TWO_LAPLACE_HALF_WIDTH = (
     4.11301  # u with e^(−u)·(1 + u/2) = 1/20: two Laplace noises of scale 1 add up to more than ±u so often
 )
+FIRST_BITS = 128  # of a ball; doubled until no whole number is in it, or it is narrow
+TIE_WIDTH = Fraction(1, 2**40)  # of a ball around a whole number, which is then decided exactly
 MISS_PROBABILITY = Fraction(1, 20)  # how often an answer may lie outside the 95 % interval
 
 
@@ -38,13 +44,22 @@ def half_width(level: Level, miss: Fraction = MISS_PROBABILITY) -> int:
     >>> half_width(level_of("0.1"))
     30
     """
-    low, high = 0, max(math.ceil(Fraction(math.log(2 / miss)) / Fraction(level.epsilon)), 1)
-    while 2 * tail_probability(high + 1, level) > miss:
-        low, high = high, 2 * high
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (middle + 1, high) if 2 * tail_probability(middle + 1, level) > miss else (low, middle)
-    return low
+    bits = FIRST_BITS
+    while True:
+        ends = _half_width_ends(level, miss, bits)
+        low, high = (max(math.ceil(end), 0) for end in ends)
+        if low == high:
+            return low
+        if ends[1] - ends[0] < TIE_WIDTH:
+            return low if 2 * tail_probability(low + 1, level) <= miss else high
+        bits *= 2
+
+
+def _half_width_ends(level: Level, miss: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+    """Ends around the real t with 2α^(t+1)/(1+α) = miss, which is ln(2/(miss·(1 + α)))/ε − 1."""
+    with working_precision(bits):
+        log_ratio = (ball(2 / miss, bits) / (1 + ball(level.alpha, bits))).log()
+        return ball_endpoints(log_ratio / level.epsilon_ball(bits) - 1)
 
 
 def round_to_12_digits(value: float) -> float:
@@ -53,7 +68,9 @@ def round_to_12_digits(value: float) -> float:
 
 
 def error_law(mechanism: Mechanism, query: Query) -> ErrorLaw:
-    """The error law of the mechanism that answers a query."""
+    """The error law of the mechanism that answers a query; refused where a double could not hold it."""
+    if isinstance(query, Sum | Mean | Quantile) and not MIN_STEP <= query.grid.step <= MAX_STEP:
+        raise InputError("step must be from 10^-60 to 10^60, got one beyond: measure the values in another unit")
     if isinstance(mechanism, LatticeMechanism):
         return _lattice_error(mechanism)
     if isinstance(mechanism, ChoiceMechanism) and isinstance(query, Quantile):

@@ -1,16 +1,17 @@
 """The error of an answer, and what it is the distance from: the number asked of the rows that are kept.
 
-Where a person has more rows than are kept of each, or a value lies outside its bounds, that is not the number in the
-table. Every front end takes the words from here.
+Where a person has more rows than are kept of each, or a value lies outside its bounds, between its steps or is missing,
+that is not the number in the table. Every front end takes the words from here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from fractions import Fraction
 
 from utmost.data.partitions import Partition
-from utmost.data.queries import Count, Histogram, Mean, PrivacyUnit, Quantile, Query, Sum
+from utmost.data.queries import Count, Grid, Histogram, Mean, PrivacyUnit, Quantile, Query, Sum
 from utmost.publish import accuracy
 from utmost.publish.release_model import ErrorLaw, Mechanism
 
@@ -57,7 +58,7 @@ def noise_remark(kinds: Collection[str], unit: PrivacyUnit, part: Partition | No
     """
     is_bounded = unit.column is not None and not (unit.groups is not None and set(kinds) <= {"count"})
     limits = [contribution_limit(unit)] if is_bounded else []
-    limits += ["values within their bounds"] if NUMBER_KINDS & set(kinds) else []
+    limits += ["values clamped to their bounds and rounded to their steps"] if NUMBER_KINDS & set(kinds) else []
     if not limits:
         return None
     return f"Errors are of the noise alone, around what is asked of {' and '.join(limits)}{_part_phrase(part)}."
@@ -74,12 +75,22 @@ def _part_phrase(part: Partition | None) -> str:
 
 
 def _limits(query: Query, unit: PrivacyUnit) -> list[str]:
-    """What is done to the rows before the number is asked: rows of a person left out, values clamped.
+    """What is done to the rows before the number is asked: rows of a person left out, values changed.
 
     A count with a unit of groups is of persons, each counted once whatever the bound: nothing is left out.
     """
     counts_persons = isinstance(query, Count) and unit.groups is not None
     limits = [] if unit.column is None or counts_persons else [contribution_limit(unit)]
     if isinstance(query, Sum | Mean | Quantile):
-        limits.append(f"values clamped to {query.grid.low} … {query.grid.high}")
+        limits.append(_value_limit(query.grid, query.nulls))
     return limits
+
+
+def _value_limit(grid: Grid, nulls: Fraction | None) -> str:
+    """What is done to the values of a column, in words.
+
+    >>> _value_limit(Grid(Fraction(0), Fraction(100), Fraction(10)), None)
+    'values clamped to 0 … 100 and rounded to steps of 10'
+    """
+    stand_in = "" if nulls is None else f" (missing values taken as {nulls})"
+    return f"values clamped to {grid.low} … {grid.high} and rounded to steps of {grid.step}{stand_in}"

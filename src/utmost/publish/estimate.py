@@ -59,7 +59,8 @@ NOT_MONOTONE_CLAIM = (
 OWN_POINTS_CLAIM = "none claimed for points of her own: GRS12 Thm 3.2 is about priors on all values that there are"
 QUANTILE_REMARK = (
     "A quantile is drawn by a law that depends on all rows, not on the true quantile alone, so there is no posterior "
-    "for any prior: it is read at face value. With probability {0} % fewer than {1} rows lie on the wrong side of it."
+    "for any prior: it is read at face value. With probability {0} % fewer than {1} rows lie on the wrong side of it, "
+    "with values clamped to its bounds and rounded to its steps."
 )
 NEAR_POINTS_REMARK = (
     "Only the values near the answer are written out; all others have less than 10^-15 of the posterior."
