@@ -7,6 +7,7 @@ from datetime import date, time
 from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 from utmost.errors import InputError
@@ -24,6 +25,7 @@ _TYPE_NAMES = {
 INTEGER_LIMIT = 10**1000  # whole numbers, and both parts of a fraction, are below it
 MAX_NUMBER_CHARS = 2000  # characters of a number that is written as a text
 MAX_TEXT_CHARS = 20_000  # characters of a text
+MAX_COMPARED_KEYS, MAX_COMPARED_CHARS = 100, 100  # in the search for a misspelling
 
 
 def file_error_reason(problem: Exception) -> str:
@@ -37,6 +39,12 @@ def _is_too_long(value: object) -> bool:
     if isinstance(value, int):
         return abs(value) >= INTEGER_LIMIT
     return isinstance(value, str) and len(value) > MAX_NUMBER_CHARS
+
+
+def _similar_keys(key: str, keys: Iterable[str]) -> list[str]:
+    """The key most like this one, if any is; a file may have so many or so long keys that not all are compared."""
+    compared_keys = [k for k in islice(keys, MAX_COMPARED_KEYS) if len(str(k)) <= MAX_COMPARED_CHARS]
+    return get_close_matches(key[:MAX_COMPARED_CHARS], compared_keys, 1)
 
 
 class Fields:
@@ -69,8 +77,8 @@ class Fields:
             return self._content[key]
         if default is not _MISSING:
             return default
-        unknown_keys = [k for k in self._content if k not in self._read_keys | self._expected_keys]
-        similar_keys = get_close_matches(key, unknown_keys, 1)
+        known_keys = self._read_keys | self._expected_keys
+        similar_keys = _similar_keys(key, (k for k in self._content if k not in known_keys))
         hint = f': is "{similar_keys[0][:40]}" a misspelling of it?' if similar_keys else ""
         raise InputError(f"{self.label}: {key} is missing{hint}" + ("" if similar_keys else ": add it"))
 
@@ -149,7 +157,7 @@ class Fields:
         """Refuse the keys that were never read."""
         for key in self._content:
             if key not in self._read_keys:
-                similar_keys = get_close_matches(str(key), self._read_keys, 1)
+                similar_keys = _similar_keys(str(key), self._read_keys)
                 hint = (
                     f": did you mean {similar_keys[0]}?"
                     if similar_keys

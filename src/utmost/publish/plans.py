@@ -188,9 +188,7 @@ def _parse_queries(tables: list[Fields]) -> tuple[QuerySpec, ...]:
 
 
 def _parse_query(fields: Fields) -> QuerySpec:
-    name = fields.text("name")
-    if not name.isprintable() or not 1 <= len(name) <= MAX_NAME_CHARS:
-        raise InputError(f"query name must be 1 to {MAX_NAME_CHARS} printable characters")
+    name = parse_query_name(fields)
     query_fields = fields.with_label(f'query "{name}"')
     kind = query_fields.text("kind")
     if kind not in _QUERY_PARSERS:
@@ -207,6 +205,14 @@ def _parse_query(fields: Fields) -> QuerySpec:
     )
     query_fields.finish()
     return QuerySpec(name, epsilon, query, extra)
+
+
+def parse_query_name(fields: Fields) -> str:
+    """The name of a query in a table of a plan or a release: two that look alike differ in characters one can see."""
+    name = fields.text("name")
+    if not name.isprintable() or not 1 <= len(name) <= MAX_NAME_CHARS:
+        raise InputError(f"query name must be 1 to {MAX_NAME_CHARS} printable characters")
+    return str(name)
 
 
 def _positive_number(fields: Fields, key: str) -> Fraction:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from utmost.data.queries import Mean, Quantile, Query
+from utmost.data.queries import Mean, NumberQuery, Quantile, Query
 from utmost.errors import InputError
 from utmost.publish import plans
 from utmost.publish.answer_error import answer_error
@@ -49,8 +49,10 @@ def computed_answer(name: str, statement: Statement, setting: PrivacySetting, **
     label = f'release: query "{name[:60]}"'
     try:
         selection = select_mechanism(query, epsilon, setting)
+        error = answer_error(selection.mechanism, query, setting.unit, setting.part)
     except InputError as problem:
         raise InputError(f"{label}: {problem}") from None
+    _check_unit(label, query, setting)
     _check_statement(label, statement, selection)
     _check_results(label, query, selection.mechanism, results)
     return Answer(
@@ -61,10 +63,16 @@ def computed_answer(name: str, statement: Statement, setting: PrivacySetting, **
         sensitivity=selection.sensitivity,
         mechanism=statement.mechanism,
         optimal=selection.optimal,
-        error=answer_error(statement.mechanism, query, setting.unit, setting.part),
+        error=error,
         query_content=plans.query_content(query),
         **results,
     )
+
+
+def _check_unit(label: str, query: Query, setting: PrivacySetting) -> None:
+    """Refuse a sum, mean or quantile with a unit of groups, which no engine answers."""
+    if isinstance(query, NumberQuery) and setting.unit.groups is not None:
+        raise InputError(f"{label}: unit must bound rows for a sum, mean or quantile, got groups: {ALTERED}")
 
 
 def _check_statement(label: str, statement: Statement, selection: SelectedMechanism) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 from utmost.data.partitions import Partition
@@ -48,14 +49,29 @@ def decode_release(top: Fields) -> Release:
         part=setting.part,
         epsilon=guarantee.number("epsilon"),
         guarantee=guarantee.text("words"),
-        entry=LedgerEntry(entry.text("budget"), entry.integer("entry"), entry.number("spent"), entry.number("left")),
-        answers=tuple(_read_answer(fields, setting) for fields in top.tables("queries")),
+        entry=_read_entry(entry),
+        answers=tuple(_read_answer(fields, setting) for fields in _query_tables(top)),
     )
     for fields in (top, source, entry, guarantee):
         fields.finish()
     if not release.answers or len({answer.name for answer in release}) < len(release):
         raise InputError("release: queries must be at least one, each of its own name")
     return release_consistency.with_computed_guarantee(release, setting)
+
+
+def _query_tables(top: Fields) -> list[Fields]:
+    """The tables of the queries, at most as many as a plan may have."""
+    tables = top.tables("queries")
+    if len(tables) > plans.MAX_QUERIES:
+        raise InputError(f"release: queries must be at most {plans.MAX_QUERIES}, got {len(tables)}: {ALTERED}")
+    return tables
+
+
+def _read_entry(fields: Fields) -> LedgerEntry:
+    entry = LedgerEntry(fields.text("budget"), fields.integer("entry"), fields.number("spent"), fields.number("left"))
+    if entry.number < 1 or entry.spent < 0 or entry.left < 0:
+        raise InputError(f"release: ledger must have an entry from 1, spent and left from 0, got less: {ALTERED}")
+    return entry
 
 
 def _read_setting(top: Fields) -> PrivacySetting:
@@ -91,7 +107,7 @@ def _optional_integer(fields: Fields, key: str) -> int | None:
 
 
 def _read_answer(fields: Fields, setting: PrivacySetting) -> Answer:
-    name = fields.text("name")
+    name = plans.parse_query_name(fields)
     labelled_fields = fields.with_label(f'release: query "{name[:60]}"')
     kind = labelled_fields.text("kind")
     if kind not in KINDS:
@@ -131,10 +147,19 @@ def _read_query(kind: str, fields: Fields) -> Query:
         return plans.parse_total(kind, fields)
     key_fields = fields.table("keys")
     keys = {column: tuple(map(parse_key, key_fields.items(column))) for column in key_fields.columns()}
-    histogram = Histogram(keys, where)
-    if fields.items("cells") != plans.query_content(histogram)["cells"]:
+    if not _are_combinations(fields.items("cells"), [key_fields.items(column) for column in keys]):
         raise InputError(f"{fields.label}: cells must be the combinations of its keys, got others: {ALTERED}")
-    return histogram
+    return Histogram(keys, where)
+
+
+def _are_combinations(cells: list[Any], keys: list[list[Any]]) -> bool:
+    """Are cells the combinations of the keys of each column. As soon as they are not, no further one is made."""
+    number = 1
+    for values in keys:
+        number *= len(values)
+        if number > len(cells):
+            return False
+    return number == len(cells) and all(cell == list(keys) for cell, keys in zip(cells, product(*keys), strict=True))
 
 
 KINDS = tuple(plans.QUERY_KINDS.values())

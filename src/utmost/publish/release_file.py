@@ -13,7 +13,9 @@ import threading
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from typing import Any
 
+from utmost.data.queries import MAX_HISTOGRAM_CELLS
 from utmost.errors import InputError
 from utmost.exact.plain_text import check_plain_text
 from utmost.exact.readable_file import check_no_named_pipe
@@ -24,6 +26,8 @@ from utmost.publish.release_model import SCHEMA, Release
 
 MAX_RELEASE_BYTES = 1 << 28  # bytes
 MAX_INTEGER_DIGITS = 1000  # digits
+MAX_ENTRIES = MAX_HISTOGRAM_CELLS  # of a list or a table
+MAX_DEPTH = 10  # of tables and lists in each other
 NO_RESERVATION = (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS)  # of a file system that cannot set room aside
 
 
@@ -51,7 +55,11 @@ def read_release(path: str | Path) -> Release:
 def parse_release(document: str) -> Release:
     """The release in a text; refused with one line where it is none."""
     try:
-        content = json.loads(document, parse_constant=_refuse_constant, parse_int=_parse_integer)
+        content = json.loads(
+            document, parse_constant=_refuse_constant, parse_int=_parse_integer, object_pairs_hook=_parse_table
+        )
+    except InputError:
+        raise
     except (ValueError, RecursionError):
         raise InputError(
             "release must be a JSON document written by utmost release, got text that is not JSON"
@@ -66,8 +74,29 @@ def release_from_content(content: object) -> Release:
     if content["schema"] != SCHEMA:
         schema = content["schema"][:40]
         raise InputError(f'release must be of schema {SCHEMA}, got "{schema}": read it with the version that wrote it')
+    _check_size(content)
     check_plain_text(content, "release")
     return release_decoder.decode_release(Fields(content, "release"))
+
+
+def _check_size(content: Any, depth: int = 0) -> None:
+    """Refuse what is longer or deeper than any release, before anything looks at each entry."""
+    if depth > MAX_DEPTH or len(content) > MAX_ENTRIES:
+        raise InputError(
+            f"release must have lists and tables of at most {MAX_ENTRIES} entries, {MAX_DEPTH} deep, got others: "
+            "ask for the file that utmost release wrote"
+        )
+    for entry in content.values() if isinstance(content, dict) else content:
+        if isinstance(entry, dict | list):
+            _check_size(entry, depth + 1)
+
+
+def _parse_table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A table, each of whose keys is there once: of two, readers would not agree on which holds."""
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        raise InputError("release must have each key of a table once, got one twice: take one of them out")
+    return table
 
 
 def _parse_integer(digits: str) -> int:
