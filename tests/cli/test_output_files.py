@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -121,9 +123,17 @@ def test_a_file_of_another_kind_is_never_replaced(option: str, folder: Path, cap
         "obfuscate people.csv people.csv --response --column v --values 0,1 --epsilon 1",
         "recover noisy.csv --output noisy.csv",
         "recover noisy.csv --output people.csv",
+        "optimal matrix:m2.csv --alpha 1/2 --output m2.csv",
+        "optimal matrix:m2.csv+discrete:2 --alpha 1/2 --output m2.csv",
+        "optimal line:2+matrix:m2.csv --alpha 1/2 --output m2.csv",
+        "optimal 2*(line:2+1/2*matrix:./m2.csv) --alpha 1/2 --output m2.csv",
+        "type line:2+matrix:m2.csv --alpha 1/2 --kernel 0 --output m2.csv",
+        "optimal line:2 --alpha 1/2 --prior prior.json --output prior.json",
     ],
 )
 def test_an_input_is_never_replaced(line: str, folder: Path) -> None:
+    (folder / "m2.csv").write_text("input,0,1\n0,0,1\n1,1,0\n")
+    (folder / "prior.json").write_text("")
     (folder / "sub").mkdir()
     (folder / "link.json").symlink_to("ledger.sqlite")
     (folder / "hard.json").hardlink_to(folder / "ledger.sqlite")
@@ -148,10 +158,96 @@ def test_an_earlier_output_of_the_same_kind_is_replaced(folder: Path) -> None:
         "release plan.toml",
         "mechanism geometric --size 3 --alpha 1/2 --output m.csv --plot m.svg",
         "type line:2 --alpha 1/2 --vertices --save v.jsonl",
-        "recover noisy.csv --output shares.csv",
+        "mechanism geometric --size 3 --alpha 1/2 --output m.json --plot m.png",
+        "mechanism geometric --size 3 --alpha 1/2 --plot m.html",
         "obfuscate people.csv noisy.csv --response --column v --values 0,1 --epsilon 1",
     ):
         assert [run(line.split()), run(line.split())] == [0, 0], line
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line"),
+    [
+        ("index.html", "<!DOCTYPE html>\n<html><head></head><body>my home</body></html>", "mechanism geometric --plot"),
+        ("logo.svg", '<svg xmlns="http://www.w3.org/2000/svg"><!-- by hand --></svg>', "mechanism geometric --plot"),
+        ("feed.svg", '<?xml version="1.0"?><feed></feed>', "mechanism geometric --plot"),
+        ("photo.png", "\x89PNG\r\n\x1a\n0000IHDR", "mechanism geometric --plot"),
+        ("hot.csv", "id,a,b\n1,1,0\n2,0,1\n", "mechanism geometric --output"),
+        ("hot.json", '{"rows": [[1, 0], [0, 1]]}', "mechanism geometric --output"),
+    ],
+)
+def test_what_another_program_wrote_is_never_replaced(name: str, content: str, line: str, folder: Path) -> None:
+    (folder / name).write_bytes(content.encode("latin-1"))
+    before = contents(folder)
+    assert run([*line.split(), name, "--size", "3", "--alpha", "1/2"]) == 2
+    assert contents(folder) == before
+
+
+OBFUSCATE = "obfuscate people.csv noisy.csv --response --column v --values 0,1 --epsilon 1"
+
+
+def test_a_table_of_the_same_columns_is_not_replaced_by_recover(folder: Path, capsys: Any) -> None:
+    assert run(["recover", "noisy.csv", "--output", "shares.csv"]) == 0
+    before = contents(folder)
+    assert run(["recover", "noisy.csv", "--output", "shares.csv"]) == 2
+    assert "--output must be a new file" in capsys.readouterr().err
+    assert contents(folder) == before
+
+
+def test_a_table_beside_the_note_of_another_is_not_replaced(folder: Path, capsys: Any) -> None:
+    (folder / "noisy.csv").write_text("v\n1\n1\n0\n1\n")
+    before = contents(folder)
+    assert run(OBFUSCATE.split()) == 2
+    assert "whose note is of another table" in capsys.readouterr().err
+    assert contents(folder) == before
+
+
+def test_a_table_whose_note_has_no_digest_is_not_replaced(folder: Path, capsys: Any) -> None:
+    note = json.loads((folder / "noisy.csv.json").read_text())
+    del note["sha256"]
+    (folder / "noisy.csv.json").write_text(json.dumps(note))
+    before = contents(folder)
+    assert run(OBFUSCATE.split()) == 2
+    assert "whose note has no SHA-256" in capsys.readouterr().err
+    assert contents(folder) == before
+    assert run(["recover", "noisy.csv"]) == 0
+
+
+def test_a_note_holds_the_sha_256_of_its_table(folder: Path) -> None:
+    digest = hashlib.sha256((folder / "noisy.csv").read_bytes()).hexdigest()
+    assert json.loads((folder / "noisy.csv.json").read_text())["sha256"] == digest
+
+
+@pytest.mark.parametrize("output", ["d.parquet/2.parquet", "d.parquet/sub/new.json", "inside/2.parquet"])
+def test_nothing_is_written_into_a_source_folder(output: str, folder: Path, capsys: Any) -> None:
+    (folder / "d.parquet/sub").mkdir(parents=True)
+    (folder / "inside").symlink_to("d.parquet")
+    plan = PLAN.replace("LINE", f'output = "{output}"').replace("people.csv", "d.parquet")
+    (folder / "plan.toml").write_text(plan.replace(', columns = {v = "integer"}', ""))
+    before = contents(folder)
+    assert run(["release", "plan.toml", "--dry-run"]) == 2
+    assert "output must be outside of the source" in capsys.readouterr().err
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("suffix", ["", "-journal", "-wal", "-shm"])
+def test_what_lies_beside_the_ledger_that_a_link_leads_to_is_an_input(suffix: str, folder: Path, capsys: Any) -> None:
+    (folder / "real").mkdir()
+    (folder / "ledger.sqlite").rename(folder / "real/real.sqlite")
+    (folder / "ledger.sqlite").symlink_to("real/real.sqlite")
+    before = contents(folder)
+    assert run(["release", "plan.toml", "--output", f"real/real.sqlite{suffix}"]) == 2
+    assert "output must be another file than the ledger" in capsys.readouterr().err
+    assert contents(folder) == before
+
+
+def test_the_write_ahead_log_of_a_duckdb_source_is_an_input(folder: Path, capsys: Any) -> None:
+    (folder / "s.duckdb").write_bytes(b"")
+    plan = PLAN.replace("LINE", 'output = "s.duckdb.wal"').replace("people.csv", "s.duckdb")
+    (folder / "plan.toml").write_text(plan.replace(', columns = {v = "integer"}', ""))
+    assert run(["release", "plan.toml", "--dry-run"]) == 2
+    assert "output must be another file than the source" in capsys.readouterr().err
+    assert not (folder / "s.duckdb.wal").exists()
 
 
 def test_a_figure_of_a_paper_replaces_a_picture_alone(tmp_path: Path) -> None:
@@ -159,5 +255,5 @@ def test_a_figure_of_a_paper_replaces_a_picture_alone(tmp_path: Path) -> None:
     from utmost.errors import InputError
 
     (tmp_path / "figure.svg").write_text("notes")
-    with pytest.raises(InputError, match="must be a new file or replace a picture, got figure"):
+    with pytest.raises(InputError, match="must be a new file or replace a picture that utmost drew, got figure"):
         check_replaceable(tmp_path / "figure.svg", "a figure in --output")

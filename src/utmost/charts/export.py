@@ -6,6 +6,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from utmost.charts.picture_marks import mark_picture
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
     )
     try:
         chart.save(str(path), format=kind, **options)
+        Path(path).write_bytes(mark_picture(Path(path).read_bytes(), f".{kind}"))
     except OSError as error:
         raise InputError(f"cannot write {Path(path).name}: {error.strerror}") from None
 

@@ -44,11 +44,11 @@ def run(arguments: Sequence[str]) -> int:
 def _run_command(arguments: Sequence[str]) -> int:
     """The command itself: the parser's own `Exit` comes back as a code."""
     from utmost.cli.app import app
-    from utmost.cli.options import command_words
+    from utmost.exact.command_files import record_files
 
-    command_words.set(tuple(arguments))
     try:
-        code = app(list(arguments), prog_name="utmost", standalone_mode=False)
+        with record_files():
+            code = app(list(arguments), prog_name="utmost", standalone_mode=False)
     except SystemExit as system_exit:
         code = system_exit.code
     return code if isinstance(code, int) else 0

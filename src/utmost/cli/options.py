@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +19,6 @@ EpsilonOption = Annotated[str | None, typer.Option(metavar="E", help="Privacy le
 PlotOption = Annotated[str | None, typer.Option(metavar="FILE", help="Draw a picture: .svg, .png or .html.")]
 OutputOption = Annotated[str | None, typer.Option(metavar="FILE", help="Save the mechanism: .csv or .json.")]
 
-command_words: ContextVar[tuple[str, ...]] = ContextVar("command_words", default=())  # of the command that runs
 CHART_ENDINGS = (".svg", ".png", ".html")
 CHANNEL_ENDINGS = (".csv", ".json")
 
@@ -73,21 +71,13 @@ def check_ending(path: str | None, endings: tuple[str, ...], option: str) -> str
 
 
 def check_replaceable(path: str | Path, option: str) -> None:
-    """Refuse to replace a file of another kind than its ending says, or one that the command line also names."""
+    """Refuse to replace a file that utmost did not write as its ending says, or one that the command reads."""
+    from utmost.exact.command_files import record_output
     from utmost.publish import output_files
 
     output_path = Path(path)
+    record_output(output_path, option)
     output_files.check_output(output_path, option, output_files.KIND_BY_ENDING[output_path.suffix.lower()], {})
-    if sum(_names_file(word, output_path) for word in command_words.get()) > 1:
-        raise InputError(f"{option} must be another file than what is read, which would be lost: name another")
-
-
-def _names_file(word: str, path: Path) -> bool:
-    """Does a word of the command line name this file: as it is, or after its option or kind (matrix:FILE)."""
-    from utmost.publish.output_files import is_same_file
-
-    names = {word, *(word.partition(sign)[2] for sign in ("=", ":"))} - {""}
-    return any(is_same_file(Path(name), path) for name in names)
 
 
 def save_channel(channel: Channel, path: str | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,7 +49,7 @@ def command(
 def _check_target(output: str | None, table: str, prior: str | None) -> None:
     from utmost.publish.local.metadata import metadata_path
     from utmost.publish.local.table_files import table_format
-    from utmost.publish.output_files import check_not_input
+    from utmost.publish.output_files import check_new_output
 
     if output is None:
         return
@@ -60,7 +59,7 @@ def _check_target(output: str | None, table: str, prior: str | None) -> None:
         raise InputError("--output must be a file in a folder that exists")
     inputs = {"OUT": Path(table), "the note of OUT": metadata_path(Path(table))}
     inputs |= {} if prior is None else {"--prior": Path(prior)}
-    check_not_input(path, "--output", inputs)
+    check_new_output(path, "--output", inputs)
 
 
 def _refuse_options(options: dict[str, str | None], subject: str) -> None:
@@ -219,34 +218,14 @@ def _interval_text(low: float, high: float) -> str:
     return f"{decimal_below(low, 4)} to {decimal_above(high, 4)}"
 
 
-def _has_columns(names: list[str]) -> Callable[[Path], bool]:
-    """Has a table these columns, in this order."""
-
-    def recognises(path: Path) -> bool:
-        import pyarrow as pa
-        from pyarrow import csv, parquet
-
-        try:
-            if path.suffix.lower() == ".parquet":
-                return list(parquet.read_schema(path).names) == names
-            with csv.open_csv(path) as reader:
-                return list(reader.schema.names) == names
-        except pa.ArrowException:
-            return False
-
-    return recognises
-
-
 def _save_table(columns: dict[str, Any], path: str) -> None:
     """Write a small table whole or not at all."""
     import pyarrow as pa
 
     from utmost.cli import output
     from utmost.publish.local.table_files import hide_engine_errors, needs_no_quotes, staging_folder, write_table
-    from utmost.publish.output_files import FileKind, check_output
 
     table, target = pa.table(columns), Path(path)
-    check_output(target, "--output", FileKind("a table of the same columns", _has_columns(table.schema.names)), {})
     texts = [text for column in columns.values() for text in column[:] if isinstance(text, str)]
     with staging_folder(target) as folder:
         draft = folder / f"table{target.suffix.lower()}"

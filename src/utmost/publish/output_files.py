@@ -1,10 +1,12 @@
 """Where output may go: an output replaces only a file of its own kind, and never an input of the same command.
 
-What a file is, is told by how it begins, not by its name. An empty file is nobody's, and may be replaced.
+What a file is, is told by its content, not by its name: a release by how it begins, a picture by the mark in it, a
+channel by being written to the letter as here. An empty file is nobody's, and may be replaced.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,11 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utmost.errors import InputError, UtmostError
+from utmost.exact.command_files import is_same_file
 
 if TYPE_CHECKING:
     from utmost.publish.plans import Plan
 
 START_BYTES = 4096  # bytes that tell what a file is
+DATABASE_SUFFIXES = ("", ".wal")  # a source, and what DuckDB keeps beside it
 LEDGER_SUFFIXES = ("", "-journal", "-wal", "-shm")  # a ledger, and what SQLite keeps beside it
 
 
@@ -39,21 +43,32 @@ def _starts_with(pattern: bytes) -> Callable[[Path], bool]:
 
 
 def _is_channel(path: Path) -> bool:
-    from utmost.channel.files import read_channel
+    """Is a file a channel, to the letter as utmost writes it: other tables may read as channels too."""
+    from utmost.channel import files
 
     try:
-        read_channel(path)
-    except UtmostError:
+        text = path.read_bytes().decode("utf-8") if path.stat().st_size <= files.MAX_FILE_BYTES else ""
+        if path.suffix.lower() == ".json":
+            return json.dumps(files.to_json(files.from_json(text)), indent=1) == text
+        return files.to_csv(files.from_csv(text)) == text
+    except (UtmostError, UnicodeDecodeError):
         return False
-    return True
+
+
+def _is_picture(path: Path) -> bool:
+    from utmost.charts.picture_marks import is_marked
+
+    with path.open("rb") as stream:
+        return is_marked(stream.read(START_BYTES), path.suffix.lower())
 
 
 RELEASE = FileKind("a release", _starts_with(rb'\{\s*"schema"\s*:\s*"utmost-release/'))
-CHANNEL = FileKind("a mechanism", _is_channel)
+CHANNEL = FileKind("a mechanism that utmost wrote", _is_channel)
+PICTURE = FileKind("a picture that utmost drew", _is_picture)
 KIND_BY_ENDING = {
-    ".svg": FileKind("a picture", _starts_with(rb"<(?:\?xml|svg|!doctype svg)")),
-    ".png": FileKind("a picture", _starts_with(rb"\x89PNG")),
-    ".html": FileKind("a picture", _starts_with(rb"<(?:!doctype html|html)")),
+    ".svg": PICTURE,
+    ".png": PICTURE,
+    ".html": PICTURE,
     ".jsonl": FileKind("a list of vertices", _starts_with(rb'\{"(?:vertex|kernel)": ')),
     ".csv": CHANNEL,
     ".json": CHANNEL,
@@ -74,6 +89,13 @@ def check_output(path: Path, option: str, kind: FileKind, inputs: Mapping[str, P
         )
 
 
+def check_new_output(path: Path, option: str, inputs: Mapping[str, Path]) -> None:
+    """Refuse an output that is there already: nothing in it tells who wrote it."""
+    check_not_input(path, option, inputs)
+    if path.exists() and path.stat().st_size > 0:
+        raise InputError(f"{option} must be a new file, got {path.name[:60]}, which is there already: name another")
+
+
 def check_not_input(path: Path, option: str, inputs: Mapping[str, Path]) -> None:
     """Refuse an output that would replace an input."""
     for name, input_path in inputs.items():
@@ -81,22 +103,21 @@ def check_not_input(path: Path, option: str, inputs: Mapping[str, Path]) -> None
             raise InputError(f"{option} must be another file than {name}, which would be lost: name another")
 
 
-def is_same_file(first: Path, second: Path) -> bool:
-    """Do two paths name one file, be it there or not."""
-    try:
-        return first.resolve() == second.resolve() or (first.exists() and second.exists() and first.samefile(second))
-    except (OSError, ValueError):
-        return False
-
-
 def check_release_output(plan: Plan) -> None:
     """Refuse a plan whose output would replace its table, its ledger or anything that is not a release."""
     if plan.output is None:
         return
-    inputs = {} if "://" in plan.source.location else {"the source": plan.folder / plan.source.location}
+    inputs: dict[str, Path] = {}
+    if "://" not in plan.source.location:
+        source_path = (plan.folder / plan.source.location).resolve()
+        inputs |= _files_beside(source_path, "the source", DATABASE_SUFFIXES)
+        if source_path in plan.output.resolve().parents:
+            raise InputError("output must be outside of the source, got a file in its folder: name another")
     if "://" not in plan.ledger:
-        ledger_path = plan.folder / plan.ledger
-        inputs |= {
-            f"the ledger{suffix}": ledger_path.with_name(ledger_path.name + suffix) for suffix in LEDGER_SUFFIXES
-        }
+        inputs |= _files_beside((plan.folder / plan.ledger).resolve(), "the ledger", LEDGER_SUFFIXES)
     check_output(plan.output, "output", RELEASE, inputs)
+
+
+def _files_beside(path: Path, name: str, suffixes: tuple[str, ...]) -> dict[str, Path]:
+    """A file, and those that its engine keeps beside it, by what they are."""
+    return {f"{name}{suffix}": path.with_name(path.name + suffix) for suffix in suffixes}

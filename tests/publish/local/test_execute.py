@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -160,8 +161,9 @@ BAD = [
 
 def write_earlier_table(path: Path) -> None:
     """An obfuscated table with its note, which a later one may replace."""
-    metadata = TableMetadata(PLACE, 1, table_metadata.SHUFFLED_ORDER, (), "utmost 0.1.0")
     path.write_text("east,north\n7,7\n")
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    metadata = TableMetadata(PLACE, 1, table_metadata.SHUFFLED_ORDER, (), "utmost 0.1.0", digest)
     table_metadata.metadata_path(path).write_text(table_metadata.metadata_json(metadata))
 
 

@@ -24,6 +24,7 @@ from utmost.publish.local.shuffle import shuffle_rows
 from utmost.publish.local.table_files import (
     Progress,
     TableReader,
+    file_digest,
     find_table,
     hide_engine_errors,
     move_into_place,
@@ -70,7 +71,12 @@ def obfuscate(
         count = write_table(rows, schema, draft_path, _needs_no_quoting(mechanism, keep))
         kept_columns = tuple(name for name in schema.names if name in keep)
         metadata = TableMetadata(
-            mechanism, count, ORIGINAL_ORDER if in_order else SHUFFLED_ORDER, kept_columns, f"utmost {__version__}"
+            mechanism,
+            count,
+            ORIGINAL_ORDER if in_order else SHUFFLED_ORDER,
+            kept_columns,
+            f"utmost {__version__}",
+            file_digest(draft_path),
         )
         _write_metadata(metadata, metadata_draft_path)
         move_into_place(draft_path, metadata_draft_path, target_path, metadata_path(target_path))
@@ -88,6 +94,7 @@ def _check_paths(table_path: Path, target_path: Path, mechanism: Mechanism, keep
             if path.is_dir():
                 raise InputError(f"OUT must be a file, got a folder of the name {path.name[:60]}: choose another")
             check_output(path, "OUT", FileKind("an obfuscated table with its note", _has_metadata), {"IN": table_path})
+        _check_digest(target_path)
     for column in keep:
         if column in mechanism.columns:
             raise InputError(f'--keep must name other columns, got "{column[:60]}", which is obfuscated: leave it out')
@@ -103,6 +110,19 @@ def _has_metadata(path: Path) -> bool:
     except InputError:
         return False
     return True
+
+
+def _check_digest(target_path: Path) -> None:
+    """Refuse to replace a table that its note does not show to be written here."""
+    if not target_path.exists() or target_path.stat().st_size == 0:
+        return
+    digest = read_metadata(target_path).digest
+    if digest != file_digest(target_path):
+        problem = "has no SHA-256 to recognise it by" if digest is None else "is of another table"
+        raise InputError(
+            f"OUT must be a new file or replace an obfuscated table, got {target_path.name[:60]}, "
+            f"whose note {problem}: name another"
+        )
 
 
 def _output_schema(mechanism: Mechanism, reader: TableReader, target_path: Path) -> pa.Schema:

@@ -44,6 +44,7 @@ class TableMetadata:
     order: str
     kept: tuple[str, ...]
     library: str
+    digest: str | None = None  # SHA-256 of the table's file; earlier notes have none
 
 
 def metadata_path(table: Path) -> Path:
@@ -64,6 +65,7 @@ def metadata_content(metadata: TableMetadata) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "library": metadata.library,
+        **({} if metadata.digest is None else {"sha256": metadata.digest}),
         "rows": metadata.rows,
         "order": metadata.order,
         "kept": list(metadata.kept),
@@ -162,6 +164,7 @@ def parse_metadata(document: str) -> TableMetadata:
         order=top.text("order"),
         kept=tuple(_check_texts(top.raw("kept"), "kept")),
         library=top.text("library"),
+        digest=top.text("sha256", None),
     )
     top.finish()
     if metadata.rows < 0 or metadata.order not in (SHUFFLED_ORDER, ORIGINAL_ORDER):

@@ -6,6 +6,7 @@ own beside the target, put on disk, and renamed. An engine's own words are never
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -245,6 +246,12 @@ def _open_writer(sink: Any, path: Path, schema: pa.Schema, no_quotes: bool) -> A
 def needs_no_quotes(texts: Iterable[str]) -> bool:
     """Does a CSV file need no quotes around any of these."""
     return not any(CSV_SPECIAL_CHARS.intersection(text) for text in texts)
+
+
+def file_digest(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with hide_engine_errors("OUT must be a file that can be read"), path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def flush_file(path: Path) -> None:
