@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from fractions import Fraction
 from html.parser import HTMLParser
@@ -120,6 +121,42 @@ def test_an_html_page_loads_nothing_from_elsewhere(tmp_path):
     collector.feed(page)
     assert collector.addresses == []
     assert not re.search(r"""\bimport\s*\(?\s*["']https?:""", page)
+
+
+HOSTILE = "</script><script>alert(3)</script><!--<script>&\u2028\u2029"
+
+
+class ScriptCounter(HTMLParser):
+    """How many scripts a page has, as a browser parts it."""
+
+    def __init__(self):
+        super().__init__()
+        self.scripts = 0
+
+    def handle_starttag(self, tag, attributes):
+        self.scripts += tag == "script"
+
+
+def count_scripts(page):
+    counter = ScriptCounter()
+    counter.feed(page)
+    return counter.scripts
+
+
+def test_no_text_of_a_chart_ends_the_script_of_its_page(tmp_path):
+    hostile_channel = channel([["2/3", "1/3"], ["1/3", "2/3"]], [HOSTILE, "x"], [HOSTILE, "y"])
+    save_chart(channel_chart(hostile_channel, HOSTILE, HOSTILE), tmp_path / "a.html")
+    save_chart(channel_chart(SMALL, "t"), tmp_path / "plain.html")
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert count_scripts(page) == count_scripts((tmp_path / "plain.html").read_text(encoding="utf-8"))
+    spec = page.rpartition("const spec = ")[2].partition(";\n")[0]
+    assert not set(spec) & set("<>&\u2028\u2029")
+    assert json.dumps(HOSTILE) in json.dumps(json.loads(spec))
+
+
+def test_no_text_of_a_chart_is_markup_in_a_drawing(tmp_path):
+    save_chart(channel_chart(SMALL, "</text><script>alert(3)</script>"), tmp_path / "a.svg")
+    assert "<script" not in (tmp_path / "a.svg").read_text(encoding="utf-8")
 
 
 def test_another_format_or_a_missing_folder_is_refused(tmp_path):

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from utmost.errors import InputError
 from utmost.ledger import Budget, Part, QueryCost, ReleaseCost, open_ledger
 
 LEDGER = ("--ledger", "ledger.sqlite")
@@ -147,3 +148,22 @@ def test_the_group_shows_its_commands_and_each_its_examples(utmost):
         assert "--json" in page.out
         assert "utmost budget" in page.out.split("Examples:")[1]
         assert max(map(len, page.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("control", ["\n", "\x1b", "\u202e", "\x9b"], ids=ascii)
+def test_a_ledger_takes_no_text_with_a_control_character(utmost, control):
+    result = utmost("budget", "open", "survey", "--epsilon", "1", "--unit", f"id{control}x", *LEDGER)
+    assert result.code == 2
+    assert "unit must have texts without control characters" in result.err
+    hostile = f"a{control}b"
+    costs = (QueryCost("q", Fraction(1)),)
+    for fields in (
+        {"unit": hostile},
+        {"plan": hostile},
+        {"fingerprint": hostile},
+        {"part": Part("r", hostile)},
+        {"part": Part(hostile, "north")},
+        {"costs": (QueryCost(hostile, Fraction(1)),)},
+    ):
+        with pytest.raises(InputError, match="without control characters"):
+            ReleaseCost(**{"budget": "survey", "unit": "row", "neighbours": "replace", "costs": costs} | fields)

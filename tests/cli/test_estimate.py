@@ -286,3 +286,14 @@ def test_no_tampering_makes_a_traceback(utmost, tmp_path, data):
     result = utmost("estimate", "tampered.json")
     assert result.code in (0, 2), (result.err, key, entry[key])
     assert "internal error" not in result.err
+
+
+def test_no_text_of_a_release_ends_the_script_of_a_plot(utmost, tmp_path):
+    hostile = "</script><script>alert(3)</script>"
+    histogram = answer(Histogram({"k": (hostile, "b")}), "0.2", CLOSED, hostile, value=(3, 4))
+    release = write_release(tmp_path / "hostile.json", [histogram, count(404, "0.1")])
+    assert utmost("estimate", release, "--query", hostile, "--plot", "a.html").code == 0
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "alert(3)" in page
+    assert "<script>alert(3)" not in page
+    assert "</script><script>" not in page

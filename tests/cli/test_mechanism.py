@@ -323,3 +323,12 @@ def test_many_samples_are_counted_on_stderr_and_a_failure_prints_none(utmost, mo
     monkeypatch.setattr(Geometric, "draw", fail_on_second_call)
     result = utmost(*GEOMETRIC, "--sample", 7, "--input", 2, "--json")
     assert (result.code, result.out, calls) == (1, "", [3, 3])
+
+
+def test_no_label_of_a_channel_ends_the_script_of_a_plot(utmost, tmp_path):
+    hostile = "</script><script>alert(3)</script>"
+    (tmp_path / "hostile.csv").write_text(f"in,{hostile},no\n{hostile},2/3,1/3\n1,1/3,2/3\n")
+    assert utmost("mechanism", "hostile.csv", "--plot", "a.html").code == 0
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "alert(3)" in page
+    assert "<script>alert(3)" not in page

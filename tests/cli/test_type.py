@@ -35,6 +35,15 @@ def test_every_kernel_that_is_listed_averages_to_the_uniform_prior(utmost: Calla
         assert min(weights) > 0
 
 
+def test_a_refused_list_leaves_the_earlier_one(utmost: Callable[..., Any]) -> None:
+    utmost("type", "line:3", *HALF, "--kernels", "--save", "v.jsonl")
+    earlier = Path("v.jsonl").read_bytes()
+    assert earlier
+    assert utmost("type", "hamming:5", *HALF, "--kernels", "--save", "v.jsonl").code == 2
+    assert Path("v.jsonl").read_bytes() == earlier
+    assert [path.name for path in Path().iterdir()] == ["v.jsonl"]
+
+
 def test_what_is_saved_is_what_is_listed(utmost: Callable[..., Any]) -> None:
     document = utmost("type", "cycle:4", *HALF, "--vertices", "--kernels", "--json").document
     result = utmost("type", "cycle:4", *HALF, "--vertices", "--kernels", "--save", "all.jsonl", "--json")

@@ -15,6 +15,7 @@ from typing import Any
 
 from utmost.channel.channel import Channel, Label, channel
 from utmost.errors import ChannelError, InputError
+from utmost.exact.atomic_file import write_file
 from utmost.exact.readable_file import check_no_named_pipe
 
 MAX_FILE_BYTES = 1 << 26  # bytes
@@ -43,12 +44,9 @@ def read_channel(path: str | Path) -> Channel:
 
 
 def write_channel(source: Channel, path: str | Path) -> None:
-    """Write a channel as .csv or .json, by the file's ending."""
+    """Write a channel as .csv or .json, by the file's ending, whole or not at all."""
     text = json.dumps(to_json(source), indent=1) if Path(path).suffix.lower() == ".json" else to_csv(source)
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {Path(path).name}: {error.strerror}") from None
+    write_file(path, text.encode("utf-8"))
 
 
 def from_csv(text: str) -> Channel:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import io
+import json
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from utmost.charts.picture_marks import mark_picture
 from utmost.errors import InputError
+from utmost.exact.atomic_file import write_file
+from utmost.exact.plain_text import escape_script
 
 if TYPE_CHECKING:
     import altair as alt
 
 FONT = "Helvetica, Arial, DejaVu Sans, sans-serif"
-HTML_OPTIONS = {"inline": True, "embed_options": {"actions": {"source": False, "compiled": False, "editor": False}}}
+ACTIONS = {"source": False, "compiled": False, "editor": False}  # of the menu beside a chart in a page
 MAX_SUBTITLE_CHARS = 96  # of a line below a title
 PNG_SCALE = 2  # pixels of a .png for each unit of the chart
 
@@ -23,14 +27,30 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
     kind: Any = Path(path).suffix.lower().lstrip(".")
     if kind not in ("svg", "png", "html"):
         raise InputError(f'a picture must be .svg, .png or .html, got "{Path(path).name[:60]}": rename it')
-    options: dict[str, Any] = (
-        dict(HTML_OPTIONS) if kind == "html" else {"scale_factor": PNG_SCALE if kind == "png" else 1}
-    )
-    try:
-        chart.save(str(path), format=kind, **options)
-        Path(path).write_bytes(mark_picture(Path(path).read_bytes(), f".{kind}"))
-    except OSError as error:
-        raise InputError(f"cannot write {Path(path).name}: {error.strerror}") from None
+    content = _chart_page(chart) if kind == "html" else _chart_picture(chart, kind)
+    write_file(path, mark_picture(content, f".{kind}"))
+
+
+class ScriptEncoder(json.JSONEncoder):
+    """JSON that may stand in the script of a page, whatever its texts are."""
+
+    def encode(self, o: Any) -> str:
+        """The JSON of an object."""
+        return escape_script(super().encode(o))
+
+
+def _chart_page(chart: alt.TopLevelMixin) -> bytes:
+    page = io.StringIO()
+    embed_options: Any = {"actions": ACTIONS}
+    chart.save(page, format="html", inline=True, embed_options=embed_options, json_kwds={"cls": ScriptEncoder})
+    return page.getvalue().encode("utf-8")
+
+
+def _chart_picture(chart: alt.TopLevelMixin, kind: Any) -> bytes:
+    picture: Any = io.BytesIO() if kind == "png" else io.StringIO()
+    chart.save(picture, format=kind, scale_factor=PNG_SCALE if kind == "png" else 1)
+    content = picture.getvalue()
+    return content if isinstance(content, bytes) else content.encode("utf-8")
 
 
 def add_title(title: str, subtitle: str) -> alt.TitleParams:

@@ -56,21 +56,20 @@ def list_members(points: Space, level: Level, *, vertices: bool, kernels: bool) 
 
 
 def save_members(points: Space, level: Level, path: str, *, vertices: bool, kernels: bool) -> Entry:
-    """All of them, one a line of a file as they are found; returns how many there are."""
+    """All of them, one a line of a file, which is replaced when the last is found; returns how many there are."""
     from utmost import polytopes
+    from utmost.exact.atomic_file import replace_file
 
     members: Entry = {}
-    with open(path, "w", encoding="utf-8") as stream, _progress(points) as progress:
+    with replace_file(path) as stream, _progress(points) as progress:
         region = polytopes.posterior_region(points, level, progress)
         members["vertices"] = len(region.columns)
         for k in range(len(region.columns)):
-            stream.write(json.dumps({"vertex": k} | vertex_entry(region, k), ensure_ascii=False) + "\n")
+            stream.write(_encode_line({"vertex": k} | vertex_entry(region, k)))
         if kernels:
             members["kernels"] = 0
             for kernel in polytopes.kernels(points, level, progress):
-                stream.write(
-                    json.dumps({"kernel": members["kernels"]} | kernel_entry(kernel), ensure_ascii=False) + "\n"
-                )
+                stream.write(_encode_line({"kernel": members["kernels"]} | kernel_entry(kernel)))
                 members["kernels"] += 1
     return members if vertices else {"kernels": members["kernels"]}
 
@@ -94,6 +93,10 @@ def vertex_entry(region: PosteriorRegion, number: int) -> Entry:
 def kernel_entry(kernel: Kernel) -> Entry:
     """A kernel mechanism: numbers of vertices, and the probability of each under a uniform prior."""
     return {"vertices": list(kernel.columns), "weights": [str(w) for w in kernel.weights]}
+
+
+def _encode_line(entry: Entry) -> bytes:
+    return (json.dumps(entry, ensure_ascii=False) + "\n").encode("utf-8")
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from utmost.errors import InputError
 CONTROL_CHARACTER = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+MARKUP_CHARACTER = re.compile("[<>&]")
 LINE_CHARACTERS = frozenset("\t\n\r")
 MULTILINE_KEYS = ("where", "predicate")  # formulas, which may be written on several lines
 
@@ -33,6 +34,15 @@ def escape_json(text: str) -> str:
     "a\u009bb"
     """
     return CONTROL_CHARACTER.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def escape_script(text: str) -> str:
+    r"""JSON text that may stand in the script of a page: no text in it ends the script, and it reads back equal.
+
+    >>> print(escape_script('"</script>&"'))
+    "\u003c/script\u003e\u0026"
+    """
+    return escape_json(MARKUP_CHARACTER.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def _escape(character: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import InputError
+from utmost.exact.plain_text import check_plain_text
 from utmost.ledger import chain, composition, loss_distributions, statements
 from utmost.ledger.composition import ChargeGroup
 from utmost.ledger.postgres import PostgresStore
@@ -70,6 +71,7 @@ class Ledger:
 
     def open(self, budget: Budget) -> Budget:
         """Open a budget, in a new ledger where there is none; a name is given once. The budget with its time."""
+        check_plain_text(budget.unit, "unit")
         if budget.composition == "pld":
             loss_distributions.require_dp_accounting()
         opened_budget = replace(budget, opened=_utc_now())

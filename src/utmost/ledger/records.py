@@ -5,12 +5,13 @@ Amounts are exact fractions. A unit is "row" or the name of the column whose val
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from fractions import Fraction
 
 from utmost.errors import BudgetError, InputError
 from utmost.exact import decimal, rational
 from utmost.exact.levels import MAX_EPSILON
+from utmost.exact.plain_text import check_plain_text
 
 ROW = "row"
 COMPOSITIONS = ("pure", "pld")
@@ -123,12 +124,18 @@ class ReleaseCost:
         _check_choice(self.neighbours, NEIGHBOURS, "neighbours")
         _check_text(self.unit, "unit")
         _check_text(self.plan, "plan", min_chars=0)
+        check_plain_text(self._texts(), "release cost")
         if not 1 <= len(self.costs) <= MAX_COSTS:
             raise InputError(f"costs must be from 1 to {MAX_COSTS}, got {len(self.costs)}")
         if self.fingerprint is not None:
             _check_text(self.fingerprint, "fingerprint")
         if self.unit_kind is not None:
             _check_text(self.unit_kind, "unit_kind")
+
+    def _texts(self) -> list[str | None]:
+        part = () if self.part is None else astuple(self.part)
+        asked = (self.unit, self.plan, self.fingerprint, self.unit_kind)
+        return [*asked, *part, *(cost.query for cost in self.costs)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,12 @@ from typing import Any
 
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import Response
 
 from utmost import __version__
+from utmost.exact.plain_text import LINE_CHARACTERS, escape_control, escape_json
 from utmost.studio import number_format, permissions
 from utmost.studio.form_errors import Problem, Refusal
 from utmost.studio.sessions import ANONYMOUS
@@ -21,17 +23,24 @@ ERROR_TITLES = {401: "Who is there?", 403: "Not here", 404: "Nothing here", 422:
 
 @cache
 def template_environment() -> Environment:
-    """The templates of the package: everything is escaped, and a name that is not given is an error."""
+    """The templates of the package: markup and control characters are escaped, a name that is not given is an error."""
     environment = Environment(
         loader=PackageLoader("utmost.studio", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_escape_value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["number"] = number_format.number_html
+    environment.filters["plain_json"] = escape_json
     environment.filters["rounded"] = number_format.format_rounded
     return environment
+
+
+def _escape_value(value: object) -> Markup:
+    """A value as a page shows it: no markup, and no control character that would turn what stands beside it."""
+    return Markup(escape_control(escape(value), LINE_CHARACTERS))
 
 
 def render_page(
