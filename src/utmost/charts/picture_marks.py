@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 
-SVG_MARK = b"<!-- drawn by utmost -->"
+SVG_MARK = b'<svg data-generator="utmost"'
 HTML_MARK = b'<meta name="generator" content="utmost">'
 PNG_TEXT = b"tEXtSoftware\0utmost"  # a chunk of PNG: its type, a keyword and a text
 PNG_MARK = struct.pack(">I", len(PNG_TEXT) - 4) + PNG_TEXT + struct.pack(">I", zlib.crc32(PNG_TEXT))
@@ -16,11 +16,12 @@ def mark_picture(content: bytes, suffix: str) -> bytes:
     """The picture with its mark; it looks the same.
 
     >>> mark_picture(b"<svg></svg>", ".svg")
-    b'<!-- drawn by utmost --><svg></svg>'
+    b'<svg data-generator="utmost"></svg>'
     """
     if suffix == ".png":
         return content[:PNG_HEADER_BYTES] + PNG_MARK + content[PNG_HEADER_BYTES:]
-    return SVG_MARK + content if suffix == ".svg" else content.replace(b"<head>", b"<head>" + HTML_MARK, 1)
+    place, mark = (b"<svg", SVG_MARK) if suffix == ".svg" else (b"<head>", b"<head>" + HTML_MARK)
+    return content.replace(place, mark, 1)
 
 
 def is_marked(start: bytes, suffix: str) -> bool:
