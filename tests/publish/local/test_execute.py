@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon
+from utmost.exact.plain_text import CONTROL_CHARACTER
 from utmost.publish.local import (
     CategoryMechanism,
     DegreeCoordinates,
@@ -342,12 +343,15 @@ MECHANISMS = st.one_of(
 )
 
 
+PLAIN_TEXTS = st.text(max_size=4).filter(lambda text: not CONTROL_CHARACTER.search(text))  # what a note may hold
+
+
 @given(st.data())
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 def test_a_note_reads_back_equal(data) -> None:
     mechanism = data.draw(MECHANISMS)
     kept_columns, order = (
-        tuple(data.draw(st.lists(st.text(max_size=4), max_size=2))),
+        tuple(data.draw(st.lists(PLAIN_TEXTS, max_size=2))),
         st.sampled_from(["kept", "shuffled"]),
     )
     metadata = TableMetadata(mechanism, data.draw(st.integers(0, 10**12)), data.draw(order), kept_columns, "utmost 1")
