@@ -7,6 +7,7 @@ returns, if the server's fsync is on. No message of the driver is passed on: it 
 
 The connection's search path is asked once, for the schema of the ledger. Every table is then named with its schema, and
 the search path of each transaction is pg_catalog alone, so that no function or table of another user is found instead.
+Texts are sent and read as UTF-8, whatever the role, the database, the URL or the environment sets.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     import psycopg
 
 CONNECT_SECONDS = 10  # to wait for the server
+ENCODING = "UTF8"  # of statements and answers
+UNKNOWN_ENCODING = "SQL_ASCII"  # of a database that converts no text
 CREATION_LOCK = 7_810_921_001  # the advisory lock of whoever makes the tables
 TABLE_PATTERN = re.compile(r"\butmost_(ledger|budgets|charges|costs|releases)\b")
 SCHEMA_PATTERN = re.compile(r"""[^"'\\%?\0]+""")  # that can be quoted anywhere
@@ -133,8 +136,13 @@ class PostgresStore:
         if self._connection is None or self._connection.closed:
             try:
                 self._connection = psycopg.connect(
-                    self._url, autocommit=True, connect_timeout=CONNECT_SECONDS, prepare_threshold=None
+                    self._url,
+                    autocommit=True,
+                    connect_timeout=CONNECT_SECONDS,
+                    prepare_threshold=None,
+                    client_encoding=ENCODING,
                 )
+                self._set_encoding(self._connection)
                 self._schema = self._find_schema(self._connection)
             except (psycopg.Error, UnicodeError, ValueError):
                 self.close()
@@ -142,6 +150,16 @@ class PostgresStore:
                     f"{self.name} cannot be reached: check host, port, database, user and password, and the server"
                 ) from None
         return self._connection
+
+    def _set_encoding(self, connection: psycopg.Connection[Any]) -> None:
+        """UTF-8 on this side; a server that does not know its own encoding is refused."""
+        connection.execute(f"SET client_encoding = '{ENCODING}'".encode())
+        if connection.execute(b"SHOW server_encoding").fetchone() == (UNKNOWN_ENCODING,):
+            self.close()
+            raise LedgerError(
+                f"{self.name} must be in a database whose texts have an encoding, got {UNKNOWN_ENCODING}: "
+                "make one with the encoding UTF8"
+            )
 
     def _find_schema(self, connection: psycopg.Connection[Any]) -> str:
         """The schema of the ledger: the one on the search path that has it, or where a new table would be made."""

@@ -2,7 +2,8 @@
 
 The URL may hold the password; so may PostgreSQL's own environment and password file. No error repeats any of it.
 Tables are qualified by their schema, and functions, operators and types are those of pg_catalog alone: what other roles
-store is on no search path, so that a function of theirs with a built-in name is never called.
+store is on no search path, so that a function of theirs with a built-in name is never called. Texts are sent and read
+as UTF-8, and the server converts them: that is not left to the role, the database, the URL or the environment.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ SELECT_TABLES = """
       AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
 """
 DEFAULT_SCHEMA = "public"  # of a table whose plan names no schema
+ENCODING = "UTF8"  # of statements and answers
+UNKNOWN_ENCODING = "SQL_ASCII"  # of a database that converts no text
 SESSION_SETTINGS = {
+    "client_encoding": f"'{ENCODING}'",
     "search_path": "pg_catalog, pg_temp",
     "TimeZone": "'UTC'",
     "standard_conforming_strings": "on",
@@ -32,6 +36,7 @@ SESSION_SETTINGS = {
 ENUMERATION, OTHER_TYPE = "enum", "other"
 SELECT_COLUMNS = """
     SELECT a.attname, CASE
+        WHEN s.nspname = 'pg_catalog' AND t.typname IN ('money', 'oid') THEN 'other'
         WHEN s.nspname = 'pg_catalog' THEN pg_catalog.format_type(a.atttypid, a.atttypmod)
         WHEN t.typtype = 'e' AND NOT EXISTS (SELECT FROM pg_catalog.pg_cast WHERE castsource = t.oid) THEN 'enum'
         ELSE 'other' END
@@ -75,7 +80,7 @@ def _open_engine(url: str) -> Iterator[Engine]:
     except ImportError:
         raise InputError("location needs PostgreSQL's client: pip install 'utmost[postgres]'") from None
     connection = run_guarded(
-        lambda: psycopg.connect(url, connect_timeout=CONNECT_SECONDS),
+        lambda: psycopg.connect(url, connect_timeout=CONNECT_SECONDS, client_encoding=ENCODING),
         "location must be a PostgreSQL database that answers: check host, port, name, user and password, "
         "as in postgresql://user@host:5432/name",
     )
@@ -83,6 +88,7 @@ def _open_engine(url: str) -> Iterator[Engine]:
         connection.read_only, connection.isolation_level = True, psycopg.IsolationLevel.REPEATABLE_READ
         message = "location must be a PostgreSQL database that lets its session be set: update the server"
         run_guarded(lambda: _apply_settings(connection), message)
+        run_guarded(lambda: _check_encoding(connection), message)
         yield _wrap_connection(connection)
     finally:
         connection.close()
@@ -105,15 +111,23 @@ def _identify_database(connection: Any) -> str | None:
 
 
 def _apply_settings(connection: Any) -> None:
-    """Make names and texts mean what they mean here, whatever the role, the database or the URL sets."""
-    for name, value in SESSION_SETTINGS.items():
-        connection.execute(f"SET {name} = {value}")
+    """Make names and texts mean what they mean here, whatever the role, the database, the URL or a view sets."""
+    connection.execute("; ".join(f"SET {name} = {value}" for name, value in SESSION_SETTINGS.items()).encode())
+
+
+def _check_encoding(connection: Any) -> None:
+    if connection.execute("SHOW server_encoding").fetchone() == (UNKNOWN_ENCODING,):
+        raise InputError(
+            f"location must be a PostgreSQL database whose texts have an encoding, got {UNKNOWN_ENCODING}: "
+            "copy it to one with the encoding UTF8"
+        )
 
 
 def _wrap_connection(connection: Any) -> Engine:
     from ibis.backends.postgres import Backend
 
     def fetch(statement: str) -> list[Row]:
+        _apply_settings(connection)  # each time: a view that was read can have called set_config
         fetched_rows: list[Row] = connection.execute(statement.encode()).fetchall()
         return fetched_rows
 

@@ -15,19 +15,27 @@ SEPARATORS = {";": ";", "\t": "a tab", "|": "|"}  # of values in files that are 
 def find_table(table: str | None, tables: Sequence[tuple[str, str]], default_schema: str) -> tuple[str, str]:
     """(schema, name) of `table` among the (schema, name) there are: a name of the default schema, or schema.name.
 
+    A name that fits several is refused: whoever may make a table "old.people" would else take the place of old.people.
+
     >>> find_table("people", [("main", "people"), ("old", "people")], "main")
     ('main', 'people')
     >>> find_table("old.people", [("main", "people"), ("old", "people")], "main")
     ('old', 'people')
     """
-    tables_by_name = {
-        name if schema == default_schema else f"{schema}.{name}": (schema, name) for schema, name in tables
-    }
-    tables_by_name |= {
-        f"{schema}.{name}": (schema, name) for schema, name in tables if f"{schema}.{name}" not in tables_by_name
-    }
-    if table is not None and table in tables_by_name:
-        return tables_by_name[table]
+    fits = sorted(
+        {
+            (schema, name)
+            for schema, name in tables
+            if table == f"{schema}.{name}" or (schema, name) == (default_schema, table)
+        }
+    )
+    if len(fits) > 1:
+        tables_in_words = " and ".join(f"{show_name(name)} of schema {show_name(schema)}" for schema, name in fits)
+        raise InputError(
+            f"table must name one table, got {table!r}, which can be {tables_in_words}: rename one of them"
+        )
+    if fits:
+        return fits[0]
     names = listed_names(tables, default_schema)
     got = "got none" if table is None else f"got {table!r}"
     raise InputError(f"table must be one of {format_names(names)}, {got}{suggestion(table, names)}")
