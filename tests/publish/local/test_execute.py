@@ -343,6 +343,15 @@ MECHANISMS = st.one_of(
 )
 
 
+def test_a_column_that_no_note_may_name_is_refused_before_anything_is_drawn(tmp_path) -> None:
+    (tmp_path / "in.csv").write_text("a\x1bb,vote\n1,0\n")
+    with pytest.raises(InputError, match="names must have texts without control characters"):
+        obfuscate(
+            CategoryMechanism("vote", epsilon(1), ("0", "1")), tmp_path / "in.csv", tmp_path / "o.csv", ["a\x1bb"]
+        )
+    assert not (tmp_path / "o.csv").exists()
+
+
 PLAIN_TEXTS = st.text(max_size=4).filter(lambda text: not CONTROL_CHARACTER.search(text))  # what a note may hold
 
 

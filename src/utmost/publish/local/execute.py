@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost import __version__
 from utmost.errors import InputError
+from utmost.exact.plain_text import check_plain_text
 from utmost.noise.entropy import EntropySource
 from utmost.publish.local.categories import CategoryMechanism
 from utmost.publish.local.metadata import (
@@ -56,6 +57,7 @@ def obfuscate(
     """
     table_path, target_path = find_table(table), Path(target)
     _check_paths(table_path, target_path, mechanism, keep)
+    check_plain_text([*mechanism.columns, *keep], "the columns' names")  # which no reader of the note would take
     with (
         open_table(table_path, [*mechanism.columns, *keep], "IN", progress) as reader,
         staging_folder(target_path) as folder,
