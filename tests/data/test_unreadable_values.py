@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from spark import quiet
 from utmost.cli import run
+from utmost.data.engines import csv_types
+from utmost.data.engines.engine import Engine
 from utmost.data.partitions import Partition
 from utmost.data.queries import Count, Grid, Histogram, PrivacyUnit, Query, Sum
 from utmost.data.sources import Source, open_table
 from utmost.errors import InputError
-from utmost.publish import execute, preview
+from utmost.publish import execute, preview, unreadable
+from utmost.publish.plans import parse_plan
 
 pytestmark = quiet
 
@@ -44,9 +48,46 @@ def test_values_that_do_not_fit_are_counted_in_used_columns(
     (tmp_path / "t.csv").write_text(CONTENT)
     with open_table(Source("t.csv", engine=engine, columns=KINDS), tmp_path) as table:
         query = Count("age > 0 or when is null or share > 0 or name = 'x'")
-        assert table.unreadable(query, PrivacyUnit(), None) == {"age": 2, "when": 2, "share": 1}
-        assert table.unreadable(Count("name = 'x'"), PrivacyUnit("age", rows=1), None) == {"age": 2}
+        assert table.unreadable(table.used_columns(query, PrivacyUnit(), None)) == {"age": 2, "when": 2, "share": 1}
+        columns = table.used_columns(Count("name = 'x'"), PrivacyUnit("age", rows=1), None)
+        assert table.unreadable(columns) == {"age": 2}
         assert table.count(Count("when >= time '2013-01-01 00:00'"), PrivacyUnit(), None) == 2
+
+
+def record_queries(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The queries for numbers that an engine gets from now on."""
+    queries: list[Any] = []
+    fetch_numbers = Engine.numbers
+
+    def numbers(engine: Engine, query: Any) -> tuple[int, ...]:
+        queries.append(query)
+        return fetch_numbers(engine, query)
+
+    monkeypatch.setattr(Engine, "numbers", numbers)
+    return queries
+
+
+def test_the_file_is_read_once_for_all_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "t.csv").write_text(CONTENT)
+    second_query = "[[query]]\nname = 'more'\nkind = 'count'\nwhere = 'when is null and age > 1'\nepsilon = 1\n"
+    plan = parse_plan(PLAN + second_query, tmp_path)
+    with open_table(Source("t.csv", columns=KINDS), tmp_path) as table:
+        queries = record_queries(monkeypatch)
+        assert unreadable.count_unreadable(plan, table) == {"age": 2, "when": 2}
+        assert len(queries) == 1
+
+
+def test_the_kinds_of_a_wide_file_are_found_in_batches_of_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time of one aggregate over all columns grew with the square of their number."""
+    values = {f"c{index}": ("1", "0.5", "true", "x")[index % 4] for index in range(2 * csv_types.TESTS_PER_SCAN + 1)}
+    (tmp_path / "t.csv").write_text(f"{','.join(values)}\n{','.join(values.values())}\n")
+    queries = record_queries(monkeypatch)
+    with open_table(Source("t.csv"), tmp_path) as table:
+        kinds = {"1": "integer", "0.5": "number", "true": "truth", "x": "text"}
+        assert table.kinds == {name: kinds[value] for name, value in values.items()}
+    assert max(len(query.columns) for query in queries) <= csv_types.TESTS_PER_SCAN
 
 
 def test_the_dry_run_warns_and_a_release_says_nothing(

@@ -6,7 +6,7 @@ more than the query's sensitivity when one unit changes, on every engine and for
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -90,15 +90,14 @@ class Table:
         names = self.used_columns(query, unit, part)
         return {name: kind for name, kind in self._kinds.items() if name in names & self._guessed_columns}
 
-    def unreadable(self, query: Query, unit: PrivacyUnit, part: Partition | None) -> dict[str, int]:
-        """How many texts of a CSV file, in columns that a query uses, are no value of their column's kind.
+    def unreadable(self, columns: Set[str]) -> dict[str, int]:
+        """How many texts of a CSV file, in each of some columns, are no value of the column's kind.
 
         They are secret, for the curator only: they count as missing values, and no release says how many there are.
         """
         if self._texts is None:
             return {}
-        names = self.used_columns(query, unit, part)
-        kinds = {name: kind for name, kind in self._kinds.items() if name in names}
+        kinds = {name: kind for name, kind in self._kinds.items() if name in columns}
         return count_unreadable(kinds, self._texts, self._engine)
 
     def used_columns(self, query: Query, unit: PrivacyUnit, part: Partition | None) -> set[str]:

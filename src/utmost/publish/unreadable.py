@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 def count_unreadable(plan: Plan, table: Table) -> dict[str, int]:
     """How many values do not fit their kind, in each column that the plan uses and that has any."""
-    counts: dict[str, int] = {}
+    columns: set[str] = set()
     for query_spec in plan.queries:
-        counts |= table.unreadable(query_spec.query, plan.unit, plan.part)
-    return counts
+        columns |= table.used_columns(query_spec.query, plan.unit, plan.part)
+    return table.unreadable(columns)
 
 
 def unreadable_sentences(counts: Mapping[str, int]) -> Iterator[str]:

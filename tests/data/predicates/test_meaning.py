@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from data.predicates.corpus import PREDICATES, ROWS
@@ -18,7 +19,7 @@ from data.predicates.engines import (
     postgres_table,
     spark_table,
 )
-from data.predicates.strategies import COLUMN_SORTS, COMMON_SORTS, rows, trees
+from data.predicates.strategies import COLUMN_SORTS, COMMON_SORTS, Sort, rows, trees
 from spark import quiet
 from utmost.data.column_kinds import ColumnKind
 from utmost.data.predicates import compile_predicate, parse_predicate
@@ -36,6 +37,35 @@ def test_duckdb_and_the_reference_agree_on_any_table_and_predicate(
     duckdb: Any, table: Rows, predicates: list[Node]
 ) -> None:
     assert not disagreements(duckdb, duckdb_table(duckdb, table, COLUMN_SORTS), table, predicates)
+
+
+DECIMAL_TYPES = st.integers(1, 38).flatmap(lambda digits: st.tuples(st.just(digits), st.integers(0, digits)))
+DECIMAL_PREDICATES = [
+    *("v * 2 > 10", "v * 2 + 1 > 0", "v + 1 > 0", "v + 0.5 > 0", "v - v = 0", "-v > 0", "v * v > 1", "v * 1.5 > 2"),
+    *("v + v + v > 1", "v * 0.001 > 1", "v * 12345678 > 1", "v > 0.00001", "v * 2 - 1 > v", "v in (0, 0.5, w)"),
+    *("v > w", "v + w > 0", "v * w > 1", "v - 2 * w != 3", "v between w and 5", "v = 5", "w * 2 in (10, v)"),
+]
+
+
+@settings(max_examples=40)
+@given(DECIMAL_TYPES, DECIMAL_TYPES)
+@example((18, 6), (18, 6))
+@example((10, 10), (18, 17))
+@example((17, 8), (19, 18))
+def test_no_predicate_fails_on_the_widest_values_of_a_decimal_type(
+    duckdb: Any, first: tuple[int, int], second: tuple[int, int]
+) -> None:
+    edges = [
+        [Decimal(f"{k}e-{scale}") for k in (1 - 10**digits, -1, 0, 5 * 10 ** (digits - 1), 10**digits - 1)]
+        for digits, scale in (first, second)
+    ]
+    table = [{"v": v, "w": w} for v in edges[0] for w in edges[1]]
+    sorts = {
+        name: Sort("exact", f"decimal({digits}, {scale})", None, None, st.nothing())
+        for name, (digits, scale) in (("v", first), ("w", second))
+    }
+    predicates = [parse_predicate(text).tree for text in DECIMAL_PREDICATES]
+    assert not disagreements(duckdb, duckdb_table(duckdb, table, sorts), table, predicates)
 
 
 @settings(max_examples=25)

@@ -18,6 +18,7 @@ from utmost.errors import InputError
 
 MAX_DECIMAL = 10**MAX_DECIMAL_DIGITS - 1
 INT64_RANGE = (-(2**63), 2**63 - 1)
+MIN_PRODUCT_DIGITS = 19  # of a factor: DuckDB keeps 18 digits of a product of two shorter ones, and fails beyond
 
 
 def combine(sign: str, first: Value, second: Value, position: int) -> IntegerValue:
@@ -62,7 +63,7 @@ def to_integer(value: Value, position: int) -> IntegerValue:
             digits := max(len(str(high)), scale + 1)
         ) + scale + 2 <= MAX_DECIMAL_DIGITS:
             power_of_ten = column_casts.integer_literal(10**scale, _decimal_type(scale + 1))
-            product = expression.cast(_decimal_type(digits, scale)) * power_of_ten
+            product = expression.cast(_decimal_type(max(digits, MIN_PRODUCT_DIGITS), scale)) * power_of_ten
             return IntegerValue(product.cast(_decimal_type(MAX_DECIMAL_DIGITS)), low, high, scale)
     raise _length_error(position)
 
