@@ -139,7 +139,7 @@ def test_a_text_is_a_bound_a_predicate_or_a_function():
         ("x" * 100_000, "not TOML"),
         ("a" + ".a" * 100_000 + " = 1", "at most 100 parts"),
         ('bound = "identity"\npairs = [["1", 1]]', "2 of which 1 are written differently"),
-        ('bound = "identity"\npairs = [["a", "\\u001b[31mb"]]', "printable"),
+        ('bound = "identity"\npairs = [["a", "\\u001b[31mb"]]', "without control characters"),
         ('bound = "identity"\npairs = [["a", ""]]', "printable"),
     ],
 )

@@ -85,7 +85,7 @@ def test_many_parts_are_peeled(utmost):
         (("letters.csv", "--relation", "pairs:oneway.csv", "--alpha", "1/2"), "symmetric"),
         (("letters.csv", "--relation", "pairs:itself.csv", "--alpha", "1/2"), "irreflexive"),
         (("letters.csv", "--relation", "pairs:absent.csv", "--alpha", "1/2"), "relation"),
-        (("letters.csv", "--relation", "line:2", "--alpha", "1/2"), "3 inputs"),
+        (("letters.csv", "--relation", "line:2", "--alpha", "1/2"), "inputs must be the 2 secrets"),
         (("letters.csv", "--space", "line:3", "--relation", "line:3"), "--space and --relation"),
         (("silent.csv", "--space", f"line:{10**7}", "--alpha", "1/2"), "at most 4096 can be written out"),
     ],

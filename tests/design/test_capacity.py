@@ -248,6 +248,14 @@ def test_very_small_totals_are_still_exact(points, factor):
     assert capacities.multiplicative.exact
 
 
+def test_a_program_beyond_the_range_of_the_float_solver_is_still_exact():
+    wide, level = scale_space(space([[0, 2, 4], [2, 0, 2], [4, 2, 0]]), 8), alpha("1/20")
+    capacities = capacity(wide, level)
+    check_capacities(capacities, wide, level)
+    assert capacities.additive.exact
+    assert capacities.multiplicative.exact
+
+
 def test_on_large_euclidean_grids_the_program_is_below_the_weights():
     level = alpha("7/10")
     capacities = capacity(grid(7, 7), level)

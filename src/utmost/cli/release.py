@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from utmost.cli.options import JsonOption
-from utmost.cli.output import print_json, print_remark, print_text
+from utmost.cli.output import print_json, print_lines, print_remark, print_text
 from utmost.errors import OutputError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _spend(prepared_release: PreparedRelease, report: Progress) -> Release:
     try:
         return prepared_release.spend(report)
     except OutputError as problem:
-        print(problem.document, end="", flush=True)
+        print_lines(problem.document)
         raise
 
 

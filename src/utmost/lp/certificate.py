@@ -69,8 +69,7 @@ def certify_guess(program: LinearProgram, guess: SolverGuess) -> Certificate:
     is_wide = has_wide_scale(program)
     pair = _refine_to_optimum(scaled_frame(program), guess, 1 if is_wide else MAX_REFINEMENT_ROUNDS, bases, pairs)
     if pair is None and is_wide:
-        frame, wide_guess = scaled_frame(program, MIN_DOUBLE_RATIO), guess_in_units(program, MIN_DOUBLE_RATIO)
-        pair = _refine_to_optimum(frame, wide_guess, MAX_REFINEMENT_ROUNDS, bases, pairs)
+        pair = _refine_in_wide_units(program, bases, pairs)
     if pair is None:
         pair = _pivot_from_bases(program, reversed(bases.values()))
     return _best_certificate(program, pairs) if pair is None else _checked_certificate(program, *pair)
@@ -117,6 +116,17 @@ def _refine_to_optimum(
         if remaining_rounds:
             point = refine_once(frame, [x for x, _ in recent_pairs], [y for _, y in recent_pairs], point.basis)
     return None
+
+
+def _refine_in_wide_units(
+    program: LinearProgram, bases: dict[bytes, Basis], pairs: list[PrimalDualPair]
+) -> PrimalDualPair | None:
+    """The same from a guess in units as wide as the program's; None also where the solver takes no such numbers."""
+    try:
+        guess = guess_in_units(program, MIN_DOUBLE_RATIO)
+        return _refine_to_optimum(scaled_frame(program, MIN_DOUBLE_RATIO), guess, MAX_REFINEMENT_ROUNDS, bases, pairs)
+    except SolverError:
+        return None
 
 
 def _pivot_from_bases(program: LinearProgram, bases: Iterable[Basis]) -> PrimalDualPair | None:
