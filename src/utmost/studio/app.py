@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import import_module
 
+from anyio import to_thread
 from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.staticfiles import StaticFiles
@@ -69,6 +70,8 @@ def make_app(settings: Settings) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(state: AppState) -> AsyncIterator[None]:
     """From the first request to the last: helpers are begun before, and ended after."""
+    limits = state.settings.limits
+    to_thread.current_default_thread_limiter().total_tokens = 2 * limits.calls + limits.request_threads
     with state.cleanup as cleanup:
         cleanup.callback(state.jobs.close)
         cleanup.callback(state.bundle.stop)

@@ -34,7 +34,8 @@ class Limits:
     job_seconds: int = 3600
     kept_jobs: int = 200
     workers: int = 2  # processes that compute for requests, of consumers and of curators each
-    calls: int = 12  # of those that wait for them or run there
+    calls: int = 256  # that wait for the workers of one kind or run there; each holds a thread
+    request_threads: int = 40  # beyond those that calls may hold
     calls_per_visitor: int = 6
     compute_seconds: int = 30  # for one call
     cpu_seconds_per_minute: int = 30  # of one visitor of a team
