@@ -31,7 +31,7 @@ def link_hash(previous: str, *content: object) -> str:
     """The hash of an entry after the one with hash `previous`: SHA-256 of both as canonical JSON.
 
     >>> link_hash("", "a", 1)[:16], link_hash("0", "a", 1)[:16]
-    ('aed3e7ed5a19cab9', 'a30a40e9ab6ab6d8')
+    ('ab3f076ffa395c75', 'd09be249e2c0e893')
     """
     return hashlib.sha256(_encode([previous, *content]).encode()).hexdigest()
 
