@@ -45,8 +45,12 @@ def read_channel(path: str | Path) -> Channel:
 
 def write_channel(source: Channel, path: str | Path) -> None:
     """Write a channel as .csv or .json, by the file's ending, whole or not at all."""
-    text = json.dumps(to_json(source), indent=1) if Path(path).suffix.lower() == ".json" else to_csv(source)
-    write_file(path, text.encode("utf-8"))
+    write_file(path, channel_text(source, path).encode("utf-8"))
+
+
+def channel_text(source: Channel, path: str | Path) -> str:
+    """The text that a file of this name holds of a channel."""
+    return json.dumps(to_json(source), indent=1) if Path(path).suffix.lower() == ".json" else to_csv(source)
 
 
 def from_csv(text: str) -> Channel:

@@ -6,7 +6,6 @@ channel by being written to the letter as here. An empty file is nobody's, and m
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -48,9 +47,8 @@ def _is_channel(path: Path) -> bool:
 
     try:
         text = path.read_bytes().decode("utf-8") if path.stat().st_size <= files.MAX_FILE_BYTES else ""
-        if path.suffix.lower() == ".json":
-            return json.dumps(files.to_json(files.from_json(text)), indent=1) == text
-        return files.to_csv(files.from_csv(text)) == text
+        reader = files.from_json if path.suffix.lower() == ".json" else files.from_csv
+        return files.channel_text(reader(text), path) == text
     except (UtmostError, UnicodeDecodeError):
         return False
 
